@@ -1,0 +1,1 @@
+"""What the model sees: a path, cut to a budget."""

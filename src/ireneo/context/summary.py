@@ -1,0 +1,87 @@
+"""The record of a summary: which stretch of a path it covers, and its sections as data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NewType
+
+from msgspec import Struct
+
+from ireneo.log.ids import digest
+from ireneo.log.message import MessageId
+
+SummaryId = NewType("SummaryId", str)
+"""The anchor: ``s_`` and 26 characters, from level, first, last and family. Two writers of one stretch meet in it."""
+
+Level = Literal["turn", "goal", "story"]
+SectionName = Literal[
+    "goal",
+    "direction",
+    "strategy",
+    "operations",
+    "discoveries",
+    "achieved",
+    "dead_ends",
+    "worked",
+    "constraints",
+    "artifacts",
+    "status",
+]
+
+
+class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One statement of a summary, with the messages that it rests on."""
+
+    text: str
+    names: tuple[str, ...] = ()
+    """The artifacts that may follow the text, the most needed first; a narrow rendering shows fewer of them."""
+    weight: float = 0.0
+    """How likely it is to be needed again, against the other lines of its section."""
+    subject: str = ""
+    """What the line is about (a file, a command), so that lines of several summaries about one thing can meet."""
+    sources: tuple[MessageId, ...] = ()
+
+
+class Section(Struct, frozen=True, kw_only=True):
+    """A headed part of a summary."""
+
+    name: SectionName
+    lines: tuple[Line, ...]
+
+
+class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An immutable record that covers positions `first_position` to `last_position` of every path through `last`."""
+
+    id: SummaryId
+    level: Level
+    depth: int
+    first: MessageId
+    last: MessageId
+    first_position: int
+    last_position: int
+    family: str
+    """Which summariser and which version of its prompt or rules wrote it."""
+    source_tokens: int
+    """What the messages that it covers cost."""
+    calls: int = 0
+    """How many tool calls it covers."""
+    sections: tuple[Section, ...] = ()
+    sources: tuple[SummaryId, ...] = ()
+    """The summaries that it was written from; none where it was written from the messages."""
+
+    @property
+    def messages(self) -> int:
+        """How many messages it covers."""
+        return self.last_position - self.first_position + 1
+
+    def lines(self, name: SectionName) -> Sequence[Line]:
+        """The lines of a section; none where the section was left out."""
+        for section in self.sections:
+            if section.name == name:
+                return section.lines
+        return ()
+
+
+def anchor(level: Level, first: MessageId, last: MessageId, family: str) -> SummaryId:
+    """Name the summary of a stretch: the same stretch, level and family is the same summary, whoever writes it."""
+    return SummaryId(digest("s", level.encode(), first.encode(), last.encode(), family.encode()))

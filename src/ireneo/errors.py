@@ -1,0 +1,75 @@
+"""The errors that Ireneo raises.
+
+    IreneoError
+    ├── BadInput                 what was handed in can't be used (the command line ends with 2)
+    │   ├── UnknownFormat
+    │   ├── UnreadableLog
+    │   ├── BudgetTooSmall
+    │   └── NotFound
+    │       ├── SessionNotFound
+    │       ├── MessageNotFound
+    │       └── SummaryNotFound
+    └── StoreError               the store can't do what was asked
+        ├── NotADatabase
+        ├── NewerDatabase
+        └── StoreBusy
+
+Each docstring is the message that is shown when none is given.
+"""
+
+from __future__ import annotations
+
+
+class IreneoError(Exception):
+    """Ireneo could not do what was asked."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or " ".join((type(self).__doc__ or "").split()))
+
+
+class BadInput(IreneoError):
+    """What was handed in can't be used."""
+
+
+class UnknownFormat(BadInput):
+    """The format is not one that Ireneo reads; name it with --format, or see `ireneo formats` for the list."""
+
+
+class UnreadableLog(BadInput):
+    """The log holds no message that could be read."""
+
+
+class BudgetTooSmall(BadInput):
+    """The budget is under 256 tokens; give at least that much, since less holds no message and its frame."""
+
+
+class NotFound(BadInput):
+    """What was asked for is not there."""
+
+
+class SessionNotFound(NotFound):
+    """There is no such session in this space; `ireneo sessions` lists those that there are."""
+
+
+class MessageNotFound(NotFound):
+    """There is no such message in this session."""
+
+
+class SummaryNotFound(NotFound):
+    """There is no such summary in this session."""
+
+
+class StoreError(IreneoError):
+    """The store can't do what was asked."""
+
+
+class NotADatabase(StoreError, BadInput):
+    """The file is not an Ireneo database; name another file, or a new one."""
+
+
+class NewerDatabase(StoreError, BadInput):
+    """The database was written by a newer Ireneo; upgrade with `pip install -U ireneo`."""
+
+
+class StoreBusy(StoreError):
+    """Another process kept the database locked for too long; try again, or look for one that hangs."""

@@ -1,0 +1,1 @@
+"""The message formats of chat providers: decode, encode, and say which rule a list breaks."""

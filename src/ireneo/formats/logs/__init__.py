@@ -1,0 +1,1 @@
+"""The logs that agents leave on disk, read as sessions of drafts."""

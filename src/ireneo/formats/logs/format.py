@@ -1,0 +1,51 @@
+"""What a log format is, and the sessions that are read from one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from msgspec import Struct
+
+from ireneo.log.message import Draft
+
+
+class Fault(Struct, frozen=True, kw_only=True):
+    """A place in a log that could not be read as it stands; what could be saved of it was."""
+
+    line: int
+    """From 1."""
+    message: str
+    """One sentence: what is wrong there, and what was done about it."""
+
+
+class Node(Struct, frozen=True, kw_only=True):
+    """A draft in the tree of a logged session; `parent` is the index of another node, before it in the list."""
+
+    draft: Draft
+    parent: int | None
+
+
+class LoggedSession(Struct, frozen=True, kw_only=True):
+    """One session of a log, as a tree whose head is where the log left off."""
+
+    id: str
+    nodes: tuple[Node, ...]
+    head: int
+    """The index of the node where the session stood when the log ended."""
+    faults: tuple[Fault, ...] = ()
+
+
+class LogFormat(Protocol):
+    """One agent's log format."""
+
+    name: str
+
+    def recognises(self, sample: bytes) -> bool:
+        """Whether a file that begins with `sample` (64 KiB at the most) is of this format."""
+
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+        """Read the sessions of a file, one at a time; `name` names those that have no id of their own.
+
+        A line that can't be read becomes a Fault of its session, and the rest is kept.
+        """

@@ -1,0 +1,1 @@
+"""What happened: messages, their names, and the tree that they stand in."""

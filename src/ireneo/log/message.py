@@ -1,0 +1,166 @@
+"""What happened: the parts of a message, the draft that is handed in, and the message that the log keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Literal, NewType, TypeAlias
+
+from msgspec import Struct
+
+MessageId = NewType("MessageId", str)
+"""The name of a message and of the whole path that leads to it: ``m_`` and 26 characters."""
+
+# mypy can't see through a recursive alias inside a Struct, so the leaves are spelt `object` and narrowed where read.
+Json: TypeAlias = "None | bool | int | float | str | Sequence[object] | Mapping[str, object]"
+JsonObject: TypeAlias = Mapping[str, object]
+
+Role = Literal["system", "user", "assistant", "tool"]
+Origin = Literal["spoken", "injected", "summary"]
+"""Who put a message there: its role itself; the harness round the agent (a reminder, a caveat), which
+opens no turn; or another tool's compaction, which is never evidence for anything."""
+
+
+class Text(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="text"):
+    """Plain text, said by the message's role."""
+
+    text: str
+
+
+class Thinking(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="thinking"):
+    """A model's reasoning; `signature` or `sealed` (encrypted) must go back to its provider unchanged or not at all."""
+
+    text: str = ""
+    signature: str | None = None
+    sealed: str | None = None
+
+
+class Call(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="call"):
+    """A tool call; `arguments` is a string only where the model wrote something that is no JSON object."""
+
+    id: str
+    name: str
+    arguments: dict[str, object] | str
+    server: bool = False
+    """The provider ran it: its result stands in the same message."""
+
+
+class Media(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="media"):
+    """An image, a sound, a file: `data` in base64 or a `url`."""
+
+    media_type: str
+    data: str | None = None
+    url: str | None = None
+    name: str | None = None
+
+
+class Opaque(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="opaque"):
+    """A block that only its own format understands; carried unchanged to that format, and as a marker to others."""
+
+    format: str
+    payload: dict[str, object]
+
+
+class Result(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="result"):
+    """What came back from a call; `failed` is None where neither a flag nor the text tells."""
+
+    call_id: str
+    parts: tuple[Text | Media | Opaque, ...]
+    failed: bool | None = None
+    name: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The text of the result, its media left out."""
+        return "\n".join(part.text for part in self.parts if isinstance(part, Text))
+
+
+Part: TypeAlias = Text | Thinking | Call | Result | Media | Opaque
+
+
+class Native(Struct, frozen=True, kw_only=True):
+    """A message exactly as its provider or its log wrote it; equal as JSON when it comes back."""
+
+    format: str
+    payload: object
+
+
+class Draft(Struct, frozen=True, kw_only=True):
+    """A message that is not in the log yet: what a caller or a format hands in."""
+
+    role: Role
+    parts: tuple[Part, ...]
+    origin: Origin = "spoken"
+    at: datetime | None = None
+    source_id: str | None = None
+    """The id that the log it came from gave it."""
+    joined: bool = False
+    """It stood in one provider message with the draft before it (tool results and a user's words, say)."""
+    native: Native | None = None
+    """The provider's payload, where the parts alone would not give it back."""
+    record: Native | None = None
+    """What the log it came from wrote about it besides; kept, and never read on the way to a context."""
+
+    @property
+    def text(self) -> str:
+        """The message's own words: its text parts, without calls, results and thinking."""
+        return "\n".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """The tool calls that it makes, in order."""
+        return tuple(part for part in self.parts if isinstance(part, Call))
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """The tool results that it brings, in order."""
+        return tuple(part for part in self.parts if isinstance(part, Result))
+
+
+class Message(Struct, frozen=True, kw_only=True):
+    """A message in the log: immutable, named by its content and by all that came before it."""
+
+    id: MessageId
+    parent: MessageId | None
+    position: int
+    """Its place on its path, from 0."""
+    turn: int
+    """The number of its turn on its path, from 1; what stands before the first user message is in turn 0."""
+    tokens: int
+    """What its parts cost a model to read, thinking left out."""
+    thinking_tokens: int
+    draft: Draft
+
+    @property
+    def role(self) -> Role:
+        """Who speaks."""
+        return self.draft.role
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What the message is made of."""
+        return self.draft.parts
+
+    @property
+    def text(self) -> str:
+        """The message's own words."""
+        return self.draft.text
+
+    @property
+    def opens_turn(self) -> bool:
+        """Whether a turn begins here."""
+        return opens_turn(self.draft)
+
+
+def opens_turn(draft: Draft) -> bool:
+    """Whether a turn begins with `draft`: a user speaks, and not the harness in the user's place."""
+    return draft.role == "user" and draft.origin == "spoken"
+
+
+def texts(parts: Sequence[Part]) -> Iterator[str]:
+    """Every text that a model reads in `parts`, results included, thinking left out."""
+    for part in parts:
+        if isinstance(part, Text):
+            yield part.text
+        elif isinstance(part, Result):
+            yield part.text

@@ -1,0 +1,148 @@
+"""What the engine needs of a store: a log, the sessions in it, the summaries over it, and the marks of rebuilds.
+
+All four share one transaction::
+
+    async with store.write() as tx:
+        head = await tx.log.head(key)
+        ...
+
+Leaving the block commits and, once it has returned, what was written is durable; an exception leaves nothing
+behind. `store.read()` gives a snapshot. Every call names its space; nothing reaches across spaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from typing import Protocol
+
+from msgspec import Struct
+
+from ireneo.context.summary import Summary, SummaryId
+from ireneo.log.branch import Head, SessionKey
+from ireneo.log.message import Draft, Message, MessageId
+
+
+class SessionInfo(Struct, frozen=True, kw_only=True):
+    """What a list of sessions says of one; `messages` and `tokens` are those of all its branches together."""
+
+    key: SessionKey
+    source: str | None
+    messages: int
+    tokens: int
+    first_at: datetime | None
+    last_at: datetime | None
+
+
+class Rebuild(Struct, frozen=True, kw_only=True):
+    """The mark that a rebuild of a context left, so that its prefix stays the same until the next one."""
+
+    family: str
+    budget_tokens: int
+    edge: MessageId
+    """The last message that is no longer live."""
+    edge_position: int
+    past_tokens: int
+    """What everything up to the edge may cost."""
+
+
+class LogPort(Protocol):
+    """The messages of a session's tree. Ids are given by the caller; an id that is there already is left as it is."""
+
+    async def head(self, key: SessionKey, branch: str = "main") -> Head | None:
+        """Where `branch` stands; None when it has no message or does not exist."""
+
+    async def insert(self, key: SessionKey, messages: Sequence[Message]) -> int:
+        """Store `messages`, each the child of the one before, the first the child of a stored message or of none.
+
+        Returns how many were new. Raises MessageNotFound when the first one's parent is not stored.
+        """
+
+    async def move(self, key: SessionKey, branch: str, to: MessageId | None) -> None:
+        """Make `branch` (made when it is not there) point to `to`; None: before the first message."""
+
+    async def path(self, key: SessionKey, to: MessageId, first: int, last: int) -> Sequence[Message]:
+        """Read positions `first` to `last` of the path that ends in `to`, in order, without natives and records."""
+
+    async def find(self, key: SessionKey, ids: Sequence[str]) -> Sequence[Message]:
+        """Read the messages whose ids begin with one of `ids` (the source ids count too, whole), at most 100."""
+
+    async def natives(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
+        """Read whole drafts, native payload and log record included."""
+
+
+class SessionsPort(Protocol):
+    """The sessions of a space."""
+
+    async def create(self, key: SessionKey, source: str | None) -> bool:
+        """Make a session unless it is there; says whether it was made."""
+
+    async def list(self, space: str) -> Sequence[SessionInfo]:
+        """Every session of a space, the one that was appended to last standing first."""
+
+    async def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
+        """Each branch of a session by name. Raises SessionNotFound."""
+
+
+class SummariesPort(Protocol):
+    """The summaries over a session's tree."""
+
+    async def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
+        """Store summaries whose messages are stored; one whose anchor is taken is left as it is. Returns how many were new."""
+
+    async def frontier(self, key: SessionKey, to: MessageId, family: str) -> Sequence[Summary]:
+        """The widest summaries along the path to `to`, in order, none overlapping.
+
+        From the start of the path: of those of `family` that begin nearest, the one that reaches furthest (and
+        lies wholly on the path); then on from its end.
+        """
+
+    async def get(self, key: SessionKey, ids: Sequence[SummaryId]) -> Sequence[Summary]:
+        """Read summaries by id, in the order asked; unknown ids are passed over."""
+
+    async def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
+        """Read the summaries whose id begins with `prefix`, the newest stretch first, at most 10."""
+
+
+class RebuildsPort(Protocol):
+    """The marks of rebuilds."""
+
+    async def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
+        """The mark for this family and budget whose edge lies furthest along the path to `to`."""
+
+    async def put(self, key: SessionKey, rebuild: Rebuild) -> None:
+        """Store a mark; one at the same edge, family and budget is replaced."""
+
+
+class Transaction(Protocol):
+    """The four ports inside one transaction."""
+
+    @property
+    def log(self) -> LogPort:
+        """The messages."""
+
+    @property
+    def sessions(self) -> SessionsPort:
+        """The sessions."""
+
+    @property
+    def summaries(self) -> SummariesPort:
+        """The summaries."""
+
+    @property
+    def rebuilds(self) -> RebuildsPort:
+        """The marks of rebuilds."""
+
+
+class Store(Protocol):
+    """A place that keeps everything."""
+
+    def read(self) -> AbstractAsyncContextManager[Transaction]:
+        """A snapshot: all that is read inside belongs together."""
+
+    def write(self) -> AbstractAsyncContextManager[Transaction]:
+        """One transaction, alone among writers."""
+
+    async def close(self) -> None:
+        """Let go of the file or the connections; may be called twice."""
