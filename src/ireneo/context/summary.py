@@ -29,17 +29,31 @@ SectionName = Literal[
 ]
 
 
-class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One statement of a summary, with the messages that it rests on."""
+class Mention(Struct, frozen=True, array_like=True):
+    """An artifact that a line names."""
 
-    text: str
-    names: tuple[str, ...] = ()
-    """The artifacts that may follow the text, the most needed first; a narrow rendering shows fewer of them."""
-    weight: float = 0.0
-    """How likely it is to be needed again, against the other lines of its section."""
+    name: str
+    weight: float
+    """How likely it is to be needed again, against the other names of the context."""
+
+
+class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One statement of a summary, as data: how it is worded is settled when it is rendered."""
+
+    text: str = ""
+    """The statement, or what came of the operation."""
+    verbs: tuple[tuple[str, int], ...] = ()
+    """Of an operation: what was done to the subject, and how often."""
     subject: str = ""
-    """What the line is about (a file, a command), so that lines of several summaries about one thing can meet."""
+    """What an operation was done to (a file, a command): lines of several summaries about one thing meet in it."""
+    names: tuple[Mention, ...] = ()
+    """The artifacts that may follow the text, the most needed first; a narrow rendering shows fewer of them."""
+    weight: float = 1.0
+    """How much it matters that the line is shown, against the other lines of its section."""
+    position: int = 0
+    """The place on the path of the last message that it speaks of."""
     sources: tuple[MessageId, ...] = ()
+    """The messages that it rests on."""
 
 
 class Section(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,183 @@
+"""What a tool call does, told from its arguments: every agent names its tools differently, and all of them do the same."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Literal
+
+from msgspec import Struct
+
+from ireneo.log.message import Call
+
+Deed = Literal["read", "search", "edit", "write", "run", "check", "save", "plan", "fetch", "ask", "use"]
+"""Read, find, change or make a file; run a command; run one that tests or builds; put work into version control;
+write a plan; fetch an address; ask the user; use any other tool."""
+
+CHANGES = frozenset({"edit", "write"})
+"""The deeds that change a file."""
+
+
+class Action(Struct, frozen=True, kw_only=True):
+    """A call, understood: what was done, and to what."""
+
+    deed: Deed
+    subject: str
+    """The file, command, pattern or address; for other tools the tool with its main argument."""
+    removed: str = ""
+    """Of an edit: the text that it took away."""
+    added: str = ""
+    """Of an edit or a new file: the text that it put there."""
+
+
+_PATH_KEYS = ("file_path", "path", "filename", "file", "notebook_path", "target_file", "relative_path", "AbsolutePath")
+_COMMAND_KEYS = ("command", "cmd", "script", "bash", "CommandLine", "code")
+_PATTERN_KEYS = ("pattern", "query", "regex", "glob", "search_term", "keyword")
+_OLD_KEYS = ("old_string", "old_str", "old_text", "oldText", "search", "original")
+_NEW_KEYS = ("new_string", "new_str", "new_text", "newText", "content", "file_text", "contents", "replace", "insert_text")
+_PATCH_KEYS = ("patch", "diff", "edits", "changes", "input")
+
+
+def understand(call: Call) -> Action:
+    """Say what `call` does."""
+    if isinstance(call.arguments, str):
+        return _of_text(call.name, call.arguments)
+    given = call.arguments
+    command = _first(given, _COMMAND_KEYS)
+    path = _first(given, _PATH_KEYS)
+    if command and not path:
+        return of_command(command)
+    if path:
+        return _of_file(call.name, path, given)
+    if patch := _first(given, _PATCH_KEYS):
+        return _of_text(call.name, patch)
+    if pattern := _first(given, _PATTERN_KEYS):
+        return Action(deed="search", subject=_clip(pattern))
+    if url := _first(given, ("url", "uri", "href")):
+        return Action(deed="fetch", subject=_clip(url))
+    if any(key in given for key in ("todos", "plan", "items", "steps")):
+        return Action(deed="plan", subject=call.name)
+    if any(key in given for key in ("question", "questions")):
+        return Action(deed="ask", subject=call.name)
+    return Action(deed="use", subject=_clip(f"{call.name} {_gist(given)}".strip()))
+
+
+def of_command(command: str) -> Action:
+    """Say what a shell command does: the last of its steps that does more than move about."""
+    written = _HEREDOC.search(command)
+    if written:
+        return Action(deed="write", subject=written["path"] or written["other"], added=command)
+    deed: Deed = "run"
+    for step in reversed(_steps(command)):
+        if found := _deed_of_step(step):
+            deed = found
+            break
+    if deed == "edit" and (target := _last_path(command)):
+        return Action(deed="edit", subject=target, added=command)
+    if deed == "read" and (target := _last_path(command)):
+        return Action(deed="read", subject=target)
+    return Action(deed=deed, subject=_clip(_without_moving(command)))
+
+
+_HEREDOC = re.compile(r"(?:cat|tee)\b[^\n|]*?(?:>>?|tee(?: -a)?)\s*(?P<path>[\w./~@+-]+)[^\n]*<<|<<[^\n]*>\s*(?P<other>[\w./-]+)")
+_MOVING = re.compile(r"^\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+|sleep\s+\S+)\s*(?:&&|;)\s*")
+_STEP = re.compile(r"&&|\|\||;|\n|\|(?!\|)")
+
+_BY_PROGRAM: dict[Deed, re.Pattern[str]] = {
+    "edit": re.compile(r"^(?:sed\b.*\s-i|perl\b.*\s-p?i|patch\b|apply_patch|git apply|mv |cp |rm )"),
+    "check": re.compile(
+        r"^(?:\S*pytest|tox|nox|go (?:test|vet|build)|cargo (?:test|build|check|clippy)|make\b|mvn|gradle|npm (?:test|run)"
+        r"|yarn|pnpm|tsc|mypy|ruff|eslint|golangci-lint|gofmt|mise (?:run|test)|ctest|cmake|gcc|python\S* -m (?:pytest|unittest)"
+        r"|python\S* \S*(?:test|repro)\S*|\./\S*(?:test|check)\S*|bundle exec|rake|dotnet (?:test|build)|phpunit|jest|vitest)"
+    ),
+    "save": re.compile(r"^(?:git (?:add|commit|push|merge|rebase|checkout|switch|restore|stash|reset|revert|tag)|gh )"),
+    "search": re.compile(r"^(?:grep|rg|ag|find|fd|ls|tree|git (?:log|status|diff|show|blame|branch|grep)|which|wc)\b"),
+    "read": re.compile(r"^(?:cat|head|tail|sed -n|nl|less|more|bat|awk)\b"),
+    "fetch": re.compile(r"^(?:curl|wget|http)\b"),
+}
+
+
+def _deed_of_step(step: str) -> Deed | None:
+    for deed, program in _BY_PROGRAM.items():
+        if program.match(step):
+            return deed
+    return None
+
+
+def _steps(command: str) -> list[str]:
+    return [step.strip() for step in _STEP.split(command) if step.strip()]
+
+
+def _without_moving(command: str) -> str:
+    """Drop the `cd here &&` that agents put before what they do."""
+    while (shorter := _MOVING.sub("", command, count=1)) != command and shorter:
+        command = shorter
+    return command
+
+
+def _last_path(command: str) -> str | None:
+    try:
+        words = shlex.split(_steps(_without_moving(command))[-1 if "sed" not in command else 0])
+    except (ValueError, IndexError):
+        return None  # Not a line that a shell would read either: it stays a command.
+    for word in reversed(words):
+        if re.fullmatch(r"[\w.~@+/-]*[./][\w.~@+/-]*\w", word) and not word.startswith("-"):
+            return word
+    return None
+
+
+def _of_file(tool: str, path: str, given: dict[str, object]) -> Action:
+    removed, added = _first(given, _OLD_KEYS), _first(given, _NEW_KEYS)
+    edits = given.get("edits")
+    if isinstance(edits, list) and not added:
+        pairs = [edit for edit in edits if isinstance(edit, dict)]
+        removed = "\n".join(_first(edit, _OLD_KEYS) for edit in pairs)
+        added = "\n".join(_first(edit, _NEW_KEYS) for edit in pairs)
+    pattern = _first(given, _PATTERN_KEYS)
+    if removed:
+        return Action(deed="edit", subject=path, removed=removed, added=added)
+    if added or "content" in given:
+        return Action(deed="write", subject=path, added=added)
+    if pattern:
+        return Action(deed="search", subject=_clip(f"{pattern} in {path}"))
+    if re.search(r"edit|write|create|insert|replace|patch", tool, re.IGNORECASE) and "view" not in str(given.get("command")):
+        return Action(deed="edit", subject=path)
+    return Action(deed="read", subject=path)
+
+
+_PATCHED = re.compile(r"^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b/)?)(?P<path>\S+)", re.MULTILINE)
+
+
+def _of_text(tool: str, text: str) -> Action:
+    patched = _PATCHED.search(text)
+    if patched:
+        lines = text.splitlines()
+        return Action(
+            deed="edit",
+            subject=patched["path"],
+            removed="\n".join(line[1:] for line in lines if line.startswith("-")),
+            added="\n".join(line[1:] for line in lines if line.startswith("+")),
+        )
+    return Action(deed="use", subject=_clip(f"{tool} {text}"))
+
+
+def _first(given: dict[str, object], keys: tuple[str, ...]) -> str:
+    for key in keys:
+        value = given.get(key)
+        if isinstance(value, str) and value:
+            return value
+        # Some agents hand the command over as a list of words.
+        if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+            return " ".join(str(word) for word in value)
+    return ""
+
+
+def _gist(given: dict[str, object]) -> str:
+    values = [str(value) for value in given.values() if isinstance(value, (str, int, float)) and value != ""]
+    return " ".join(values)
+
+
+def _clip(text: str, limit: int = 160) -> str:
+    """One line of at most `limit` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -1,0 +1,70 @@
+"""The choice of blocks and live messages in which every message of a path stands exactly once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ireneo.context.forest import RowItem
+from ireneo.context.policy import Policy
+from ireneo.context.summary import Summary
+from ireneo.log.atoms import atoms
+from ireneo.log.message import Message
+
+BLOCK_TOKENS = 360
+"""A block that is given less than this on the average says little beside its frame: then a coarser one serves better."""
+WORDS_SHARE = 0.35
+"""Of the past's room, so much may go to the words of the users and the system, verbatim."""
+WORDS_FLOOR = 48
+"""Tokens of a user message that are shown at the least where it stands for itself."""
+
+
+def choose_edge(messages: Sequence[Message], live_tokens: int, policy: Policy) -> int:
+    """Find the place in `messages` from which on they are live: whole atoms from the newest back, within `live_tokens`.
+
+    At the least the newest atom is live, and with it, where that is an answer to it, the user's last message.
+    """
+    groups = atoms(messages)
+    place = len(messages)
+    used = 0
+    for number, atom in enumerate(reversed(groups)):
+        used += sum(message.tokens for message in atom)
+        if number and used > live_tokens and len(messages) - place >= policy.keep_messages:
+            break
+        place -= len(atom)
+    return place
+
+
+def next_to_open(row: Sequence[RowItem], room: int) -> Summary | None:
+    """Name the newest block of `row` that should be opened into those under it, if `room` tokens allow a finer row."""
+    blocks = [item for item in row if isinstance(item, Summary)]
+    for block in reversed(blocks):
+        if not block.sources:
+            continue
+        finer = len(blocks) - 1 + len(block.sources)
+        words = _words(row) + (WORDS_FLOOR * (block.messages // 8) if block.level == "goal" else 0)
+        if finer * BLOCK_TOKENS + min(words, int(room * WORDS_SHARE)) <= room and words <= room * WORDS_SHARE * 2:
+            return block
+        return None
+    return None
+
+
+def opened(row: Sequence[RowItem], block: Summary, parts: Sequence[RowItem]) -> list[RowItem]:
+    """Put `parts`, which together cover what `block` covers, in its place."""
+    place = next(number for number, item in enumerate(row) if isinstance(item, Summary) and item.id == block.id)
+    return [*row[:place], *parts, *row[place + 1 :]]
+
+
+def share_words(sizes: Sequence[int], room: int) -> list[int]:
+    """Share `room` out over texts of these sizes: short ones whole, the long ones alike."""
+    shares = [0] * len(sizes)
+    left, waiting = room, sorted(range(len(sizes)), key=lambda place: sizes[place])
+    while waiting:
+        fair = max(left // len(waiting), WORDS_FLOOR)
+        place = waiting.pop(0)
+        shares[place] = min(sizes[place], fair)
+        left -= shares[place]
+    return shares
+
+
+def _words(row: Sequence[RowItem]) -> int:
+    return sum(min(item.tokens, 400) for item in row if isinstance(item, Message))

@@ -1,0 +1,1 @@
+"""The offline summariser: it reads the structure of the work, quotes, counts, and invents nothing."""

@@ -1,0 +1,141 @@
+"""Dead ends, found in the structure: what failed and was replaced, what was undone, what failed the same way again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ireneo.context.actions import CHANGES
+from ireneo.context.offline.errors import signature
+from ireneo.context.offline.prose import clip
+from ireneo.context.offline.steps import Step
+from ireneo.context.summary import Line
+
+_UNDO = re.compile(r"^git (?:checkout (?:-- |\S+ -- )|restore |revert |reset --hard|stash\b(?! pop))")
+
+
+def dead_ends(steps: Sequence[Step]) -> list[Line]:
+    """Say what was tried and given up in `steps`, once for each approach, in order."""
+    out: dict[str, Line] = {}
+    for place, step in enumerate(steps):
+        line = _failed(steps, place) or _undone(steps, place)
+        if line is None:
+            continue
+        earlier = out.get(line.subject)
+        out[line.subject] = _again(earlier, line) if earlier else line
+    return list(out.values())
+
+
+def worked(steps: Sequence[Step]) -> list[Line]:
+    """Say which failures were got over, and by what."""
+    out: dict[str, Line] = {}
+    for place, step in enumerate(steps):
+        if not step.failed or step.rejected:
+            continue
+        success = _same_later(steps, place)
+        if success is None:
+            continue
+        between = _changed(steps[place:success])
+        how = f" after I changed {', '.join(between[:3])}" if between else " when I tried it again"
+        out[key(step)] = Line(
+            text=f"{_named(step)} failed ({step.error or 'no reason given'}) and passed{how}.",
+            subject=key(step),
+            position=steps[success].position,
+            sources=step.sources + steps[success].sources,
+        )
+    return list(out.values())
+
+
+def key(step: Step) -> str:
+    """The name of an approach: the deed and what it was done to, without numbers and places."""
+    return f"{step.action.deed} {signature(step.action.subject) if step.action.deed not in CHANGES else step.action.subject}"
+
+
+def _failed(steps: Sequence[Step], place: int) -> Line | None:
+    """A call that failed and did not succeed later: given up, and perhaps replaced by another way."""
+    step = steps[place]
+    if not step.failed or _same_later(steps, place) is not None:
+        return None
+    if place == len(steps) - 1 and not step.rejected:
+        return None  # Nothing came after it yet: it is where the work stands, not what was given up.
+    if step.rejected:
+        return _line(step, f"I wanted to {_named(step)} — abandoned because the user said no{_said(step)}.")
+    instead = next((s for s in steps[place + 1 : place + 6] if _replaces(s, step)), None)
+    tail = f" {_named(instead, capital=True)} worked instead." if instead else ""
+    return _line(step, f"I tried {_named(step)} — abandoned because {step.error or 'it failed'}.{tail}")
+
+
+def _undone(steps: Sequence[Step], place: int) -> Line | None:
+    """An edit that a later edit took back, or that version control threw away."""
+    step = steps[place]
+    action = step.action
+    if action.deed in CHANGES and action.removed.strip() and not step.failed:
+        for later in steps[place + 1 :]:
+            other = later.action
+            back = other.subject == action.subject and not later.failed and _core(other.added) == _core(action.removed)
+            if back and _core(action.added) and _core(action.added) in _core(other.removed):
+                why = next((s.error for s in steps[place + 1 :] if s.failed and s.position <= later.position), "")
+                reason = f"{why}; I put it back" if why else "I put it back as it was"
+                change = clip(_core(action.added), 100)
+                return _line(step, f"I tried `{change}` in {action.subject} — abandoned because {reason}.")
+    if _UNDO.match(action.subject) and not step.failed:
+        lost = _changed(steps[:place])
+        if lost:
+            return _line(step, f"I tried changing {', '.join(lost[-3:])} — abandoned: I ran `{clip(action.subject, 100)}`.")
+    return None
+
+
+def _same_later(steps: Sequence[Step], place: int) -> int | None:
+    """The place of the first later step that does the same and does not fail."""
+    wanted = key(steps[place])
+    for later in range(place + 1, len(steps)):
+        step = steps[later]
+        if key(step) == wanted and step.result is not None and not step.failed:
+            return later
+    return None
+
+
+def _replaces(candidate: Step, failed: Step) -> bool:
+    """Whether `candidate` is another way to the same end: the same kind of deed, and it went well."""
+    alike = candidate.action.deed == failed.action.deed or candidate.call.name == failed.call.name
+    return alike and candidate.result is not None and not candidate.failed and key(candidate) != key(failed)
+
+
+def _changed(steps: Sequence[Step]) -> list[str]:
+    return list(dict.fromkeys(s.action.subject for s in steps if s.action.deed in CHANGES and not s.failed))
+
+
+def _named(step: Step, *, capital: bool = False) -> str:
+    subject = clip(step.action.subject, 120)
+    deed = step.action.deed
+    if deed in ("run", "check", "save"):
+        return f"`{subject}`"
+    verb = {"read": "reading", "edit": "editing", "write": "writing", "search": "searching for"}.get(deed, "using")
+    return f"{verb.capitalize() if capital else verb} {subject}"
+
+
+def _said(step: Step) -> str:
+    """What the user said when stopping the call, where something was said."""
+    found = re.search(r"(?:user said|provided the following reason[^:]*|reason):\s*(.+)", step.output, re.IGNORECASE | re.DOTALL)
+    return f": “{clip(' '.join(found[1].split()), 160)}”" if found else ""
+
+
+def _line(step: Step, text: str) -> Line:
+    return Line(text=text, subject=key(step), position=step.position, sources=step.sources)
+
+
+def _again(earlier: Line, line: Line) -> Line:
+    """The same approach given up again: it counts, and the newest reason stands."""
+    times = earlier.verbs[0][1] + 1 if earlier.verbs else 2
+    return Line(
+        text=line.text,
+        verbs=(("tried", times),),
+        subject=line.subject,
+        weight=earlier.weight + 1,
+        position=line.position,
+        sources=earlier.sources + line.sources,
+    )
+
+
+def _core(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,48 @@
+"""What an output says went wrong: the line that names the error, and a signature that forgets the accidents."""
+
+from __future__ import annotations
+
+import re
+
+from ireneo.context.offline.prose import clip
+
+_TAGS = re.compile(r"</?(?:tool_use_error|error|output|stderr|stdout|returncode|output_head|output_tail|warning)>")
+_NAMED = re.compile(
+    r"(?:^|\s)(?:[A-Z]\w*(?:Error|Exception)\b|error(?:\[\w+\])?:|Error:|ERROR|fatal:|panic:|FAIL(?:ED|:)?\b|E\s{2,}\S|"
+    r"--- FAIL|undefined:|cannot |could not |no such |not found|permission denied|command not found|Traceback)",
+    re.IGNORECASE,
+)
+_STATUS = re.compile(r"(?:exit(?:ed)?(?: with)?(?: code| status)?|returncode>)\s*[:=]?\s*(?P<code>\d+)", re.IGNORECASE)
+_ACCIDENT = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,}\b|\d+|(?:[\w.@~+-]*/)+[\w.@~+-]*|\"[^\"]*\"|'[^']*'")
+
+
+def exit_status(output: str) -> int | None:
+    """The exit status that an output names, if it names one."""
+    found = _STATUS.search(output[:400]) or _STATUS.search(output[-400:])
+    return int(found["code"]) if found else None
+
+
+def error_line(output: str, limit: int = 200) -> str:
+    """The line of a failing output that says what went wrong, with its exit status if it names one.
+
+    Python puts the error last, compilers put it first: of the lines that name an error the last one of a
+    traceback is taken, else the first; where none does, the last line that says anything.
+    """
+    lines = [line.strip() for line in _TAGS.sub("\n", output).splitlines()]
+    lines = [line for line in lines if line and any(char.isalnum() for char in line)]
+    if not lines:
+        return ""
+    named = [line for line in lines if _NAMED.search(line) and not line.startswith("Traceback")]
+    if "Traceback (most recent call last)" in output:
+        chosen = (named or lines)[-1]
+    else:
+        chosen = named[0] if named else lines[-1]
+    status = exit_status(output)
+    if status and not _STATUS.search(chosen):
+        chosen = f"exit {status}: {chosen}"
+    return clip(" ".join(chosen.split()), limit)
+
+
+def signature(text: str) -> str:
+    """`text` without what differs from one occurrence to the next: numbers, hashes, addresses, paths, quotations."""
+    return " ".join(_ACCIDENT.sub("~", text.lower()).split())[:120]

@@ -1,0 +1,189 @@
+"""Write a deeper summary from the ones under it: lines about one thing meet, counts add up, the least needed goes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from ireneo.context.offline.names import merged
+from ireneo.context.offline.prose import clip, sentences
+from ireneo.context.summary import Line, Section, SectionName, Summary
+from ireneo.log.message import Message
+
+LIMITS: dict[SectionName, int] = {
+    "goal": 1,
+    "direction": 24,
+    "strategy": 4,
+    "operations": 40,
+    "discoveries": 20,
+    "achieved": 12,
+    "dead_ends": 16,
+    "worked": 12,
+    "constraints": 12,
+    "artifacts": 48,
+    "status": 1,
+}
+"""Lines that one record keeps of a section, so that a record is bounded however much it covers."""
+
+_CONSTRAINT = re.compile(
+    r"\b(?:never|always|must(?:n't| not)?|don't|do not|should(?:n't| not)|only|without|keep|make sure|ensure|avoid|"
+    r"instead of|no longer|required?)\b",
+    re.IGNORECASE,
+)
+
+
+def write_turn_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
+    """Write the sections of a summary over adjacent summaries of one turn."""
+    return _sections(
+        {
+            "goal": _gather(children, "goal")[:1],
+            "strategy": _first_of_each(_gather(children, "strategy")),
+            "operations": _by_subject(_gather(children, "operations")),
+            "discoveries": _gather(children, "discoveries"),
+            "dead_ends": _still_dead(children),
+            "worked": _gather(children, "worked"),
+            "artifacts": _by_subject(_gather(children, "artifacts")),
+            "status": _gather(children[-1:], "status"),
+        }
+    )
+
+
+def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
+    """Write the sections of a goal batch over complete turns: their user messages, and the summaries of their work."""
+    work = [part for part in parts if isinstance(part, Summary)]
+    spoken = [part for part in parts if not isinstance(part, Summary)]
+    asked = [_direction(message) for message in spoken if message.text.strip()]
+    return _sections(
+        {
+            "goal": _arc(asked, work),
+            "direction": asked,
+            "achieved": _achieved(work),
+            "dead_ends": _still_dead(work),
+            "constraints": [line for message in spoken for line in _constraints(message)],
+            "artifacts": _by_subject(_gather(work, "artifacts") + _gather(work, "operations")),
+            "discoveries": _gather(work, "discoveries") + _gather(work, "strategy"),
+            "status": _gather(work[-1:], "status"),
+        }
+    )
+
+
+def write_goal_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
+    """Write the sections of a batch of adjacent goal batches."""
+    names: tuple[SectionName, ...] = ("direction", "achieved", "constraints", "discoveries")
+    kept: dict[SectionName, list[Line]] = {name: _gather(children, name) for name in names}
+    kept["goal"] = _arc(kept["direction"], children)
+    kept["dead_ends"] = _still_dead(children)
+    kept["artifacts"] = _by_subject(_gather(children, "artifacts"))
+    kept["status"] = _gather(children[-1:], "status")
+    return _sections(kept)
+
+
+def _sections(lines: dict[SectionName, list[Line]]) -> tuple[Section, ...]:
+    """Cap each section to its weightiest lines, in the order in which they came."""
+    out: list[Section] = []
+    for name in LIMITS:
+        given = lines.get(name, [])
+        if len(given) > LIMITS[name]:
+            best = sorted(range(len(given)), key=lambda place: -_worth(given[place]))[: LIMITS[name]]
+            given = [given[place] for place in sorted(best)]
+        if given:
+            out.append(Section(name=name, lines=tuple(given)))
+    return tuple(out)
+
+
+def _worth(line: Line) -> float:
+    return line.weight + sum(mention.weight for mention in line.names[:12])
+
+
+def _gather(children: Iterable[Summary], name: SectionName) -> list[Line]:
+    return [line for child in children for line in child.lines(name)]
+
+
+def _by_subject(lines: Iterable[Line]) -> list[Line]:
+    """Put the lines about one file or command together: the newest outcome stands, the deeds and names add up."""
+    groups: dict[str, list[Line]] = {}
+    for line in lines:
+        groups.setdefault(line.subject, []).append(line)
+    joined = [group[0] if len(group) == 1 else _joined(group) for group in groups.values()]
+    return sorted(joined, key=lambda line: line.position)
+
+
+def _joined(group: Sequence[Line]) -> Line:
+    newest = max(group, key=lambda line: line.position)
+    verbs: dict[str, int] = {}
+    for line in group:
+        for verb, times in line.verbs:
+            verbs[verb] = verbs.get(verb, 0) + times
+    return Line(
+        text=newest.text,
+        verbs=tuple(verbs.items()),
+        subject=newest.subject,
+        names=merged(line.names for line in group),
+        weight=max(line.weight for line in group),
+        position=newest.position,
+        sources=tuple(dict.fromkeys(source for line in group for source in line.sources))[-6:],
+    )
+
+
+def _still_dead(children: Sequence[Summary]) -> list[Line]:
+    """The dead ends that no later success overturned; one that was met again stands once, with its count."""
+    got_over = {line.subject: line.position for line in _gather(children, "worked") if line.subject}
+    out: dict[str, Line] = {}
+    for line in _gather(children, "dead_ends"):
+        if got_over.get(line.subject, -1) > line.position:
+            continue
+        earlier = out.get(line.subject)
+        if earlier is not None:
+            times = sum(dict(each.verbs).get("tried", 1) for each in (earlier, line))
+            line = _again(line, times, earlier)
+        out[line.subject] = line
+    return list(out.values())
+
+
+def _again(line: Line, times: int, earlier: Line) -> Line:
+    return Line(
+        text=line.text,
+        verbs=(("tried", times),),
+        subject=line.subject,
+        weight=line.weight + earlier.weight,
+        position=line.position,
+        sources=(earlier.sources + line.sources)[-6:],
+    )
+
+
+def _first_of_each(lines: Sequence[Line]) -> list[Line]:
+    return list({line.text: line for line in lines}.values())
+
+
+def _direction(message: Message) -> Line:
+    """What the user said, in the user's own words."""
+    text = " ".join(message.text.split())
+    return Line(text=clip(text, 480), position=message.position, sources=(message.id,), weight=2.0)
+
+
+def _constraints(message: Message) -> list[Line]:
+    """The sentences of a user message that bind what is done next."""
+    return [
+        Line(text=sentence, position=message.position, sources=(message.id,))
+        for sentence in sentences(message.text)
+        if _CONSTRAINT.search(sentence) and len(sentence) < 240
+    ][:4]
+
+
+def _arc(asked: Sequence[Line], work: Sequence[Summary]) -> list[Line]:
+    """From the first request to the last, and how it ended."""
+    if not asked:
+        return [line for child in work[:1] for line in child.lines("goal")]
+    ended = [line.text.split(" ")[0] for line in _gather(work[-1:], "status")]
+    text = f"From “{clip(asked[0].text, 140)}”"
+    if len(asked) > 1:
+        text += f" to “{clip(asked[-1].text, 140)}”"
+    return [Line(text=text + (f": {ended[0]}." if ended else "."), position=asked[-1].position)]
+
+
+def _achieved(work: Sequence[Summary]) -> list[Line]:
+    """What was said and shown to work: of each turn the weightiest statements."""
+    strongest: Callable[[Summary], list[Line]] = lambda child: sorted(  # noqa: E731 - reads as the sentence it is
+        child.lines("worked"), key=lambda line: -line.weight
+    )[:3]
+    return [line for child in work for line in sorted(strongest(child), key=lambda line: line.position)]

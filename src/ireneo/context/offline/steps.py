@@ -1,0 +1,73 @@
+"""A stretch of messages read as steps: each call with what it did, what came back, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from ireneo.context.actions import Action, understand
+from ireneo.context.offline.errors import error_line
+from ireneo.log.message import Call, Message, MessageId, Result
+
+_REJECTED = ("doesn't want to proceed with this tool use", "tool use was rejected", "user rejected", "user denied")
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """One call and its outcome."""
+
+    action: Action
+    call: Call
+    result: Result | None
+    position: int
+    source: MessageId
+    answer: MessageId | None
+    """The message that brought the result."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the call is known to have failed."""
+        return self.result is not None and self.result.failed is True
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the user stopped the call: that is a wish, not an error."""
+        return self.failed and any(mark in self.output[:400] for mark in _REJECTED)
+
+    @property
+    def output(self) -> str:
+        """The text that came back."""
+        return self.result.text if self.result else ""
+
+    @property
+    def error(self) -> str:
+        """The line that says what went wrong; empty where nothing did."""
+        return error_line(self.output) if self.failed else ""
+
+    @property
+    def sources(self) -> tuple[MessageId, ...]:
+        """The messages that show the step."""
+        return (self.source, self.answer) if self.answer else (self.source,)
+
+
+def steps(messages: Sequence[Message]) -> list[Step]:
+    """Read the calls of `messages` in order, each with its result where it stands among them."""
+    answers: dict[str, tuple[Result, MessageId]] = {}
+    for message in messages:
+        for result in message.draft.results:
+            answers.setdefault(result.call_id, (result, message.id))
+    out: list[Step] = []
+    for message in messages:
+        for call in message.draft.calls:
+            answered = answers.get(call.id)
+            out.append(
+                Step(
+                    action=understand(call),
+                    call=call,
+                    result=answered[0] if answered else None,
+                    position=message.position,
+                    source=message.id,
+                    answer=answered[1] if answered else None,
+                )
+            )
+    return out

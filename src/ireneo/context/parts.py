@@ -1,0 +1,195 @@
+"""Parts of a message in less room: texts head and tail, outputs as one line, media as a marker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from ireneo.context.actions import understand
+from ireneo.context.offline.names import MAX_NAMES, SEEN, WRITTEN, Tally
+from ireneo.context.shorten import Shortened, shorten
+from ireneo.context.summary import Line
+from ireneo.context.weigh import CALL_TOKENS, MESSAGE_TOKENS, Count, arguments_text, weigh
+from ireneo.log.ids import short
+from ireneo.log.message import Call, Draft, Media, Message, Part, Result, Text, Thinking
+
+MASK_TOKENS = 60
+"""A shorter output costs no more than the line that would stand for it, and stays."""
+MASKED_ARGUMENT_TOKENS = 160
+"""What is left of a long argument (a file's content, a patch) of a call whose output is masked."""
+
+
+class Fitted(Struct, frozen=True, kw_only=True):
+    """A message in less room, and the names that its marks could mention."""
+
+    build: Callable[[Sequence[str]], Draft]
+    """Writes the draft with these names mentioned."""
+    line: Line | None
+    """The names of what is left out, as a line; None where nothing is."""
+    whole: bool
+    """Nothing was left out."""
+
+
+def fit(message: Message, tokens: int, count: Count) -> Fitted:
+    """Show `message` in about `tokens`, its thinking left out: long parts head and tail."""
+    opener = short(message.id)
+    parts = [part for part in message.parts if not isinstance(part, Thinking)]
+    sizes = [weigh((part,), count)[0] - MESSAGE_TOKENS for part in parts]
+    shares = share(sizes, max(tokens - MESSAGE_TOKENS, 0), floor=12)
+    return _fitted(message, [_fit_part(part, room, opener, count) for part, room in zip(parts, shares, strict=True)])
+
+
+def mask(message: Message, calls: Mapping[str, Call], count: Count) -> Fitted:
+    """Show `message` with its outputs as one line each and its long arguments shortened; `calls` are those it answers."""
+    opener = short(message.id)
+    pieces: list[_Piece] = []
+    for part in message.parts:
+        if isinstance(part, Result):
+            pieces.append(_mask_result(part, calls.get(part.call_id), opener, count))
+        elif isinstance(part, Call):
+            pieces.append(_fit_part(part, MASKED_ARGUMENT_TOKENS, opener, count))
+        elif not isinstance(part, Thinking):
+            pieces.append(_Piece(part))
+    return _fitted(message, pieces)
+
+
+def share(sizes: Sequence[int], room: int, *, floor: int) -> list[int]:
+    """Share `room` out over texts of these sizes: short ones whole, the long ones alike, none under `floor`."""
+    shares = [0] * len(sizes)
+    left, waiting = room, sorted(range(len(sizes)), key=lambda place: sizes[place])
+    for number, place in enumerate(waiting):
+        fair = max(left // (len(waiting) - number), floor)
+        shares[place] = min(sizes[place], fair)
+        left -= shares[place]
+    return shares
+
+
+def without_thinking(draft: Draft) -> Draft:
+    """The draft without its thinking, which its provider rejects after a change before it."""
+    return _edited(draft, tuple(part for part in draft.parts if not isinstance(part, Thinking)))
+
+
+class _Piece:
+    """A part, or what stands for it: how it is written with some names, and which names those could be."""
+
+    def __init__(self, part: Part, write: Callable[[Sequence[str]], Part] | None = None, left_out: str = "") -> None:
+        self.write = write or (lambda names: part)
+        self.left_out = left_out
+        self.changed = write is not None
+        self.weight = WRITTEN["write"] if isinstance(part, Call) else SEEN
+
+
+def _fitted(message: Message, pieces: Sequence[_Piece]) -> Fitted:
+    tally = Tally()
+    for piece in pieces:
+        tally.add(piece.left_out, piece.weight)
+    changed = [place for place, piece in enumerate(pieces) if piece.changed]
+    fullest = max(changed, key=lambda place: len(pieces[place].left_out), default=None)
+
+    def build(names: Sequence[str]) -> Draft:
+        parts = (piece.write(names if place == fullest else ()) for place, piece in enumerate(pieces))
+        return _edited(message.draft, tuple(parts))
+
+    line = Line(names=tally.mentions(limit=4 * MAX_NAMES), position=message.position, sources=(message.id,))
+    return Fitted(build=build, line=line if changed else None, whole=not changed)
+
+
+def _fit_part(part: Part, tokens: int, opener: str, count: Count) -> _Piece:
+    if isinstance(part, Text):
+        return _fit_text(part, tokens, opener, count)
+    if isinstance(part, Call):
+        return _fit_call(part, tokens - CALL_TOKENS, opener, count)
+    if isinstance(part, Result):
+        return _fit_result(part, tokens - CALL_TOKENS, opener, count)
+    if isinstance(part, Media) and weigh((part,), count)[0] - MESSAGE_TOKENS > tokens:
+        marker = Text(text=f"[{part.media_type} left out · open with {opener}]")
+        return _Piece(part, lambda names: marker, "")
+    return _Piece(part)
+
+
+def _fit_text(part: Text, tokens: int, opener: str, count: Count) -> _Piece:
+    cut = shorten(part.text, tokens, opener, count)
+    if cut is None:
+        return _Piece(part)
+    return _Piece(part, lambda names: Text(text=cut.text(names)), cut.left_out)
+
+
+def _fit_call(call: Call, tokens: int, opener: str, count: Count) -> _Piece:
+    """Shorten the long texts among a call's arguments; the rest of it stays, so that it is still the call."""
+    if isinstance(call.arguments, str):
+        raw = shorten(call.arguments, tokens, opener, count)
+        if raw is None:
+            return _Piece(call)
+        return _Piece(call, lambda names: _with_arguments(call, raw.text(names)), raw.left_out)
+    long = {key: value for key, value in call.arguments.items() if isinstance(value, str)}
+    shares = share([count(value) for value in long.values()], max(tokens, 0), floor=12)
+    cuts: dict[str, Shortened] = {}
+    for (key, value), room in zip(long.items(), shares, strict=True):
+        if cut := shorten(value, room, opener, count):
+            cuts[key] = cut
+    if not cuts:
+        return _Piece(call)
+    arguments = call.arguments
+    fullest = max(cuts, key=lambda key: len(cuts[key].left_out))
+
+    def write(names: Sequence[str]) -> Part:
+        texts = {key: cut.text(names if key == fullest else ()) for key, cut in cuts.items()}
+        return _with_arguments(call, {**arguments, **texts})
+
+    left_out = arguments_text(_with_arguments(call, {key: cut.left_out for key, cut in cuts.items()}))
+    return _Piece(call, write, left_out)
+
+
+def _fit_result(result: Result, tokens: int, opener: str, count: Count) -> _Piece:
+    sizes = [weigh((part,), count)[0] - MESSAGE_TOKENS for part in result.parts]
+    shares = share(sizes, max(tokens, 0), floor=12)
+    pieces = [_fit_part(part, room, opener, count) for part, room in zip(result.parts, shares, strict=True)]
+    if not any(piece.changed for piece in pieces):
+        return _Piece(result)
+    fullest = max(range(len(pieces)), key=lambda place: len(pieces[place].left_out))
+
+    def write(names: Sequence[str]) -> Part:
+        inner = [piece.write(names if place == fullest else ()) for place, piece in enumerate(pieces)]
+        return _with_parts(result, [part for part in inner if isinstance(part, (Text, Media))])
+
+    return _Piece(result, write, "\n".join(piece.left_out for piece in pieces))
+
+
+def _mask_result(result: Result, call: Call | None, opener: str, count: Count) -> _Piece:
+    size = count(result.text)
+    media = [part for part in result.parts if not isinstance(part, Text)]
+    if size < MASK_TOKENS and not media:
+        return _Piece(result)
+    action = understand(call) if call else None
+    facts = [f"{result.text.count(chr(10)) + 1} lines, {size:,} tokens"]
+    facts += [part.media_type for part in media if isinstance(part, Media)]
+    facts += ["failed"] if result.failed else []
+    what = f"{action.deed} {action.subject}" if action else "output"
+
+    def write(names: Sequence[str]) -> Part:
+        mention = f": {' '.join(names)}" if names else ""
+        mark = f"[{what} · {', '.join(facts)}{mention} · open with {opener}]"
+        return _with_parts(result, [Text(text=mark)])
+
+    return _Piece(result, write, result.text)
+
+
+def _with_arguments(call: Call, arguments: dict[str, object] | str) -> Call:
+    return Call(id=call.id, name=call.name, arguments=arguments, server=call.server)
+
+
+def _with_parts(result: Result, parts: Sequence[Text | Media]) -> Result:
+    return Result(call_id=result.call_id, parts=tuple(parts), failed=result.failed, name=result.name)
+
+
+def _edited(draft: Draft, parts: tuple[Part, ...]) -> Draft:
+    """Put `parts` in the place of a draft's own; the provider's payload no longer stands for it."""
+    return Draft(
+        role=draft.role,
+        parts=parts,
+        origin=draft.origin,
+        at=draft.at,
+        source_id=draft.source_id,
+        joined=draft.joined,
+    )

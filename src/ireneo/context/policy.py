@@ -1,0 +1,42 @@
+"""Where a path is cut and what is kept live: the settings of a preset."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Policy(Struct, frozen=True, kw_only=True):
+    """How a path becomes blocks, and when; the sizes are in messages, atoms, turns or tokens, as their names say."""
+
+    name: str
+    leaf_min_atoms: int = 6
+    """A block may end where the work changes once it holds this many."""
+    leaf_max_atoms: int = 24
+    leaf_max_tokens: int = 16_000
+    fan_in: int = 4
+    """So many adjacent blocks of one depth become one that is deeper."""
+    goal_min_turns: int = 3
+    goal_max_turns: int = 6
+    low_water: float = 0.6
+    """A rebuild that follows another one cuts the context to this share of the budget, so that the next is far off."""
+    live_share: float = 0.12
+    """Of what a rebuild leaves, so much at the least is the newest turns, verbatim."""
+    keep_messages: int = 0
+    """This many of the newest messages stay out of every summary (0: the budget alone decides)."""
+    forced_calls: int = 0
+    """So many old calls are summarised even where the budget has room (0: never)."""
+    batch_calls: int = 0
+    """So many old calls must have come together before they are summarised (0: any)."""
+    excluded_tools: frozenset[str] = frozenset()
+    """Calls of these tools are never summarised."""
+
+    @property
+    def family(self) -> str:
+        """The name under which its summaries are stored; policies that cut alike share them."""
+        tools = "".join(f"-{tool}" for tool in sorted(self.excluded_tools))
+        return f"offline-1/{self.name}{tools}"
+
+
+CODING = Policy(name="coding")
+FORGE = Policy(name="forge", leaf_min_atoms=10, leaf_max_atoms=40, keep_messages=20, batch_calls=10, forced_calls=40)
+PRESETS = {policy.name: policy for policy in (CODING, FORGE)}

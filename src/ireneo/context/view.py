@@ -1,0 +1,140 @@
+"""Put a context together: what is shown in each place, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from ireneo.context.allot import Offer, allot
+from ireneo.context.parts import Fitted, fit, mask, without_thinking
+from ireneo.context.render import Choice, header, order, render
+from ireneo.context.summary import Level, Line, SectionName, Summary
+from ireneo.context.weigh import MESSAGE_TOKENS, Count, arguments_text, weigh
+from ireneo.grounding.artifacts import artifacts
+from ireneo.log.message import Call, Draft, Message, texts
+
+What = Literal["message", "masked", "summary"]
+
+
+class Shown(Struct, frozen=True, kw_only=True):
+    """One place of a context: a message as it is or shortened, a masked one, or a summary."""
+
+    what: What
+    id: str
+    level: Level | None = None
+    depth: int = 0
+    first: str
+    last: str
+    covers: int
+    """How many messages it stands for."""
+    tokens: int
+    draft: Draft
+
+
+class Slot:
+    """A place of a context before it is settled which names and lines it shows."""
+
+    def __init__(self, item: Message | Summary, fitted: Fitted | Draft | None, *, masked: bool = False) -> None:
+        self.item = item
+        self.fitted = fitted
+        self.masked = masked
+
+    def offer(self) -> Offer:
+        """The lines and names that it could show."""
+        if isinstance(self.item, Summary):
+            return Offer(lines=tuple((name, line) for name in order(self.item) for line in self.item.lines(name)))
+        line = self.fitted.line if isinstance(self.fitted, Fitted) else None
+        return Offer(lines=((LEFT_OUT, line),) if line else (), standing=True)
+
+    def fixed(self, count: Count) -> int:
+        """What it costs before its lines and names."""
+        if isinstance(self.item, Summary):
+            return count(header(self.item)) + 1 + MESSAGE_TOKENS
+        return weigh(self.draft(()).parts, count)[0]
+
+    def draft(self, names: Sequence[str]) -> Draft:
+        """The message as it is shown, with these names in its marks."""
+        if isinstance(self.fitted, Fitted):
+            return self.fitted.build(names)
+        if self.fitted is None or isinstance(self.item, Summary):
+            raise TypeError("a summary is written from its choice, not from names")
+        return self.fitted
+
+    def shown(self, choice: Choice, count: Count) -> Shown:
+        """Settle it."""
+        if isinstance(self.item, Summary):
+            return show_block(self.item, render(self.item, choice), count)
+        names = [name for _, chosen in choice.get(LEFT_OUT, ()) for name in chosen]
+        draft = self.draft(names)
+        changed = self.masked and isinstance(self.fitted, Fitted) and not self.fitted.whole
+        return Shown(
+            what="masked" if changed else "message",
+            id=self.item.id,
+            first=self.item.id,
+            last=self.item.id,
+            covers=1,
+            tokens=weigh(draft.parts, count)[0],
+            draft=draft,
+        )
+
+
+LEFT_OUT: SectionName = "operations"
+"""Names in a mark are like those of an operation's line: what it brought to light."""
+
+
+def slot_verbatim(message: Message) -> Slot:
+    """Show a message as it is, but for its thinking."""
+    return Slot(message, without_thinking(message.draft) if message.thinking_tokens else message.draft)
+
+
+def slot_within(message: Message, tokens: int, count: Count) -> Slot:
+    """Show a message in about `tokens`."""
+    return slot_verbatim(message) if message.tokens <= tokens else Slot(message, fit(message, tokens, count))
+
+
+def slot_masked(message: Message, calls: dict[str, Call], count: Count) -> Slot:
+    """Show a message with its outputs masked."""
+    return Slot(message, mask(message, calls, count), masked=True)
+
+
+def settle(slots: Sequence[Slot], room: int, count: Count) -> list[Shown]:
+    """Fill what the fixed parts of `slots` leave of `room` tokens with the lines and names that are most needed."""
+    fixed = sum(slot.fixed(count) for slot in slots)
+    standing = [
+        name
+        for slot in slots
+        if isinstance(slot.item, Message)
+        for text in _read(slot.draft(()))
+        for name in artifacts(text)
+    ]
+    end = max((_end(slot.item) for slot in slots), default=0)
+    allotment = allot([slot.offer() for slot in slots], max(room - fixed, 0), count, end=end, standing=standing)
+    return [slot.shown(choice, count) for slot, choice in zip(slots, allotment.choices, strict=True)]
+
+
+def show_block(summary: Summary, text: str, count: Count) -> Shown:
+    """Show a summary as `text`."""
+    from ireneo.log.message import Text
+
+    draft = Draft(role="assistant", parts=(Text(text=text),), origin="summary")
+    return Shown(
+        what="summary",
+        id=summary.id,
+        level=summary.level,
+        depth=summary.depth,
+        first=summary.first,
+        last=summary.last,
+        covers=summary.messages,
+        tokens=count(text) + MESSAGE_TOKENS,
+        draft=draft,
+    )
+
+
+def _read(draft: Draft) -> list[str]:
+    return [*texts(draft.parts), *(arguments_text(call) for call in draft.calls)]
+
+
+def _end(item: Message | Summary) -> int:
+    return item.last_position if isinstance(item, Summary) else item.position
