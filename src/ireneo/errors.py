@@ -5,6 +5,7 @@
     │   ├── UnknownFormat
     │   ├── UnreadableLog
     │   ├── BudgetTooSmall
+    │   ├── MissingExtra
     │   └── NotFound
     │       ├── SessionNotFound
     │       ├── MessageNotFound
@@ -41,6 +42,10 @@ class UnreadableLog(BadInput):
 
 class BudgetTooSmall(BadInput):
     """The budget is under 256 tokens; give at least that much, since less holds no message and its frame."""
+
+
+class MissingExtra(BadInput):
+    """This needs an extra that is not installed: pip install 'ireneo[tokens]'."""
 
 
 class NotFound(BadInput):

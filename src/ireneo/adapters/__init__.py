@@ -1,0 +1,1 @@
+"""Where Ireneo meets the world: each folder fills a port."""

@@ -1,4 +1,4 @@
-"""Cut a path to a budget: the tiers in their order, until one fits."""
+"""What a tier makes of a path, in a given room."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from ireneo.context.forest import RowItem, open_block
+from ireneo.context.forest import RowItem, cover_row, open_block
 from ireneo.context.parts import share
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
-from ireneo.context.view import Shown, Slot, settle, slot_masked, slot_verbatim, slot_within
+from ireneo.context.view import Shown, Slot, settle, slot_masked, slot_verbatim, slot_within, verbatim
 from ireneo.context.weigh import Count
 from ireneo.log.message import Message
 
@@ -26,28 +26,50 @@ class Composed(Struct, frozen=True, kw_only=True):
     shown: tuple[Shown, ...]
     tokens: int
 
+    def followed_by(self, messages: Sequence[Message]) -> Composed:
+        """The same context with messages that came since, as they are."""
+        return composed([*self.shown, *(verbatim(message, thinking=False) for message in messages)])
+
+
+def live(messages: Sequence[Message], budget: int) -> Composed:
+    """Show every message as it is: with the model's thinking where there is room for it."""
+    size = sum(message.tokens + message.thinking_tokens for message in messages)
+    return composed([verbatim(message, thinking=size <= budget) for message in messages])
+
 
 def with_masks(messages: Sequence[Message], edge: int, target: int, count: Count) -> Composed:
     """Show every message, the outputs before the place `edge` masked."""
     calls = {call.id: call for message in messages for call in message.draft.calls}
     slots = [slot_masked(message, calls, count) for message in messages[:edge]]
-    slots += [slot_verbatim(message) for message in messages[edge:]]
-    return _composed(settle(slots, target, count))
+    slots += [slot_verbatim(message, count) for message in messages[edge:]]
+    return composed(settle(slots, target, count))
 
 
-def with_blocks(row: Sequence[RowItem], live: Sequence[Message], target: int, count: Count) -> Composed:
-    """Show a row as blocks and kept words, and the `live` messages after it, in `target` tokens."""
-    limit = oversized_limit(target)
-    rooms = share([message.tokens for message in live], max(limit, 0), floor=24)
-    size = sum(message.tokens for message in live)
-    newest = [slot_within(m, room if size > limit else m.tokens, count) for m, room in zip(live, rooms, strict=True)]
+def with_blocks(row: Sequence[RowItem], newest: Sequence[Message], target: int, count: Count) -> Composed:
+    """Show a row as blocks and kept words, and the `newest` messages after it, in `target` tokens."""
+    after = _newest(newest, oversized_limit(target), count)
     blocks = [Slot(item, None) for item in row if isinstance(item, Summary)]
-    left = target - sum(slot.fixed(count) for slot in (*newest, *blocks))
+    left = target - sum(slot.fixed(count) for slot in (*after, *blocks))
     kept = [item for item in row if isinstance(item, Message)]
     words = share([message.tokens for message in kept], int(max(left, 0) * WORDS_SHARE), floor=WORDS_FLOOR)
     said = {message.id: slot_within(message, room, count) for message, room in zip(kept, words, strict=True)}
     past = [Slot(item, None) if isinstance(item, Summary) else said[item.id] for item in row]
-    return _composed(settle([*past, *newest], target, count))
+    return composed(settle([*past, *after], target, count))
+
+
+def one_block(
+    row: Sequence[RowItem], newest: Sequence[Message], target: int, policy: Policy, count: Count
+) -> Composed:
+    """Show all of a row as one block, for a budget that has no room for more, and the `newest` messages after it."""
+    if not row:
+        return composed(settle(_newest(newest, target - 40, count), target, count))
+    after = _newest(newest, target // 2, count)
+    return composed(settle([Slot(cover_row(row, policy), None), *after], target, count))
+
+
+def all_in_one(row: Sequence[RowItem], target: int, policy: Policy, count: Count) -> Composed:
+    """Show everything, the newest messages too, as one block: what is left where not even they fit."""
+    return composed(settle([Slot(cover_row(row, policy), None)], target, count))
 
 
 def oversized_limit(target: int) -> int:
@@ -60,11 +82,12 @@ def oversized_limit(target: int) -> int:
 
 
 def close_loose(row: Sequence[RowItem], policy: Policy) -> tuple[list[RowItem], list[Summary]]:
-    """Cover the messages at the end of a row that wait for their block by an open one; returns the row, and what was made."""
+    """Cover what waits for its block at the end of a row by an open one; returns the row, and what was made."""
     items = list(row)
     loose: list[Message] = []
-    while items and isinstance(items[-1], Message) and not items[-1].opens_turn and items[-1].role != "system":
-        loose.insert(0, items.pop())  # type: ignore[arg-type]
+    while items and isinstance(last := items[-1], Message) and not last.opens_turn and last.role != "system":
+        loose.insert(0, last)
+        items.pop()
     if not loose:
         return items, []
     opener = next((item for item in reversed(items) if isinstance(item, Message) and item.opens_turn), None)
@@ -72,5 +95,14 @@ def close_loose(row: Sequence[RowItem], policy: Policy) -> tuple[list[RowItem], 
     return [*items, block], [block]
 
 
-def _composed(shown: Sequence[Shown]) -> Composed:
+def composed(shown: Sequence[Shown]) -> Composed:
+    """Add up what is shown."""
     return Composed(shown=tuple(shown), tokens=sum(each.tokens for each in shown))
+
+
+def _newest(messages: Sequence[Message], limit: int, count: Count) -> list[Slot]:
+    """The newest messages, as they are where they fit into `limit` together."""
+    if sum(message.tokens for message in messages) <= limit:
+        return [slot_verbatim(message, count) for message in messages]
+    rooms = share([message.tokens for message in messages], max(limit, 0), floor=24)
+    return [slot_within(message, room, count) for message, room in zip(messages, rooms, strict=True)]

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.context.offline.leaf import write_leaf
 from ireneo.context.offline.rollup import write_goal_batch, write_goal_rollup, write_turn_rollup
@@ -20,7 +21,7 @@ from ireneo.context.plan_turns import Atom, due_merge, leaf_is_full
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Level, Section, Summary, anchor
 from ireneo.log.atoms import atoms
-from ireneo.log.message import Message, MessageId
+from ireneo.log.message import Message, MessageId, is_own_block
 
 RowItem: TypeAlias = Summary | Message
 
@@ -55,9 +56,32 @@ def open_block(loose: Sequence[Message], goal: str, policy: Policy) -> Summary:
     return _summary("turn", 0, loose, write_leaf(loose, goal, ends_turn=False), family)
 
 
+def cover_row(row: Sequence[RowItem], policy: Policy) -> Summary:
+    """Cover a whole row by one summary, for a budget that has room for nothing finer; it is none of the canonical ones."""
+    parts: list[RowItem] = []
+    loose: list[Message] = []
+    for item in [*row, None]:
+        if isinstance(item, Message) and not is_kept(item, policy):
+            loose.append(item)
+            continue
+        if loose:
+            parts.append(open_block(loose, "", policy))
+            loose = []
+        if item is not None:
+            parts.append(item)
+    work = [part for part in parts if isinstance(part, Summary)]
+    whole = _parent("goal", parts, work, write_goal_batch(parts), policy)
+    family = f"{policy.family}/whole"
+    return replace(whole, family=family, id=anchor("goal", whole.first, whole.last, family), sources=())
+
+
 def is_kept(message: Message, policy: Policy) -> bool:
-    """Whether the message stands verbatim until a goal batch covers it: a user's or the system's words, an excluded tool."""
-    if message.opens_turn or message.role == "system":
+    """Whether the message stands verbatim until a goal batch covers it.
+
+    The words of users and the system do, calls of excluded tools, and blocks of ours in a list that was cut before,
+    since nothing else is left of what they cover.
+    """
+    if message.opens_turn or message.role == "system" or is_own_block(message.draft):
         return True
     if not policy.excluded_tools:
         return False

@@ -23,10 +23,8 @@ class Policy(Struct, frozen=True, kw_only=True):
     """Of what a rebuild leaves, so much at the least is the newest turns, verbatim."""
     keep_messages: int = 0
     """This many of the newest messages stay out of every summary (0: the budget alone decides)."""
-    forced_calls: int = 0
-    """So many old calls are summarised even where the budget has room (0: never)."""
-    batch_calls: int = 0
-    """So many old calls must have come together before they are summarised (0: any)."""
+    eager: bool = False
+    """Old work is summarised even where the budget has room for it."""
     excluded_tools: frozenset[str] = frozenset()
     """Calls of these tools are never summarised."""
 
@@ -38,5 +36,7 @@ class Policy(Struct, frozen=True, kw_only=True):
 
 
 CODING = Policy(name="coding")
-FORGE = Policy(name="forge", leaf_min_atoms=10, leaf_max_atoms=40, keep_messages=20, batch_calls=10, forced_calls=40)
+FORGE = Policy(name="forge", leaf_min_atoms=10, leaf_max_atoms=40, leaf_max_tokens=200_000, keep_messages=20, eager=True)
+"""By age instead of by budget: tool calls that are 20 messages old are summarised once ten of them have come together
+and the work changes, or forty in any case; goal batches of three to six turns that are as old."""
 PRESETS = {policy.name: policy for policy in (CODING, FORGE)}

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from ireneo.context.summary import Line, SectionName, Summary
 from ireneo.log.ids import short
+from ireneo.log.message import BLOCK_TAGS
+
+TURN_TAG, GOAL_TAG = BLOCK_TAGS
 
 HEADINGS: dict[SectionName, str] = {
     "goal": "Goal Arc",
@@ -53,8 +56,8 @@ def header(summary: Summary) -> str:
     """The line that tells the reader that this is reconstructed, how much it stands for, and how to open it."""
     if summary.level == "turn":
         what = f"{summary.calls} calls" if summary.calls else f"{summary.messages} messages"
-        return f"[SUMMARIZED] {what} · open with {short(summary.id)}"
-    return f"[GOAL BATCH] {summary.messages} messages, {summary.calls} calls · open with {short(summary.id)}"
+        return f"{TURN_TAG} {what} · open with {short(summary.id)}"
+    return f"{GOAL_TAG} {summary.messages} messages, {summary.calls} calls · open with {short(summary.id)}"
 
 
 def heading(name: SectionName) -> str:

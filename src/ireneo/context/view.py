@@ -13,7 +13,12 @@ from ireneo.context.render import Choice, header, order, render
 from ireneo.context.summary import Level, Line, SectionName, Summary
 from ireneo.context.weigh import MESSAGE_TOKENS, Count, arguments_text, weigh
 from ireneo.grounding.artifacts import artifacts
-from ireneo.log.message import Call, Draft, Message, texts
+from ireneo.log.message import Call, Draft, Message, Text, is_own_block, texts
+
+FRAME_TOKENS = MESSAGE_TOKENS + 14
+"""A block's message, and the line that says whose notes it is where a format puts it into the user's mouth."""
+
+FOREIGN_SUMMARY_TOKENS = 40
 
 What = Literal["message", "masked", "summary"]
 
@@ -31,6 +36,16 @@ class Shown(Struct, frozen=True, kw_only=True):
     """How many messages it stands for."""
     tokens: int
     draft: Draft
+    whole: bool = False
+    """The message is shown just as it was handed in, so that its provider's own payload may stand for it."""
+
+
+    @property
+    def text(self) -> str:
+        """What a reader sees there: the words, then the calls and the results."""
+        words = list(texts(self.draft.parts))
+        words += [f"{call.name} {arguments_text(call)}" for call in self.draft.calls]
+        return "\n".join(words)
 
 
 class Slot:
@@ -51,7 +66,7 @@ class Slot:
     def fixed(self, count: Count) -> int:
         """What it costs before its lines and names."""
         if isinstance(self.item, Summary):
-            return count(header(self.item)) + 1 + MESSAGE_TOKENS
+            return count(header(self.item)) + 1 + FRAME_TOKENS
         return weigh(self.draft(()).parts, count)[0]
 
     def draft(self, names: Sequence[str]) -> Draft:
@@ -69,29 +84,37 @@ class Slot:
         names = [name for _, chosen in choice.get(LEFT_OUT, ()) for name in chosen]
         draft = self.draft(names)
         changed = self.masked and isinstance(self.fitted, Fitted) and not self.fitted.whole
-        return Shown(
-            what="masked" if changed else "message",
-            id=self.item.id,
-            first=self.item.id,
-            last=self.item.id,
-            covers=1,
-            tokens=weigh(draft.parts, count)[0],
-            draft=draft,
-        )
+        whole = self.fitted is self.item.draft
+        return _message(self.item, draft, weigh(draft.parts, count)[0], masked=changed, whole=whole)
 
 
 LEFT_OUT: SectionName = "operations"
 """Names in a mark are like those of an operation's line: what it brought to light."""
 
 
-def slot_verbatim(message: Message) -> Slot:
-    """Show a message as it is, but for its thinking."""
+def verbatim(message: Message, *, thinking: bool) -> Shown:
+    """Show a message as it is; without its thinking where something before it was changed."""
+    kept = thinking or not message.thinking_tokens
+    draft = message.draft if kept else without_thinking(message.draft)
+    tokens = message.tokens + (message.thinking_tokens if thinking else 0)
+    return _message(message, draft, tokens, masked=False, whole=kept)
+
+
+def slot_verbatim(message: Message, count: Count) -> Slot:
+    """Show a message as it is, but for its thinking; of another tool's summary only that it is there.
+
+    What such a summary covers stands on the path itself: shown beside it, everything would be told twice.
+    """
+    if message.draft.origin == "summary" and message.position and not is_own_block(message.draft):
+        return Slot(message, fit(message, FOREIGN_SUMMARY_TOKENS, count))
     return Slot(message, without_thinking(message.draft) if message.thinking_tokens else message.draft)
 
 
 def slot_within(message: Message, tokens: int, count: Count) -> Slot:
     """Show a message in about `tokens`."""
-    return slot_verbatim(message) if message.tokens <= tokens else Slot(message, fit(message, tokens, count))
+    if message.tokens <= tokens:
+        return slot_verbatim(message, count)
+    return Slot(message, fit(message, tokens, count))
 
 
 def slot_masked(message: Message, calls: dict[str, Call], count: Count) -> Slot:
@@ -116,9 +139,6 @@ def settle(slots: Sequence[Slot], room: int, count: Count) -> list[Shown]:
 
 def show_block(summary: Summary, text: str, count: Count) -> Shown:
     """Show a summary as `text`."""
-    from ireneo.log.message import Text
-
-    draft = Draft(role="assistant", parts=(Text(text=text),), origin="summary")
     return Shown(
         what="summary",
         id=summary.id,
@@ -127,9 +147,37 @@ def show_block(summary: Summary, text: str, count: Count) -> Shown:
         first=summary.first,
         last=summary.last,
         covers=summary.messages,
-        tokens=count(text) + MESSAGE_TOKENS,
-        draft=draft,
+        tokens=count(text) + FRAME_TOKENS,
+        draft=_block(text),
     )
+
+
+def _message(message: Message, draft: Draft, tokens: int, *, masked: bool, whole: bool = False) -> Shown:
+    return Shown(
+        what="masked" if masked else "message",
+        id=message.id,
+        first=message.id,
+        last=message.id,
+        covers=1,
+        tokens=tokens,
+        draft=draft,
+        whole=whole,
+    )
+
+
+def drafts(shown: Sequence[Shown]) -> list[Draft]:
+    """The drafts of a context, in order; adjacent blocks stand in one message."""
+    out: list[Draft] = []
+    for each in shown:
+        if each.what == "summary" and out and out[-1].origin == "summary":
+            out[-1] = _block(f"{out[-1].text}\n\n{each.draft.text}")
+        else:
+            out.append(each.draft)
+    return out
+
+
+def _block(text: str) -> Draft:
+    return Draft(role="assistant", parts=(Text(text=text),), origin="summary")
 
 
 def _read(draft: Draft) -> list[str]:

@@ -1,0 +1,1 @@
+"""The verbs: each reads, plans, checks, and writes in one transaction."""

@@ -1,4 +1,4 @@
-"""Where we are in a session's tree: a head, the chain that an append makes of it, and the stretches that a path is read from."""
+"""Where we are in a session's tree: a head, the chain that an append makes of it, and the stretches of a path."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ class Head(Struct, frozen=True, kw_only=True):
     id: MessageId
     position: int
     turn: int
+    total_tokens: int
+    """What the path up to here costs, thinking left out."""
 
 
 class Stretch(Struct, frozen=True, kw_only=True):
@@ -46,10 +48,12 @@ def chain(head: Head | None, drafts: Sequence[Draft], count: CountParts) -> list
     parent = head.id if head else None
     position = head.position if head else -1
     turn = head.turn if head else 0
+    total = head.total_tokens if head else 0
     for draft in drafts:
         position += 1
         turn += opens_turn(draft)
         tokens, thinking = count(draft.parts)
+        total += tokens
         parent_id, parent = parent, message_id(parent, draft.role, draft.parts)
         out.append(
             Message(
@@ -59,6 +63,7 @@ def chain(head: Head | None, drafts: Sequence[Draft], count: CountParts) -> list
                 turn=turn,
                 tokens=tokens,
                 thinking_tokens=thinking,
+                total_tokens=total,
                 draft=draft,
             )
         )
@@ -67,4 +72,4 @@ def chain(head: Head | None, drafts: Sequence[Draft], count: CountParts) -> list
 
 def head_of(message: Message) -> Head:
     """The head that stands on `message`."""
-    return Head(id=message.id, position=message.position, turn=message.turn)
+    return Head(id=message.id, position=message.position, turn=message.turn, total_tokens=message.total_tokens)

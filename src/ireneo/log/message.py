@@ -21,6 +21,10 @@ Origin = Literal["spoken", "injected", "summary"]
 opens no turn; or another tool's compaction, which is never evidence for anything."""
 
 
+BLOCK_TAGS = ("[SUMMARIZED]", "[GOAL BATCH]")
+"""What a block of ours begins with: it tells a reader that this is reconstructed, and us that a list was cut before."""
+
+
 class Text(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="text"):
     """Plain text, said by the message's role."""
 
@@ -129,6 +133,8 @@ class Message(Struct, frozen=True, kw_only=True):
     tokens: int
     """What its parts cost a model to read, thinking left out."""
     thinking_tokens: int
+    total_tokens: int
+    """What the path up to and including it costs, thinking left out."""
     draft: Draft
 
     @property
@@ -155,6 +161,11 @@ class Message(Struct, frozen=True, kw_only=True):
 def opens_turn(draft: Draft) -> bool:
     """Whether a turn begins with `draft`: a user speaks, and not the harness in the user's place."""
     return draft.role == "user" and draft.origin == "spoken"
+
+
+def is_own_block(draft: Draft) -> bool:
+    """Whether `draft` is a block of ours, in a list that was cut to a budget before."""
+    return draft.origin == "summary" and any(tag in draft.text[:80] for tag in BLOCK_TAGS)
 
 
 def texts(parts: Sequence[Part]) -> Iterator[str]:

@@ -7,7 +7,11 @@ All four share one transaction::
         ...
 
 Leaving the block commits and, once it has returned, what was written is durable; an exception leaves nothing
-behind. `store.read()` gives a snapshot. Every call names its space; nothing reaches across spaces.
+behind. `store.read()` gives a snapshot, in which nothing can be written (StoreError). Every call names its space;
+nothing reaches across spaces. A call that raises has changed nothing, so a transaction may catch it and go on.
+
+A session that was never made reads as an empty one; writing to it raises SessionNotFound. `to` must be stored wherever
+it is asked for; MessageNotFound is raised where it is not.
 """
 
 from __future__ import annotations
@@ -36,15 +40,15 @@ class SessionInfo(Struct, frozen=True, kw_only=True):
 
 
 class Rebuild(Struct, frozen=True, kw_only=True):
-    """The mark that a rebuild of a context left, so that its prefix stays the same until the next one."""
+    """The mark that a rebuild of a context left, so that its beginning stays the same until the next one."""
 
     family: str
     budget_tokens: int
-    edge: MessageId
-    """The last message that is no longer live."""
-    edge_position: int
-    past_tokens: int
-    """What everything up to the edge may cost."""
+    at: MessageId
+    """The head for which it was rebuilt."""
+    at_position: int
+    target_tokens: int
+    """What the rebuilt context was allowed to cost."""
 
 
 class LogPort(Protocol):
@@ -56,20 +60,27 @@ class LogPort(Protocol):
     async def insert(self, key: SessionKey, messages: Sequence[Message]) -> int:
         """Store `messages`, each the child of the one before, the first the child of a stored message or of none.
 
-        Returns how many were new. Raises MessageNotFound when the first one's parent is not stored.
+        Returns how many were new. Raises MessageNotFound when the first one's parent is not stored, BadInput when
+        they don't follow each other or a payload is no JSON.
         """
 
     async def move(self, key: SessionKey, branch: str, to: MessageId | None) -> None:
         """Make `branch` (made when it is not there) point to `to`; None: before the first message."""
 
     async def path(self, key: SessionKey, to: MessageId, first: int, last: int) -> Sequence[Message]:
-        """Read positions `first` to `last` of the path that ends in `to`, in order, without natives and records."""
+        """Read positions `first` to `last` of the path that ends in `to`, in order, without natives and records.
+
+        Positions that the path doesn't have are left out.
+        """
 
     async def find(self, key: SessionKey, ids: Sequence[str]) -> Sequence[Message]:
-        """Read the messages whose ids begin with one of `ids` (the source ids count too, whole), at most 100."""
+        """Read the messages whose ids begin with one of `ids` (the source ids count too, whole), at most 100.
+
+        They come in the order asked, each once; those of one beginning by id, those of one source id by position.
+        """
 
     async def natives(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
-        """Read whole drafts, native payload and log record included."""
+        """Read whole drafts, native payload and log record included; unknown ids are passed over."""
 
 
 class SessionsPort(Protocol):
@@ -79,7 +90,7 @@ class SessionsPort(Protocol):
         """Make a session unless it is there; says whether it was made."""
 
     async def list(self, space: str) -> Sequence[SessionInfo]:
-        """Every session of a space, the one that was appended to last standing first."""
+        """Every session of a space, the one that was made or appended to last standing first."""
 
     async def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
         """Each branch of a session by name. Raises SessionNotFound."""
@@ -89,13 +100,16 @@ class SummariesPort(Protocol):
     """The summaries over a session's tree."""
 
     async def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
-        """Store summaries whose messages are stored; one whose anchor is taken is left as it is. Returns how many were new."""
+        """Store summaries; one whose anchor is taken is left as it is. Returns how many were new.
+
+        Raises MessageNotFound when the first or last message is not stored, BadInput when it stands elsewhere.
+        """
 
     async def frontier(self, key: SessionKey, to: MessageId, family: str) -> Sequence[Summary]:
         """The widest summaries along the path to `to`, in order, none overlapping.
 
         From the start of the path: of those of `family` that begin nearest, the one that reaches furthest (and
-        lies wholly on the path); then on from its end.
+        lies wholly on the path), and of two alike the deeper; then on from its end.
         """
 
     async def get(self, key: SessionKey, ids: Sequence[SummaryId]) -> Sequence[Summary]:
@@ -109,10 +123,10 @@ class RebuildsPort(Protocol):
     """The marks of rebuilds."""
 
     async def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
-        """The mark for this family and budget whose edge lies furthest along the path to `to`."""
+        """The mark for this family and budget whose head lies furthest along the path to `to`."""
 
     async def put(self, key: SessionKey, rebuild: Rebuild) -> None:
-        """Store a mark; one at the same edge, family and budget is replaced."""
+        """Store a mark; one at the same head, family and budget is replaced. Raises as `SummariesPort.put` does."""
 
 
 class Transaction(Protocol):
@@ -145,4 +159,4 @@ class Store(Protocol):
         """One transaction, alone among writers."""
 
     async def close(self) -> None:
-        """Let go of the file or the connections; may be called twice."""
+        """Let go of the file or the connections; may be called twice. A transaction that is open may still end."""

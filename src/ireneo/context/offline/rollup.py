@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from ireneo.context.offline.names import merged
+from ireneo.context.offline.names import SAID, Tally, merged
 from ireneo.context.offline.prose import clip, sentences
 from ireneo.context.summary import Line, Section, SectionName, Summary
-from ireneo.log.message import Message
+from ireneo.log.message import Message, is_own_block
 
 LIMITS: dict[SectionName, int] = {
     "goal": 1,
@@ -51,16 +51,21 @@ def write_turn_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
 def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
     """Write the sections of a goal batch over complete turns: their user messages, and the summaries of their work."""
     work = [part for part in parts if isinstance(part, Summary)]
-    spoken = [part for part in parts if not isinstance(part, Summary)]
-    asked = [_direction(message) for message in spoken if message.text.strip()]
+    messages = [part for part in parts if not isinstance(part, Summary)]
+    spoken = [message for message in messages if message.role in ("user", "system") and message.draft.origin == "spoken"]
+    carried = [message for message in messages if is_own_block(message.draft)]
+    asked = [_direction(message) for message in spoken if message.role == "user" and message.text.strip()]
     return _sections(
         {
             "goal": _arc(asked, work),
             "direction": asked,
             "achieved": _achieved(work),
-            "dead_ends": _still_dead(work),
+            "dead_ends": [*(line for message in carried for line in _carried_dead_ends(message)), *_still_dead(work)],
             "constraints": [line for message in spoken for line in _constraints(message)],
-            "artifacts": _by_subject(_gather(work, "artifacts") + _gather(work, "operations")),
+            "artifacts": [
+                *(_carried_names(message) for message in carried),
+                *_by_subject(_gather(work, "artifacts") + _gather(work, "operations")),
+            ],
             "discoveries": _gather(work, "discoveries") + _gather(work, "strategy"),
             "status": _gather(work[-1:], "status"),
         }
@@ -168,6 +173,18 @@ def _constraints(message: Message) -> list[Line]:
         for sentence in sentences(message.text)
         if _CONSTRAINT.search(sentence) and len(sentence) < 240
     ][:4]
+
+
+def _carried_dead_ends(message: Message) -> list[Line]:
+    """The dead ends that a block of ours told, in a list that was cut before: all that is left of them."""
+    told = [line.removeprefix("- ") for line in message.text.splitlines() if line.startswith("- I tried")]
+    return [Line(text=text, subject=text, position=message.position, sources=(message.id,)) for text in told]
+
+
+def _carried_names(message: Message) -> Line:
+    tally = Tally()
+    tally.add(message.text, SAID)
+    return Line(text="My earlier notes named", names=tally.mentions(), position=message.position, sources=(message.id,))
 
 
 def _arc(asked: Sequence[Line], work: Sequence[Summary]) -> list[Line]:

@@ -34,7 +34,10 @@ class ChatFormat(Protocol):
     name: str
 
     def decode(self, payload: object) -> list[Draft]:
-        """Read a message list, or an object that holds one under `messages`. Raises UnreadableLog with the fault's place."""
+        """Read a message list, or an object that holds one under `messages`.
+
+        Raises UnreadableLog with the fault's place.
+        """
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
         """Write drafts as a message list that passes `validate`, mending what a cut may have left (see each format)."""

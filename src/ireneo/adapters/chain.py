@@ -1,0 +1,46 @@
+"""What every store asks of the messages that it is given, before it writes one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from ireneo.errors import BadInput, MessageNotFound
+from ireneo.log.branch import SessionKey
+from ireneo.log.message import Message, MessageId
+
+
+def check_chain(messages: Sequence[Message]) -> None:
+    """Raise BadInput unless each message is the child of the one before it and stands right after it."""
+    for before, after in pairwise(messages):
+        if after.parent != before.id or after.position != before.position + 1:
+            raise BadInput(f"Message {after.id} does not follow {before.id}; insert one path at a time, in its order.")
+
+
+def check_place(message: Message, parent_position: int | None) -> None:
+    """Raise BadInput unless `message` stands right after its parent; None: it has none, and is a root."""
+    wanted = 0 if parent_position is None else parent_position + 1
+    if message.position != wanted:
+        raise BadInput(
+            f"Message {message.id} says that it is at position {message.position}, its parent at {wanted - 1}."
+        )
+
+
+def not_stored(key: SessionKey, name: MessageId) -> MessageNotFound:
+    """The error for a message that should be in the session."""
+    return MessageNotFound(f"There is no message {name} in session {key.session!r}.")
+
+
+def widen(
+    span: tuple[datetime | None, datetime | None], messages: Sequence[Message]
+) -> tuple[datetime | None, datetime | None]:
+    """The earliest and the latest time in `span` and in `messages`; a time without a zone is taken for UTC."""
+    times = [at for at in (*span, *(message.draft.at for message in messages)) if at is not None]
+    if not times:
+        return None, None
+    return min(times, key=_comparable), max(times, key=_comparable)
+
+
+def _comparable(at: datetime) -> datetime:
+    return at if at.tzinfo is not None else at.replace(tzinfo=UTC)

@@ -1,0 +1,98 @@
+"""The store in memory: for tests and for what need not last."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+from msgspec import Struct
+
+from ireneo.adapters.in_memory.derived import MemoryRebuilds, MemorySummaries
+from ireneo.adapters.in_memory.log import MemoryLog
+from ireneo.adapters.in_memory.shelf import Shelf
+from ireneo.adapters.in_memory.tree import Tree
+from ireneo.adapters.pool import Pool
+from ireneo.errors import StoreError
+from ireneo.log.branch import Head, SessionKey
+from ireneo.ports.store import SessionInfo
+
+
+class MemorySessions:
+    """`ireneo.ports.store.SessionsPort` over one open transaction."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+
+    async def create(self, key: SessionKey, source: str | None) -> bool:
+        """Make a session unless it is there."""
+        return self._shelf.add(key, source)
+
+    async def list(self, space: str) -> Sequence[SessionInfo]:
+        """Every session of a space."""
+        trees = sorted(self._shelf.space(space), key=lambda tree: tree.appended, reverse=True)
+        return [tree.info() for tree in trees]
+
+    async def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
+        """Each branch of a session."""
+        tree = self._shelf.need(key)
+        return {branch: tree.head(branch) for branch in sorted(tree.branches)}
+
+
+class MemoryTransaction(Struct, frozen=True, kw_only=True):
+    """The four ports over one open transaction."""
+
+    log: MemoryLog
+    sessions: MemorySessions
+    summaries: MemorySummaries
+    rebuilds: MemoryRebuilds
+
+
+class InMemoryStore:
+    """`ireneo.ports.store.Store` in memory: the same words and the same transactions, and gone when it is let go.
+
+    A transaction copies what it changes, and the copies take the place of what was there when it commits; so it costs
+    the size of the session. Paths are walked. Use it up to some 10,000 messages.
+    """
+
+    def __init__(self) -> None:
+        """Make an empty store."""
+        self._trees: Mapping[SessionKey, Tree] = {}
+        self._writers = Pool([object()], lambda _: None)
+        self._closed = False
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[MemoryTransaction]:
+        """A snapshot: all that is read inside belongs together."""
+        if self._closed:
+            raise StoreError("The store is closed; open it again.")
+        shelf = Shelf(self._trees, writes=False)
+        try:
+            yield _over(shelf)
+        finally:
+            shelf.shut()
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[MemoryTransaction]:
+        """One transaction, alone among writers."""
+        seat = await self._writers.take()
+        shelf = Shelf(self._trees, writes=True)
+        try:
+            yield _over(shelf)
+            self._trees = shelf.shut()
+        finally:
+            shelf.shut()
+            self._writers.give(seat)
+
+    async def close(self) -> None:
+        """Take no more calls."""
+        self._closed = True
+        self._writers.close()
+
+
+def _over(shelf: Shelf) -> MemoryTransaction:
+    return MemoryTransaction(
+        log=MemoryLog(shelf),
+        sessions=MemorySessions(shelf),
+        summaries=MemorySummaries(shelf),
+        rebuilds=MemoryRebuilds(shelf),
+    )

@@ -1,0 +1,72 @@
+"""One session in memory: its messages, and what hangs on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from ireneo.adapters.chain import not_stored
+from ireneo.context.summary import Summary, SummaryId
+from ireneo.log.branch import Head, SessionKey, head_of
+from ireneo.log.message import Message, MessageId
+from ireneo.ports.store import Rebuild, SessionInfo
+
+
+class Tree:
+    """The state of a session. A transaction changes a copy, so one that a reader holds never changes."""
+
+    def __init__(self, key: SessionKey, source: str | None, appended: int) -> None:
+        """Make an empty session; `appended` orders it among those of its space."""
+        self.key = key
+        self.source = source
+        self.appended = appended
+        self.span: tuple[datetime | None, datetime | None] = (None, None)
+        self.messages: dict[MessageId, Message] = {}
+        """Without payloads."""
+        self.payloads: dict[MessageId, bytes] = {}
+        self.branches: dict[str, MessageId | None] = {}
+        self.summaries: dict[SummaryId, Summary] = {}
+        self.rebuilds: dict[tuple[str, int, MessageId], Rebuild] = {}
+
+    def copy(self) -> Tree:
+        """A tree of its own with the same values, which are immutable."""
+        other = Tree(self.key, self.source, self.appended)
+        other.span = self.span
+        other.messages = dict(self.messages)
+        other.payloads = dict(self.payloads)
+        other.branches = dict(self.branches)
+        other.summaries = dict(self.summaries)
+        other.rebuilds = dict(self.rebuilds)
+        return other
+
+    def need(self, name: MessageId) -> Message:
+        """Read a message. Raises MessageNotFound."""
+        message = self.messages.get(name)
+        if message is None:
+            raise not_stored(self.key, name)
+        return message
+
+    def walk(self, to: MessageId) -> Iterator[Message]:
+        """The path to `to`, from its end to its root. Raises MessageNotFound."""
+        message = self.need(to)
+        while True:
+            yield message
+            if message.parent is None:
+                return
+            message = self.messages[message.parent]
+
+    def head(self, branch: str) -> Head | None:
+        """Where a branch stands; None when it has no message or does not exist."""
+        name = self.branches.get(branch)
+        return None if name is None else head_of(self.messages[name])
+
+    def info(self) -> SessionInfo:
+        """What a list of sessions says of it."""
+        return SessionInfo(
+            key=self.key,
+            source=self.source,
+            messages=len(self.messages),
+            tokens=sum(message.tokens for message in self.messages.values()),
+            first_at=self.span[0],
+            last_at=self.span[1],
+        )

@@ -1,0 +1,190 @@
+"""The messages of a session's tree, in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import apsw
+
+from ireneo.adapters.chain import check_chain, check_place, widen
+from ireneo.adapters.payload import pack
+from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.places import (
+    SessionRow,
+    find_path,
+    find_place,
+    find_session,
+    need_place,
+    need_session,
+)
+from ireneo.adapters.sqlite.queries import SQL
+from ireneo.adapters.sqlite.rows import Bindings, MessageRow, from_row, to_row, write_time
+from ireneo.log.branch import Head, SessionKey
+from ireneo.log.message import Draft, Message, MessageId
+
+FOUND_AT_MOST = 100
+
+
+class SqliteLog:
+    """`ireneo.ports.store.LogPort` over one open transaction."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    async def head(self, key: SessionKey, branch: str = "main") -> Head | None:
+        """Where a branch stands."""
+        return await self._channel.ask(find_head, key, branch)
+
+    async def insert(self, key: SessionKey, messages: Sequence[Message]) -> int:
+        """Store a chain of messages; those that are there already are left as they are."""
+        return await self._channel.change(insert_messages, key, messages)
+
+    async def move(self, key: SessionKey, branch: str, to: MessageId | None) -> None:
+        """Make a branch point elsewhere."""
+        await self._channel.change(move_branch, key, branch, to)
+
+    async def path(self, key: SessionKey, to: MessageId, first: int, last: int) -> Sequence[Message]:
+        """Read a run of positions of a path."""
+        return await self._channel.ask(read_path, key, to, first, last)
+
+    async def find(self, key: SessionKey, ids: Sequence[str]) -> Sequence[Message]:
+        """Read messages by the beginning of their id, or by their source id."""
+        return await self._channel.ask(find_messages, key, ids)
+
+    async def natives(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
+        """Read whole drafts."""
+        return await self._channel.ask(read_natives, key, ids)
+
+
+def find_head(database: apsw.Connection, key: SessionKey, branch: str) -> Head | None:
+    """Where a branch stands; None when it has no message or does not exist."""
+    row = database.execute(SQL["find_head"], {"space": key.space, "session": key.session, "branch": branch}).fetchone()
+    return None if row is None else Head(id=row[0], position=row[1], turn=row[2], total_tokens=row[3])
+
+
+def insert_messages(database: apsw.Connection, key: SessionKey, messages: Sequence[Message]) -> int:
+    """Store those of a chain that are new, in one run of one segment; says how many."""
+    session = need_session(database, key)
+    check_chain(messages)
+    new = messages[_count_known(database, session.key, messages) :]
+    if not new:
+        return 0
+    segment = _choose_segment(database, session.key, key, new[0])
+    database.executemany(SQL["insert_message"], (to_row(session.key, segment, message) for message in new))
+    database.executemany(SQL["insert_payload"], _payload_rows(session.key, segment, new))
+    _count(database, session, new)
+    return len(new)
+
+
+def _count_known(database: apsw.Connection, session: int, messages: Sequence[Message]) -> int:
+    """How many of a chain are stored.
+
+    A message is stored after its parent and never taken away, so those that are stored are the first ones, and
+    their number is found by halving. An append asks once.
+    """
+    low, high = 0, len(messages)
+    probe = 0
+    while low < high:
+        if find_place(database, session, messages[probe].id) is None:
+            high = probe
+        else:
+            low = probe + 1
+        probe = (low + high) // 2
+    return low
+
+
+def _choose_segment(database: apsw.Connection, session: int, key: SessionKey, first: Message) -> int:
+    """The segment that `first` goes to: its parent's, if the parent is the last one there, and else a new one."""
+    if first.parent is None:
+        check_place(first, None)
+        parent = None
+    else:
+        place = need_place(database, session, key, first.parent)
+        check_place(first, place.position)
+        if not place.goes_on:
+            return place.segment
+        parent = place.segment
+    ((segment,),) = database.execute(SQL["add_segment"], {"key": session, "parent": parent, "first": first.position})
+    return int(segment)
+
+
+def _payload_rows(session: int, segment: int, messages: Sequence[Message]) -> Iterator[Bindings]:
+    for message in messages:
+        packed = pack(message.draft)
+        if packed is not None:
+            yield {"key": session, "segment": segment, "position": message.position, "packed": packed}
+
+
+def _count(database: apsw.Connection, session: SessionRow, new: Sequence[Message]) -> None:
+    first_at, last_at = widen(session.span, new)
+    database.execute(
+        SQL["count_messages"],
+        {
+            "key": session.key,
+            "messages": len(new),
+            "tokens": sum(message.tokens for message in new),
+            "first_at": write_time(first_at),
+            "last_at": write_time(last_at),
+        },
+    )
+
+
+def move_branch(database: apsw.Connection, key: SessionKey, branch: str, to: MessageId | None) -> None:
+    """Make a branch point to a message, or before the first one."""
+    session = need_session(database, key)
+    place = None if to is None else need_place(database, session.key, key, to)
+    database.execute(
+        SQL["move_branch"],
+        {
+            "key": session.key,
+            "branch": branch,
+            "segment": place.segment if place else None,
+            "position": place.position if place else None,
+        },
+    )
+
+
+def read_path(database: apsw.Connection, key: SessionKey, to: MessageId, first: int, last: int) -> list[Message]:
+    """Read positions `first` to `last` of the path that ends in `to`: one range of rows for each of its stretches."""
+    session, stretches = find_path(database, key, to, first)
+    out: list[Message] = []
+    for stretch in reversed(stretches):
+        run = {
+            "key": session.key,
+            "segment": stretch.segment,
+            "first": max(first, stretch.first),
+            "last": min(last, stretch.last),
+        }
+        out.extend(from_row(MessageRow(*row)) for row in database.execute(SQL["read_stretch"], run))
+    return out
+
+
+def find_messages(database: apsw.Connection, key: SessionKey, ids: Sequence[str]) -> list[Message]:
+    """Read messages by the beginning of their id, or by their whole source id, in the order asked."""
+    session = find_session(database, key)
+    if session is None:
+        return []
+    found: dict[MessageId, Message] = {}
+    for name in ids:
+        asked: Bindings = {"key": session.key, "prefix": name, "source_id": name, "limit": FOUND_AT_MOST}
+        for query in ("find_by_id", "find_by_source"):
+            for row in database.execute(SQL[query], asked):
+                message = from_row(MessageRow(*row))
+                found.setdefault(message.id, message)
+        if len(found) >= FOUND_AT_MOST:
+            break
+    return list(found.values())[:FOUND_AT_MOST]
+
+
+def read_natives(database: apsw.Connection, key: SessionKey, ids: Sequence[MessageId]) -> dict[MessageId, Draft]:
+    """Read whole drafts, payload and record included; unknown ids are passed over."""
+    session = find_session(database, key)
+    if session is None:
+        return {}
+    out: dict[MessageId, Draft] = {}
+    for name in ids:
+        row = database.execute(SQL["read_payload"], {"key": session.key, "id": name}).fetchone()
+        if row is not None:
+            *light, packed = row
+            out[name] = from_row(MessageRow(*light), packed).draft
+    return out

@@ -1,0 +1,126 @@
+"""Open a file: know it for ours, switch it to WAL, and bring its schema up to date."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+import apsw
+from msgspec import Struct
+
+from ireneo.adapters.sqlite.busy import Patience
+from ireneo.adapters.sqlite.queries import SQL
+from ireneo.errors import BadInput, NewerDatabase, NotADatabase, StoreError
+
+APPLICATION_ID = int.from_bytes(b"Irno", "big")
+
+HEADER_BYTES = 100
+
+Durability = Literal["full", "normal"]
+"""What an acknowledged write has survived: "full", a power cut; "normal", the end of the process only."""
+
+
+class Migration(Struct, frozen=True, kw_only=True):
+    """One step of the schema; it is applied once, in one transaction with its record."""
+
+    number: int
+    name: str
+    sql: str
+
+
+@cache
+def load_migrations() -> tuple[Migration, ...]:
+    """Read the migrations that ship with the package, in their order."""
+    found = []
+    for file in files(__package__).joinpath("migrations").iterdir():
+        number, _, name = file.name.removesuffix(".sql").partition("_")
+        found.append(Migration(number=int(number), name=name, sql=file.read_text(encoding="utf-8")))
+    return tuple(sorted(found, key=lambda migration: migration.number))
+
+
+def check_place(path: Path) -> None:
+    """Say early what is wrong with a path. Raises BadInput, or NotADatabase for what can't be one."""
+    try:
+        if path.is_dir():
+            raise NotADatabase(f"{path} is a folder; name a file in it.")
+        if not path.parent.is_dir():
+            raise BadInput(f"There is no folder {path.parent}; make it first, or name a file elsewhere.")
+        size = path.stat().st_size if path.exists() else 0
+    except OSError as fault:
+        raise StoreError(f"{path} can't be reached: {fault.strerror}.") from fault
+    if 0 < size < HEADER_BYTES:
+        # SQLite takes a file that is too short for its header for an empty one, and would write over it.
+        raise NotADatabase(f"{path} is not an Ireneo database; name another file, or a new one.")
+
+
+def prepare_writer(database: apsw.Connection, patience: Patience, path: Path, durability: Durability) -> None:
+    """Make a connection fit for writing, and its file if it is new or of an earlier version.
+
+    Several processes may do this to one file at once. Raises NotADatabase or NewerDatabase, with the file as it was.
+    """
+    # Before anything is written: a foreign database isn't even switched to WAL.
+    applied = _read_applied(database, path)
+    _switch_to_wal(database, patience, path)
+    database.execute("PRAGMA synchronous = FULL" if durability == "full" else "PRAGMA synchronous = NORMAL")
+    if durability == "full":
+        # On macOS alone does this change anything: there, a plain fsync doesn't reach the disk.
+        database.execute("PRAGMA fullfsync = ON")
+    database.execute("PRAGMA trusted_schema = OFF")
+    for migration in load_migrations():
+        if migration.number not in applied:
+            apply_migration(database, migration, path)
+
+
+def prepare_reader(database: apsw.Connection, patience: Patience) -> None:
+    """Make a connection fit for reading, of a file that a writer has prepared."""
+    database.execute("PRAGMA query_only = ON")
+    database.execute("PRAGMA trusted_schema = OFF")
+
+
+def apply_migration(database: apsw.Connection, migration: Migration, path: Path) -> None:
+    """Apply a migration and record it, unless another process did while this one waited for the lock."""
+    database.execute(SQL["begin_write"])
+    try:
+        if migration.number not in _read_applied(database, path):
+            database.execute(migration.sql)
+            database.execute(SQL["record_migration"], {"number": migration.number, "name": migration.name})
+        database.execute(SQL["commit"])
+    except BaseException:
+        if database.in_transaction:
+            database.execute(SQL["roll_back"])
+        raise
+
+
+def _read_applied(database: apsw.Connection, path: Path) -> set[int]:
+    """The numbers of the migrations that the file holds; none for a new file."""
+    ((application, things),) = database.execute(SQL["recognise"])
+    if application == 0 and things == 0:
+        return set()
+    if application != APPLICATION_ID:
+        raise NotADatabase(f"{path} is a database of another program; name another file, or a new one.")
+    applied = {number for (number,) in database.execute(SQL["find_migrations"])}
+    if applied - {migration.number for migration in load_migrations()}:
+        raise NewerDatabase(f"{path} was written by a newer Ireneo; upgrade with `pip install -U ireneo`.")
+    return applied
+
+
+def _switch_to_wal(database: apsw.Connection, patience: Patience, path: Path) -> None:
+    """Switch the file to WAL, where it stays.
+
+    SQLite reads the file first and then wants to write to it; when another one writes just then it doesn't call the
+    busy handler, since two that wait with a lock in hand would wait for each other. Hence the loop.
+    """
+    tries = 0
+    while True:
+        try:
+            ((mode,),) = database.execute("PRAGMA journal_mode = WAL")
+        except apsw.BusyError:
+            if not patience(tries):
+                raise
+            tries += 1
+        else:
+            if mode != "wal":
+                raise StoreError(f"{path} lies on a file system without shared memory; move it to a local disk.")
+            return

@@ -1,0 +1,104 @@
+-- The log, the sessions in it, the summaries over it, and the marks of rebuilds.
+
+PRAGMA application_id = 1232236143; -- 'Irno' in ASCII: by this a file is known to be ours
+
+CREATE TABLE migrations (
+    number     INTEGER PRIMARY KEY,
+    name       TEXT NOT NULL,
+    applied_at TEXT NOT NULL
+) STRICT;
+
+-- One row a session. `key` stands for (space, session) in every other table, so that a space leads every key there
+-- without being written into each row; `appended` orders the sessions of a space; the counters save a scan.
+CREATE TABLE sessions (
+    key      INTEGER PRIMARY KEY,
+    space    TEXT NOT NULL,
+    session  TEXT NOT NULL,
+    source   TEXT,
+    appended INTEGER NOT NULL,
+    messages INTEGER NOT NULL DEFAULT 0,
+    tokens   INTEGER NOT NULL DEFAULT 0,
+    first_at TEXT,
+    last_at  TEXT,
+    UNIQUE (space, session)
+) STRICT;
+
+CREATE INDEX sessions_by_append ON sessions (space, appended);
+
+-- A session's tree: a segment continues its parent after position `first - 1`; without a parent it is a root.
+CREATE TABLE segments (
+    session INTEGER NOT NULL,
+    segment INTEGER NOT NULL,
+    parent  INTEGER,
+    first   INTEGER NOT NULL,
+    PRIMARY KEY (session, segment)
+) STRICT, WITHOUT ROWID;
+
+-- `position` counts from the root of the path and not from the start of the segment. The rows are too wide for
+-- WITHOUT ROWID, which spills what is over a quarter of a page.
+CREATE TABLE messages (
+    session         INTEGER NOT NULL,
+    segment         INTEGER NOT NULL,
+    position        INTEGER NOT NULL,
+    id              TEXT NOT NULL,
+    parent          TEXT,
+    role            TEXT NOT NULL,
+    origin          TEXT NOT NULL,
+    turn            INTEGER NOT NULL,
+    tokens          INTEGER NOT NULL,
+    thinking_tokens INTEGER NOT NULL,
+    total_tokens    INTEGER NOT NULL,
+    at              TEXT,
+    source_id       TEXT,
+    joined          INTEGER NOT NULL,
+    parts           TEXT NOT NULL,
+    PRIMARY KEY (session, segment, position),
+    UNIQUE (session, id)
+) STRICT;
+
+CREATE INDEX messages_by_source ON messages (session, source_id) WHERE source_id IS NOT NULL;
+
+-- The provider's payload and the log's record of a message, as JSON under zlib; apart, since no context reads them.
+CREATE TABLE payloads (
+    session  INTEGER NOT NULL,
+    segment  INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    packed   BLOB NOT NULL,
+    PRIMARY KEY (session, segment, position)
+) STRICT;
+
+-- Where a branch stands; without a segment it stands before the first message.
+CREATE TABLE branches (
+    session  INTEGER NOT NULL,
+    branch   TEXT NOT NULL,
+    segment  INTEGER,
+    position INTEGER,
+    PRIMARY KEY (session, branch)
+) STRICT, WITHOUT ROWID;
+
+-- `segment` is that of the last message that is covered: a path through it holds all that the summary covers.
+CREATE TABLE summaries (
+    session        INTEGER NOT NULL,
+    id             TEXT NOT NULL,
+    family         TEXT NOT NULL,
+    segment        INTEGER NOT NULL,
+    first_position INTEGER NOT NULL,
+    last_position  INTEGER NOT NULL,
+    depth          INTEGER NOT NULL,
+    record         TEXT NOT NULL,
+    PRIMARY KEY (session, id)
+) STRICT;
+
+CREATE INDEX summaries_by_place
+    ON summaries (session, family, segment, first_position, last_position DESC, depth DESC, id);
+
+CREATE TABLE rebuilds (
+    session       INTEGER NOT NULL,
+    family        TEXT NOT NULL,
+    budget_tokens INTEGER NOT NULL,
+    segment       INTEGER NOT NULL,
+    at_position INTEGER NOT NULL,
+    at            TEXT NOT NULL,
+    target_tokens INTEGER NOT NULL,
+    PRIMARY KEY (session, family, budget_tokens, segment, at_position)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,34 @@
+-- The sessions of a space.
+
+-- name: find_session
+SELECT key, first_at, last_at FROM sessions WHERE space = :space AND session = :session;
+
+-- name: create_session
+INSERT INTO sessions (space, session, source, appended)
+VALUES (
+    :space, :session, :source,
+    (SELECT coalesce(max(appended), 0) + 1 FROM sessions WHERE space = :space)
+)
+ON CONFLICT (space, session) DO NOTHING;
+
+-- name: list_sessions
+SELECT session, source, messages, tokens, first_at, last_at
+FROM sessions
+WHERE space = :space
+ORDER BY appended DESC;
+
+-- name: count_messages
+UPDATE sessions
+SET messages = messages + :messages,
+    tokens = tokens + :tokens,
+    first_at = :first_at,
+    last_at = :last_at,
+    appended = (SELECT max(s.appended) + 1 FROM sessions AS s WHERE s.space = sessions.space)
+WHERE key = :key;
+
+-- name: list_branches
+SELECT b.branch, m.id, m.position, m.turn, m.total_tokens
+FROM branches AS b
+LEFT JOIN messages AS m ON m.session = b.session AND m.segment = b.segment AND m.position = b.position
+WHERE b.session = :key
+ORDER BY b.branch;

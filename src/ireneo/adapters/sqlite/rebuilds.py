@@ -1,0 +1,71 @@
+"""The marks of rebuilds, in SQLite."""
+
+from __future__ import annotations
+
+import apsw
+
+from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.places import find_path, need_place, need_session
+from ireneo.adapters.sqlite.queries import SQL
+from ireneo.errors import BadInput
+from ireneo.log.branch import SessionKey
+from ireneo.log.message import MessageId
+from ireneo.ports.store import Rebuild
+
+
+class SqliteRebuilds:
+    """`ireneo.ports.store.RebuildsPort` over one open transaction."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    async def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
+        """The mark that lies furthest along a path."""
+        return await self._channel.ask(last_rebuild, key, to, family, budget_tokens)
+
+    async def put(self, key: SessionKey, rebuild: Rebuild) -> None:
+        """Store a mark."""
+        await self._channel.change(put_rebuild, key, rebuild)
+
+
+def last_rebuild(
+    database: apsw.Connection, key: SessionKey, to: MessageId, family: str, budget_tokens: int
+) -> Rebuild | None:
+    """The mark whose edge lies furthest along the path to `to`, looked for from the path's end."""
+    session, stretches = find_path(database, key, to)
+    for stretch in stretches:
+        row = database.execute(
+            SQL["last_rebuild"],
+            {
+                "key": session.key,
+                "family": family,
+                "budget_tokens": budget_tokens,
+                "segment": stretch.segment,
+                "last": stretch.last,
+            },
+        ).fetchone()
+        if row is not None:
+            return Rebuild(
+                family=family, budget_tokens=budget_tokens, at=row[0], at_position=row[1], target_tokens=row[2]
+            )
+    return None
+
+
+def put_rebuild(database: apsw.Connection, key: SessionKey, rebuild: Rebuild) -> None:
+    """Store a mark where its edge stands; one at the same edge, family and budget is replaced."""
+    session = need_session(database, key)
+    place = need_place(database, session.key, key, rebuild.at)
+    if place.position != rebuild.at_position:
+        raise BadInput(f"The rebuild gives a position at which its edge {rebuild.at} doesn't stand.")
+    database.execute(
+        SQL["put_rebuild"],
+        {
+            "key": session.key,
+            "family": rebuild.family,
+            "budget_tokens": rebuild.budget_tokens,
+            "segment": place.segment,
+            "at_position": rebuild.at_position,
+            "at": rebuild.at,
+            "target_tokens": rebuild.target_tokens,
+        },
+    )

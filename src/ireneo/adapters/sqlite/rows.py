@@ -1,0 +1,90 @@
+"""Messages as rows, and rows as messages."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+from msgspec import Struct
+
+from ireneo.adapters.payload import unpack
+from ireneo.log.message import Draft, Message, MessageId, Origin, Part, Role
+
+_PARTS = msgspec.json.Decoder(tuple[Part, ...])
+
+Bindings = dict[str, str | bytes | int | None]
+"""The values for a query's names."""
+
+
+class MessageRow(Struct, frozen=True, array_like=True):
+    """The light columns of a message, in the order in which the queries name them."""
+
+    id: MessageId
+    parent: MessageId | None
+    role: Role
+    origin: Origin
+    position: int
+    turn: int
+    tokens: int
+    thinking_tokens: int
+    total_tokens: int
+    at: str | None
+    source_id: str | None
+    joined: int
+    parts: str
+
+
+def to_row(session: int, segment: int, message: Message) -> Bindings:
+    """Write the light columns of a message, and the place where it stands."""
+    draft = message.draft
+    return {
+        "key": session,
+        "segment": segment,
+        "position": message.position,
+        "id": message.id,
+        "parent": message.parent,
+        "role": draft.role,
+        "origin": draft.origin,
+        "turn": message.turn,
+        "tokens": message.tokens,
+        "thinking_tokens": message.thinking_tokens,
+        "total_tokens": message.total_tokens,
+        "at": write_time(draft.at),
+        "source_id": draft.source_id,
+        "joined": int(draft.joined),
+        "parts": msgspec.json.encode(draft.parts).decode(),
+    }
+
+
+def from_row(row: MessageRow, packed: bytes | None = None) -> Message:
+    """Read a message; `packed` holds its payloads, where they are asked for."""
+    native, record = unpack(packed)
+    return Message(
+        id=row.id,
+        parent=row.parent,
+        position=row.position,
+        turn=row.turn,
+        tokens=row.tokens,
+        thinking_tokens=row.thinking_tokens,
+        total_tokens=row.total_tokens,
+        draft=Draft(
+            role=row.role,
+            parts=_PARTS.decode(row.parts),
+            origin=row.origin,
+            at=read_time(row.at),
+            source_id=row.source_id,
+            joined=bool(row.joined),
+            native=native,
+            record=record,
+        ),
+    )
+
+
+def write_time(at: datetime | None) -> str | None:
+    """Write a time with its zone, if it has one."""
+    return None if at is None else at.isoformat()
+
+
+def read_time(text: str | None) -> datetime | None:
+    """Read what `write_time` wrote."""
+    return None if text is None else datetime.fromisoformat(text)

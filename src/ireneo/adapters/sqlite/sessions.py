@@ -1,0 +1,63 @@
+"""The sessions of a space, in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import apsw
+
+from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.places import need_session
+from ireneo.adapters.sqlite.queries import SQL
+from ireneo.adapters.sqlite.rows import read_time
+from ireneo.log.branch import Head, SessionKey
+from ireneo.ports.store import SessionInfo
+
+
+class SqliteSessions:
+    """`ireneo.ports.store.SessionsPort` over one open transaction."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    async def create(self, key: SessionKey, source: str | None) -> bool:
+        """Make a session unless it is there."""
+        return await self._channel.change(create_session, key, source)
+
+    async def list(self, space: str) -> Sequence[SessionInfo]:
+        """Every session of a space."""
+        return await self._channel.ask(list_sessions, space)
+
+    async def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
+        """Each branch of a session."""
+        return await self._channel.ask(list_branches, key)
+
+
+def create_session(database: apsw.Connection, key: SessionKey, source: str | None) -> bool:
+    """Make a session unless it is there; says whether it was made."""
+    database.execute(SQL["create_session"], {"space": key.space, "session": key.session, "source": source})
+    return database.changes() > 0
+
+
+def list_sessions(database: apsw.Connection, space: str) -> list[SessionInfo]:
+    """Every session of a space, the one that was appended to last standing first."""
+    return [
+        SessionInfo(
+            key=SessionKey(space, row[0]),
+            source=row[1],
+            messages=row[2],
+            tokens=row[3],
+            first_at=read_time(row[4]),
+            last_at=read_time(row[5]),
+        )
+        for row in database.execute(SQL["list_sessions"], {"space": space})
+    ]
+
+
+def list_branches(database: apsw.Connection, key: SessionKey) -> dict[str, Head | None]:
+    """Each branch of a session by name."""
+    session = need_session(database, key)
+    return {
+        branch: None if name is None else Head(id=name, position=position, turn=turn, total_tokens=total)
+        for branch, name, position, turn, total in database.execute(SQL["list_branches"], {"key": session.key})
+    }

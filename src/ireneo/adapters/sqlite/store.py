@@ -1,0 +1,149 @@
+"""The store in one SQLite file, for one machine and any number of its processes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from os import PathLike
+from pathlib import Path
+
+import apsw
+from msgspec import Struct
+
+from ireneo.adapters.pool import Pool
+from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.connection import Connection
+from ireneo.adapters.sqlite.log import SqliteLog
+from ireneo.adapters.sqlite.migrate import Durability, check_place, prepare_reader, prepare_writer
+from ireneo.adapters.sqlite.queries import SQL
+from ireneo.adapters.sqlite.rebuilds import SqliteRebuilds
+from ireneo.adapters.sqlite.sessions import SqliteSessions
+from ireneo.adapters.sqlite.summaries import SqliteSummaries
+from ireneo.errors import BadInput
+
+READERS = 4
+"""Connections that read, each opened when the others are taken; what is more waits its turn."""
+
+
+class SqliteTransaction(Struct, frozen=True, kw_only=True):
+    """The four ports over one open transaction."""
+
+    log: SqliteLog
+    sessions: SqliteSessions
+    summaries: SqliteSummaries
+    rebuilds: SqliteRebuilds
+
+
+class SqliteStore:
+    """`ireneo.ports.store.Store` over one SQLite file; made by `open_sqlite`.
+
+    One connection writes, a few read; each has a thread of its own. Tasks of one process wait for the writer in the
+    order in which they came, and only the first of them competes with other processes for the file. Don't open a
+    transaction inside a `write()`'s block in the same task: a second `write()` would wait for itself.
+    """
+
+    def __init__(self, path: Path, *, durability: Durability, busy_seconds: float) -> None:
+        """Name the file and how to work on it; nothing is opened yet."""
+        prepare = partial(prepare_writer, path=path, durability=durability)
+        writer = Connection(path, busy_seconds, prepare)
+        readers = [Connection(path, busy_seconds, prepare_reader) for _ in range(READERS)]
+        self._writers = Pool([writer], Connection.close_soon)
+        self._readers = Pool(readers, Connection.close_soon)
+
+    async def open(self) -> None:
+        """Open the file now, and not with the first write, so that what is wrong with it shows."""
+        async with self._lend(self._writers) as connection:
+            await connection.begin(_touch)
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[SqliteTransaction]:
+        """A snapshot: all that is read inside belongs together."""
+        async with self._lend(self._readers) as connection:
+            await connection.begin(_begin_read)
+            async with _through(connection, writes=False) as transaction:
+                yield transaction
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[SqliteTransaction]:
+        """One transaction, alone among writers; durable once the block is left.
+
+        Raises StoreBusy when another process holds the file for longer than `busy_seconds`. A task that is cancelled
+        inside leaves nothing behind; one that is cancelled during the commit itself can't know.
+        """
+        async with self._lend(self._writers) as connection:
+            await connection.begin(_begin_write)
+            async with _through(connection, writes=True) as transaction:
+                yield transaction
+            await connection.run(_commit)
+
+    async def close(self) -> None:
+        """Let go of the file: idle connections now, one that a transaction is on as soon as that is over."""
+        for connection in (*self._readers.close(), *self._writers.close()):
+            await connection.close()
+
+    @asynccontextmanager
+    async def _lend(self, pool: Pool[Connection]) -> AsyncIterator[Connection]:
+        connection = await pool.take()
+        try:
+            yield connection
+        finally:
+            # Neither step waits, so neither can be cancelled: whoever comes next finds no transaction open.
+            connection.settle()
+            pool.give(connection)
+
+
+@asynccontextmanager
+async def _through(connection: Connection, *, writes: bool) -> AsyncIterator[SqliteTransaction]:
+    channel = Channel(connection, writes=writes)
+    try:
+        yield SqliteTransaction(
+            log=SqliteLog(channel),
+            sessions=SqliteSessions(channel),
+            summaries=SqliteSummaries(channel),
+            rebuilds=SqliteRebuilds(channel),
+        )
+    finally:
+        channel.shut()
+
+
+def _touch(database: apsw.Connection) -> None:
+    database.execute(SQL["take_snapshot"]).fetchall()
+
+
+def _begin_read(database: apsw.Connection) -> None:
+    database.execute(SQL["begin_read"])
+    database.execute(SQL["take_snapshot"]).fetchall()
+
+
+def _begin_write(database: apsw.Connection) -> None:
+    database.execute(SQL["begin_write"])
+
+
+def _commit(database: apsw.Connection) -> None:
+    database.execute(SQL["commit"])
+
+
+async def open_sqlite(
+    path: str | PathLike[str], *, durability: Durability = "full", busy_seconds: float = 30.0
+) -> SqliteStore:
+    """Open the store in the file at `path`, made when it is not there; close it with `close()`.
+
+    With `durability="full"` what was acknowledged survives a power cut. With "normal" it survives the end of the
+    process, kill -9 included, but a power cut or a crash of the operating system may take the last moments back
+    (never half of a transaction, and the file stays sound); it is several times faster on a disk.
+
+    `busy_seconds` is how long a transaction waits for other processes. Raises NotADatabase, NewerDatabase, StoreBusy,
+    or StoreError where the file can't be opened.
+    """
+    if str(path) in ("", ":memory:"):
+        raise BadInput("A SQLite store needs a file; for one in memory, take ireneo.adapters.in_memory.")
+    place = Path(path).absolute()
+    check_place(place)
+    store = SqliteStore(place, durability=durability, busy_seconds=busy_seconds)
+    try:
+        await store.open()
+    except BaseException:
+        await store.close()
+        raise
+    return store

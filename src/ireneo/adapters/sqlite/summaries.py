@@ -1,0 +1,125 @@
+"""The summaries over a session's tree, in SQLite."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+
+import apsw
+import msgspec
+
+from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.places import find_path, find_session, need_place, need_session
+from ireneo.adapters.sqlite.queries import SQL
+from ireneo.context.summary import Summary, SummaryId
+from ireneo.errors import BadInput
+from ireneo.log.branch import SessionKey, Stretch
+from ireneo.log.message import MessageId
+
+_SUMMARY = msgspec.json.Decoder(Summary)
+
+Candidate = tuple[int, int, int, SummaryId, Stretch]
+"""A summary as it is weighed: where it begins, then how far it reaches and how deep it is (both negated), its id,
+and the stretch that it came from."""
+
+
+class SqliteSummaries:
+    """`ireneo.ports.store.SummariesPort` over one open transaction."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    async def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
+        """Store summaries; those whose anchor is taken are left as they are."""
+        return await self._channel.change(put_summaries, key, summaries)
+
+    async def frontier(self, key: SessionKey, to: MessageId, family: str) -> Sequence[Summary]:
+        """The widest summaries along a path."""
+        return await self._channel.ask(find_frontier, key, to, family)
+
+    async def get(self, key: SessionKey, ids: Sequence[SummaryId]) -> Sequence[Summary]:
+        """Read summaries by id."""
+        return await self._channel.ask(get_summaries, key, ids)
+
+    async def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
+        """Read summaries by the beginning of their id."""
+        return await self._channel.ask(find_summaries, key, prefix)
+
+
+def put_summaries(database: apsw.Connection, key: SessionKey, summaries: Sequence[Summary]) -> int:
+    """Store summaries where their last message stands; says how many were new."""
+    session = need_session(database, key)
+    new = 0
+    for summary in summaries:
+        first = need_place(database, session.key, key, summary.first)
+        last = need_place(database, session.key, key, summary.last)
+        if (first.position, last.position) != (summary.first_position, summary.last_position):
+            raise BadInput(f"Summary {summary.id} gives positions at which its first and last message don't stand.")
+        database.execute(
+            SQL["insert_summary"],
+            {
+                "key": session.key,
+                "id": summary.id,
+                "family": summary.family,
+                "segment": last.segment,
+                "first_position": summary.first_position,
+                "last_position": summary.last_position,
+                "depth": summary.depth,
+                "record": msgspec.json.encode(summary).decode(),
+            },
+        )
+        new += database.changes()
+    return new
+
+
+def find_frontier(database: apsw.Connection, key: SessionKey, to: MessageId, family: str) -> list[Summary]:
+    """The widest summaries along the path to `to`.
+
+    Each stretch offers its nearest candidate, and a heap keeps the nearest of all. One that an earlier choice
+    overlaps is asked for again from there on; so a step costs one look into an index, however many summaries there
+    are and however many stretches lie elsewhere on the path.
+    """
+    session, stretches = find_path(database, key, to)
+    waiting: list[Candidate] = []
+
+    def offer(stretch: Stretch, first: int) -> None:
+        if first > stretch.last:
+            return
+        row = database.execute(
+            SQL["next_summary"],
+            {"key": session.key, "family": family, "segment": stretch.segment, "first": first, "last": stretch.last},
+        ).fetchone()
+        if row is not None:
+            heapq.heappush(waiting, (row[0], -row[1], -row[2], row[3], stretch))
+
+    for stretch in stretches:
+        offer(stretch, 0)
+    chosen: list[SummaryId] = []
+    start = 0
+    while waiting:
+        first, reach, _, name, stretch = heapq.heappop(waiting)
+        if first >= start:
+            chosen.append(name)
+            start = 1 - reach
+        offer(stretch, start)
+    return _read(database, session.key, chosen)
+
+
+def get_summaries(database: apsw.Connection, key: SessionKey, ids: Sequence[SummaryId]) -> list[Summary]:
+    """Read summaries in the order asked; unknown ids are passed over."""
+    session = find_session(database, key)
+    return [] if session is None else _read(database, session.key, ids)
+
+
+def find_summaries(database: apsw.Connection, key: SessionKey, prefix: str) -> list[Summary]:
+    """Read the summaries whose id begins with `prefix`, the newest stretch first."""
+    session = find_session(database, key)
+    if session is None:
+        return []
+    rows = database.execute(SQL["find_summaries"], {"key": session.key, "prefix": prefix})
+    return [_SUMMARY.decode(record) for (record,) in rows]
+
+
+def _read(database: apsw.Connection, session: int, ids: Sequence[SummaryId]) -> list[Summary]:
+    rows = (database.execute(SQL["read_summary"], {"key": session, "id": name}).fetchone() for name in ids)
+    return [_SUMMARY.decode(row[0]) for row in rows if row is not None]

@@ -1,0 +1,86 @@
+"""Cut a message list to a budget without any store: messages in, messages out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ireneo.context.assemble import Answer, Assembled, KnownRow, Made, NeedParts, NeedPath, NeedRow, assemble
+from ireneo.context.forest import RowItem
+from ireneo.context.policy import Policy
+from ireneo.context.summary import Summary
+from ireneo.context.weigh import Count, weigh
+from ireneo.engine.encode import Context, cost, encode, view_rows
+from ireneo.errors import BudgetTooSmall
+from ireneo.formats.chat.format import ChatFormat
+from ireneo.log.branch import chain, head_of
+from ireneo.log.message import Draft, Message
+
+MIN_BUDGET = 256
+TRIES = 4
+"""How often a context is cut again when its format's frame made it larger than its budget."""
+
+
+def compact_drafts(drafts: Sequence[Draft], budget: int, chat: ChatFormat, policy: Policy, count: Count) -> Context:
+    """Cut the path that `drafts` make to `budget` tokens, and write it in the format `chat`."""
+    check_budget(budget)
+    messages = chain(None, drafts, lambda parts: weigh(parts, count))
+    whole: dict[str, Draft] = {message.id: message.draft for message in messages}
+    target = budget
+    for _ in range(TRIES):
+        shown = _assemble(messages, target, policy, count).composed.shown if messages else ()
+        payload = encode(shown, whole, chat)
+        tokens = cost(payload, chat, count)
+        if tokens <= budget:
+            break
+        target = max(target - (tokens - budget) - 8, 64)
+    return Context(
+        budget=budget,
+        tokens=tokens,
+        tokens_before=sum(message.tokens + message.thinking_tokens for message in messages),
+        format=chat.name,
+        messages=payload.messages,
+        system=payload.system,
+        view=view_rows(shown),
+        violations=tuple(chat.validate(payload)),
+    )
+
+
+def check_budget(budget: int) -> None:
+    """Raise BudgetTooSmall for a budget in which no message and its frame fit."""
+    if budget < MIN_BUDGET:
+        raise BudgetTooSmall(f"A budget of {budget:,} tokens is too small; give at least {MIN_BUDGET}.")
+
+
+def _assemble(messages: Sequence[Message], budget: int, policy: Policy, count: Count) -> Assembled:
+    """Drive the assembling from a list."""
+    made: dict[str, Summary] = {}
+    assembling = assemble(head_of(messages[-1]), budget, None, policy, count)
+    answer: Answer = None
+    while True:
+        try:
+            need = assembling.send(answer)
+        except StopIteration as stop:
+            result: Assembled = stop.value
+            return result
+        answer = None
+        if isinstance(need, NeedPath):
+            answer = messages[need.first : need.last + 1]
+        elif isinstance(need, NeedRow):
+            answer = KnownRow((), tuple(messages[: need.last + 1]))
+        elif isinstance(need, NeedParts):
+            answer = parts_of(need.summary, [made[source] for source in need.summary.sources], messages)
+        elif isinstance(need, Made):
+            made.update((summary.id, summary) for summary in need.summaries)
+
+
+def parts_of(summary: Summary, sources: Sequence[Summary], messages: Sequence[Message]) -> list[RowItem]:
+    """The row that `summary` was written from: its sources, and of `messages` (those of the path) what none covers."""
+    row: list[RowItem] = []
+    position = summary.first_position
+    start = messages[0].position
+    for source in sources:
+        row.extend(messages[position - start : source.first_position - start])
+        row.append(source)
+        position = source.last_position + 1
+    row.extend(messages[position - start : summary.last_position + 1 - start])
+    return row

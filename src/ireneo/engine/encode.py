@@ -1,0 +1,93 @@
+"""Write an assembled context in a provider's format, and say what it costs there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from ireneo.context.summary import Level
+from ireneo.context.view import Shown, What, drafts
+from ireneo.context.weigh import Count, weigh
+from ireneo.formats.chat.format import ChatFormat, Payload, Violation
+from ireneo.log.message import Draft
+
+
+class ViewRow(Struct, frozen=True, kw_only=True):
+    """One place of a context, as a reader looks at it."""
+
+    id: str
+    what: What
+    level: Level | None
+    depth: int
+    first: str
+    """The first message that it stands for."""
+    last: str
+    covers: int
+    """How many messages it stands for."""
+    tokens: int
+    text: str
+
+
+class Context(Struct, frozen=True, kw_only=True):
+    """What the model sees: a message list in a provider's format, and the view that says what each part stands for."""
+
+    budget: int
+    tokens: int
+    """What the message list costs by the tokenizer that the memory was opened with, system prompt included."""
+    tokens_before: int
+    """What the whole path costs."""
+    format: str
+    messages: list[dict[str, object]]
+    system: str | list[dict[str, object]] | None
+    """The system prompt, in formats that keep it apart from the messages."""
+    view: tuple[ViewRow, ...]
+    violations: tuple[Violation, ...]
+    """Rules of the format that the list breaks; empty unless a fault of ours is at work."""
+
+
+def encode(shown: Sequence[Shown], whole: Mapping[str, Draft], chat: ChatFormat) -> Payload:
+    """Write what is shown as a message list; `whole` has the drafts with their native payloads."""
+    settled = [_with_native(each, whole) for each in shown]
+    return chat.encode(drafts(settled))
+
+
+def cost(payload: Payload, chat: ChatFormat, count: Count) -> int:
+    """Count what a payload costs, with all that the format had to add to it."""
+    given: dict[str, object] = {"messages": payload.messages}
+    if payload.system is not None:
+        given["system"] = payload.system
+    return sum(sum(weigh(draft.parts, count)) for draft in chat.decode(given))
+
+
+def view_rows(shown: Sequence[Shown]) -> tuple[ViewRow, ...]:
+    """The view of what is shown."""
+    return tuple(
+        ViewRow(
+            id=each.id,
+            what=each.what,
+            level=each.level,
+            depth=each.depth,
+            first=each.first,
+            last=each.last,
+            covers=each.covers,
+            tokens=each.tokens,
+            text=each.text,
+        )
+        for each in shown
+    )
+
+
+def _with_native(shown: Shown, whole: Mapping[str, Draft]) -> Shown:
+    if not shown.whole or shown.id not in whole:
+        return shown
+    return Shown(
+        what=shown.what,
+        id=shown.id,
+        first=shown.first,
+        last=shown.last,
+        covers=1,
+        tokens=shown.tokens,
+        draft=whole[shown.id],
+        whole=True,
+    )

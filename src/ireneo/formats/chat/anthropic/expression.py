@@ -1,0 +1,66 @@
+"""What the format can say, and the text that stands for the rest."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec.structs import replace
+
+from ireneo.formats.chat.anthropic.media import write_media
+from ireneo.formats.chat.anthropic.names import (
+    CALL,
+    FITTING_NAME,
+    NAME,
+    RESULT,
+    THINKING,
+    is_server_call,
+    is_server_result,
+    kind_of,
+)
+from ireneo.formats.chat.anthropic.server import is_server_block
+from ireneo.formats.chat.mends.change import with_parts
+from ireneo.formats.chat.notes import UNNAMED, media_note, opaque_note
+from ireneo.log.message import Call, Draft, Media, Opaque, Part, Result, Text, Thinking
+
+_ELSEWHERE = re.compile(r"[^A-Za-z0-9_-]")
+_OWN_PARTS = ("", "text", CALL, RESULT, *THINKING)
+"""Blocks that have parts of their own; one that was not read as such is broken."""
+
+
+def express(draft: Draft) -> Draft:
+    """Say in text what the format has no block for; unsigned thinking is left out."""
+    if draft.native is not None:
+        return draft
+    return with_parts(draft, [_said(part, draft.role) for part in draft.parts if not _is_unsigned(part)])
+
+
+def _is_unsigned(part: Part) -> bool:
+    return isinstance(part, Thinking) and not part.signature and part.sealed is None
+
+
+def _said(part: Part, role: str) -> Part:
+    if isinstance(part, Call):
+        return part if part.server or FITTING_NAME.fullmatch(part.name) else replace(part, name=_fitting(part.name))
+    if isinstance(part, Result):
+        if role == "assistant" and is_server_block(part):
+            return part
+        return replace(part, parts=tuple(_carried(each, True) for each in part.parts))
+    return _carried(part, role == "user") if isinstance(part, Media | Opaque) else part
+
+
+def _carried(part: Text | Media | Opaque, shown: bool) -> Text | Media | Opaque:
+    if isinstance(part, Media) and not (shown and write_media(part) is not None):
+        return Text(text=media_note(part))
+    if isinstance(part, Opaque) and not _is_block(part):
+        return Text(text=opaque_note(part))
+    return part
+
+
+def _is_block(part: Opaque) -> bool:
+    kind = kind_of(part.payload)
+    broken = kind in _OWN_PARTS or is_server_call(kind) or is_server_result(kind)
+    return part.format == NAME and not broken
+
+
+def _fitting(name: str) -> str:
+    return _ELSEWHERE.sub("_", name)[:128] or UNNAMED

@@ -1,0 +1,30 @@
+"""Drafts that stood in one provider message become one again where they have one role."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from ireneo.log.message import Draft, Native
+
+
+def join_drafts(drafts: Sequence[Draft], merge: Callable[[Draft, Draft], Native | None]) -> list[Draft]:
+    """Join each `joined` draft to one of its own role before it; `merge` gives the native of the two, if any.
+
+    A user's words that were joined to tool results stay a draft of their own, and stay `joined`. Elsewhere the
+    word means nothing any more: what it was joined to is gone.
+    """
+    out: list[Draft] = []
+    for draft in drafts:
+        if not draft.joined:
+            out.append(draft)
+            continue
+        before = out[-1] if out and out[-1].origin != "summary" and draft.origin != "summary" else None
+        if before is not None and before.role == draft.role:
+            out[-1] = replace(before, parts=before.parts + draft.parts, native=merge(before, draft))
+        elif before is not None and (before.role, draft.role) == ("tool", "user"):
+            out.append(draft)
+        else:
+            out.append(replace(draft, joined=False))
+    return out

@@ -1,0 +1,31 @@
+"""Who put a user message there: the user, or the harness in the user's place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ireneo.log.message import Origin, Part, Text
+
+_OPEN, _CLOSE = "<system-reminder>", "</system-reminder>"
+
+
+def origin_of(parts: Sequence[Part]) -> Origin:
+    """`injected` where a user message is nothing but reminders of the harness, else `spoken`."""
+    texts = [part.text for part in parts if isinstance(part, Text)]
+    injected = len(texts) == len(parts) > 0 and all(_is_reminder(text) for text in texts)
+    return "injected" if injected else "spoken"
+
+
+def _is_reminder(text: str) -> bool:
+    # A loop and no pattern: a lazy match would reach over the user's words between two reminders.
+    rest = text.strip()
+    if not rest:
+        return False
+    while rest:
+        if not rest.startswith(_OPEN):
+            return False
+        _, closed, rest = rest.partition(_CLOSE)
+        if not closed:
+            return False
+        rest = rest.lstrip()
+    return True

@@ -1,0 +1,89 @@
+"""A piece of the log as drafts: a reply, the results of calls, words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from ireneo.errors import UnreadableLog
+from ireneo.formats.chat.anthropic.chat import AnthropicMessages
+from ireneo.formats.logs.claude_code.lines import Line
+from ireneo.formats.logs.claude_code.origin import origin_of
+from ireneo.formats.logs.claude_code.pieces import Piece
+from ireneo.formats.logs.narrow import moment
+from ireneo.formats.logs.outcome import derive_failed
+from ireneo.log.message import Call, Draft, Native, Opaque, Part, Result, Role, Text
+
+FORMAT = "claude-code"
+_CHAT = AnthropicMessages()
+
+
+def drafts_of(piece: Piece, calls: Mapping[str, Call]) -> list[Draft]:
+    """The draft of `piece`; two, where the user's words came in one line with results.
+
+    `calls` are those made before, for the outcome of results that carry no flag.
+    """
+    blocks = [block for line in piece.lines for block in line.blocks]
+    flags = {str(block.get("tool_use_id")): block.get("is_error") for block in blocks}
+    record = Native(format=FORMAT, payload=piece.raws)
+    out: list[Draft] = []
+    for draft in _decoded(piece, blocks):
+        parts = tuple(_with_outcome(part, flags, calls) for part in draft.parts)
+        out.append(_placed(replace(draft, parts=parts), piece.lines[0], None if out else record))
+    return out
+
+
+def _decoded(piece: Piece, blocks: Sequence[dict[str, object]]) -> list[Draft]:
+    role: Role = "assistant" if piece.kind == "reply" else "user"
+    # That a call did not fail is kept as its outcome; the provider's message has no need to say it.
+    said = [_without_success(block) for block in blocks]
+    content: object = said
+    if role == "user" and len(said) == 1 and said[0].get("type") == "text" and set(said[0]) == {"type", "text"}:
+        content = said[0]["text"]
+    try:
+        return _CHAT.decode([{"role": role, "content": content}])
+    except UnreadableLog:
+        return _block_by_block(role, said)
+
+
+def _block_by_block(role: Role, blocks: Sequence[dict[str, object]]) -> list[Draft]:
+    """The drafts of a message with a block that is none of the provider's: it stays as it is."""
+    parts: list[Part] = []
+    for block in blocks:
+        try:
+            parts += [part for draft in _CHAT.decode([{"role": role, "content": [block]}]) for part in draft.parts]
+        except UnreadableLog:
+            parts.append(Opaque(format=FORMAT, payload=block))
+    if role == "assistant":
+        return [Draft(role=role, parts=tuple(parts))]
+    results = tuple(part for part in parts if isinstance(part, Result))
+    words = tuple(part for part in parts if not isinstance(part, Result))
+    out = [Draft(role="tool", parts=results)] if results else []
+    return [*out, Draft(role=role, parts=words, joined=bool(results))] if words else out
+
+
+def _without_success(block: dict[str, object]) -> dict[str, object]:
+    if block.get("is_error") is False:
+        return {key: value for key, value in block.items() if key != "is_error"}
+    return block
+
+
+def _with_outcome(part: Part, flags: Mapping[str, object], calls: Mapping[str, Call]) -> Part:
+    if not isinstance(part, Result):
+        return part
+    flag = flags.get(part.call_id)
+    failed = flag if isinstance(flag, bool) else derive_failed(part.text, calls.get(part.call_id))
+    return part if part.failed == failed else replace(part, failed=failed)
+
+
+def _placed(draft: Draft, first: Line, record: Native | None) -> Draft:
+    texts = [part.text for part in draft.parts if isinstance(part, Text)]
+    origin = draft.origin if draft.role == "tool" or draft.origin == "summary" else origin_of(first, texts)
+    return replace(
+        draft,
+        origin=origin,
+        at=moment(first.entry.get("timestamp")),
+        source_id=first.uuid,
+        record=record,
+    )

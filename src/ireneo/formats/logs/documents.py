@@ -1,0 +1,82 @@
+"""Runs read from a file that is either one JSON document, however it is laid out, or JSON lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from msgspec import Struct
+
+from ireneo.formats.logs.format import Fault
+from ireneo.formats.logs.json_lines import parse_line
+
+
+class Document(Struct, frozen=True, kw_only=True):
+    """A JSON value of the file, and what was wrong where it stood."""
+
+    number: int
+    """The line that it begins on, from 1."""
+    value: object
+    """None for a line that holds nothing but faults."""
+    faults: tuple[Fault, ...] = ()
+
+
+def documents(lines: Iterable[bytes]) -> Iterator[Document]:
+    """The values of the file, one at a time; only a file that is one value over many lines is read as a whole."""
+    rest = iter(lines)
+    first = []
+    for line in rest:
+        first.append(line)
+        if line.strip():
+            break
+    if first and _opens_document(first[-1]):
+        yield from _spread([*first, *rest])
+    else:
+        yield from _by_line(chain(first, rest))
+
+
+def _opens_document(line: bytes) -> bool:
+    values, _ = parse_line(line, 1)
+    return not values
+
+
+def _spread(lines: list[bytes]) -> Iterator[Document]:
+    text = b"".join(lines)
+    fault = _fault_of(text)
+    values, faults = parse_line(text, 1)
+    if fault is not None and any(_holds_object(line) for line in lines):
+        # JSON lines whose first line is damaged look just the same at first.
+        yield from _by_line(lines)
+    elif values:
+        for index, value in enumerate(values):
+            yield Document(number=1, value=value, faults=() if index else tuple(faults))
+    else:
+        yield Document(number=1, value=None, faults=() if fault is None else (fault,))
+
+
+def _holds_object(line: bytes) -> bool:
+    values, _ = parse_line(line, 1)
+    return bool(values) and isinstance(values[0], dict) and bool(values[0])
+
+
+def _fault_of(text: bytes) -> Fault | None:
+    line = 1
+    try:
+        json.loads(text.decode(errors="replace"))
+    except json.JSONDecodeError as error:
+        line = error.lineno
+    except RecursionError:
+        pass
+    else:
+        return None
+    return Fault(line=line, message=f"The file is one JSON document that is broken in line {line}; it was left out.")
+
+
+def _by_line(lines: Iterable[bytes]) -> Iterator[Document]:
+    for number, line in enumerate(lines, 1):
+        values, faults = parse_line(line, number)
+        left = tuple(faults)
+        for value in values or ([None] if faults else []):
+            yield Document(number=number, value=value, faults=left)
+            left = ()

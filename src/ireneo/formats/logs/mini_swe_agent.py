@@ -1,0 +1,174 @@
+"""mini-SWE-agent's trajectories: one JSON document a run, or one run a line.
+
+The model writes its thoughts and one fenced block; the block is run, and what it printed comes back as the next user
+message. Newer versions use tool calls, and note command, exit code and time under `extra`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ireneo.formats.logs.documents import Document, documents
+from ireneo.formats.logs.format import Fault, LoggedSession
+from ireneo.formats.logs.naming import Names
+from ireneo.formats.logs.narrow import mapping, moment, objects, string
+from ireneo.formats.logs.outcome import derive_failed
+from ireneo.formats.logs.sessions import nothing_readable, straight_session
+from ireneo.log.message import Call, Draft, Native, Part, Result, Role, Text, Thinking
+
+FORMAT = "mini-swe-agent"
+_MARK = re.compile(rb'"trajectory_format":\s*"mini-swe-agent|"mini_version":|"instance_cost":')
+_BLOCK = re.compile(r"```(?:mswea_bash_command|bash)\s*\n(.*?)\n```", re.S)
+_RETURNED = re.compile(r"\s*<returncode>(-?\d+)</returncode>")
+_TIMED_OUT = re.compile(r"\s*The last command <command>.*?</command> timed out", re.S)
+
+
+class MiniSweAgent:
+    """Reads `.traj.json`, and JSON lines of such runs."""
+
+    name = FORMAT
+
+    def recognises(self, sample: bytes) -> bool:
+        """Whether a key that only these trajectories have stands in `sample`."""
+        return sample.lstrip().startswith(b"{") and _MARK.search(sample) is not None
+
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+        """Read the runs, each a session called after its instance."""
+        faults: list[Fault] = []
+        names = Names()
+        for document in documents(lines):
+            faults.extend(document.faults)
+            run = mapping(document.value)
+            drafts = _Run(run).drafts() if objects(run.get("messages")) else []
+            if drafts:
+                yield straight_session(names.give(*_wished(run, name)), drafts, faults)
+                faults = []
+            elif document.value is not None:
+                faults.append(_no_run(document))
+        if not names:
+            raise nothing_readable(faults)
+
+
+def _no_run(document: Document) -> Fault:
+    return Fault(line=document.number, message=f"Line {document.number} holds no run with messages; it was left out.")
+
+
+def _wished(run: Mapping[str, object], name: str) -> list[str]:
+    """What the run would be called: its instance, or with its model where several models tried the same."""
+    instance = string(run.get("instance_id")) or name
+    config = mapping(mapping(run.get("info")).get("config"))
+    model = string(mapping(config.get("model")).get("model_name"))
+    return [instance, f"{instance}-{model.rsplit('/', 1)[-1]}"] if model else [instance]
+
+
+class _Run:
+    """One run, read message by message."""
+
+    def __init__(self, run: Mapping[str, object]) -> None:
+        self.messages = objects(run.get("messages"))
+        self.besides = {key: value for key, value in run.items() if key != "messages"}
+        self.waiting: list[Call] = []
+        self.calls = 0
+        self.replied = False
+
+    def drafts(self) -> list[Draft]:
+        """The run's messages, in order; what was noted about the run goes with the first."""
+        out = [self.draft(message, first=index == 0) for index, message in enumerate(self.messages)]
+        return [draft for draft in out if draft is not None]
+
+    def draft(self, message: dict[str, object], *, first: bool) -> Draft | None:
+        """One message."""
+        extra = mapping(message.get("extra"))
+        role, parts, injected = self.read(message, extra)
+        return Draft(
+            role=role,
+            parts=tuple(parts),
+            origin="injected" if injected else "spoken",
+            at=moment(extra.get("timestamp")),
+            native=Native(format=FORMAT, payload=message),
+            record=Native(format=FORMAT, payload=[self.besides]) if first else None,
+        )
+
+    def read(self, message: Mapping[str, object], extra: Mapping[str, object]) -> tuple[Role, list[Part], bool]:
+        """Its role, its parts, and whether the harness speaks in the user's place."""
+        text = _text(message)
+        match message.get("role"):
+            case "system":
+                return "system", [Text(text=text)], False
+            case "assistant":
+                return "assistant", self.said(message, extra, text), False
+            case _ if self.waiting and extra.get("interrupt_type") != "FormatError":
+                return "tool", [self.result(message, extra, text)], False
+        # The task is the only thing that a user says here; all else is the harness's reply to a broken reply.
+        return "user", [Text(text=text)], self.replied
+
+    def said(self, message: Mapping[str, object], extra: Mapping[str, object], text: str) -> list[Part]:
+        """What the model thought, wrote and called."""
+        self.replied = True
+        parts: list[Part] = []
+        if thought := string(message.get("reasoning_content")):
+            parts.append(Thinking(text=thought))
+        blocks = list(_BLOCK.finditer(text))
+        self.waiting = self.called(message, extra, blocks)
+        # Only a reply with exactly one block is run; the others are turned down, blocks and all.
+        cut = blocks[0].span() if len(self.waiting) == 1 and len(blocks) == 1 else (len(text), len(text))
+        before, after = text[: cut[0]].rstrip(), text[cut[1] :].strip()
+        parts.extend([Text(text=before)] if before else [])
+        parts.extend(self.waiting)
+        parts.extend([Text(text=after)] if after else [])
+        return parts
+
+    def called(
+        self, message: Mapping[str, object], extra: Mapping[str, object], blocks: Sequence[re.Match[str]]
+    ) -> list[Call]:
+        """The calls of a reply: those that the log names, or else its one block."""
+        calls = [self.call(*_function(call)) for call in objects(message.get("tool_calls"))]
+        if not calls:
+            actions = objects(extra.get("actions"))
+            calls = [self.call({"command": action.get("command")}, action.get("tool_call_id")) for action in actions]
+        if not calls and len(blocks) == 1:
+            calls = [self.call({"command": blocks[0][1].strip()}, None)]
+        return calls
+
+    def call(self, arguments: dict[str, object] | str, given: object, name: str = "bash") -> Call:
+        """A call, with an id of its own if the log gave it none."""
+        self.calls += 1
+        return Call(id=string(given) or f"call_{self.calls}", name=name, arguments=arguments)
+
+    def result(self, message: Mapping[str, object], extra: Mapping[str, object], text: str) -> Result:
+        """What came back, as the answer to the call that it names or to the first that still waits."""
+        named = message.get("tool_call_id") or message.get("call_id")
+        call = next((call for call in self.waiting if call.id == named), self.waiting[0])
+        self.waiting.remove(call)
+        return Result(call_id=call.id, parts=(Text(text=text),), failed=_failed(extra, text, call))
+
+
+def _failed(extra: Mapping[str, object], text: str, call: Call) -> bool | None:
+    code = extra.get("returncode")
+    if isinstance(code, int):
+        return code != 0
+    if found := _RETURNED.match(text):
+        return int(found[1]) != 0
+    return True if _TIMED_OUT.match(text) else derive_failed(text, call)
+
+
+def _function(call: Mapping[str, object]) -> tuple[dict[str, object] | str, object, str]:
+    function = mapping(call.get("function"))
+    arguments = function.get("arguments")
+    name = string(function.get("name")) or "bash"
+    if isinstance(arguments, str):
+        try:
+            parsed = json.loads(arguments)
+        except ValueError:
+            return arguments, call.get("id"), name
+        return (parsed if isinstance(parsed, dict) else arguments), call.get("id"), name
+    return (arguments if isinstance(arguments, dict) else {}), call.get("id"), name
+
+
+def _text(message: Mapping[str, object]) -> str:
+    content = message.get("content", message.get("output"))
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(block["text"]) for block in objects(content) if isinstance(block.get("text"), str))

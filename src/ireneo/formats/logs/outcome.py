@@ -1,0 +1,122 @@
+"""Whether a call failed, read from what came back, for the formats whose results carry no flag.
+
+What a tool *read* may speak of errors without one having happened: a source file, a diff, a search. So the marks that
+may stand anywhere count for tools that run something only; the others must show theirs at the very start.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ireneo.formats.logs.reading import runs_something
+from ireneo.log.message import Call
+
+_CODE = r"(?:exit(?:ed|s)?[ _]?(?:with )?(?:code|status)|return[ _]?code)[:=>]? *(-?\d+)"
+_WHO = r"(?:(?:the )?(?:process|command|shell|script|program)\b[^\n]{0,200}? )?"
+_CODE_AT_START = re.compile(rf"\A\W{{0,20}}{_WHO}{_CODE}\b", re.I)
+_CODE_LINE = re.compile(rf"^[^\w\n]{{0,20}}{_WHO}{_CODE}[^\w\n]{{0,20}}$", re.I | re.M)
+
+
+def _any_of(*patterns: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), flags)
+
+
+_FAILED_AT_START = _any_of(
+    r"<tool_use_error>",
+    r"(?:[A-Za-z]+ )?(?:[Ee]rror|ERROR)(?:\[\w+\])?: ",
+    r"(?:\w+\.)*\w*(?:Error|Exception): ",
+    r"Traceback \(most recent call last\):",
+    r"(?:fatal|panic): ",
+    r"E[A-Z]{3,}: ",
+    r"API Error\b",
+    r"Request failed with status code [45]\d\d",
+    r"Permission to use .{1,500} has been denied",
+    r"The user doesn't want to (?:proceed|take this action)",
+    r"\[Request interrupted by user",
+    r"\(eval\):\S*\d+: ",
+    r"unknown (?:flag|command|option)\b",
+    r"\w+: [^\n]{0,200}\(HTTP [45]\d\d\)",
+)
+_FAILED_ALONE = re.compile(
+    r"(?:command not found|No such file or directory|Permission denied|: not found"
+    r"|is not recognized as an internal or external command.{0,80})\.?\Z",
+    re.I,
+)
+"""The whole output is one line of a shell that could not begin."""
+
+_FAILED_ANYWHERE = _any_of(
+    # Test runners: Go, unittest, Rust, pytest, Jest.
+    r"^--- FAIL\b",
+    r"^FAIL(?:\t|$)",
+    r"^FAILED \(",
+    r"^test result: FAILED",
+    r"\b[1-9]\d* failed\b[^\n]{0,120}(?: passed| total| in [\d.]+ ?s)",
+    r"\b\d+ passed[^\n]{0,120}\b[1-9]\d* (?:failed|errors?)\b",
+    r"\b[1-9]\d* errors? in [\d.]+ ?s",
+    # Compilers, linters and build tools.
+    r"^\S+:\d+:\d+: (?:fatal )?error: ",
+    r"^error(?:\[E\d+\])?: ",
+    r"^# \S+(?: \[\S+\])?\n(?:vet: )?\S+:\d+:\d+: ",
+    r"\berror TS\d+: ",
+    r"^Found [1-9]\d* errors?\b",
+    r"^[1-9]\d* issues:$",
+    r"^✖ [1-9]\d* problem",
+    r"^g?make(?:\[\d+\])?: \*\*\* .*\bError \d+",
+    r"^npm (?:ERR!|error) ",
+    r"\bERROR task failed$",
+    # A program that died, and a shell that could not begin one.
+    r"^panic: ",
+    r"^goroutine \d+ \[running\]",
+    r"^thread '[^\n]*' panicked at",
+    r"^Uncaught \w*(?:Error|Exception)\b",
+    r"^\w*Error: [^\n]*\n(?:[^\n]*\n){0,3}?\s+at [^\n]*:\d+:\d+\)?$",
+    r"^\S+: error: ",
+    r"^(?:\S+/)?(?:ba|z|da)?sh: [^\n]*: command not found$",
+    # Git.
+    r"^CONFLICT \(",
+    r"^fatal: ",
+    flags=re.M,
+)
+_PASSED = _any_of(
+    r"\b[1-9]\d* passed\b",
+    r"^ok +\t?\S+\t[\d(]",
+    r"^test result: ok",
+    r"^(?:PASS|OK|0 issues\.|All checks passed!|Success: no issues found[^\n]*)$",
+    r"^OK \(",
+    flags=re.M,
+)
+_END = 20_000
+"""How much of a long output is looked at, at either end, in characters: what decides stands there."""
+_LINE = 300
+_TRACEBACK = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t][^\n]*\n|\n)*[\w.]+(?::[^\n]*)?", re.M)
+
+
+def derive_failed(text: str, call: Call | None = None) -> bool | None:
+    """Whether the result `text` of `call` tells of a failure (True), of a success (False) or of neither (None)."""
+    text = _ends(text.strip())
+    ran = call is None or runs_something(call)
+    codes = _CODE_AT_START.findall(text) or (_CODE_LINE.findall(text) if ran else [])
+    if codes:
+        # A program that ran others may have told of theirs before its own.
+        return int(codes[-1]) != 0
+    if _FAILED_AT_START.match(text) or _could_not_begin(text):
+        return True
+    if not ran:
+        return None
+    if _FAILED_ANYWHERE.search(text) or _ends_in_traceback(text):
+        return True
+    return False if _PASSED.search(text) else None
+
+
+def _ends(text: str) -> str:
+    return text if len(text) <= 2 * _END else f"{text[:_END]}\n{text[-_END:]}"
+
+
+def _could_not_begin(text: str) -> bool:
+    return len(text) <= _LINE and "\n" not in text and _FAILED_ALONE.search(text) is not None
+
+
+def _ends_in_traceback(text: str) -> bool:
+    """Whether a traceback is the last thing said; one in the middle was caught, and the program went on."""
+    ends = [found.end() for found in _TRACEBACK.finditer(text)]
+    return bool(ends) and text.count("\n", ends[-1]) <= 1

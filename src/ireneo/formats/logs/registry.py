@@ -1,0 +1,42 @@
+"""The log formats that Ireneo reads, and how to tell which one a file is."""
+
+from __future__ import annotations
+
+from ireneo.errors import UnknownFormat
+from ireneo.formats.chat.anthropic.chat import AnthropicMessages
+from ireneo.formats.chat.openai.chat import OpenAIChat
+from ireneo.formats.logs.claude_code import ClaudeCode
+from ireneo.formats.logs.format import LogFormat
+from ireneo.formats.logs.json_lines import BOM
+from ireneo.formats.logs.mini_swe_agent import MiniSweAgent
+from ireneo.formats.logs.transcripts import Transcript
+
+LOG_FORMATS: tuple[LogFormat, ...] = (
+    ClaudeCode(),
+    MiniSweAgent(),
+    Transcript(AnthropicMessages()),
+    Transcript(OpenAIChat()),
+)
+"""Asked in this order whether they recognise a file; another format is one more line here."""
+
+
+def log_format(name: str) -> LogFormat:
+    """The format called `name`."""
+    for known in LOG_FORMATS:
+        if known.name == name:
+            return known
+    raise UnknownFormat(f"There is no log format {name!r}; the formats are {_names()}.")
+
+
+def recognise(sample: bytes, filename: str) -> LogFormat:
+    """The format of the file that begins with `sample`."""
+    # A byte order mark says nothing about the format.
+    sample = sample.removeprefix(BOM)
+    for known in LOG_FORMATS:
+        if known.recognises(sample):
+            return known
+    raise UnknownFormat(f"{filename} is in no log format that is known here; name it with --format: {_names()}.")
+
+
+def _names() -> str:
+    return ", ".join(known.name for known in LOG_FORMATS)

@@ -1,0 +1,169 @@
+"""Transcripts in a chat provider's own message format.
+
+A file holds a list of messages, an object with such a list (`messages`, or `traj` as tau-bench has it), a list of such
+objects, or any of these as JSON lines; one message a line is one session.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.errors import UnreadableLog
+from ireneo.formats.chat.format import ChatFormat
+from ireneo.formats.logs.documents import documents
+from ireneo.formats.logs.format import Fault, LoggedSession
+from ireneo.formats.logs.json_lines import parse_line
+from ireneo.formats.logs.naming import Names
+from ireneo.formats.logs.narrow import mapping, moment, string
+from ireneo.formats.logs.outcome import derive_failed
+from ireneo.formats.logs.sessions import nothing_readable, straight_session
+from ireneo.log.message import Call, Draft, Native, Result
+
+_LISTS = ("messages", "traj")
+_IDS = ("session_id", "conversation_id", "thread_id", "instance_id", "id")
+_TIMES = ("timestamp", "created_at", "created")
+_LIST_OF_MESSAGES = re.compile(rb'(?:\A\s*|"(?:messages|traj)":\s*)\[\s*\{\s*"')
+_ROLE = re.compile(rb'"role":\s*"(?:user|assistant|system|developer|tool)"')
+_ANTHROPIC = re.compile(rb'"type":\s*"(?:tool_use|tool_result|thinking|redacted_thinking)"')
+
+
+class Run(Struct, kw_only=True):
+    """A session before its messages are read: each with the line that it stands on."""
+
+    number: int
+    """The line that it begins on."""
+    messages: list[tuple[int, object]]
+    besides: dict[str, object]
+    """What was noted about the run."""
+    system: object = None
+
+
+class Transcript:
+    """Reads transcripts in the message format of `chat`."""
+
+    def __init__(self, chat: ChatFormat) -> None:
+        self.name = chat.name
+        self._chat = chat
+
+    def recognises(self, sample: bytes) -> bool:
+        """Whether `sample` holds messages of this format; plain text without any block is taken for OpenAI's."""
+        if not _ROLE.search(sample) or not (_LIST_OF_MESSAGES.search(sample) or _begins_with_message(sample)):
+            return False
+        return bool(_ANTHROPIC.search(sample)) == (self.name == "anthropic")
+
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+        """Read the runs; one without an id is called `name`, and numbered if it isn't the first."""
+        names = Names()
+        faults: list[Fault] = []
+        for run in _runs(lines, faults):
+            drafts = self._drafts(run, faults)
+            if drafts:
+                yield straight_session(names.give(_id(run.besides) or name), drafts, faults)
+                faults.clear()
+        if not names:
+            raise nothing_readable(faults)
+
+    def _drafts(self, run: Run, faults: list[Fault]) -> list[Draft]:
+        out: list[Draft] = []
+        try:
+            out += self._prompt(run.system)
+        except UnreadableLog as error:
+            run.besides["system"] = run.system
+            faults.append(_left_out(run.number, "system prompt", error))
+        calls: dict[str, Call] = {}
+        for index, (number, message) in enumerate(run.messages):
+            try:
+                read = self._chat.decode([message])
+            except UnreadableLog as error:
+                faults.append(_left_out(number, f"message {index + 1}", error))
+                continue
+            for draft in read:
+                calls.update({call.id: call for call in draft.calls})
+                out.append(_told(draft, mapping(message), calls))
+        if out and run.besides:
+            out[0] = replace(out[0], record=Native(format=self.name, payload=[run.besides]))
+        return out
+
+    def _prompt(self, system: object) -> list[Draft]:
+        """The draft of a system prompt that stands beside the messages, also where the format has no such place."""
+        if not system:
+            return []
+        beside = self._chat.decode({"system": system, "messages": []})
+        return beside or self._chat.decode([{"role": "system", "content": system}])
+
+
+def _left_out(number: int, place: str, error: UnreadableLog) -> Fault:
+    # The format counts from the start of what it was handed: one message.
+    what = str(error).removeprefix("message 0").lstrip(":, ")
+    return Fault(line=number, message=f"Line {number}, {place}: {what}; it was left out.")
+
+
+def _told(draft: Draft, message: Mapping[str, object], calls: Mapping[str, Call]) -> Draft:
+    """`draft` with the time of its message, and with the outcome of results that carry none."""
+    parts = tuple(
+        replace(part, failed=derive_failed(part.text, calls.get(part.call_id)))
+        if isinstance(part, Result) and part.failed is None
+        else part
+        for part in draft.parts
+    )
+    times = (moment(message.get(key)) for key in _TIMES)
+    at = draft.at or next((time for time in times if time is not None), None)
+    return replace(draft, parts=parts, at=at)
+
+
+def _runs(lines: Iterable[bytes], faults: list[Fault]) -> Iterator[Run]:
+    single: Run | None = None
+    for document in documents(lines):
+        faults.extend(document.faults)
+        value = document.value
+        if isinstance(value, dict) and "role" in value:
+            single = single or Run(number=document.number, messages=[], besides={})
+            single.messages.append((document.number, value))
+            continue
+        if value is None:
+            continue
+        if single is not None:
+            yield single
+            single = None
+        found = False
+        for run in _within(value, document.number):
+            found = True
+            yield run
+        if not found:
+            message = f"Line {document.number} holds no messages; it was left out."
+            faults.append(Fault(line=document.number, message=message))
+    if single is not None:
+        yield single
+
+
+def _within(value: object, number: int) -> Iterator[Run]:
+    if isinstance(value, list):
+        if any(isinstance(item, dict) and "role" in item for item in value):
+            yield Run(number=number, messages=[(number, item) for item in value], besides={})
+            return
+        for item in value:
+            if isinstance(item, dict):
+                yield from _within(item, number)
+    elif isinstance(value, dict):
+        for key in _LISTS:
+            messages = value.get(key)
+            if isinstance(messages, list):
+                besides = {name: item for name, item in value.items() if name not in (key, "system")}
+                found = [(number, message) for message in messages]
+                yield Run(number=number, messages=found, besides=besides, system=value.get("system"))
+                return
+
+
+def _id(besides: Mapping[str, object]) -> str | None:
+    if "task_id" in besides and "trial" in besides:
+        return f"task-{besides['task_id']}-trial-{besides['trial']}"
+    return next((name for key in _IDS if (name := string(besides.get(key)))), None)
+
+
+def _begins_with_message(sample: bytes) -> bool:
+    values, _ = parse_line(sample.lstrip().split(b"\n", 1)[0], 1)
+    return bool(values) and isinstance(values[0], dict) and isinstance(values[0].get("role"), str)

@@ -1,0 +1,64 @@
+"""The examiner of stores: what every store must do, one sentence a check, sorted by capability.
+
+Run all of it, in a script::
+
+    @asynccontextmanager
+    async def fresh():
+        store = await open_my_store(a_new_place())
+        try:
+            yield store
+        finally:
+            await store.close()
+
+    report = asyncio.run(check_store(fresh))
+    print(report)
+
+or each check as a test of pytest::
+
+    @pytest.mark.parametrize("check", CHECKS, ids=str)
+    def test_my_store(check):
+        asyncio.run(check.run(fresh))
+
+A store that outlives its process also gives `again`, which opens a second store over what a first one keeps; without
+it the checks on sharing are skipped.
+"""
+
+from ireneo.testing.conformance import (
+    concurrency_checks,
+    log_checks,
+    paths_checks,
+    rebuilds_checks,
+    sessions_checks,
+    sharing_checks,
+    spaces_checks,
+    summaries_checks,
+    transactions_checks,
+)
+from ireneo.testing.conformance.check import Again, Check, Fresh, checks_in
+from ireneo.testing.conformance.expect import UnmetError
+from ireneo.testing.conformance.report import Outcome, Report, run_checks
+
+CHECKS = checks_in(
+    log_checks,
+    paths_checks,
+    sessions_checks,
+    summaries_checks,
+    rebuilds_checks,
+    transactions_checks,
+    spaces_checks,
+    concurrency_checks,
+    sharing_checks,
+)
+"""Every check."""
+
+CAPABILITIES = tuple(dict.fromkeys(check.capability for check in CHECKS))
+
+
+async def check_store(
+    fresh: Fresh, *, again: Again | None = None, capabilities: tuple[str, ...] = CAPABILITIES
+) -> Report:
+    """Run every check of `capabilities`, each on a store that `fresh` makes for it."""
+    return await run_checks([check for check in CHECKS if check.capability in capabilities], fresh, again)
+
+
+__all__ = ["CAPABILITIES", "CHECKS", "Again", "Check", "Fresh", "Outcome", "Report", "UnmetError", "check_store"]

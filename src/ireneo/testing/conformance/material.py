@@ -1,0 +1,107 @@
+"""What the checks are made with: drafts, chains of messages, and the summaries over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ireneo.context.summary import Level, Line, Section, Summary, anchor
+from ireneo.log.branch import MAIN, Head, SessionKey, chain, head_of
+from ireneo.log.message import Draft, Message, Native, Part, Text
+from ireneo.ports.store import Rebuild, Store, Transaction
+
+SPACE = "space"
+KEY = SessionKey(SPACE, "session")
+FAMILY = "family-1"
+NOWHERE = "m_aaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+
+def count(parts: Sequence[Part]) -> tuple[int, int]:
+    """Count a token for each part and each letter of its text; stores only keep what they are given."""
+    return len(parts) + sum(len(part.text) for part in parts if isinstance(part, Text)), 0
+
+
+def say(*words: str) -> list[Draft]:
+    """A conversation: the user speaks first, and then the two take turns."""
+    return [
+        Draft(role="assistant" if number % 2 else "user", parts=(Text(text=word),)) for number, word in enumerate(words)
+    ]
+
+
+def numbered(size: int, word: str = "message") -> list[Draft]:
+    """A conversation of `size` messages, all different."""
+    return say(*(f"{word} {number}" for number in range(size)))
+
+
+def with_native(draft: Draft, payload: object, record: object = None) -> Draft:
+    """`draft` with a provider's payload and, if given, a log's record."""
+    return Draft(
+        role=draft.role,
+        parts=draft.parts,
+        native=Native(format="chat", payload=payload),
+        record=None if record is None else Native(format="log", payload=record),
+    )
+
+
+def after(message: Message | None, drafts: Sequence[Draft]) -> list[Message]:
+    """Messages of `drafts` behind `message`; None: from the root."""
+    head: Head | None = None if message is None else head_of(message)
+    return chain(head, drafts, count)
+
+
+async def append(tx: Transaction, key: SessionKey, drafts: Sequence[Draft], branch: str = MAIN) -> list[Message]:
+    """Append to a branch inside a transaction, the session made where it isn't there."""
+    await tx.sessions.create(key, None)
+    messages = chain(await tx.log.head(key, branch), drafts, count)
+    await tx.log.insert(key, messages)
+    await tx.log.move(key, branch, messages[-1].id)
+    return messages
+
+
+async def tell(store: Store, drafts: Sequence[Draft], key: SessionKey = KEY) -> list[Message]:
+    """Append to a session's main branch in a transaction of its own."""
+    async with store.write() as tx:
+        return await append(tx, key, drafts)
+
+
+async def tell_after(store: Store, message: Message | None, drafts: Sequence[Draft]) -> list[Message]:
+    """Store messages behind one that is stored (None: from the root), and move no branch."""
+    messages = after(message, drafts)
+    async with store.write() as tx:
+        await tx.sessions.create(KEY, None)
+        await tx.log.insert(KEY, messages)
+    return messages
+
+
+async def read_path(store: Store, to: Message, key: SessionKey = KEY) -> list[Message]:
+    """Read the whole path to a message."""
+    async with store.read() as tx:
+        return list(await tx.log.path(key, to.id, 0, to.position))
+
+
+def summarise(
+    first: Message, last: Message, *, level: Level = "turn", depth: int = 1, family: str = FAMILY, text: str = "done"
+) -> Summary:
+    """A summary of the stretch from `first` to `last`."""
+    return Summary(
+        id=anchor(level, first.id, last.id, family),
+        level=level,
+        depth=depth,
+        first=first.id,
+        last=last.id,
+        first_position=first.position,
+        last_position=last.position,
+        family=family,
+        source_tokens=first.tokens + last.tokens,
+        sections=(Section(name="status", lines=(Line(text=text, sources=(first.id, last.id)),)),),
+    )
+
+
+def rebuilt(edge: Message, *, family: str = FAMILY, budget_tokens: int = 1000, target_tokens: int = 500) -> Rebuild:
+    """The mark of a rebuild whose edge is `edge`."""
+    return Rebuild(
+        family=family,
+        budget_tokens=budget_tokens,
+        at=edge.id,
+        at_position=edge.position,
+        target_tokens=target_tokens,
+    )

@@ -1,0 +1,118 @@
+"""Spaces: nothing reaches from one to another."""
+
+from __future__ import annotations
+
+from ireneo.errors import MessageNotFound, SessionNotFound
+from ireneo.log.branch import SessionKey
+from ireneo.ports.store import Store, Transaction
+from ireneo.testing.conformance.check import check
+from ireneo.testing.conformance.expect import expect, expect_error
+from ireneo.testing.conformance.material import (
+    FAMILY,
+    KEY,
+    append,
+    numbered,
+    read_path,
+    rebuilt,
+    say,
+    summarise,
+    tell,
+    with_native,
+)
+
+ELSEWHERE = [
+    SessionKey("another space", KEY.session),
+    SessionKey("", KEY.session),
+    SessionKey(KEY.space + " ", KEY.session),
+    SessionKey(KEY.space.upper(), KEY.session),
+    SessionKey("%", KEY.session),
+    SessionKey(KEY.space, "another session"),
+    # The two names run together would be the same.
+    SessionKey(KEY.space + KEY.session[:1], KEY.session[1:]),
+]
+"""Sessions that are not `KEY`, however alike."""
+
+
+async def fill(store: Store) -> list[str]:
+    """Write through all four ports into `KEY`; gives the ids of what was written."""
+    async with store.write() as tx:
+        m = await append(tx, KEY, [with_native(say("secret")[0], {"secret": 1}), *numbered(3)])
+        summary = summarise(m[0], m[2])
+        await tx.summaries.put(KEY, [summary])
+        await tx.rebuilds.put(KEY, rebuilt(m[1]))
+    return [message.id for message in m]
+
+
+async def expect_nothing(tx: Transaction, key: SessionKey, store: Store) -> None:
+    """Check that nothing of `KEY` is to be seen in `key`."""
+    messages = [message for message in await tx.log.find(KEY, ["m_"]) if message.parent is None]
+    expect(await tx.log.head(key), None, "the head")
+    expect(list(await tx.log.find(key, ["m_", messages[0].id])), [], "what is found")
+    expect(dict(await tx.log.natives(key, [messages[0].id])), {}, "the natives")
+    expect(list(await tx.summaries.find(key, "s_")), [], "the summaries")
+    with expect_error(MessageNotFound, "the path"):
+        await tx.log.path(key, messages[0].id, 0, 0)
+    with expect_error(MessageNotFound, "the frontier"):
+        await tx.summaries.frontier(key, messages[0].id, FAMILY)
+    with expect_error(MessageNotFound, "the mark"):
+        await tx.rebuilds.last(key, messages[0].id, FAMILY, 1000)
+
+
+@check
+async def nothing_is_read_across(store: Store) -> None:
+    """What one space's session holds is seen in no other space and in no other session."""
+    await fill(store)
+    async with store.read() as tx:
+        for key in ELSEWHERE:
+            await expect_nothing(tx, key, store)
+            with expect_error(SessionNotFound, "the branches"):
+                await tx.sessions.branches(key)
+            if key.space != KEY.space:
+                expect(list(await tx.sessions.list(key.space)), [], "the sessions")
+
+
+@check
+async def nothing_is_read_across_when_both_are_there(store: Store) -> None:
+    """Sessions of one name in two spaces are two sessions."""
+    await fill(store)
+    async with store.write() as tx:
+        for key in ELSEWHERE:
+            await tx.sessions.create(key, None)
+        for key in ELSEWHERE:
+            await expect_nothing(tx, key, store)
+
+
+@check
+async def nothing_is_written_across(store: Store) -> None:
+    """The same messages in two spaces are stored in each, and what changes one leaves the other."""
+    drafts = numbered(6)
+    first = await tell(store, drafts)
+    for key in ELSEWHERE:
+        async with store.write() as tx:
+            await tx.sessions.create(key, None)
+            expect(await tx.log.insert(key, first), 6, "new elsewhere")
+            await tx.log.move(key, "main", first[2].id)
+            await append(tx, key, say("only here"))
+            await tx.summaries.put(key, [summarise(first[0], first[3])])
+            await tx.rebuilds.put(key, rebuilt(first[1]))
+    expect(await read_path(store, first[-1]), first, "the first path")
+    async with store.read() as tx:
+        head = await tx.log.head(KEY)
+        expect(head.id if head else None, first[-1].id, "the first head")
+        expect(list(await tx.summaries.frontier(KEY, first[-1].id, FAMILY)), [], "the first frontier")
+        expect(await tx.rebuilds.last(KEY, first[-1].id, FAMILY, 1000), None, "the first mark")
+        counted = {info.key: info.messages for info in await tx.sessions.list(KEY.space)}
+        expect(counted, {KEY: 6, SessionKey(KEY.space, "another session"): 7}, "the sessions of the first space")
+
+
+@check
+async def a_parent_is_not_found_across(store: Store) -> None:
+    """A chain can't go on from a message of another space."""
+    first = await tell(store, numbered(3))
+    for key in ELSEWHERE:
+        async with store.write() as tx:
+            await tx.sessions.create(key, None)
+            with expect_error(MessageNotFound, "the insert"):
+                await tx.log.insert(key, first[1:])
+            with expect_error(MessageNotFound, "the move"):
+                await tx.log.move(key, "main", first[0].id)

@@ -1,0 +1,115 @@
+"""Every check of the shipped suite, on every store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.in_memory.store import MemoryTransaction
+from ireneo.adapters.sqlite import open_sqlite
+from ireneo.log.branch import SessionKey
+from ireneo.ports.store import Store
+from ireneo.testing.conformance import CAPABILITIES, CHECKS, Check, UnmetError, check_store
+
+Opener = Callable[[Path], Awaitable[Store]]
+
+
+async def open_in_memory(_: Path) -> Store:
+    return InMemoryStore()
+
+
+async def open_full(place: Path) -> Store:
+    return await open_sqlite(place / "store.db")
+
+
+async def open_normal(place: Path) -> Store:
+    return await open_sqlite(place / "store.db", durability="normal")
+
+
+STORES: dict[str, tuple[Opener, bool]] = {
+    "in_memory": (open_in_memory, False),
+    "sqlite": (open_full, True),
+    "sqlite_normal": (open_normal, True),
+}
+"""By name: how a store is opened in a folder, and whether it outlives itself."""
+
+
+def fresh_in(place: Path, opener: Opener) -> Callable[[], AbstractAsyncContextManager[Store]]:
+    @asynccontextmanager
+    async def fresh() -> AsyncIterator[Store]:
+        store = await opener(place)
+        try:
+            yield store
+        finally:
+            await store.close()
+
+    return fresh
+
+
+EXAMINED = [
+    pytest.param(check, opener, id=f"{name}: {check}")
+    for name, (opener, outlives) in STORES.items()
+    for check in CHECKS
+    if outlives or not check.needs_again
+]
+
+
+@pytest.mark.parametrize(("check", "opener"), EXAMINED)
+def test_store(check: Check, opener: Opener, tmp_path: Path) -> None:
+    asyncio.run(check.run(fresh_in(tmp_path, opener), lambda _: opener(tmp_path)))
+
+
+def test_every_check_is_a_sentence_with_a_name_of_its_own() -> None:
+    assert len({(check.capability, check.name) for check in CHECKS}) == len(CHECKS)
+    for check in CHECKS:
+        assert check.sentence.endswith("."), check.name
+    assert {"log", "sessions", "summaries", "rebuilds", "transactions", "spaces", "concurrency"} <= set(CAPABILITIES)
+
+
+def test_a_report_says_how_a_store_did() -> None:
+    @asynccontextmanager
+    async def fresh() -> AsyncIterator[Store]:
+        yield InMemoryStore()
+
+    report = asyncio.run(check_store(fresh))
+    assert report.conforms, str(report)
+    assert {outcome.result for outcome in report.outcomes if outcome.check.capability == "sharing"} == {"skipped"}
+    assert "log: " in str(report)
+
+
+class Forgetful(InMemoryStore):
+    """A store that loses what it was given: the suite must notice."""
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[MemoryTransaction]:
+        before = dict(self._trees)
+        async with super().write() as tx:
+            yield tx
+        if SessionKey("space", "session") in before:
+            self._trees = before
+
+
+def test_the_suite_finds_a_store_that_forgets() -> None:
+    @asynccontextmanager
+    async def fresh() -> AsyncIterator[Store]:
+        yield Forgetful()
+
+    report = asyncio.run(check_store(fresh, capabilities=("log", "transactions")))
+    assert not report.conforms
+    assert any(outcome.check.name == "a_chain_may_begin_anywhere" for outcome in report.unmet)
+    assert "unmet: " in str(report)
+
+
+def test_an_unmet_check_raises() -> None:
+    @asynccontextmanager
+    async def fresh() -> AsyncIterator[Store]:
+        yield Forgetful()
+
+    check = next(check for check in CHECKS if check.name == "after_a_rewind_an_append_forks")
+    with pytest.raises((UnmetError, AssertionError)):
+        asyncio.run(check.run(fresh))

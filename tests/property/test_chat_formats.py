@@ -1,0 +1,185 @@
+"""Whatever is handed in, what comes out is valid; and what was valid comes back equal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ireneo.formats.chat.anthropic.chat import AnthropicMessages
+from ireneo.formats.chat.format import ChatFormat, Payload
+from ireneo.formats.chat.openai.chat import OpenAIChat
+from ireneo.log.message import Call, Draft, Media, Native, Opaque, Part, Result, Text, Thinking
+
+FORMATS: dict[str, ChatFormat] = {
+    "openai": OpenAIChat(),
+    "openai, alternating": OpenAIChat(alternate=True),
+    "anthropic": AnthropicMessages(),
+}
+every_format = pytest.mark.parametrize("name", sorted(FORMATS))
+CALM = settings(deadline=None, max_examples=1500)
+
+words = st.sampled_from(
+    ["", " ", "\n\t", "hello", "Für Elise 𝄞", "<system-reminder>be brief</system-reminder>", "[SUMMARIZED] 3 calls"]
+) | st.text(max_size=6)
+# Few ids, so that they meet, and meet again: that is where lists break.
+ids = st.sampled_from(["", "a", "b", "c", "a_2", "functions.run:0", "function_call:run"])
+names = st.sampled_from(["run", "look_up", "mcp.server/tool", "mcp__files__read", ""])
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.floats(-5, 5) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)
+objects = st.dictionaries(st.text(max_size=4), json_values, max_size=2)
+
+texts = st.builds(Text, text=words)
+thoughts = st.builds(
+    Thinking,
+    text=words,
+    signature=st.none() | st.sampled_from(["", "c2ln"]),
+    sealed=st.none() | st.just("c2VhbA=="),
+)
+media = st.builds(
+    Media,
+    media_type=st.sampled_from(["image/png", "image/*", "image/tiff", "audio/wav", "application/pdf", "x"]),
+    data=st.none() | st.just("aGk="),
+    url=st.none() | st.sampled_from(["https://example.org/a.png", "data:,x", ""]),
+    name=st.none() | st.just("plan.pdf"),
+)
+kinds = st.sampled_from(
+    ["search_result", "tool_use", "tool_result", "thinking", "web_search_tool_result", "server_tool_use", "text", "x"]
+)
+payloads = st.builds(lambda kind, rest: rest | {"type": kind}, kinds, objects) | objects
+opaques = st.builds(Opaque, format=st.sampled_from(["openai", "anthropic", "gemini"]), payload=payloads)
+calls = st.builds(Call, id=ids, name=names, arguments=objects | words, server=st.booleans())
+inner_parts = st.lists(texts | media | opaques, max_size=3).map(tuple)
+failures = st.none() | st.booleans()
+results = st.builds(Result, call_id=ids, parts=inner_parts, failed=failures, name=st.none() | names)
+
+
+@st.composite
+def server_results(draw: st.DrawFn) -> Result:
+    """The result of a call that Anthropic ran, as its reader makes it."""
+    name = draw(ids)
+    block: dict[str, object] = {"type": "web_search_tool_result", "tool_use_id": name, "content": draw(json_values)}
+    return Result(call_id=name, parts=(Opaque(format="anthropic", payload=block),), failed=draw(failures))
+
+
+parts = texts | thoughts | media | opaques | calls | results | server_results()
+tame = {
+    "system": texts,
+    "user": texts | media,
+    "assistant": texts | thoughts | calls,
+    "tool": results,
+}
+roles = st.sampled_from(sorted(tame))
+origins = st.sampled_from(["spoken", "spoken", "spoken", "injected", "summary"])
+
+
+@st.composite
+def drafts(draw: st.DrawFn) -> Draft:
+    """A draft that mostly holds what its role may hold, and now and then anything."""
+    role = draw(roles)
+    inside: st.SearchStrategy[Sequence[Part]] = st.lists(draw(st.sampled_from([tame[role], parts])), max_size=4)
+    payload = draw(st.none() | objects | st.builds(lambda word: {"role": role, "content": word}, words))
+    native = None
+    if payload is not None:
+        native = Native(format=draw(st.sampled_from(["openai", "anthropic"])), payload=payload)
+    return Draft(role=role, parts=tuple(draw(inside)), origin=draw(origins), joined=draw(st.booleans()), native=native)
+
+
+broken_lists = st.lists(drafts(), max_size=9)
+
+
+def unknown_fields(draw: st.DrawFn, record: dict[str, object]) -> dict[str, object]:
+    """`record` with fields that no format knows, in it and in the objects of its content."""
+    content = record.get("content")
+    if isinstance(content, list):
+        known = [unknown_fields(draw, block) if isinstance(block, dict) else block for block in content]
+        record = record | {"content": known}
+    extra = draw(st.dictionaries(st.sampled_from(["x_cache", "x_index"]), json_values, max_size=1))
+    return record | extra
+
+
+@st.composite
+def valid_payloads(draw: st.DrawFn, form: ChatFormat) -> Payload:
+    """A valid list with fields that no format knows."""
+    payload = form.encode(draw(broken_lists))
+    return Payload(messages=[unknown_fields(draw, message) for message in payload.messages], system=payload.system)
+
+
+@every_format
+@CALM
+@given(data=st.data())
+def test_what_is_encoded_is_valid(name: str, data: st.DataObject) -> None:
+    form = FORMATS[name]
+    assert form.validate(form.encode(data.draw(broken_lists))) == []
+
+
+@every_format
+@CALM
+@given(data=st.data())
+def test_what_is_valid_comes_back_equal(name: str, data: st.DataObject) -> None:
+    form = FORMATS[name]
+    payload = data.draw(valid_payloads(form))
+    assert form.validate(payload) == []
+    assert form.encode(form.decode(payload)) == payload
+
+
+@every_format
+@CALM
+@given(data=st.data())
+def test_reading_what_was_written_gives_the_same_drafts(name: str, data: st.DataObject) -> None:
+    form = FORMATS[name]
+    read = form.decode(data.draw(valid_payloads(form)))
+    assert form.decode(form.encode(read)) == read
+
+
+@every_format
+@CALM
+@given(data=st.data())
+def test_every_cut_of_a_valid_list_is_valid_in_every_format(name: str, data: st.DataObject) -> None:
+    read = FORMATS[name].decode(data.draw(valid_payloads(FORMATS[name])))
+    kept = data.draw(st.lists(st.booleans(), min_size=len(read), max_size=len(read)))
+    cut = [draft for draft, stays in zip(read, kept, strict=True) if stays]
+    for form in FORMATS.values():
+        assert form.validate(form.encode(cut)) == []
+
+
+@every_format
+@CALM
+@given(data=st.data())
+def test_encoding_leaves_the_drafts_as_they_are(name: str, data: st.DataObject) -> None:
+    form = FORMATS[name]
+    given_drafts = form.decode(data.draw(valid_payloads(form)))
+    again = form.decode(form.encode(given_drafts))
+    for message in form.encode(given_drafts).messages:
+        message["content"] = "overwritten by the caller"
+    assert given_drafts == again
+
+
+@every_format
+@CALM
+@given(data=st.data())
+def test_no_users_words_are_lost(name: str, data: st.DataObject) -> None:
+    form = FORMATS[name]
+    spoken = [f"word{index}" for index in range(data.draw(st.integers(0, 4)))]
+    mixed = list(data.draw(broken_lists))
+    for word in spoken:
+        place = data.draw(st.integers(0, len(mixed)))
+        mixed.insert(place, Draft(role="user", parts=(Text(text=word),)))
+    written = str(form.encode(mixed).messages)
+    assert all(word in written for word in spoken)
+
+
+@every_format
+@CALM
+@given(data=st.data())
+def test_a_summary_is_never_the_assistants_last_word(name: str, data: st.DataObject) -> None:
+    form = FORMATS[name]
+    before = data.draw(broken_lists)
+    summary = Draft(role="assistant", parts=(Text(text="[SUMMARIZED] 3 calls"),), origin="summary")
+    messages = form.encode([*before, summary]).messages
+    assert messages[-1]["role"] == "user"

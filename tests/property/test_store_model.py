@@ -1,0 +1,300 @@
+"""Any order of appends, forks, moves, summaries and broken transactions leaves every store as a plain model has it."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.sqlite import open_sqlite
+from ireneo.context.summary import Summary
+from ireneo.log.branch import SessionKey, chain, head_of
+from ireneo.log.message import Draft, Message, MessageId, Native, Text
+from ireneo.ports.store import Rebuild, Store, Transaction
+from ireneo.testing.conformance.material import count, rebuilt, summarise
+
+KEYS = [SessionKey("mine", "s"), SessionKey("yours", "s"), SessionKey("mine", "t")]
+FAMILIES = ["one", "two"]
+BRANCHES = ["main", "try"]
+
+keys = st.sampled_from(KEYS)
+branches = st.sampled_from(BRANCHES)
+# Few words, so that the same content often comes again in the same place.
+words = st.lists(st.sampled_from("ab"), min_size=1, max_size=5)
+places = st.integers(min_value=0, max_value=10_000)
+
+
+class BrokenOffError(Exception):
+    """Ends a transaction in the middle."""
+
+
+class Model:
+    """One session, without any cleverness: the whole path to each message, and lists of everything else."""
+
+    def __init__(self) -> None:
+        self.paths: dict[MessageId, list[Message]] = {}
+        self.drafts: dict[MessageId, Draft] = {}
+        self.branches: dict[str, Message | None] = {}
+        self.summaries: dict[str, Summary] = {}
+        self.rebuilds: dict[tuple[str, int, MessageId], Rebuild] = {}
+
+    def copy(self) -> Model:
+        other = Model()
+        for name, value in vars(self).items():
+            setattr(other, name, dict(value))
+        return other
+
+    def pick(self, place: int) -> list[Message]:
+        """Some stored path."""
+        return list(self.paths.values())[place % len(self.paths)]
+
+    def insert(self, messages: Sequence[Message]) -> int:
+        new = [message for message in messages if message.id not in self.paths]
+        for message in new:
+            before = [] if message.parent is None else self.paths[message.parent]
+            self.paths[message.id] = [*before, light(message)]
+            self.drafts[message.id] = message.draft
+        return len(new)
+
+    def frontier(self, path: Sequence[Message], family: str) -> list[Summary]:
+        on_path = {message.id for message in path}
+        mine = [each for each in self.summaries.values() if each.family == family and each.last in on_path]
+        out: list[Summary] = []
+        start = 0
+        while ahead := [each for each in mine if each.first_position >= start]:
+            nearest = min(each.first_position for each in ahead)
+            beginning = [each for each in ahead if each.first_position == nearest]
+            furthest = max(each.last_position for each in beginning)
+            alike = [each for each in beginning if each.last_position == furthest]
+            out.append(min(alike, key=lambda each: (-each.depth, each.id)))
+            start = furthest + 1
+        return out
+
+    def last_rebuild(self, path: Sequence[Message], family: str) -> Rebuild | None:
+        marks = [self.rebuilds.get((family, 1000, message.id)) for message in path]
+        return next((mark for mark in reversed(marks) if mark is not None), None)
+
+
+def light(message: Message) -> Message:
+    """A message as paths bring it."""
+    draft = Draft(role=message.role, parts=message.parts, source_id=message.draft.source_id)
+    return Message(
+        id=message.id,
+        parent=message.parent,
+        position=message.position,
+        turn=message.turn,
+        tokens=message.tokens,
+        thinking_tokens=message.thinking_tokens,
+        total_tokens=message.total_tokens,
+        draft=draft,
+    )
+
+
+def drafts_of(letters: Sequence[str]) -> list[Draft]:
+    return [
+        Draft(
+            role="user" if letter == "a" else "assistant",
+            parts=(Text(text=letter),),
+            source_id=f"line-{letter}",
+            native=Native(format="chat", payload={"content": letter}) if letter == "a" else None,
+        )
+        for letter in letters
+    ]
+
+
+class Stores(RuleBasedStateMachine):
+    """Does the same to each store and to the model, and compares."""
+
+    @initialize()
+    def open(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.runner = asyncio.Runner()
+        sqlite = self.runner.run(open_sqlite(Path(self.folder.name) / "store.db", durability="normal"))
+        self.stores: list[Store] = [InMemoryStore(), sqlite]
+        self.models = {key: Model() for key in KEYS}
+        self.appended: list[SessionKey] = []
+        self.write(self.make_sessions)
+
+    async def make_sessions(self, tx: Transaction) -> None:
+        for key in KEYS:
+            assert await tx.sessions.create(key, None)
+        self.appended = list(KEYS)
+
+    def teardown(self) -> None:
+        if hasattr(self, "stores"):
+            for store in self.stores:
+                self.runner.run(store.close())
+            self.runner.close()
+            self.folder.cleanup()
+
+    def write(self, work: Callable[[Transaction], Awaitable[None]]) -> None:
+        async def on(store: Store) -> None:
+            async with store.write() as tx:
+                await work(tx)
+
+        for store in self.stores:
+            self.runner.run(on(store))
+
+    def read(self, work: Callable[[Transaction], Awaitable[None]]) -> None:
+        async def on(store: Store) -> None:
+            async with store.read() as tx:
+                await work(tx)
+
+        for store in self.stores:
+            self.runner.run(on(store))
+
+    def insert(self, key: SessionKey, messages: Sequence[Message], branch: str | None = None) -> None:
+        """Offer messages to the model and to each store, and move a branch to the last one."""
+        wanted = self.models[key].insert(messages)
+        if wanted:
+            self.appended = [each for each in self.appended if each != key] + [key]
+        if branch is not None:
+            self.models[key].branches[branch] = messages[-1]
+
+        async def work(tx: Transaction) -> None:
+            assert await tx.log.insert(key, messages) == wanted
+            if branch is not None:
+                await tx.log.move(key, branch, messages[-1].id)
+
+        self.write(work)
+
+    @rule(key=keys, branch=branches, letters=words)
+    def append(self, key: SessionKey, branch: str, letters: list[str]) -> None:
+        head = self.models[key].branches.get(branch)
+        self.insert(key, chain(head_of(head) if head else None, drafts_of(letters), count), branch)
+
+    @precondition(lambda self: any(model.paths for model in self.models.values()))
+    @rule(key=keys, place=places, keep=places, letters=words)
+    def offer_a_history_again(self, key: SessionKey, place: int, keep: int, letters: list[str]) -> None:
+        """From the root: what some session knows of a path, and then something else or more of the same."""
+        known = next(model for model in self.models.values() if model.paths).pick(place)
+        stem = known[: 1 + keep % len(known)]
+        self.insert(key, chain(None, [*(message.draft for message in stem), *drafts_of(letters)], count))
+
+    @rule(key=keys, branch=branches, place=places)
+    def move(self, key: SessionKey, branch: str, place: int) -> None:
+        model = self.models[key]
+        to = model.pick(place)[-1] if model.paths and place % 7 else None
+        model.branches[branch] = to
+
+        async def work(tx: Transaction) -> None:
+            await tx.log.move(key, branch, to.id if to else None)
+
+        self.write(work)
+
+    @rule(key=keys, place=places, first=places, last=places, depth=st.integers(1, 3), family=st.sampled_from(FAMILIES))
+    def summarise(self, key: SessionKey, place: int, first: int, last: int, depth: int, family: str) -> None:
+        model = self.models[key]
+        if not model.paths:
+            return
+        path = model.pick(place)
+        start, end = sorted((first % len(path), last % len(path)))
+        level = ("turn", "goal", "story")[depth - 1]
+        summary = summarise(path[start], path[end], level=level, depth=depth, family=family)  # type: ignore[arg-type]
+        wanted = 0 if summary.id in model.summaries else 1
+        model.summaries.setdefault(summary.id, summary)
+
+        async def work(tx: Transaction) -> None:
+            assert await tx.summaries.put(key, [summary]) == wanted
+
+        self.write(work)
+
+    @rule(key=keys, place=places, family=st.sampled_from(FAMILIES), target_tokens=st.integers(0, 3))
+    def rebuild(self, key: SessionKey, place: int, family: str, target_tokens: int) -> None:
+        model = self.models[key]
+        if not model.paths:
+            return
+        mark = rebuilt(model.pick(place)[-1], family=family, target_tokens=target_tokens)
+        model.rebuilds[family, 1000, mark.at] = mark
+
+        async def work(tx: Transaction) -> None:
+            await tx.rebuilds.put(key, mark)
+
+        self.write(work)
+
+    @rule(key=keys, letters=words, cancelled=st.booleans())
+    def break_off(self, key: SessionKey, letters: list[str], cancelled: bool) -> None:
+        """Do a bit of everything, and leave the transaction by an exception."""
+        messages = chain(None, drafts_of(letters), count)
+
+        async def work(tx: Transaction) -> None:
+            await tx.sessions.create(SessionKey("mine", "broken off"), None)
+            await tx.log.insert(key, messages)
+            await tx.log.move(key, "main", messages[-1].id)
+            await tx.log.move(key, "broken off", None)
+            await tx.summaries.put(key, [summarise(messages[0], messages[-1], family="one")])
+            await tx.rebuilds.put(key, rebuilt(messages[0], family="one", target_tokens=99))
+            raise asyncio.CancelledError if cancelled else BrokenOffError
+
+        for store in self.stores:
+            try:
+                self.runner.run(self.alone(store, work))
+            except (BrokenOffError, asyncio.CancelledError):
+                continue
+            raise AssertionError("the exception did not come through")
+
+    async def alone(self, store: Store, work: Callable[[Transaction], Awaitable[None]]) -> None:
+        async with store.write() as tx:
+            await work(tx)
+
+    @rule(key=keys, place=places, first=places, last=places)
+    def read_a_run(self, key: SessionKey, place: int, first: int, last: int) -> None:
+        model = self.models[key]
+        if not model.paths:
+            return
+        path = model.pick(place)
+        first, last = first % (len(path) + 2) - 1, last % (len(path) + 2)
+
+        async def work(tx: Transaction) -> None:
+            wanted = [message for message in path if first <= message.position <= last]
+            assert list(await tx.log.path(key, path[-1].id, first, last)) == wanted
+            drafts = await tx.log.natives(key, [message.id for message in path])
+            assert dict(drafts) == {message.id: model.drafts[message.id] for message in path}
+            assert path[-1] in await tx.log.find(key, [path[-1].id[:9]])
+            by_source = sorted(
+                (each[-1] for each in model.paths.values() if each[-1].draft.source_id == path[-1].draft.source_id),
+                key=lambda message: (message.position, message.id),
+            )
+            assert list(await tx.log.find(key, [path[-1].draft.source_id or ""])) == by_source[:100]
+
+        self.read(work)
+
+    @invariant()
+    def stores_are_as_the_model(self) -> None:
+        if not hasattr(self, "stores"):
+            return
+        self.read(self.compare_sessions)
+        for key in KEYS:
+            self.read(lambda tx, key=key: self.compare(tx, key))  # type: ignore[misc]
+
+    async def compare_sessions(self, tx: Transaction) -> None:
+        for space in ("mine", "yours"):
+            infos = await tx.sessions.list(space)
+            assert [info.key for info in infos] == [key for key in reversed(self.appended) if key.space == space]
+            for info in infos:
+                paths = self.models[info.key].paths.values()
+                assert (info.messages, info.tokens) == (len(paths), sum(path[-1].tokens for path in paths))
+
+    async def compare(self, tx: Transaction, key: SessionKey) -> None:
+        model = self.models[key]
+        heads = {branch: head_of(message) if message else None for branch, message in model.branches.items()}
+        assert dict(await tx.sessions.branches(key)) == heads
+        for branch in BRANCHES:
+            assert await tx.log.head(key, branch) == heads.get(branch)
+        leaves = [path for path in model.paths.values() if path[-1] in model.branches.values()]
+        for path in leaves:
+            end = path[-1].id
+            assert list(await tx.log.path(key, end, 0, len(path))) == path
+            for family in FAMILIES:
+                assert list(await tx.summaries.frontier(key, end, family)) == model.frontier(path, family)
+                assert await tx.rebuilds.last(key, end, family, 1000) == model.last_rebuild(path, family)
+
+
+Stores.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestStores = Stores.TestCase

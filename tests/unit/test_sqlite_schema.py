@@ -1,0 +1,97 @@
+"""The schema is the sum of its migrations, and every query of it keeps to one space and to an index."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import apsw
+import pytest
+
+from ireneo.adapters.sqlite.migrate import APPLICATION_ID, load_migrations
+from ireneo.adapters.sqlite.queries import SQL, parse_queries
+
+PACKAGE = files("ireneo.adapters.sqlite")
+Shape = tuple[int, list[tuple[str, str, str]]]
+
+
+def shape(database: apsw.Connection) -> Shape:
+    """All that a schema is, its spaces and comments aside."""
+    ((application,),) = database.execute("PRAGMA application_id")
+    things = database.execute("SELECT type, name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name")
+    return application, [(kind, name, " ".join(re.sub(r"--.*", "", sql).split())) for kind, name, sql in things]
+
+
+@pytest.fixture
+def migrated() -> apsw.Connection:
+    database = apsw.Connection(":memory:")
+    for migration in load_migrations():
+        database.execute(migration.sql)
+    return database
+
+
+def test_the_schema_is_the_sum_of_the_migrations(migrated: apsw.Connection) -> None:
+    written = apsw.Connection(":memory:")
+    written.execute(PACKAGE.joinpath("schema.sql").read_text(encoding="utf-8"))
+    assert shape(written) == shape(migrated)
+    assert shape(written)[0] == APPLICATION_ID
+
+
+def test_migrations_are_numbered_without_a_gap() -> None:
+    assert [migration.number for migration in load_migrations()] == list(range(1, len(load_migrations()) + 1))
+
+
+def test_a_space_or_its_session_leads_every_key(migrated: apsw.Connection) -> None:
+    tables = [name for (name,) in migrated.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    assert "messages" in tables
+    for table in set(tables) - {"migrations"}:
+        keys = [
+            [column for (column,) in migrated.execute("SELECT name FROM pragma_index_info(?) ORDER BY seqno", (index,))]
+            for (index,) in migrated.execute("SELECT name FROM pragma_index_list(?)", (table,))
+        ]
+        assert keys, table
+        assert {key[0] for key in keys} == {"space" if table == "sessions" else "session"}, table
+
+
+def test_no_query_scans_a_table(migrated: apsw.Connection) -> None:
+    for name, query in SQL.items():
+        if not re.match(r"(--.*\n)*\s*(SELECT|WITH|INSERT|UPDATE)", query):
+            continue
+        bindings = dict.fromkeys(re.findall(r":(\w+)", query), 1)
+        plan = [row[3] for row in migrated.execute(f"EXPLAIN QUERY PLAN {query}", bindings)]
+        scans = {step.split()[1] for step in plan if step.startswith("SCAN")}
+        # The migrations are a handful, and `stretch` is the walk over segments itself.
+        assert scans <= {"migrations", "stretch", "sqlite_master", "pragma_application_id", "CONSTANT"}, (name, plan)
+
+
+def test_every_query_but_those_on_the_file_names_a_session_or_a_space() -> None:
+    for file in PACKAGE.joinpath("queries").iterdir():
+        if file.name != "connection.sql":
+            for name, query in parse_queries(file.read_text(encoding="utf-8")).items():
+                assert ":key" in query or ":space" in query, name
+
+
+def test_the_next_summary_is_one_look_into_an_index(migrated: apsw.Connection) -> None:
+    bindings = dict.fromkeys(re.findall(r":(\w+)", SQL["next_summary"]), 1)
+    (step,) = (row[3] for row in migrated.execute(f"EXPLAIN QUERY PLAN {SQL['next_summary']}", bindings))
+    assert "COVERING INDEX summaries_by_place" in step
+    assert "first_position>" in step
+
+
+def test_every_query_is_used() -> None:
+    code = "".join(
+        file.read_text(encoding="utf-8") for file in Path(str(PACKAGE)).glob("*.py") if file.name != "queries.py"
+    )
+    assert {name for name in SQL if f'"{name}"' not in code} == set()
+    assert set(re.findall(r'SQL\["(\w+)"\]', code)) <= set(SQL)
+
+
+def test_queries_are_split_at_their_names() -> None:
+    text = "-- a comment\n\n-- name: one\nSELECT 1;\n\n-- name: two\n-- said of two\nSELECT\n    2;\n"
+    assert parse_queries(text) == {"one": "SELECT 1;", "two": "-- said of two\nSELECT\n    2;"}
+
+
+def test_a_name_stands_once() -> None:
+    with pytest.raises(ValueError, match="two queries are named one"):
+        parse_queries("-- name: one\nSELECT 1;\n-- name: one\nSELECT 2;\n")

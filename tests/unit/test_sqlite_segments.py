@@ -1,0 +1,48 @@
+"""A session's tree is stored as few segments: a line is one, and each fork adds one."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import apsw
+
+from ireneo.adapters.sqlite import open_sqlite
+from ireneo.log.branch import SessionKey
+from ireneo.testing.conformance.material import KEY, append, numbered, say, tell, tell_after
+
+
+def segments(path: Path) -> list[tuple[object, ...]]:
+    connection = apsw.Connection(str(path))
+    try:
+        return list(connection.execute("SELECT segment, parent, first FROM segments ORDER BY session, segment"))
+    finally:
+        connection.close()
+
+
+def test_a_line_is_one_segment(tmp_path: Path) -> None:
+    async def main() -> None:
+        store = await open_sqlite(tmp_path / "store.db")
+        for number in range(20):
+            await tell(store, numbered(3, f"append {number}"))
+        await store.close()
+
+    asyncio.run(main())
+    assert segments(tmp_path / "store.db") == [(0, None, 0)]
+
+
+def test_a_fork_adds_one_and_names_its_parent(tmp_path: Path) -> None:
+    async def main() -> None:
+        store = await open_sqlite(tmp_path / "store.db")
+        trunk = await tell(store, numbered(10))
+        fork = await tell_after(store, trunk[4], numbered(3, "fork"))
+        await tell_after(store, fork[-1], numbered(3, "on"))
+        await tell_after(store, fork[0], numbered(2, "fork of the fork"))
+        await tell_after(store, None, say("another root"))
+        await tell(store, numbered(2, "on the trunk"))
+        async with store.write() as tx:
+            await append(tx, SessionKey("other", KEY.session), numbered(2))
+        await store.close()
+
+    asyncio.run(main())
+    assert segments(tmp_path / "store.db") == [(0, None, 0), (1, 0, 5), (2, 1, 6), (3, None, 0), (0, None, 0)]
