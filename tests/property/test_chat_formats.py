@@ -19,7 +19,7 @@ FORMATS: dict[str, ChatFormat] = {
     "anthropic": AnthropicMessages(),
 }
 every_format = pytest.mark.parametrize("name", sorted(FORMATS))
-CALM = settings(deadline=None, max_examples=1500)
+CALM = settings(deadline=None, max_examples=80)
 
 words = st.sampled_from(
     ["", " ", "\n\t", "hello", "Für Elise 𝄞", "<system-reminder>be brief</system-reminder>", "[SUMMARIZED] 3 calls"]

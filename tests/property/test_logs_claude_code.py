@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ireneo.formats.logs.claude_code import ClaudeCode
@@ -104,6 +104,7 @@ def is_a_tree(session: LoggedSession) -> bool:
     return all(node.parent is None or node.parent < index for index, node in enumerate(session.nodes))
 
 
+@settings(deadline=None)
 @given(turns())
 def test_each_call_is_answered_directly_behind_its_reply(lines: list[dict[str, object]]) -> None:
     (session,) = read(encoded(lines))
@@ -119,6 +120,7 @@ def test_each_call_is_answered_directly_behind_its_reply(lines: list[dict[str, o
     assert not open_calls
 
 
+@settings(deadline=None)
 @given(turns(), st.data())
 def test_the_order_of_lines_loses_none(lines: list[dict[str, object]], data: st.DataObject) -> None:
     sessions = read(encoded(data.draw(st.permutations(lines))))
@@ -126,6 +128,7 @@ def test_the_order_of_lines_loses_none(lines: list[dict[str, object]], data: st.
     assert all(is_a_tree(session) for session in sessions)
 
 
+@settings(deadline=None)
 @given(turns(), st.data())
 def test_lines_that_are_missing_take_no_other_with_them(lines: list[dict[str, object]], data: st.DataObject) -> None:
     left = [one for one in lines if data.draw(st.booleans())] or lines[:1]
@@ -137,6 +140,7 @@ def test_lines_that_are_missing_take_no_other_with_them(lines: list[dict[str, ob
 parents = st.sampled_from([None, "u0", "u1", "a0.0.0", "ra0.0.0", "nowhere", 7, "u2", "u3"])
 
 
+@settings(deadline=None)
 @given(turns(), st.lists(parents, min_size=40, max_size=40))
 def test_parents_that_make_no_sense_lose_no_line(lines: list[dict[str, object]], wrong: list[object]) -> None:
     mixed = [one | {"parentUuid": parent} for one, parent in zip(lines, wrong, strict=False)]
@@ -161,6 +165,7 @@ rubbish = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(turns(), st.data())
 def test_rubbish_between_and_behind_the_lines_loses_none(lines: list[dict[str, object]], data: st.DataObject) -> None:
     mixed: list[bytes] = []
@@ -172,6 +177,7 @@ def test_rubbish_between_and_behind_the_lines_loses_none(lines: list[dict[str, o
     assert all(found[str(one["uuid"])] == 1 for one in lines)
 
 
+@settings(deadline=None)
 @given(turns(), st.data())
 def test_a_cut_anywhere_costs_one_line_and_is_named(lines: list[dict[str, object]], data: st.DataObject) -> None:
     whole = b"\n".join(encoded(lines))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ireneo.errors import UnreadableLog
@@ -54,6 +54,7 @@ def run(name: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("form", ["mini-swe-agent", "openai", "anthropic"])
+@settings(deadline=None)
 @given(between=st.lists(st.lists(rubbish, max_size=3), min_size=3, max_size=3))
 def test_rubbish_between_runs_loses_none(form: str, between: list[list[bytes]]) -> None:
     names = ["first", "second"]
@@ -66,6 +67,7 @@ def test_rubbish_between_runs_loses_none(form: str, between: list[list[bytes]]) 
 
 
 @pytest.mark.parametrize("form", [known.name for known in LOG_FORMATS])
+@settings(deadline=None)
 @given(said=st.lists(messages, max_size=6), besides=values, indent=st.sampled_from([None, 1]))
 def test_messages_of_any_shape_are_read_or_named(
     form: str, said: list[object], besides: object, indent: int | None

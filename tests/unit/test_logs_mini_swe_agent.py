@@ -144,11 +144,12 @@ def test_a_broken_line_is_named_and_the_other_runs_are_kept() -> None:
     whole = json.dumps(run(said("x", "ls"))).encode()
     sessions = list(MiniSweAgent().read([whole, whole[:-30], b"{}", whole], "file"))
     assert [session.id for session in sessions] == ["a-1", "a-1-2"]
-    assert [[fault.line for fault in session.faults] for session in sessions] == [[], [2, 3]]
+    assert [[fault.line for fault in session.faults] for session in sessions] == [[2, 3], []]
 
 
 def test_runs_are_read_one_at_a_time() -> None:
     def lines() -> Iterator[bytes]:
+        yield json.dumps(run()).encode()
         yield json.dumps(run()).encode()
         raise AssertionError("the first run was complete before this line was asked for")
 

@@ -121,7 +121,17 @@ def test_a_message_that_is_none_is_named_and_the_rest_is_kept() -> None:
 def test_a_broken_line_is_named_and_the_other_runs_are_kept() -> None:
     sessions = read({"messages": MESSAGES}, b'{"messages": [{"role": "us', b'{"a": 1}', {"messages": MESSAGES})
     assert [session.id for session in sessions] == ["file", "file-2"]
-    assert [[fault.line for fault in session.faults] for session in sessions] == [[], [2, 3]]
+    assert [[fault.line for fault in session.faults] for session in sessions] == [[2, 3], []]
+
+
+def test_a_last_line_that_is_cut_off_is_named_with_the_run_before() -> None:
+    sessions = read({"messages": MESSAGES}, {"messages": MESSAGES}, b'{"messages": [{"role": "us')
+    assert [[fault.line for fault in session.faults] for session in sessions] == [[], [3]]
+
+
+def test_a_last_run_without_a_readable_message_is_named_with_the_run_before() -> None:
+    sessions = read({"messages": MESSAGES}, {"messages": [{"role": "wizard"}]})
+    assert [[fault.line for fault in session.faults] for session in sessions] == [[2]]
 
 
 def test_a_broken_first_line_costs_one_run() -> None:
@@ -150,6 +160,7 @@ def test_a_file_without_a_message_is_unreadable(lines: tuple[object, ...]) -> No
 
 def test_runs_are_read_one_at_a_time() -> None:
     def lines() -> Iterator[bytes]:
+        yield json.dumps({"messages": MESSAGES}).encode()
         yield json.dumps({"messages": MESSAGES}).encode()
         raise AssertionError("the first run was complete before this line was asked for")
 

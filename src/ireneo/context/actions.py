@@ -34,7 +34,17 @@ _PATH_KEYS = ("file_path", "path", "filename", "file", "notebook_path", "target_
 _COMMAND_KEYS = ("command", "cmd", "script", "bash", "CommandLine", "code")
 _PATTERN_KEYS = ("pattern", "query", "regex", "glob", "search_term", "keyword")
 _OLD_KEYS = ("old_string", "old_str", "old_text", "oldText", "search", "original")
-_NEW_KEYS = ("new_string", "new_str", "new_text", "newText", "content", "file_text", "contents", "replace", "insert_text")
+_NEW_KEYS = (
+    "new_string",
+    "new_str",
+    "new_text",
+    "newText",
+    "content",
+    "file_text",
+    "contents",
+    "replace",
+    "insert_text",
+)
 _PATCH_KEYS = ("patch", "diff", "edits", "changes", "input")
 
 
@@ -79,7 +89,9 @@ def of_command(command: str) -> Action:
     return Action(deed=deed, subject=_clip(_without_moving(command)))
 
 
-_HEREDOC = re.compile(r"(?:cat|tee)\b[^\n|]*?(?:>>?|tee(?: -a)?)\s*(?P<path>[\w./~@+-]+)[^\n]*<<|<<[^\n]*>\s*(?P<other>[\w./-]+)")
+_HEREDOC = re.compile(
+    r"(?:cat|tee)\b[^\n|]*?(?:>>?|tee(?: -a)?)\s*(?P<path>[\w./~@+-]+)[^\n]*<<|<<[^\n]*>\s*(?P<other>[\w./-]+)"
+)
 _MOVING = re.compile(r"^\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+|sleep\s+\S+)\s*(?:&&|;)\s*")
 _STEP = re.compile(r"&&|\|\||;|\n|\|(?!\|)")
 
@@ -140,7 +152,9 @@ def _of_file(tool: str, path: str, given: dict[str, object]) -> Action:
         return Action(deed="write", subject=path, added=added)
     if pattern:
         return Action(deed="search", subject=_clip(f"{pattern} in {path}"))
-    if re.search(r"edit|write|create|insert|replace|patch", tool, re.IGNORECASE) and "view" not in str(given.get("command")):
+    if re.search(r"edit|write|create|insert|replace|patch", tool, re.IGNORECASE) and "view" not in str(
+        given.get("command")
+    ):
         return Action(deed="edit", subject=path)
     return Action(deed="read", subject=path)
 

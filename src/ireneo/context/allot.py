@@ -55,23 +55,6 @@ class Offer(Struct, frozen=True, kw_only=True):
     """The lines are shown in any case and paid for already; only the names that may follow them are open."""
 
 
-class Allotment(Struct, frozen=True, kw_only=True):
-    """What each offer shows, in the order of the offers, and what that costs."""
-
-    choices: tuple[Choice, ...]
-    tokens: int
-
-
-def allot(offers: Sequence[Offer], room: int, count: Count, *, end: int, standing: Iterable[str] = ()) -> Allotment:
-    """Choose what `offers` show in `room` tokens; `end` is the path's last position.
-
-    `standing` are the names that the context shows already (in verbatim messages).
-    """
-    chooser = _Chooser(offers, count, end, standing)
-    tokens = chooser.fill(room)
-    return Allotment(choices=tuple(chooser.choices()), tokens=tokens)
-
-
 class _Candidate(Struct, kw_only=True):
     """A line that may be shown, and how far its names are."""
 
@@ -90,13 +73,22 @@ class _Candidate(Struct, kw_only=True):
     """The names that follow it, once it is chosen."""
 
 
-class _Chooser:
-    def __init__(self, offers: Sequence[Offer], count: Count, end: int, standing: Iterable[str]) -> None:
+class Allotter:
+    """Chooses what `offers` show; `end` is the path's last position.
+
+    `standing` are the names that the context shows already (in verbatim messages); `room` is what there is for all.
+    """
+
+    def __init__(
+        self, offers: Sequence[Offer], room: int, count: Count, *, end: int, standing: Iterable[str] = ()
+    ) -> None:
+        """Weigh every name of the offers."""
+        narrow = min(max(room / WIDE_TOKENS, NARROW_WORTH), 1.0)
+        self.worth = {name: worth if name in KEPT_LAST else worth * narrow for name, worth in WORTH.items()}
         self.offers = offers
         self.count = count
         self.values = _values(offers, end)
         self.standing = Counter(standing)
-        self.worth = WORTH
         self.headed: set[tuple[int, SectionName]] = set()
         self.costs: dict[str, int] = {}
         self.candidates = [
@@ -121,10 +113,13 @@ class _Chooser:
         )
 
     def fill(self, room: int) -> int:
-        """Choose until nothing more fits; returns what was spent."""
-        narrow = min(max(room / WIDE_TOKENS, NARROW_WORTH), 1.0)
-        self.worth = {name: worth if name in KEPT_LAST else worth * narrow for name, worth in WORTH.items()}
+        """Choose until nothing more fits into `room`; returns what was spent.
+
+        May be called again with what turned out to be left: names cost less in a line than each alone.
+        """
         spent = 0
+        for candidate in self.candidates:
+            candidate.next = 0
         heap = [(-self._next(candidate, room)[0], place) for place, candidate in enumerate(self.candidates)]
         heapq.heapify(heap)
         while heap:
@@ -194,7 +189,7 @@ class _Chooser:
         self.standing.update(candidate.said)
         self.standing.update(names)
 
-    def choices(self) -> Iterable[Choice]:
+    def choices(self) -> Sequence[Choice]:
         """What was chosen of each offer, the names of a line in the order in which the line has them."""
         out: list[dict[SectionName, list[tuple[Line, Sequence[str]]]]] = [{} for _ in self.offers]
         for candidate in self.candidates:

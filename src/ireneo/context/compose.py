@@ -57,9 +57,7 @@ def with_blocks(row: Sequence[RowItem], newest: Sequence[Message], target: int, 
     return composed(settle([*past, *after], target, count))
 
 
-def one_block(
-    row: Sequence[RowItem], newest: Sequence[Message], target: int, policy: Policy, count: Count
-) -> Composed:
+def one_block(row: Sequence[RowItem], newest: Sequence[Message], target: int, policy: Policy, count: Count) -> Composed:
     """Show all of a row as one block, for a budget that has no room for more, and the `newest` messages after it."""
     if not row:
         return composed(settle(_newest(newest, target - 40, count), target, count))

@@ -131,7 +131,9 @@ class _Forest:
         """Give back the messages at the end of the row that wait for their block, so that they are added again."""
         items = self.turns[-1].items
         place = len(items)
-        while place > 0 and isinstance(items[place - 1], Message) and not is_kept(_message(items[place - 1]), self.policy):
+        while (
+            place > 0 and isinstance(items[place - 1], Message) and not is_kept(_message(items[place - 1]), self.policy)
+        ):
             place -= 1
         loose = [_message(item) for item in items[place:]]
         del items[place:]

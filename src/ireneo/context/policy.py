@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from ireneo.errors import BadInput
+
 
 class Policy(Struct, frozen=True, kw_only=True):
     """How a path becomes blocks, and when; the sizes are in messages, atoms, turns or tokens, as their names say."""
@@ -36,7 +38,17 @@ class Policy(Struct, frozen=True, kw_only=True):
 
 
 CODING = Policy(name="coding")
-FORGE = Policy(name="forge", leaf_min_atoms=10, leaf_max_atoms=40, leaf_max_tokens=200_000, keep_messages=20, eager=True)
+FORGE = Policy(
+    name="forge", leaf_min_atoms=10, leaf_max_atoms=40, leaf_max_tokens=200_000, keep_messages=20, eager=True
+)
 """By age instead of by budget: tool calls that are 20 messages old are summarised once ten of them have come together
 and the work changes, or forty in any case; goal batches of three to six turns that are as old."""
 PRESETS = {policy.name: policy for policy in (CODING, FORGE)}
+
+
+def preset(name: str) -> Policy:
+    """The policy of that name. Raises BadInput with the names that there are."""
+    found = PRESETS.get(name)
+    if found is None:
+        raise BadInput(f"There is no preset {name!r}; the presets are {', '.join(sorted(PRESETS))}.")
+    return found

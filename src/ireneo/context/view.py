@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ireneo.context.allot import Offer, allot
+from ireneo.context.allot import Allotter, Offer
 from ireneo.context.parts import Fitted, fit, mask, without_thinking
 from ireneo.context.render import Choice, header, order, render
 from ireneo.context.summary import Level, Line, SectionName, Summary
@@ -19,6 +19,9 @@ FRAME_TOKENS = MESSAGE_TOKENS + 14
 """A block's message, and the line that says whose notes it is where a format puts it into the user's mouth."""
 
 FOREIGN_SUMMARY_TOKENS = 40
+
+FILLS = 3
+"""How often what turned out to be left is filled again."""
 
 What = Literal["message", "masked", "summary"]
 
@@ -38,7 +41,6 @@ class Shown(Struct, frozen=True, kw_only=True):
     draft: Draft
     whole: bool = False
     """The message is shown just as it was handed in, so that its provider's own payload may stand for it."""
-
 
     @property
     def text(self) -> str:
@@ -133,8 +135,16 @@ def settle(slots: Sequence[Slot], room: int, count: Count) -> list[Shown]:
         for name in artifacts(text)
     ]
     end = max((_end(slot.item) for slot in slots), default=0)
-    allotment = allot([slot.offer() for slot in slots], max(room - fixed, 0), count, end=end, standing=standing)
-    return [slot.shown(choice, count) for slot, choice in zip(slots, allotment.choices, strict=True)]
+    left = room - fixed
+    allotter = Allotter([slot.offer() for slot in slots], max(left, 0), count, end=end, standing=standing)
+    for _ in range(FILLS):
+        allotter.fill(max(left, 0))
+        choices = allotter.choices()
+        shown = [slot.shown(choice, count) for slot, choice in zip(slots, choices, strict=True)]
+        left = room - sum(each.tokens for each in shown)
+        if left < max(room // 50, 16):
+            break
+    return shown
 
 
 def show_block(summary: Summary, text: str, count: Count) -> Shown:

@@ -81,7 +81,9 @@ def _undone(steps: Sequence[Step], place: int) -> Line | None:
     if _UNDO.match(action.subject) and not step.failed:
         lost = _changed(steps[:place])
         if lost:
-            return _line(step, f"I tried changing {', '.join(lost[-3:])} — abandoned: I ran `{clip(action.subject, 100)}`.")
+            return _line(
+                step, f"I tried changing {', '.join(lost[-3:])} — abandoned: I ran `{clip(action.subject, 100)}`."
+            )
     return None
 
 
@@ -116,7 +118,9 @@ def _named(step: Step, *, capital: bool = False) -> str:
 
 def _said(step: Step) -> str:
     """What the user said when stopping the call, where something was said."""
-    found = re.search(r"(?:user said|provided the following reason[^:]*|reason):\s*(.+)", step.output, re.IGNORECASE | re.DOTALL)
+    found = re.search(
+        r"(?:user said|provided the following reason[^:]*|reason):\s*(.+)", step.output, re.IGNORECASE | re.DOTALL
+    )
     return f": “{clip(' '.join(found[1].split()), 160)}”" if found else ""
 
 

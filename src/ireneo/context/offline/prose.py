@@ -11,7 +11,9 @@ MAX_SENTENCE = 320
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _MARKUP = re.compile(r"^(?:[#>*+-]+|\d+[.)])\s+|\*\*|__(?=\S)|(?<=\S)__")
 _END = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`\"'(\d/])")
-_INTENT = re.compile(r"\b(?:I'll|I will|let me|I need to|I should|I want to|plan|going to|first|next|THOUGHT)\b", re.IGNORECASE)
+_INTENT = re.compile(
+    r"\b(?:I'll|I will|let me|I need to|I should|I want to|plan|going to|first|next|THOUGHT)\b", re.IGNORECASE
+)
 _FINDING = re.compile(
     r"\b(?:found|because|root cause|the (?:issue|problem|bug|reason|error|cause)|turns out|actually|instead|however|but|"
     r"must|only|never|always|missing|wrong|fail(?:s|ed|ing|ure)?|cannot|can't|doesn't|didn't|isn't|not|means|so that|"

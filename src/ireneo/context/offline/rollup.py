@@ -52,7 +52,9 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
     """Write the sections of a goal batch over complete turns: their user messages, and the summaries of their work."""
     work = [part for part in parts if isinstance(part, Summary)]
     messages = [part for part in parts if not isinstance(part, Summary)]
-    spoken = [message for message in messages if message.role in ("user", "system") and message.draft.origin == "spoken"]
+    spoken = [
+        message for message in messages if message.role in ("user", "system") and message.draft.origin == "spoken"
+    ]
     carried = [message for message in messages if is_own_block(message.draft)]
     asked = [_direction(message) for message in spoken if message.role == "user" and message.text.strip()]
     return _sections(
@@ -200,7 +202,9 @@ def _arc(asked: Sequence[Line], work: Sequence[Summary]) -> list[Line]:
 
 def _achieved(work: Sequence[Summary]) -> list[Line]:
     """What was said and shown to work: of each turn the weightiest statements."""
-    strongest: Callable[[Summary], list[Line]] = lambda child: sorted(  # noqa: E731 - reads as the sentence it is
-        child.lines("worked"), key=lambda line: -line.weight
-    )[:3]
+    strongest: Callable[[Summary], list[Line]] = (
+        lambda child: sorted(  # noqa: E731 - reads as the sentence it is
+            child.lines("worked"), key=lambda line: -line.weight
+        )[:3]
+    )
     return [line for child in work for line in sorted(strongest(child), key=lambda line: line.position)]

@@ -30,7 +30,7 @@ def documents(lines: Iterable[bytes]) -> Iterator[Document]:
         first.append(line)
         if line.strip():
             break
-    if first and _opens_document(first[-1]):
+    if first and first[-1].strip() and _opens_document(first[-1]):
         yield from _spread([*first, *rest])
     else:
         yield from _by_line(chain(first, rest))

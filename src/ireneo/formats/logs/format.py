@@ -40,6 +40,8 @@ class LogFormat(Protocol):
     """One agent's log format."""
 
     name: str
+    chat: str
+    """The chat format in which the model of such a log speaks, so that a context goes back to it."""
 
     def recognises(self, sample: bytes) -> bool:
         """Whether a file that begins with `sample` (64 KiB at the most) is of this format."""

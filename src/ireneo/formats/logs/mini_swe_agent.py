@@ -15,7 +15,7 @@ from ireneo.formats.logs.format import Fault, LoggedSession
 from ireneo.formats.logs.naming import Names
 from ireneo.formats.logs.narrow import mapping, moment, objects, string
 from ireneo.formats.logs.outcome import derive_failed
-from ireneo.formats.logs.sessions import nothing_readable, straight_session
+from ireneo.formats.logs.sessions import straight_session, with_faults
 from ireneo.log.message import Call, Draft, Native, Part, Result, Role, Text, Thinking
 
 FORMAT = "mini-swe-agent"
@@ -29,6 +29,7 @@ class MiniSweAgent:
     """Reads `.traj.json`, and JSON lines of such runs."""
 
     name = FORMAT
+    chat = "openai"
 
     def recognises(self, sample: bytes) -> bool:
         """Whether a key that only these trajectories have stands in `sample`."""
@@ -36,23 +37,29 @@ class MiniSweAgent:
 
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
         """Read the runs, each a session called after its instance."""
-        faults: list[Fault] = []
-        names = Names()
-        for document in documents(lines):
-            faults.extend(document.faults)
-            run = mapping(document.value)
-            drafts = _Run(run).drafts() if objects(run.get("messages")) else []
-            if drafts:
-                yield straight_session(names.give(*_wished(run, name)), drafts, faults)
-                faults = []
-            elif document.value is not None:
-                faults.append(_no_run(document))
-        if not names:
-            raise nothing_readable(faults)
+        return with_faults(_found(lines, name))
 
 
-def _no_run(document: Document) -> Fault:
-    return Fault(line=document.number, message=f"Line {document.number} holds no run with messages; it was left out.")
+def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
+    names = Names()
+    for document in documents(lines):
+        run = mapping(document.value)
+        listed = run.get("messages")
+        messages = objects(listed)
+        if isinstance(listed, list) and len(messages) < len(listed):
+            yield _fault(
+                document, f"holds {len(listed) - len(messages)} messages that are no objects; they were left out."
+            )
+        if messages:
+            yield straight_session(names.give(*_wished(run, name)), _Run(run, messages).drafts(), document.faults)
+            continue
+        yield from document.faults
+        if document.value is not None:
+            yield _fault(document, "holds no run with messages; it was left out.")
+
+
+def _fault(document: Document, what: str) -> Fault:
+    return Fault(line=document.number, message=f"Line {document.number} {what}")
 
 
 def _wished(run: Mapping[str, object], name: str) -> list[str]:
@@ -66,8 +73,8 @@ def _wished(run: Mapping[str, object], name: str) -> list[str]:
 class _Run:
     """One run, read message by message."""
 
-    def __init__(self, run: Mapping[str, object]) -> None:
-        self.messages = objects(run.get("messages"))
+    def __init__(self, run: Mapping[str, object], messages: Sequence[dict[str, object]]) -> None:
+        self.messages = messages
         self.besides = {key: value for key, value in run.items() if key != "messages"}
         self.waiting: list[Call] = []
         self.calls = 0
@@ -75,10 +82,9 @@ class _Run:
 
     def drafts(self) -> list[Draft]:
         """The run's messages, in order; what was noted about the run goes with the first."""
-        out = [self.draft(message, first=index == 0) for index, message in enumerate(self.messages)]
-        return [draft for draft in out if draft is not None]
+        return [self.draft(message, first=index == 0) for index, message in enumerate(self.messages)]
 
-    def draft(self, message: dict[str, object], *, first: bool) -> Draft | None:
+    def draft(self, message: dict[str, object], *, first: bool) -> Draft:
         """One message."""
         extra = mapping(message.get("extra"))
         role, parts, injected = self.read(message, extra)

@@ -38,5 +38,11 @@ def recognise(sample: bytes, filename: str) -> LogFormat:
     raise UnknownFormat(f"{filename} is in no log format that is known here; name it with --format: {_names()}.")
 
 
+def chat_format_of(source: str | None) -> str | None:
+    """The chat format of a session whose messages came from `source` (a log format's name, perhaps with a file)."""
+    name = (source or "").partition(":")[0]
+    return next((known.chat for known in LOG_FORMATS if known.name == name), None)
+
+
 def _names() -> str:
     return ", ".join(known.name for known in LOG_FORMATS)

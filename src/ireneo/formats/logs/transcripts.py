@@ -20,7 +20,7 @@ from ireneo.formats.logs.json_lines import parse_line
 from ireneo.formats.logs.naming import Names
 from ireneo.formats.logs.narrow import mapping, moment, string
 from ireneo.formats.logs.outcome import derive_failed
-from ireneo.formats.logs.sessions import nothing_readable, straight_session
+from ireneo.formats.logs.sessions import straight_session, with_faults
 from ireneo.log.message import Call, Draft, Native, Result
 
 _LISTS = ("messages", "traj")
@@ -47,6 +47,7 @@ class Transcript:
 
     def __init__(self, chat: ChatFormat) -> None:
         self.name = chat.name
+        self.chat = chat.name
         self._chat = chat
 
     def recognises(self, sample: bytes) -> bool:
@@ -57,15 +58,20 @@ class Transcript:
 
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
         """Read the runs; one without an id is called `name`, and numbered if it isn't the first."""
+        return with_faults(self._found(lines, name))
+
+    def _found(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
         names = Names()
-        faults: list[Fault] = []
-        for run in _runs(lines, faults):
+        for run in _runs(lines):
+            if isinstance(run, Fault):
+                yield run
+                continue
+            faults: list[Fault] = []
             drafts = self._drafts(run, faults)
             if drafts:
                 yield straight_session(names.give(_id(run.besides) or name), drafts, faults)
-                faults.clear()
-        if not names:
-            raise nothing_readable(faults)
+            else:
+                yield from faults
 
     def _drafts(self, run: Run, faults: list[Fault]) -> list[Draft]:
         out: list[Draft] = []
@@ -115,10 +121,10 @@ def _told(draft: Draft, message: Mapping[str, object], calls: Mapping[str, Call]
     return replace(draft, parts=parts, at=at)
 
 
-def _runs(lines: Iterable[bytes], faults: list[Fault]) -> Iterator[Run]:
+def _runs(lines: Iterable[bytes]) -> Iterator[Run | Fault]:
     single: Run | None = None
     for document in documents(lines):
-        faults.extend(document.faults)
+        yield from document.faults
         value = document.value
         if isinstance(value, dict) and "role" in value:
             single = single or Run(number=document.number, messages=[], besides={})
@@ -129,13 +135,11 @@ def _runs(lines: Iterable[bytes], faults: list[Fault]) -> Iterator[Run]:
         if single is not None:
             yield single
             single = None
-        found = False
-        for run in _within(value, document.number):
-            found = True
-            yield run
-        if not found:
+        runs = list(_within(value, document.number))
+        yield from runs
+        if not runs:
             message = f"Line {document.number} holds no messages; it was left out."
-            faults.append(Fault(line=document.number, message=message))
+            yield Fault(line=document.number, message=message)
     if single is not None:
         yield single
 

@@ -24,6 +24,7 @@ class ClaudeCode:
     """Reads `~/.claude/projects/<folder>/<session>.jsonl`."""
 
     name = FORMAT
+    chat = "anthropic"
 
     def recognises(self, sample: bytes) -> bool:
         """Whether the keys of its lines stand in `sample`; a quote inside a text would be escaped, so these can't."""

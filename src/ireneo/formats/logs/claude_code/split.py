@@ -2,7 +2,8 @@
 
 A file is one session as a rule, and is named after it. A resumed session begins with lines copied from the older one,
 under the older id. So: where the file's name holds a session's id, all of the file is that session; otherwise another
-id begins another session, unless its line follows one of those before it.
+id begins another session, unless its line follows one of those before it. An id that comes back after that is told as
+one more session of the same name: only one is held in memory, and its lines name their parents in any case.
 """
 
 from __future__ import annotations

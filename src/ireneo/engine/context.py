@@ -1,0 +1,212 @@
+"""The context of a session: drive the assembling over a store, and keep what it made."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+
+from ireneo.context.assemble import (
+    Answer,
+    Assembled,
+    Keep,
+    KnownRow,
+    Made,
+    Mark,
+    Need,
+    NeedParts,
+    NeedPath,
+    NeedRow,
+    Recall,
+    assemble,
+)
+from ireneo.context.compose import Composed
+from ireneo.context.forest import RowItem
+from ireneo.context.policy import Policy
+from ireneo.context.summary import Summary
+from ireneo.context.view import Shown
+from ireneo.context.weigh import Count
+from ireneo.engine.compact import TRIES, check_budget
+from ireneo.engine.encode import Context, cost, encode, view_rows
+from ireneo.formats.chat.format import ChatFormat, Payload
+from ireneo.log.branch import Head, SessionKey
+from ireneo.log.message import Draft, Message, MessageId
+from ireneo.ports.store import Rebuild, Store, Transaction
+
+CACHED = 16
+"""Rebuilt contexts that are kept at hand; each is as large as its budget."""
+
+
+class ComposedCache:
+    """The contexts that were composed last, by session, mark and family: a rebuilt prefix is the same until the next."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[SessionKey, str, Mark], Composed] = OrderedDict()
+
+    def get(self, key: SessionKey, family: str, mark: Mark) -> Composed | None:
+        """The context of a mark, if it is at hand."""
+        found = self._kept.get((key, family, mark))
+        if found is not None:
+            self._kept.move_to_end((key, family, mark))
+        return found
+
+    def put(self, key: SessionKey, family: str, mark: Mark, composed: Composed) -> None:
+        """Keep the context of a mark."""
+        self._kept[key, family, mark] = composed
+        while len(self._kept) > CACHED:
+            self._kept.popitem(last=False)
+
+
+async def context(
+    store: Store,
+    key: SessionKey,
+    branch: str,
+    budget: int,
+    chat: ChatFormat,
+    policy: Policy,
+    count: Count,
+    cache: ComposedCache,
+) -> Context:
+    """Cut the path to the branch's head to `budget` tokens; never calls a model, and shows the best there is now.
+
+    What had to be summarised on the way, and the mark of a rebuild, are stored, so that the next context goes on
+    from there.
+    """
+    check_budget(budget)
+    async with store.read() as tx:
+        head = await tx.log.head(key, branch)
+        if head is None:
+            return _context(budget, 0, chat, chat.encode(()), (), count)
+        driver = _Driver(tx, key, head, policy, cache)
+        mark = await driver.mark(budget)
+        target = budget
+        for _ in range(TRIES):
+            assembled = await driver.drive(target, mark, count)
+            shown = assembled.composed.shown
+            payload = encode(shown, await driver.whole(shown), chat)
+            over = cost(payload, chat, count) - budget
+            if over <= 0:
+                break
+            target = max(target - over - 8, 64)
+        before = head.total_tokens
+    await _keep(store, key, policy.family, budget, driver.made, assembled.mark, mark)
+    return _context(budget, before, chat, payload, shown, count)
+
+
+async def _keep(
+    store: Store, key: SessionKey, family: str, budget: int, made: Sequence[Summary], mark: Mark | None, old: Mark | None
+) -> None:
+    if not made and (mark is None or mark == old):
+        return
+    async with store.write() as tx:
+        if made:
+            await tx.summaries.put(key, made)
+        if mark is not None and mark != old:
+            rebuild = Rebuild(
+                family=family,
+                budget_tokens=budget,
+                at=mark.at,
+                at_position=mark.at_position,
+                target_tokens=mark.target_tokens,
+            )
+            await tx.rebuilds.put(key, rebuild)
+
+
+def _context(
+    budget: int, before: int, chat: ChatFormat, payload: Payload, shown: Sequence[Shown], count: Count
+) -> Context:
+    return Context(
+        budget=budget,
+        tokens=cost(payload, chat, count),
+        tokens_before=before,
+        format=chat.name,
+        messages=payload.messages,
+        system=payload.system,
+        view=view_rows(shown),
+        violations=tuple(chat.validate(payload)),
+    )
+
+
+class _Driver:
+    """Answers what the assembling needs from one snapshot of the store."""
+
+    def __init__(
+        self, tx: Transaction, key: SessionKey, head: Head, policy: Policy, cache: ComposedCache
+    ) -> None:
+        self.tx = tx
+        self.key = key
+        self.head = head
+        self.policy = policy
+        self.cache = cache
+        self._made: dict[str, Summary] = {}
+
+    @property
+    def made(self) -> list[Summary]:
+        """The summaries that had to be written."""
+        return list(self._made.values())
+
+    async def mark(self, budget: int) -> Mark | None:
+        """The mark of the last rebuild on this path."""
+        last = await self.tx.rebuilds.last(self.key, self.head.id, self.policy.family, budget)
+        if last is None:
+            return None
+        return Mark(at=last.at, at_position=last.at_position, target_tokens=last.target_tokens)
+
+    async def drive(self, target: int, mark: Mark | None, count: Count) -> Assembled:
+        """Run the assembling to its end."""
+        assembling = assemble(self.head, target, mark, self.policy, count)
+        answer: Answer = None
+        while True:
+            try:
+                need = assembling.send(answer)
+            except StopIteration as stop:
+                result: Assembled = stop.value
+                return result
+            answer = await self._answer(need)
+
+    async def whole(self, shown: Sequence[Shown]) -> Mapping[str, Draft]:
+        """The drafts with their native payloads, of the messages that are shown just as they were handed in."""
+        ids = [MessageId(each.id) for each in shown if each.whole]
+        found = await self.tx.log.natives(self.key, ids) if ids else {}
+        return {name: draft for name, draft in found.items()}
+
+    async def _answer(self, need: Need) -> Answer:
+        if isinstance(need, NeedPath):
+            return await self._path(need.first, need.last)
+        if isinstance(need, NeedRow):
+            return await self._row(need.last)
+        if isinstance(need, NeedParts):
+            return await self._parts(need.summary)
+        if isinstance(need, Recall):
+            return self.cache.get(self.key, self.policy.family, need.mark)
+        if isinstance(need, Keep):
+            self.cache.put(self.key, self.policy.family, need.mark, need.composed)
+        elif isinstance(need, Made):
+            self._made.update((summary.id, summary) for summary in need.summaries)
+        return None
+
+    async def _path(self, first: int, last: int) -> Sequence[Message]:
+        return await self.tx.log.path(self.key, self.head.id, first, last) if first <= last else ()
+
+    async def _row(self, last: int) -> KnownRow:
+        end = (await self._path(last, last))[0]
+        frontier = await self.tx.summaries.frontier(self.key, end.id, self.policy.family)
+        row: list[RowItem] = []
+        position = 0
+        for summary in frontier:
+            row.extend(await self._path(position, summary.first_position - 1))
+            row.append(summary)
+            position = summary.last_position + 1
+        return KnownRow(tuple(row), tuple(await self._path(position, last)))
+
+    async def _parts(self, summary: Summary) -> list[RowItem]:
+        missing = [source for source in summary.sources if source not in self._made]
+        known = {each.id: each for each in await self.tx.summaries.get(self.key, missing)} if missing else {}
+        row: list[RowItem] = []
+        position = summary.first_position
+        for source in summary.sources:
+            child = self._made.get(source) or known[source]
+            row.extend(await self._path(position, child.first_position - 1))
+            row.append(child)
+            position = child.last_position + 1
+        row.extend(await self._path(position, summary.last_position))
+        return row

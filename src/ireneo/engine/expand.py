@@ -1,0 +1,49 @@
+"""Open what a context shows only in short: the raw messages behind a block or a mark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.context.summary import Summary
+from ireneo.errors import MessageNotFound, SummaryNotFound
+from ireneo.log.branch import SessionKey
+from ireneo.log.message import Draft, Message, MessageId
+from ireneo.ports.store import Store, Transaction
+
+
+class Expanded(Struct, frozen=True, kw_only=True):
+    """What stands behind an id."""
+
+    summary: Summary | None
+    """The block, where the id names one."""
+    messages: tuple[Message, ...]
+    """The messages that it covers, or the message itself; whole, with what their provider and their log wrote."""
+
+
+async def expand(store: Store, key: SessionKey, name: str) -> Expanded:
+    """Open a summary or a message by its id, or by the beginning of it that a context shows."""
+    async with store.read() as tx:
+        if name.startswith("s_"):
+            return await _summary(tx, key, name)
+        found = await tx.log.find(key, [name])
+        if not found:
+            raise MessageNotFound(f"There is no message {name} in session {key.session}.")
+        return Expanded(summary=None, messages=tuple(await _whole(tx, key, found[:1])))
+
+
+async def _summary(tx: Transaction, key: SessionKey, name: str) -> Expanded:
+    found = await tx.summaries.find(key, name)
+    if not found:
+        raise SummaryNotFound(f"There is no summary {name} in session {key.session}.")
+    summary = found[0]
+    messages = await tx.log.path(key, summary.last, summary.first_position, summary.last_position)
+    return Expanded(summary=summary, messages=tuple(await _whole(tx, key, messages)))
+
+
+async def _whole(tx: Transaction, key: SessionKey, messages: Sequence[Message]) -> list[Message]:
+    """The messages with their native payloads and log records."""
+    drafts: Mapping[MessageId, Draft] = await tx.log.natives(key, [message.id for message in messages])
+    return [replace(message, draft=drafts[message.id]) for message in messages]

@@ -1,0 +1,84 @@
+"""Take a logged session into the log: its tree as it is, whether or not parts of it are there already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from ireneo.context.weigh import Count, weigh
+from ireneo.formats.logs.format import Fault, LoggedSession
+from ireneo.log.branch import MAIN, Head, SessionKey, chain, head_of
+from ireneo.log.message import Message
+from ireneo.ports.store import Store, Transaction
+
+
+class Imported(Struct, frozen=True, kw_only=True):
+    """What an import did with one session."""
+
+    session: str
+    messages: int
+    """How many messages the log has."""
+    new: int
+    """How many of them were not stored before."""
+    tokens: int
+    """What the path to the log's head costs."""
+    faults: tuple[Fault, ...]
+
+
+async def import_session(
+    store: Store, space: str, logged: LoggedSession, source: str | None, count: Count
+) -> Imported:
+    """Store every message of a logged session, and let its main branch stand where the log left off.
+
+    A branch that has gone on since an earlier import of the same log stays where it is.
+    """
+    key = SessionKey(space, logged.id)
+    runs, heads = _runs(logged, count)
+    async with store.write() as tx:
+        await tx.sessions.create(key, source)
+        new = 0
+        for run in runs:
+            new += await tx.log.insert(key, run)
+        end = heads[logged.head]
+        current = await tx.log.head(key, MAIN)
+        if current is None or not await _passes(tx, key, current, end):
+            await tx.log.move(key, MAIN, end.id)
+    return Imported(
+        session=logged.id, messages=len(logged.nodes), new=new, tokens=end.total_tokens, faults=logged.faults
+    )
+
+
+def _runs(logged: LoggedSession, count: Count) -> tuple[list[list[Message]], list[Head]]:
+    """Name the messages of the tree, in runs that each go on from a message before; and the head at each node."""
+    heads: list[Head] = []
+    runs: list[list[Message]] = []
+    for parent, drafts in _stretches(logged):
+        run = chain(
+            None if parent is None else heads[parent],
+            [logged.nodes[place].draft for place in drafts],
+            lambda parts: weigh(parts, count),
+        )
+        heads.extend(head_of(message) for message in run)
+        runs.append(run)
+    return runs, heads
+
+
+def _stretches(logged: LoggedSession) -> Iterator[tuple[int | None, list[int]]]:
+    """The nodes in their order, cut where one does not follow the node just before it."""
+    stretch: list[int] = []
+    for place, node in enumerate(logged.nodes):
+        if stretch and node.parent != place - 1:
+            yield logged.nodes[stretch[0]].parent, stretch
+            stretch = []
+        stretch.append(place)
+    if stretch:
+        yield logged.nodes[stretch[0]].parent, stretch
+
+
+async def _passes(tx: Transaction, key: SessionKey, current: Head, end: Head) -> bool:
+    """Whether the path to `current` goes through `end`."""
+    if end.position > current.position:
+        return False
+    at = await tx.log.path(key, current.id, end.position, end.position)
+    return bool(at) and at[0].id == end.id

@@ -1,0 +1,132 @@
+"""One session, as its user holds it: the verbs on one branch of one tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from ireneo.context.policy import Policy, preset
+from ireneo.context.weigh import Count
+from ireneo.engine import append as appending
+from ireneo.engine import branches
+from ireneo.engine import context as cutting
+from ireneo.engine import expand as expanding
+from ireneo.engine.append import Appended
+from ireneo.engine.context import ComposedCache
+from ireneo.engine.encode import Context
+from ireneo.engine.expand import Expanded
+from ireneo.errors import SessionNotFound
+from ireneo.formats.chat.registry import chat_format, detect
+from ireneo.formats.logs.registry import chat_format_of
+from ireneo.log.branch import MAIN, Head, SessionKey
+from ireneo.log.message import Draft, Message
+from ireneo.ports.store import Store
+
+Given: TypeAlias = "Draft | Mapping[str, object] | str"
+"""A message as a caller has it: a provider's dictionary, a draft, or the words of the user."""
+
+DEFAULT_FORMAT = "openai"
+
+
+class Session:
+    """A conversation or a run, on one of its branches; made by `Memory.session`."""
+
+    def __init__(self, store: Store, key: SessionKey, branch: str, count: Count, source: str | None) -> None:
+        """Name the place; nothing is read yet."""
+        self.key = key
+        self.branch = branch
+        self._store = store
+        self._count = count
+        self._source = source
+        self._cache = ComposedCache()
+
+    @property
+    def id(self) -> str:
+        """The session's name in its space."""
+        return self.key.session
+
+    async def append(
+        self,
+        messages: Given | Sequence[Given],
+        *,
+        format: str | None = None,
+        after: str | None = None,
+    ) -> Appended:
+        """Store one message or several after the branch's head; durable once this returns.
+
+        `format` names the provider's format they are in (told from them where it is not given). With `after`, the id
+        of a message or ``"root"``, they go there instead, and offering the same again stores nothing twice: offer a
+        whole history after ``"root"`` each time, and only what is new is stored.
+        """
+        given = [messages] if isinstance(messages, (Draft, Mapping, str)) else list(messages)
+        drafts, name = _drafts(given, format or chat_format_of(self._source))
+        self._source = self._source or name
+        return await appending.append(
+            self._store, self.key, self.branch, drafts, self._count, source=self._source, after=after
+        )
+
+    async def context(self, budget: int, *, to: str | None = None, preset: str | Policy = "coding") -> Context:
+        """Cut the session to `budget` tokens, in the provider's format `to` (that of the session, where none is given).
+
+        Never calls a model. Raises BudgetTooSmall under 256 tokens, and UnknownFormat.
+        """
+        chat = chat_format(to or chat_format_of(self._source) or DEFAULT_FORMAT)
+        return await cutting.context(
+            self._store, self.key, self.branch, budget, chat, _policy(preset), self._count, self._cache
+        )
+
+    async def expand(self, id: str) -> Expanded:
+        """Open what a context shows in short: a block (``s_…``) or a message (``m_…``), by the id that it shows."""
+        return await expanding.expand(self._store, self.key, id)
+
+    async def rewind(self, to: str) -> Head | None:
+        """Go back to the message `to` (an id, its beginning, the id that its log gave it, or ``"root"``).
+
+        What came after it stays in the log, on no branch; the next append goes on from here.
+        """
+        return await branches.rewind(self._store, self.key, self.branch, to)
+
+    async def fork(self, name: str, *, at: str | None = None) -> Session:
+        """Make the branch `name` at the message `at` (the head, where none is given), and stand on it."""
+        await branches.fork(self._store, self.key, self.branch, name, at)
+        return Session(self._store, self.key, name, self._count, self._source)
+
+    async def branches(self) -> Mapping[str, Head | None]:
+        """Where each branch stands. Raises SessionNotFound before the first append."""
+        async with self._store.read() as tx:
+            return await tx.sessions.branches(self.key)
+
+    async def messages(self, first: int = 0, last: int | None = None) -> Sequence[Message]:
+        """Read the branch's path from position `first` to `last`, both included (its end, where none is given)."""
+        async with self._store.read() as tx:
+            head = await tx.log.head(self.key, self.branch)
+            if head is None:
+                return ()
+            return await tx.log.path(self.key, head.id, first, head.position if last is None else last)
+
+    async def check(self) -> None:
+        """Raise SessionNotFound unless the session has the branch that this stands on."""
+        if self.branch not in await self.branches():
+            raise SessionNotFound(f"Session {self.id} has no branch {self.branch!r}.")
+
+
+def _policy(given: str | Policy) -> Policy:
+    return given if isinstance(given, Policy) else preset(given)
+
+
+def _drafts(given: Sequence[Given], format: str | None) -> tuple[list[Draft], str]:
+    """Decode what a caller handed in; the words of a user stand for a user message."""
+    listed = [dict(each) for each in given if isinstance(each, Mapping)]
+    chat = chat_format(format) if format else detect(listed) or chat_format(DEFAULT_FORMAT)
+    if len(listed) == len(given):
+        return chat.decode(listed), chat.name
+    drafts: list[Draft] = []
+    for each in given:
+        if isinstance(each, Draft):
+            drafts.append(each)
+        else:
+            drafts += chat.decode([{"role": "user", "content": each} if isinstance(each, str) else dict(each)])
+    return drafts, chat.name
+
+
+__all__ = ["MAIN", "Given", "Session"]

@@ -1,0 +1,87 @@
+"""The only place where the adapters meet the engine."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Literal
+
+from ireneo.adapters.tokens import EstimatedTokenizer, ExactTokenizer
+from ireneo.context.policy import Policy, preset as preset_named
+from ireneo.engine.compact import compact_drafts
+from ireneo.engine.encode import Context
+from ireneo.engine.memory import Memory
+from ireneo.errors import BadInput
+from ireneo.formats.chat.registry import chat_format, detect
+
+if TYPE_CHECKING:
+    from ireneo.ports.store import Store
+    from ireneo.ports.tokenizer import Tokenizer
+
+IN_MEMORY = ":memory:"
+TokenCounts = Literal["estimate", "o200k"]
+
+
+@asynccontextmanager
+async def open(
+    url: str | PathLike[str] = "memory.db",
+    *,
+    space: str = "default",
+    tokens: TokenCounts | Tokenizer = "estimate",
+    durability: Literal["full", "normal"] = "full",
+) -> AsyncIterator[Memory]:
+    """Open a memory: the SQLite file at `url` (made when it is not there), or ``":memory:"`` for one that dies with it.
+
+    `space` is whose memory it is: no call reaches another. `tokens` counts: a fast estimate that errs on the safe
+    side, exactly (``"o200k"``, the extra `tokens`), or a tokenizer of your own. With ``durability="full"`` what was
+    acknowledged survives a power cut; ``"normal"`` is faster, and a power cut may take the last moments.
+
+    Raises NotADatabase, NewerDatabase, StoreBusy.
+    """
+    store = await _store(fspath(url), durability)
+    try:
+        yield Memory(store, tokenizer(tokens), space)
+    finally:
+        await store.close()
+
+
+def compact(
+    messages: object,
+    budget: int,
+    *,
+    to: str | None = None,
+    preset: str | Policy = "coding",
+    tokens: TokenCounts | Tokenizer = "estimate",
+) -> Context:
+    """Cut a message list to `budget` tokens, without any store: a provider's format in, the same (or `to`) out.
+
+    `messages` is a list of OpenAI Chat Completions or Anthropic messages, or an object with ``messages`` (and
+    ``system``). Raises BudgetTooSmall under 256 tokens, UnknownFormat, and UnreadableLog with the fault's place.
+    """
+    given = detect(messages) or chat_format(to or "openai")
+    policy = preset if isinstance(preset, Policy) else preset_named(preset)
+    drafts = given.decode(messages)
+    return compact_drafts(drafts, budget, chat_format(to) if to else given, policy, tokenizer(tokens).count)
+
+
+def tokenizer(tokens: TokenCounts | Tokenizer) -> Tokenizer:
+    """The tokenizer of that name, or the one that was handed in."""
+    if not isinstance(tokens, str):
+        return tokens
+    if tokens == "estimate":
+        return EstimatedTokenizer()
+    if tokens == "o200k":
+        return ExactTokenizer()
+    raise BadInput(f"There is no tokenizer {tokens!r}; take 'estimate' or 'o200k', or hand one in.")
+
+
+async def _store(url: str, durability: Literal["full", "normal"]) -> Store:
+    # Imported when used, so that `import ireneo` loads no database.
+    if url == IN_MEMORY:
+        from ireneo.adapters.in_memory import InMemoryStore
+
+        return InMemoryStore()
+    from ireneo.adapters.sqlite import open_sqlite
+
+    return await open_sqlite(url.removeprefix("sqlite:///"), durability=durability)

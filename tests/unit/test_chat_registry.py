@@ -1,0 +1,56 @@
+"""Formats are found by name, and by what stands in a list."""
+
+from __future__ import annotations
+
+import pytest
+
+from ireneo.errors import UnknownFormat
+from ireneo.formats.chat.format import Payload
+from ireneo.formats.chat.registry import CHAT_FORMATS, chat_format, detect
+
+USER = {"role": "user", "content": "Hello."}
+REPLY = {"role": "assistant", "content": "Hello."}
+
+
+def test_each_format_is_found_by_its_name() -> None:
+    assert sorted(CHAT_FORMATS) == ["anthropic", "openai"]
+    for name in CHAT_FORMATS:
+        assert chat_format(name).name == name
+
+
+def test_an_unknown_name_is_refused_with_the_names_that_there_are() -> None:
+    with pytest.raises(UnknownFormat, match=r"no chat format 'gopher'; the formats are anthropic, openai\."):
+        chat_format("gopher")
+
+
+@pytest.mark.parametrize(
+    ("payload", "name"),
+    [
+        ([{"role": "system", "content": "Be brief."}, USER], "openai"),
+        ([{"role": "developer", "content": "Be brief."}, USER], "openai"),
+        ([USER, {"role": "assistant", "content": None, "tool_calls": []}], "openai"),
+        ([{"role": "tool", "tool_call_id": "a", "content": ""}], "openai"),
+        ([{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://x.org"}}]}], "openai"),
+        ([USER, {"role": "assistant", "content": [{"type": "tool_use", "id": "a"}]}], "anthropic"),
+        ([USER, {"role": "assistant", "content": [{"type": "thinking", "thinking": ""}]}], "anthropic"),
+        ([USER, {"role": "assistant", "content": [{"type": "mcp_tool_use", "id": "a"}]}], "anthropic"),
+        ([{"role": "user", "content": [{"type": "image", "source": {}}]}], "anthropic"),
+        ({"system": "Be brief.", "messages": [USER, REPLY]}, "anthropic"),
+        (Payload(messages=[USER], system="Be brief."), "anthropic"),
+        # Valid in both; OpenAI's asks the least of a list.
+        ([USER, REPLY], "openai"),
+        ({"messages": [USER]}, "openai"),
+        (Payload(messages=[USER]), "openai"),
+    ],
+)
+def test_a_list_tells_its_format(payload: object, name: str) -> None:
+    found = detect(payload)
+    assert found is not None
+    assert found.name == name
+
+
+@pytest.mark.parametrize(
+    "payload", [None, "hello", 7, [], {}, {"messages": []}, [1], [{}], [{"role": "model", "parts": []}], [{"role": []}]]
+)
+def test_what_is_no_message_list_has_no_format(payload: object) -> None:
+    assert detect(payload) is None
