@@ -21,7 +21,8 @@ from ireneo.engine.imports import Imported
 from ireneo.engine.memory import Memory
 from ireneo.engine.session import Session
 from ireneo.errors import BadInput, IreneoError, StoreError
-from ireneo.formats.chat.registry import chat_format
+from ireneo.formats.chat.registry import CHAT_FORMATS, chat_format
+from ireneo.formats.logs.format import Fault, LogFormat, LoggedSession
 from ireneo.formats.logs.registry import LOG_FORMATS, log_format, recognise
 from ireneo.log.branch import ROOT
 from ireneo.log.message import Draft, Message
@@ -31,6 +32,7 @@ from ireneo.wiring import compact, open
 __version__ = "0.1.0"
 
 __all__ = [
+    "CHAT_FORMATS",
     "CODING",
     "FORGE",
     "LOG_FORMATS",
@@ -40,9 +42,12 @@ __all__ = [
     "Context",
     "Draft",
     "Expanded",
+    "Fault",
     "Imported",
     "IreneoError",
     "Line",
+    "LogFormat",
+    "LoggedSession",
     "Memory",
     "Message",
     "Policy",

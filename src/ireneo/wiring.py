@@ -14,6 +14,7 @@ from ireneo.engine.encode import Context
 from ireneo.engine.memory import Memory
 from ireneo.errors import BadInput
 from ireneo.formats.chat.registry import chat_format, detect
+from ireneo.log.message import Draft
 
 if TYPE_CHECKING:
     from ireneo.ports.store import Store
@@ -57,12 +58,21 @@ def compact(
     """Cut a message list to `budget` tokens, without any store: a provider's format in, the same (or `to`) out.
 
     `messages` is a list of OpenAI Chat Completions or Anthropic messages, or an object with ``messages`` (and
-    ``system``). Raises BudgetTooSmall under 256 tokens, UnknownFormat, and UnreadableLog with the fault's place.
+    ``system``), or a list of drafts (from a log, say), which come out as OpenAI's where `to` names no other format.
+    Raises BudgetTooSmall under 256 tokens, UnknownFormat, and UnreadableLog with the fault's place.
     """
     given = detect(messages) or chat_format(to or "openai")
     policy = preset if isinstance(preset, Policy) else preset_named(preset)
-    drafts = given.decode(messages)
+    drafts = _drafts(messages) or given.decode(messages)
     return compact_drafts(drafts, budget, chat_format(to) if to else given, policy, tokenizer(tokens).count)
+
+
+def _drafts(messages: object) -> list[Draft]:
+    """`messages`, where they are drafts already; none where they are a provider's."""
+    if not isinstance(messages, (list, tuple)):
+        return []
+    drafts = [each for each in messages if isinstance(each, Draft)]
+    return drafts if len(drafts) == len(messages) else []
 
 
 def tokenizer(tokens: TokenCounts | Tokenizer) -> Tokenizer:

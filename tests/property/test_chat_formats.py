@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ireneo.formats.chat.anthropic.chat import AnthropicMessages
 from ireneo.formats.chat.format import ChatFormat, Payload
 from ireneo.formats.chat.openai.chat import OpenAIChat
-from ireneo.log.message import Call, Draft, Media, Native, Opaque, Part, Result, Text, Thinking
+from ireneo.log.message import Call, Draft, Media, Native, Opaque, Origin, Part, Result, Role, Text, Thinking
 
 FORMATS: dict[str, ChatFormat] = {
     "openai": OpenAIChat(),
@@ -68,14 +68,14 @@ def server_results(draw: st.DrawFn) -> Result:
 
 
 parts = texts | thoughts | media | opaques | calls | results | server_results()
-tame = {
+tame: dict[Role, st.SearchStrategy[Part]] = {
     "system": texts,
     "user": texts | media,
     "assistant": texts | thoughts | calls,
     "tool": results,
 }
-roles = st.sampled_from(sorted(tame))
-origins = st.sampled_from(["spoken", "spoken", "spoken", "injected", "summary"])
+roles: st.SearchStrategy[Role] = st.sampled_from(["assistant", "system", "tool", "user"])
+origins: st.SearchStrategy[Origin] = st.sampled_from(["spoken", "spoken", "spoken", "injected", "summary"])
 
 
 @st.composite

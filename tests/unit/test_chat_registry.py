@@ -8,8 +8,8 @@ from ireneo.errors import UnknownFormat
 from ireneo.formats.chat.format import Payload
 from ireneo.formats.chat.registry import CHAT_FORMATS, chat_format, detect
 
-USER = {"role": "user", "content": "Hello."}
-REPLY = {"role": "assistant", "content": "Hello."}
+USER: dict[str, object] = {"role": "user", "content": "Hello."}
+REPLY: dict[str, object] = {"role": "assistant", "content": "Hello."}
 
 
 def test_each_format_is_found_by_its_name() -> None:

@@ -24,6 +24,8 @@ class Action(Struct, frozen=True, kw_only=True):
     deed: Deed
     subject: str
     """The file, command, pattern or address; for other tools the tool with its main argument."""
+    shell: bool = False
+    """It is a shell command, and `subject` says which."""
     removed: str = ""
     """Of an edit: the text that it took away."""
     added: str = ""
@@ -86,7 +88,7 @@ def of_command(command: str) -> Action:
         return Action(deed="edit", subject=target, added=command)
     if deed == "read" and (target := _last_path(command)):
         return Action(deed="read", subject=target)
-    return Action(deed=deed, subject=_clip(_without_moving(command)))
+    return Action(deed=deed, subject=_clip(_without_moving(command)), shell=True)
 
 
 _HEREDOC = re.compile(

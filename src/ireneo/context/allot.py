@@ -51,6 +51,8 @@ class Offer(Struct, frozen=True, kw_only=True):
     """What one place of the context could show."""
 
     lines: tuple[tuple[SectionName, Line], ...]
+    limit: int | None = None
+    """What its lines and names may cost at the most; None: as much as there is."""
     standing: bool = False
     """The lines are shown in any case and paid for already; only the names that may follow them are open."""
 
@@ -89,6 +91,7 @@ class Allotter:
         self.count = count
         self.values = _values(offers, end)
         self.standing = Counter(standing)
+        self.left = [offer.limit if offer.limit is not None else room for offer in offers]
         self.headed: set[tuple[int, SectionName]] = set()
         self.costs: dict[str, int] = {}
         self.candidates = [
@@ -125,7 +128,7 @@ class Allotter:
         while heap:
             promised, place = heapq.heappop(heap)
             candidate = self.candidates[place]
-            density, cost, names = self._next(candidate, room - spent)
+            density, cost, names = self._next(candidate, min(room - spent, self.left[candidate.offer]))
             if not cost:
                 continue
             # What was chosen meanwhile may have made it worth less: then it waits its turn again.
@@ -133,6 +136,7 @@ class Allotter:
                 heapq.heappush(heap, (-density, place))
                 continue
             spent += cost
+            self.left[candidate.offer] -= cost
             self._choose(candidate, names)
             heapq.heappush(heap, (-self._next(candidate, room - spent)[0], place))
         return spent

@@ -38,10 +38,16 @@ def live(messages: Sequence[Message], budget: int) -> Composed:
 
 
 def with_masks(messages: Sequence[Message], edge: int, target: int, count: Count) -> Composed:
-    """Show every message, the outputs before the place `edge` masked."""
+    """Show every message, the outputs of the oldest masked: of those before the place `edge` as few as will do."""
     calls = {call.id: call for message in messages for call in message.draft.calls}
-    slots = [slot_masked(message, calls, count) for message in messages[:edge]]
-    slots += [slot_verbatim(message, count) for message in messages[edge:]]
+    slots = [slot_verbatim(message, count) for message in messages]
+    size = sum(slot.fixed(count) for slot in slots)
+    for place in range(edge):
+        if size <= target:
+            break
+        masked = slot_masked(messages[place], calls, count)
+        size -= slots[place].fixed(count) - masked.fixed(count)
+        slots[place] = masked
     return composed(settle(slots, target, count))
 
 

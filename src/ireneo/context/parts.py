@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
@@ -10,7 +11,7 @@ from ireneo.context.actions import understand
 from ireneo.context.offline.names import MAX_NAMES, SEEN, WRITTEN, Tally
 from ireneo.context.shorten import Shortened, shorten
 from ireneo.context.summary import Line
-from ireneo.context.weigh import CALL_TOKENS, MESSAGE_TOKENS, Count, arguments_text, weigh
+from ireneo.context.weigh import CALL_TOKENS, MESSAGE_TOKENS, Count, weigh
 from ireneo.log.ids import short
 from ireneo.log.message import Call, Draft, Media, Message, Part, Result, Text, Thinking
 
@@ -137,7 +138,7 @@ def _fit_call(call: Call, tokens: int, opener: str, count: Count) -> _Piece:
         texts = {key: cut.text(names if key == fullest else ()) for key, cut in cuts.items()}
         return _with_arguments(call, {**arguments, **texts})
 
-    left_out = arguments_text(_with_arguments(call, {key: cut.left_out for key, cut in cuts.items()}))
+    left_out = "\n".join(json.dumps(cut.left_out, ensure_ascii=False) for cut in cuts.values())
     return _Piece(call, write, left_out)
 
 

@@ -87,7 +87,7 @@ def say(name: SectionName, line: Line, names: Sequence[str]) -> str:
 
 def _operation(line: Line) -> str:
     verbs = ", ".join(verb + (f" ×{times}" if times > 1 else "") for verb, times in line.verbs)
-    shell = any(verb in ("run", "check", "save") for verb, _ in line.verbs)
+    shell = line.shell
     subject = f"`{line.subject}`" if shell else line.subject
     # A tool that only we don't know by kind is named by its subject already.
     said = subject if line.subject.startswith(verbs) else f"{verbs} {subject}"

@@ -48,6 +48,10 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What an operation was done to (a file, a command): lines of several summaries about one thing meet in it."""
     names: tuple[Mention, ...] = ()
     """The artifacts that may follow the text, the most needed first; a narrow rendering shows fewer of them."""
+    shell: bool = False
+    """Of an operation: the subject is a shell command."""
+    failed: bool = False
+    """Of an operation: it failed when it was done last."""
     weight: float = 1.0
     """How much it matters that the line is shown, against the other lines of its section."""
     position: int = 0

@@ -8,6 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from ireneo.context.allot import Allotter, Offer
+from ireneo.context.offline.dead_ends import overturned
 from ireneo.context.parts import Fitted, fit, mask, without_thinking
 from ireneo.context.render import Choice, header, order, render
 from ireneo.context.summary import Level, Line, SectionName, Summary
@@ -20,6 +21,12 @@ FRAME_TOKENS = MESSAGE_TOKENS + 14
 
 FOREIGN_SUMMARY_TOKENS = 40
 
+DONE: tuple[SectionName, ...] = ("operations", "artifacts")
+"""The sections that tell how an operation ended."""
+BLOCK_SHARE = 0.35
+"""However wide the budget, a block costs no more than this share of what it stands for."""
+MIN_BLOCK_TOKENS = 60
+"""So much a block may cost even where it stands for next to nothing."""
 FILLS = 3
 """How often what turned out to be left is filled again."""
 
@@ -58,10 +65,16 @@ class Slot:
         self.fitted = fitted
         self.masked = masked
 
-    def offer(self) -> Offer:
-        """The lines and names that it could show."""
+    def offer(self, operations: Sequence[Line] = ()) -> Offer:
+        """The lines and names that it could show; a dead end that later `operations` overturned is none."""
         if isinstance(self.item, Summary):
-            return Offer(lines=tuple((name, line) for name in order(self.item) for line in self.item.lines(name)))
+            lines = tuple(
+                (name, line)
+                for name in order(self.item)
+                for line in self.item.lines(name)
+                if name != "dead_ends" or not overturned(line, operations)
+            )
+            return Offer(lines=lines, limit=max(int(self.item.source_tokens * BLOCK_SHARE), MIN_BLOCK_TOKENS))
         line = self.fitted.line if isinstance(self.fitted, Fitted) else None
         return Offer(lines=((LEFT_OUT, line),) if line else (), standing=True)
 
@@ -136,7 +149,9 @@ def settle(slots: Sequence[Slot], room: int, count: Count) -> list[Shown]:
     ]
     end = max((_end(slot.item) for slot in slots), default=0)
     left = room - fixed
-    allotter = Allotter([slot.offer() for slot in slots], max(left, 0), count, end=end, standing=standing)
+    blocks = [slot.item for slot in slots if isinstance(slot.item, Summary)]
+    operations = [line for block in blocks for name in DONE for line in block.lines(name)]
+    allotter = Allotter([slot.offer(operations) for slot in slots], max(left, 0), count, end=end, standing=standing)
     for _ in range(FILLS):
         allotter.fill(max(left, 0))
         choices = allotter.choices()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ireneo.log.message import Call, Media, Opaque, Part, Result, Text, Thinking
 
@@ -51,3 +51,15 @@ def arguments_text(call: Call) -> str:
     if isinstance(call.arguments, str):
         return call.arguments
     return json.dumps(call.arguments, ensure_ascii=False)
+
+
+def strings(value: object) -> Iterator[str]:
+    """Every string among a call's arguments, however deep: what the agent wrote, without the names that its tool gave."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from strings(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from strings(item)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ireneo.context.actions import CHANGES
-from ireneo.context.offline.errors import signature
+from ireneo.context.offline.errors import is_environment, signature
 from ireneo.context.offline.prose import clip
 from ireneo.context.offline.steps import Step
 from ireneo.context.summary import Line
@@ -48,7 +48,22 @@ def worked(steps: Sequence[Step]) -> list[Line]:
 
 def key(step: Step) -> str:
     """The name of an approach: the deed and what it was done to, without numbers and places."""
-    return f"{step.action.deed} {signature(step.action.subject) if step.action.deed not in CHANGES else step.action.subject}"
+    return approach(step.action.deed, step.action.subject)
+
+
+def approach(deed: str, subject: str) -> str:
+    """The name of an approach, from the deed and its subject."""
+    return f"{deed} {subject if deed in CHANGES else signature(subject)}"
+
+
+def overturned(dead_end: Line, operations: Iterable[Line]) -> bool:
+    """Whether the approach succeeded after it was given up, as `operations` tell."""
+    return any(
+        line.position > dead_end.position
+        and not line.failed
+        and any(approach(verb, line.subject) == dead_end.subject for verb, _ in line.verbs)
+        for line in operations
+    )
 
 
 def _failed(steps: Sequence[Step], place: int) -> Line | None:
@@ -59,10 +74,13 @@ def _failed(steps: Sequence[Step], place: int) -> Line | None:
     if place == len(steps) - 1 and not step.rejected:
         return None  # Nothing came after it yet: it is where the work stands, not what was given up.
     if step.rejected:
-        return _line(step, f"I wanted to {_named(step)} — abandoned because the user said no{_said(step)}.")
+        return _line(step, f"I tried {_named(step)} — abandoned because the user said no{_said(step)}.")
+    if step.action.deed == "check" and not is_environment(step.error):
+        return None  # A test that fails is what tests are for; given up is only what couldn't be run at all.
     instead = next((s for s in steps[place + 1 : place + 6] if _replaces(s, step)), None)
-    tail = f" {_named(instead, capital=True)} worked instead." if instead else ""
-    return _line(step, f"I tried {_named(step)} — abandoned because {step.error or 'it failed'}.{tail}")
+    tail = f"; {_named(instead)} worked instead" if instead else ""
+    reason = (step.error or "it failed").rstrip(".")
+    return _line(step, f"I tried {_named(step)} — abandoned because {reason}{tail}.")
 
 
 def _undone(steps: Sequence[Step], place: int) -> Line | None:
@@ -107,13 +125,12 @@ def _changed(steps: Sequence[Step]) -> list[str]:
     return list(dict.fromkeys(s.action.subject for s in steps if s.action.deed in CHANGES and not s.failed))
 
 
-def _named(step: Step, *, capital: bool = False) -> str:
+def _named(step: Step) -> str:
     subject = clip(step.action.subject, 120)
-    deed = step.action.deed
-    if deed in ("run", "check", "save"):
+    if step.action.shell:
         return f"`{subject}`"
-    verb = {"read": "reading", "edit": "editing", "write": "writing", "search": "searching for"}.get(deed, "using")
-    return f"{verb.capitalize() if capital else verb} {subject}"
+    doing = {"read": "reading", "edit": "editing", "write": "writing", "search": "searching for", "fetch": "fetching"}
+    return f"{doing.get(step.action.deed, 'using')} {subject}"
 
 
 def _said(step: Step) -> str:

@@ -16,6 +16,25 @@ _STATUS = re.compile(r"(?:exit(?:ed)?(?: with)?(?: code| status)?|returncode>)\s
 _ACCIDENT = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,}\b|\d+|(?:[\w.@~+-]*/)+[\w.@~+-]*|\"[^\"]*\"|'[^']*'")
 
 
+_MASKED = re.compile(
+    r"^(?:--- FAIL|FAIL\b|FAILED\b|Traceback \(most|panic:|error\[E\d|make(?:\[\d+\])?: \*\*\*)", re.MULTILINE
+)
+_ENVIRONMENT = re.compile(
+    r"not found|no such|unknown|unrecogni[sz]ed|usage:|permission denied|no module named|not installed|cannot find",
+    re.IGNORECASE,
+)
+
+
+def hides_failure(command: str, output: str) -> bool:
+    """Whether a command that is said to have succeeded failed all the same: a pipe hands on the last program's status."""
+    return any(mark in command for mark in "|;") and bool(_MASKED.search(output))
+
+
+def is_environment(error: str) -> bool:
+    """Whether an error speaks of what is missing or misspelt, and not of what was checked."""
+    return bool(_ENVIRONMENT.search(error))
+
+
 def exit_status(output: str) -> int | None:
     """The exit status that an output names, if it names one."""
     found = _STATUS.search(output[:400]) or _STATUS.search(output[-400:])

@@ -12,8 +12,10 @@ from ireneo.context.offline.names import SAID, SEEN, WRITTEN, Tally
 from ireneo.context.offline.prose import clip, finding_score, is_intent, sentences
 from ireneo.context.offline.steps import Step, steps
 from ireneo.context.summary import Line, Section, SectionName
+from ireneo.context.weigh import strings
 from ireneo.log.message import Message
 
+MIN_WORDS = 7
 MAX_SENTENCES = 14
 """Sentences of the agent's prose that one stretch keeps, over all its sections."""
 
@@ -62,6 +64,8 @@ def _operation(subject: str, group: Sequence[Step]) -> Line:
     outcome = _outcome(group[-1])
     return Line(
         text=outcome,
+        shell=group[-1].action.shell,
+        failed=group[-1].failed,
         verbs=tuple(verbs.items()),
         subject=subject,
         names=tally.mentions(without=f"{subject} {outcome}"),
@@ -80,7 +84,7 @@ def _written(step: Step) -> str:
     arguments = step.call.arguments
     if isinstance(arguments, str):
         return arguments
-    return "\n".join(json.dumps(value, ensure_ascii=False) for value in arguments.values() if value is not True)
+    return "\n".join(json.dumps(text, ensure_ascii=False) for text in strings(arguments))
 
 
 def _outcome(step: Step) -> str:
@@ -125,9 +129,13 @@ def _prose(messages: Sequence[Message], *, ends_turn: bool) -> dict[str, list[Li
             score = 1.0 + finding_score(sentence) + min(named, 30.0) / 10
             line = Line(text=sentence, weight=score, position=message.position, sources=(message.id,))
             if closing:
+                # Of a list of catchwords only those that name something can be found again.
+                if not named and len(sentence.split()) < MIN_WORDS:
+                    continue
                 out["worked"].append(line)
-            elif is_intent(sentence) and number == 0 and not out["strategy"]:
-                out["strategy"].append(line)
+            elif is_intent(sentence):
+                if number == 0 and not out["strategy"]:
+                    out["strategy"].append(line)
             elif finding_score(sentence) or named:
                 out["discoveries"].append(line)
     return {name: _best(lines) for name, lines in out.items()}

@@ -12,7 +12,9 @@ _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _MARKUP = re.compile(r"^(?:[#>*+-]+|\d+[.)])\s+|\*\*|__(?=\S)|(?<=\S)__")
 _END = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`\"'(\d/])")
 _INTENT = re.compile(
-    r"\b(?:I'll|I will|let me|I need to|I should|I want to|plan|going to|first|next|THOUGHT)\b", re.IGNORECASE
+    r"^(?:THOUGHT:|(?:now|next|first|then|ok(?:ay)?|good|great|perfect|alright|so|and|but)[,.!]?\s+)*"
+    r"(?:I'll|I will|let me|let's|I(?: now)? need to|I should|I want to|I(?:'m| am) going to|my plan)\b",
+    re.IGNORECASE,
 )
 _FINDING = re.compile(
     r"\b(?:found|because|root cause|the (?:issue|problem|bug|reason|error|cause)|turns out|actually|instead|however|but|"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from ireneo.context.offline.dead_ends import overturned
 from ireneo.context.offline.names import SAID, Tally, merged
 from ireneo.context.offline.prose import clip, sentences
 from ireneo.context.summary import Line, Section, SectionName, Summary
@@ -123,6 +124,8 @@ def _joined(group: Sequence[Line]) -> Line:
             verbs[verb] = verbs.get(verb, 0) + times
     return Line(
         text=newest.text,
+        shell=newest.shell,
+        failed=newest.failed,
         verbs=tuple(verbs.items()),
         subject=newest.subject,
         names=merged(line.names for line in group),
@@ -135,9 +138,10 @@ def _joined(group: Sequence[Line]) -> Line:
 def _still_dead(children: Sequence[Summary]) -> list[Line]:
     """The dead ends that no later success overturned; one that was met again stands once, with its count."""
     got_over = {line.subject: line.position for line in _gather(children, "worked") if line.subject}
+    done = [*_gather(children, "operations"), *_gather(children, "artifacts")]
     out: dict[str, Line] = {}
     for line in _gather(children, "dead_ends"):
-        if got_over.get(line.subject, -1) > line.position:
+        if got_over.get(line.subject, -1) > line.position or overturned(line, done):
             continue
         earlier = out.get(line.subject)
         if earlier is not None:

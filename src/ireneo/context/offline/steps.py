@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from ireneo.context.actions import Action, understand
-from ireneo.context.offline.errors import error_line
+from ireneo.context.offline.errors import error_line, hides_failure
 from ireneo.log.message import Call, Message, MessageId, Result
 
 _REJECTED = ("doesn't want to proceed with this tool use", "tool use was rejected", "user rejected", "user denied")
@@ -27,7 +27,10 @@ class Step(Struct, frozen=True, kw_only=True):
     @property
     def failed(self) -> bool:
         """Whether the call is known to have failed."""
-        return self.result is not None and self.result.failed is True
+        if self.result is None:
+            return False
+        masked = self.action.deed == "check" and hides_failure(self.action.subject, self.output)
+        return self.result.failed is True or masked
 
     @property
     def rejected(self) -> bool:

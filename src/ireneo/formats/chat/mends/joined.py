@@ -10,10 +10,10 @@ from ireneo.log.message import Draft, Native
 
 
 def join_drafts(drafts: Sequence[Draft], merge: Callable[[Draft, Draft], Native | None]) -> list[Draft]:
-    """Join each `joined` draft to one of its own role before it; `merge` gives the native of the two, if any.
+    """Join each `joined` assistant or tool draft to the one before it; `merge` gives the native of the two, if any.
 
     A user's words that were joined to tool results stay a draft of their own, and stay `joined`. Elsewhere the
-    word means nothing any more: what it was joined to is gone.
+    word means nothing any more: what it was joined to is gone, and other words of the user are not it.
     """
     out: list[Draft] = []
     for draft in drafts:
@@ -21,7 +21,7 @@ def join_drafts(drafts: Sequence[Draft], merge: Callable[[Draft, Draft], Native 
             out.append(draft)
             continue
         before = out[-1] if out and out[-1].origin != "summary" and draft.origin != "summary" else None
-        if before is not None and before.role == draft.role:
+        if before is not None and before.role == draft.role and draft.role in ("assistant", "tool"):
             out[-1] = replace(before, parts=before.parts + draft.parts, native=merge(before, draft))
         elif before is not None and (before.role, draft.role) == ("tool", "user"):
             out.append(draft)

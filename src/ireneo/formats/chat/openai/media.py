@@ -9,6 +9,7 @@ from ireneo.log.message import Media, Opaque
 
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+*-]+);base64,([A-Za-z0-9+/=_-]*)")
 _AUDIO = {"wav": "audio/wav", "mp3": "audio/mpeg"}
+_IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _PDF = "application/pdf"
 _UNNAMED = "document.pdf"
 
@@ -31,7 +32,7 @@ def write_media(media: Media) -> dict[str, object] | None:
     """The content part that shows `media`; None where the format has none for it."""
     if media.data is not None:
         located = f"data:{media.media_type};base64,{media.data}"
-        if media.media_type.startswith("image/") and _DATA_URL.fullmatch(located) and "*" not in media.media_type:
+        if media.media_type in _IMAGES:
             return {"type": "image_url", "image_url": {"url": located}}
         if media.media_type == _PDF:
             return {"type": "file", "file": {"filename": media.name or _UNNAMED, "file_data": located}}
