@@ -1,4 +1,4 @@
-"""What a tool call does, told from its arguments: every agent names its tools differently, and all of them do the same."""
+"""What a tool call does, told from its arguments: agents name their tools differently, and do the same with them."""
 
 from __future__ import annotations
 
@@ -100,9 +100,10 @@ _STEP = re.compile(r"&&|\|\||;|\n|\|(?!\|)")
 _BY_PROGRAM: dict[Deed, re.Pattern[str]] = {
     "edit": re.compile(r"^(?:sed\b.*\s-i|perl\b.*\s-p?i|patch\b|apply_patch|git apply|mv |cp |rm )"),
     "check": re.compile(
-        r"^(?:\S*pytest|tox|nox|go (?:test|vet|build)|cargo (?:test|build|check|clippy)|make\b|mvn|gradle|npm (?:test|run)"
-        r"|yarn|pnpm|tsc|mypy|ruff|eslint|golangci-lint|gofmt|mise (?:run|test)|ctest|cmake|gcc|python\S* -m (?:pytest|unittest)"
-        r"|python\S* \S*(?:test|repro)\S*|\./\S*(?:test|check)\S*|bundle exec|rake|dotnet (?:test|build)|phpunit|jest|vitest)"
+        r"^(?:\S*pytest|tox|nox|go (?:test|vet|build)|cargo (?:test|build|check|clippy)|make\b|mvn|gradle|yarn|pnpm"
+        r"|npm (?:test|run)|tsc|mypy|ruff|eslint|golangci-lint|gofmt|mise (?:run|test)|ctest|cmake|gcc|jest|vitest"
+        r"|python\S* -m (?:pytest|unittest)|python\S* \S*(?:test|repro)\S*|\./\S*(?:test|check)\S*"
+        r"|bundle exec|rake|phpunit|dotnet (?:test|build))"
     ),
     "save": re.compile(r"^(?:git (?:add|commit|push|merge|rebase|checkout|switch|restore|stash|reset|revert|tag)|gh )"),
     "search": re.compile(r"^(?:grep|rg|ag|find|fd|ls|tree|git (?:log|status|diff|show|blame|branch|grep)|which|wc)\b"),

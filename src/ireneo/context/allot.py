@@ -36,8 +36,8 @@ WORTH: dict[SectionName, float] = {
 KEPT_LAST: frozenset[SectionName] = frozenset({"dead_ends", "status", "constraints"})
 """What is dropped last: it alone constrains what is done next, so its worth does not shrink with the room."""
 WIDE_TOKENS = 6_000
-"""From this room on a context has place for sentences; in a narrower one they are worth less against names, since a name
-that is gone can't even be asked for, while a block that is there can be opened."""
+"""From this room on a context has place for sentences; in a narrower one they are worth less against names, since a
+name that is gone can't even be asked for, while a block that is there can be opened."""
 NARROW_WORTH = 0.3
 
 AGAIN_WORTH = (1.0, 0.4, 0.15)
@@ -205,7 +205,7 @@ class Allotter:
 
 
 def _values(offers: Sequence[Offer], end: int) -> Mapping[str, float]:
-    """How likely each name is to be needed again: its weightiest use, the newer counting more, and a little for others."""
+    """How likely each name is to be needed again: its weightiest use, the newer counting more, and some for others."""
     values: dict[str, float] = {}
     for offer in offers:
         for _, line in offer.lines:

@@ -23,7 +23,7 @@ from ireneo.log.branch import Head
 from ireneo.log.message import Message, MessageId
 
 MASKABLE = 12
-"""Outputs are most of a run, but hardly ever more than eleven parts in twelve: a longer path is not tried with masks."""
+"""Outputs are most of a run, but hardly ever more than eleven twelfths of it: longer paths are not tried with masks."""
 TAIL = 64
 """Messages that are read at a time from the end of a path to find where it stops being live."""
 

@@ -11,7 +11,7 @@ from ireneo.log.atoms import atoms
 from ireneo.log.message import Message
 
 BLOCK_TOKENS = 360
-"""A block that is given less than this on the average says little beside its frame: then a coarser one serves better."""
+"""A block with less than this on the average says little beside its frame: then a coarser one serves better."""
 WORDS_SHARE = 0.35
 """Of the past's room, so much may go to the words of the users and the system, verbatim."""
 WORDS_FLOOR = 48

@@ -9,6 +9,7 @@ called once for a whole path or after every message.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -50,14 +51,14 @@ def grow(row: Sequence[RowItem], following: Sequence[Message], policy: Policy, t
 
 
 def open_block(loose: Sequence[Message], goal: str, policy: Policy) -> Summary:
-    """Cover messages that no block covers yet, at depth 0: the block that is due there takes its place when it is made."""
+    """Cover messages that no block covers yet, at depth 0; the block that is due there takes its place."""
     # A family of its own keeps its anchor apart from that of the block that takes its place.
     family = f"{policy.family}/open"
     return _summary("turn", 0, loose, write_leaf(loose, goal, ends_turn=False), family)
 
 
 def cover_row(row: Sequence[RowItem], policy: Policy) -> Summary:
-    """Cover a whole row by one summary, for a budget that has room for nothing finer; it is none of the canonical ones."""
+    """Cover a whole row by one summary that is none of the canonical ones: a budget has room for nothing finer."""
     parts: list[RowItem] = []
     loose: list[Message] = []
     for item in [*row, None]:
@@ -140,8 +141,8 @@ class _Forest:
         return loose
 
     def _close_openless(self) -> None:
-        """Put what stood before the first goal batch (a system prompt) in front of it for good."""
-        if len(self.turns) == 1 and self.turns[0].opener is None and not self.goals:
+        """Put what no turn holds (a system prompt before the first) in front of the next goal batch for good."""
+        if self.turns[0].opener is None:
             self.goals.extend(self.turns[0].items)
             self.turns[0] = _Turn(None)
 
@@ -210,7 +211,7 @@ class _Forest:
         self._close_openless()
         self.turns = [_Turn(None)]
         self._push_goal(_parent("goal", parts, work, write_goal_batch(parts), self.policy))
-        while count := due_merge([item.depth for item in self.goals if isinstance(item, Summary)], self.policy):
+        while count := due_merge(_depths_at_end(self.goals), self.policy):
             children = [item for item in self.goals[-count:] if isinstance(item, Summary)]
             del self.goals[-count:]
             self._push_goal(_parent("goal", children, children, write_goal_rollup(children), self.policy))
@@ -228,6 +229,12 @@ class _Forest:
             yield from turn.items
         for atom in self.leaf:
             yield from atom
+
+
+def _depths_at_end(items: Sequence[RowItem]) -> list[int]:
+    """The depths of the blocks that stand next to each other at the end of a row."""
+    run = takewhile(lambda item: isinstance(item, Summary), reversed(items))
+    return [item.depth for item in run if isinstance(item, Summary)][::-1]
 
 
 def _message(item: RowItem) -> Message:

@@ -42,7 +42,7 @@ def fit(message: Message, tokens: int, count: Count) -> Fitted:
 
 
 def mask(message: Message, calls: Mapping[str, Call], count: Count) -> Fitted:
-    """Show `message` with its outputs as one line each and its long arguments shortened; `calls` are those it answers."""
+    """Show `message` with its outputs as one line each and long arguments shortened; `calls` are those it answers."""
     opener = short(message.id)
     pieces: list[_Piece] = []
     for part in message.parts:

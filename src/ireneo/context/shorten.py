@@ -1,4 +1,4 @@
-"""What is larger than its share is shown head and tail, with a mark that says how much is left out and how to open it."""
+"""What is larger than its share is shown head and tail, with a mark: how much is left out, and how to open it."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def arguments_text(call: Call) -> str:
 
 
 def strings(value: object) -> Iterator[str]:
-    """Every string among a call's arguments, however deep: what the agent wrote, without the names that its tool gave."""
+    """Every string among a call's arguments, however deep: what the agent wrote, without the names its tool gave."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

@@ -37,7 +37,7 @@ CACHED = 16
 
 
 class ComposedCache:
-    """The contexts that were composed last, by session, mark and family: a rebuilt prefix is the same until the next."""
+    """The contexts that were composed last, by session, mark and family: a prefix stays the same until a rebuild."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[SessionKey, str, Mark], Composed] = OrderedDict()
@@ -93,7 +93,13 @@ async def context(
 
 
 async def _keep(
-    store: Store, key: SessionKey, family: str, budget: int, made: Sequence[Summary], mark: Mark | None, old: Mark | None
+    store: Store,
+    key: SessionKey,
+    family: str,
+    budget: int,
+    made: Sequence[Summary],
+    mark: Mark | None,
+    old: Mark | None,
 ) -> None:
     if not made and (mark is None or mark == old):
         return
@@ -129,9 +135,7 @@ def _context(
 class _Driver:
     """Answers what the assembling needs from one snapshot of the store."""
 
-    def __init__(
-        self, tx: Transaction, key: SessionKey, head: Head, policy: Policy, cache: ComposedCache
-    ) -> None:
+    def __init__(self, tx: Transaction, key: SessionKey, head: Head, policy: Policy, cache: ComposedCache) -> None:
         self.tx = tx
         self.key = key
         self.head = head
@@ -167,7 +171,7 @@ class _Driver:
         """The drafts with their native payloads, of the messages that are shown just as they were handed in."""
         ids = [MessageId(each.id) for each in shown if each.whole]
         found = await self.tx.log.natives(self.key, ids) if ids else {}
-        return {name: draft for name, draft in found.items()}
+        return dict(found.items())
 
     async def _answer(self, need: Need) -> Answer:
         if isinstance(need, NeedPath):

@@ -26,9 +26,7 @@ class Imported(Struct, frozen=True, kw_only=True):
     faults: tuple[Fault, ...]
 
 
-async def import_session(
-    store: Store, space: str, logged: LoggedSession, source: str | None, count: Count
-) -> Imported:
+async def import_session(store: Store, space: str, logged: LoggedSession, source: str | None, count: Count) -> Imported:
     """Store every message of a logged session, and let its main branch stand where the log left off.
 
     A branch that has gone on since an earlier import of the same log stays where it is.

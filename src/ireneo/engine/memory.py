@@ -41,9 +41,7 @@ class Memory:
         async with self._store.read() as tx:
             return await tx.sessions.list(self.space)
 
-    async def import_log(
-        self, lines: Iterable[bytes], log: LogFormat, *, name: str
-    ) -> AsyncIterator[Imported]:
+    async def import_log(self, lines: Iterable[bytes], log: LogFormat, *, name: str) -> AsyncIterator[Imported]:
         """Store the sessions of a log, one at a time as they are read; `name` is the file's.
 
         What is there already is left as it is, so that a log that has grown can be imported again.

@@ -29,9 +29,9 @@ _NAME = re.compile(
 
 
 def artifacts(text: str) -> list[str]:
-    """List the artifacts of `text` in the order in which they first stand there, each once.
+    r"""List the artifacts of `text` in the order in which they first stand there, each once.
 
-    In a text that is written as JSON, a name that begins a line keeps the escape before it (``\\tretainLive``): that
+    In a text that is written as JSON, a name that begins a line keeps the escape before it (``\tretainLive``): that
     is how it stands in a tool call, and an edit that is to match the line again needs the indentation as well.
     """
     return [name for name in dict.fromkeys(_NAME.findall(text)) if 4 <= len(name) <= MAX_LENGTH]

@@ -29,7 +29,7 @@ def _end_of_atom(messages: Sequence[Message], start: int) -> int:
     # A result that comes late stretches the atom over what stands in between: those messages would be
     # torn from it otherwise. A user's message ends the wait, since a turn is never split over by an atom.
     for place in range(start + 1, len(messages)):
-        if not waiting or messages[place].opens_turn and not messages[place].draft.joined:
+        if not waiting or (messages[place].opens_turn and not messages[place].draft.joined):
             break
         answered = {result.call_id for result in messages[place].draft.results}
         if answered & waiting:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Literal, NewType, TypeAlias
 
@@ -10,10 +10,6 @@ from msgspec import Struct
 
 MessageId = NewType("MessageId", str)
 """The name of a message and of the whole path that leads to it: ``m_`` and 26 characters."""
-
-# mypy can't see through a recursive alias inside a Struct, so the leaves are spelt `object` and narrowed where read.
-Json: TypeAlias = "None | bool | int | float | str | Sequence[object] | Mapping[str, object]"
-JsonObject: TypeAlias = Mapping[str, object]
 
 Role = Literal["system", "user", "assistant", "tool"]
 Origin = Literal["spoken", "injected", "summary"]
@@ -171,7 +167,5 @@ def is_own_block(draft: Draft) -> bool:
 def texts(parts: Sequence[Part]) -> Iterator[str]:
     """Every text that a model reads in `parts`, results included, thinking left out."""
     for part in parts:
-        if isinstance(part, Text):
-            yield part.text
-        elif isinstance(part, Result):
+        if isinstance(part, (Text, Result)):
             yield part.text

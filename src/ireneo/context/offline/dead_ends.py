@@ -17,7 +17,7 @@ _UNDO = re.compile(r"^git (?:checkout (?:-- |\S+ -- )|restore |revert |reset --h
 def dead_ends(steps: Sequence[Step]) -> list[Line]:
     """Say what was tried and given up in `steps`, once for each approach, in order."""
     out: dict[str, Line] = {}
-    for place, step in enumerate(steps):
+    for place in range(len(steps)):
         line = _failed(steps, place) or _undone(steps, place)
         if line is None:
             continue

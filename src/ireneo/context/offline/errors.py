@@ -26,7 +26,7 @@ _ENVIRONMENT = re.compile(
 
 
 def hides_failure(command: str, output: str) -> bool:
-    """Whether a command that is said to have succeeded failed all the same: a pipe hands on the last program's status."""
+    """Whether a command said to have succeeded failed all the same: a pipe hands on the last program's status."""
     return any(mark in command for mark in "|;") and bool(_MASKED.search(output))
 
 
@@ -52,10 +52,8 @@ def error_line(output: str, limit: int = 200) -> str:
     if not lines:
         return ""
     named = [line for line in lines if _NAMED.search(line) and not line.startswith("Traceback")]
-    if "Traceback (most recent call last)" in output:
-        chosen = (named or lines)[-1]
-    else:
-        chosen = named[0] if named else lines[-1]
+    last_names_it = "Traceback (most recent call last)" in output or not named
+    chosen = (named or lines)[-1 if last_names_it else 0]
     status = exit_status(output)
     if status and not _STATUS.search(chosen):
         chosen = f"exit {status}: {chosen}"

@@ -17,8 +17,8 @@ _INTENT = re.compile(
     re.IGNORECASE,
 )
 _FINDING = re.compile(
-    r"\b(?:found|because|root cause|the (?:issue|problem|bug|reason|error|cause)|turns out|actually|instead|however|but|"
-    r"must|only|never|always|missing|wrong|fail(?:s|ed|ing|ure)?|cannot|can't|doesn't|didn't|isn't|not|means|so that|"
+    r"\b(?:found|because|root cause|the (?:issue|problem|bug|reason|error|cause)|turns out|actually|instead|however|"
+    r"but|must|only|never|always|missing|wrong|fail(?:s|ed|ing|ure)?|cannot|can't|doesn't|didn't|isn't|not|means|so that|"
     r"since|unless|already|expects?|requires?|should|confirm(?:s|ed)?|see(?:s|ms)?)\b",
     re.IGNORECASE,
 )

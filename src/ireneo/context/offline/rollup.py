@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from ireneo.context.offline.dead_ends import overturned
 from ireneo.context.offline.names import SAID, Tally, merged
@@ -206,9 +206,8 @@ def _arc(asked: Sequence[Line], work: Sequence[Summary]) -> list[Line]:
 
 def _achieved(work: Sequence[Summary]) -> list[Line]:
     """What was said and shown to work: of each turn the weightiest statements."""
-    strongest: Callable[[Summary], list[Line]] = (
-        lambda child: sorted(  # noqa: E731 - reads as the sentence it is
-            child.lines("worked"), key=lambda line: -line.weight
-        )[:3]
-    )
-    return [line for child in work for line in sorted(strongest(child), key=lambda line: line.position)]
+    out: list[Line] = []
+    for child in work:
+        strongest = sorted(child.lines("worked"), key=lambda line: -line.weight)[:3]
+        out.extend(sorted(strongest, key=lambda line: line.position))
+    return out

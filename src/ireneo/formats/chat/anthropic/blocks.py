@@ -8,7 +8,7 @@ from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.anthropic.media import read_media
 from ireneo.formats.chat.anthropic.names import CALL, NAME, RESULT, is_server_call, is_server_result
 from ireneo.formats.chat.anthropic.server import read_server_call, read_server_result
-from ireneo.formats.chat.reading import kind, listing, record, text_or, type_of, words
+from ireneo.formats.chat.reading import kind, record, text_or, type_of, words
 from ireneo.log.message import Call, Media, Opaque, Part, Result, Text, Thinking
 
 
@@ -18,7 +18,7 @@ def content_blocks(content: object, place: str) -> list[dict[str, object]]:
         return [{"type": "text", "text": content}]
     if not isinstance(content, list):
         raise UnreadableLog(f"{place}, content: it is {kind(content)}, neither a string nor a list of blocks")
-    return [record(block, f"{place}, block {index}") for index, block in enumerate(listing(content, place))]
+    return [record(block, f"{place}, block {index}") for index, block in enumerate(content)]
 
 
 def read_block(block: dict[str, object], role: str, place: str) -> Part:

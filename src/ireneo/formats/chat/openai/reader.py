@@ -10,7 +10,7 @@ from ireneo.formats.chat.openai.media import read_media
 from ireneo.formats.chat.openai.names import NAME, REASONING, ROLES
 from ireneo.formats.chat.openai.writer import write_draft
 from ireneo.formats.chat.origins import origin_of
-from ireneo.formats.chat.reading import kind, listing, record, role_of, text_or, type_of, words
+from ireneo.formats.chat.reading import kind, record, role_of, text_or, type_of, words
 from ireneo.log.message import Draft, Media, Opaque, Part, Result, Role, Text, Thinking
 
 
@@ -62,7 +62,7 @@ def _content(content: object, place: str) -> list[Text | Media | Opaque]:
     if not isinstance(content, list):
         raise UnreadableLog(f"{place}, content: it is {kind(content)}, neither a string nor a list of parts")
     parts = []
-    for index, item in enumerate(listing(content, place)):
+    for index, item in enumerate(content):
         where = f"{place}, content part {index}"
         parts.append(_part(record(item, where), where))
     return parts

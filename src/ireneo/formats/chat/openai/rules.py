@@ -8,6 +8,7 @@ from ireneo.formats.chat.format import Violation
 from ireneo.formats.chat.openai.calls import old_id
 from ireneo.formats.chat.openai.names import ANSWERING, ROLES
 from ireneo.formats.chat.openai.reader import read_message
+from ireneo.formats.chat.reading import text_or
 from ireneo.formats.chat.rules.ids import call_without_id, duplicate_id_in_message
 from ireneo.formats.chat.rules.outline import Outline, Outlines, Rule, breach
 from ireneo.formats.chat.rules.pairs import PAIR_RULES
@@ -98,15 +99,15 @@ ALTERNATING_RULES: tuple[Rule, ...] = (*RULES, first_not_user, alternate)
 
 def _calls(message: dict[str, object]) -> tuple[str, ...]:
     listed = message.get("tool_calls")
-    names = [_text(call.get("id")) for call in listed if isinstance(call, dict)] if isinstance(listed, list) else []
+    names = [text_or(call.get("id")) for call in listed if isinstance(call, dict)] if isinstance(listed, list) else []
     old = message.get("function_call")
     if isinstance(old, dict):
-        names.append(old_id(_text(old.get("name"))))
+        names.append(old_id(text_or(old.get("name"))))
     return tuple(names)
 
 
 def _result(message: dict[str, object], role: str) -> str:
-    return old_id(_text(message.get("name"))) if role == "function" else _text(message.get("tool_call_id"))
+    return old_id(text_or(message.get("name"))) if role == "function" else text_or(message.get("tool_call_id"))
 
 
 def _functions(message: dict[str, object]) -> Iterator[tuple[str, dict[str, object]]]:
@@ -119,7 +120,3 @@ def _functions(message: dict[str, object]) -> Iterator[tuple[str, dict[str, obje
     old = message.get("function_call")
     if isinstance(old, dict):
         yield "arguments", old
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -1,0 +1,39 @@
+# Every target does its own set-up: Python 3.11 or newer, make and a package index are all that it needs.
+PYTHONS := python3.13 python3.12 python3.11 python3.14 python3 python
+PYTHON ?= $(shell for p in $(PYTHONS); do \
+	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
+READY := .venv/ready
+
+.PHONY: demo test lint types tests bench clean
+.DEFAULT_GOAL := test
+
+demo: $(READY) ## Watch it work on the sample logs that ship with it
+	@$(BIN)/ireneo demo
+
+test: lint types tests ## Everything that must hold
+
+lint: $(READY)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet .
+
+types: $(READY)
+	@$(BIN)/mypy
+
+tests: $(READY)
+	@$(BIN)/python -m pytest
+
+bench: $(READY) ## Tables of speeds and of what a context keeps; some take minutes
+	@for table in benchmarks/*.py; do echo "== $$table"; $(BIN)/python $$table || exit 1; done
+
+clean: ## Forget the environment and all caches
+	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
+
+$(READY): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Ireneo needs Python 3.11 or newer with venv: install it, or name it with make PYTHON=…" >&2; exit 2; }
+	@echo "Setting up .venv …"
+	@$(PYTHON) -m venv --clear .venv
+	@$(PIP) install --upgrade 'pip>=25.1' 2>/dev/null || $(PIP) install --upgrade 'pip>=25.1'
+	@$(PIP) install --editable . --group dev 2>/dev/null || $(PIP) install --editable . --group dev
+	@touch $@
