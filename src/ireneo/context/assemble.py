@@ -14,11 +14,11 @@ from msgspec import Struct
 
 from ireneo.context.compose import Composed, all_in_one, close_loose, live, one_block, with_blocks, with_masks
 from ireneo.context.cover import choose_edge, next_to_open, opened
-from ireneo.context.forest import RowItem, grow
+from ireneo.context.forest import RowItem, cover_row, grow
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
 from ireneo.context.weigh import Count
-from ireneo.log.atoms import atoms
+from ireneo.log.atoms import atoms, torn
 from ireneo.log.branch import Head
 from ireneo.log.message import Message, MessageId
 
@@ -139,10 +139,15 @@ def _rebuild(last: int, target: int, policy: Policy, count: Count) -> Generator[
     while block := next_to_open(row, room):
         parts = yield NeedParts(block)
         row = opened(row, block, cast("Sequence[RowItem]", parts))
-    for composed in (with_blocks(row, newest, target, count), one_block(row, newest, target, policy, count)):
-        if composed.tokens <= target:
-            return composed
-    return all_in_one([*row, *newest], target, policy, count)
+    composed = with_blocks(row, newest, target, count)
+    if composed.tokens > target:
+        past = [cover_row(row, policy)] if row else []
+        composed = one_block(past, newest, target, count)
+        if composed.tokens > target:
+            past = [cover_row([*row, *newest], policy)]
+            composed = all_in_one(past[0], target, count)
+        yield Made(tuple(past))
+    return composed
 
 
 def _eager(
@@ -178,9 +183,11 @@ def _tail(last: int, tokens: int, policy: Policy) -> Generator[Need, Answer, lis
         begin = max(first - TAIL, 0)
         tail = [*(yield from _path(begin, first - 1)), *tail]
         first = begin
-        enough = sum(message.tokens for message in tail) > tokens and len(tail) > policy.keep_messages
-        if enough and len(atoms(tail)) > 2 and choose_edge(tail, tokens, policy) > 0:
-            break
+        # What may be the end of an atom that begins before is no place to cut.
+        sound = tail[torn(tail) :] if first else tail
+        enough = sum(message.tokens for message in sound) > tokens and len(sound) > policy.keep_messages
+        if enough and len(atoms(sound)) > 2 and choose_edge(sound, tokens, policy) > 0:
+            return sound
     return tail
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from ireneo.context.forest import RowItem, cover_row, open_block
+from ireneo.context.forest import RowItem, loose_from, open_block
 from ireneo.context.parts import share
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
@@ -63,17 +63,15 @@ def with_blocks(row: Sequence[RowItem], newest: Sequence[Message], target: int, 
     return composed(settle([*past, *after], target, count))
 
 
-def one_block(row: Sequence[RowItem], newest: Sequence[Message], target: int, policy: Policy, count: Count) -> Composed:
-    """Show all of a row as one block, for a budget that has no room for more, and the `newest` messages after it."""
-    if not row:
-        return composed(settle(_newest(newest, target - 40, count), target, count))
-    after = _newest(newest, target // 2, count)
-    return composed(settle([Slot(cover_row(row, policy), None), *after], target, count))
+def one_block(past: Sequence[Summary], newest: Sequence[Message], target: int, count: Count) -> Composed:
+    """Show the past as one block, for a budget that has no room for more, and the `newest` messages after it."""
+    after = _newest(newest, target // 2 if past else target - 40, count)
+    return composed(settle([*(Slot(block, None) for block in past), *after], target, count))
 
 
-def all_in_one(row: Sequence[RowItem], target: int, policy: Policy, count: Count) -> Composed:
+def all_in_one(whole: Summary, target: int, count: Count) -> Composed:
     """Show everything, the newest messages too, as one block: what is left where not even they fit."""
-    return composed(settle([Slot(cover_row(row, policy), None)], target, count))
+    return composed(settle([Slot(whole, None)], target, count))
 
 
 def oversized_limit(target: int) -> int:
@@ -87,11 +85,9 @@ def oversized_limit(target: int) -> int:
 
 def close_loose(row: Sequence[RowItem], policy: Policy) -> tuple[list[RowItem], list[Summary]]:
     """Cover what waits for its block at the end of a row by an open one; returns the row, and what was made."""
-    items = list(row)
-    loose: list[Message] = []
-    while items and isinstance(last := items[-1], Message) and not last.opens_turn and last.role != "system":
-        loose.insert(0, last)
-        items.pop()
+    place = loose_from(row, policy)
+    items = list(row[:place])
+    loose = [item for item in row[place:] if isinstance(item, Message)]
     if not loose:
         return items, []
     opener = next((item for item in reversed(items) if isinstance(item, Message) and item.opens_turn), None)

@@ -91,6 +91,17 @@ def is_kept(message: Message, policy: Policy) -> bool:
     return bool(names & policy.excluded_tools)
 
 
+def loose_from(row: Sequence[RowItem], policy: Policy) -> int:
+    """The place in `row` from which on there are only messages that wait for their block: whole atoms, none kept."""
+    place = len(row)
+    messages = list(takewhile(lambda item: isinstance(item, Message), reversed(row)))[::-1]
+    for atom in reversed(atoms([item for item in messages if isinstance(item, Message)])):
+        if any(is_kept(message, policy) for message in atom):
+            break
+        place -= len(atom)
+    return place
+
+
 class _Turn:
     """A turn that is not in a goal batch yet: what opened it, and runs of blocks between words that are kept."""
 
@@ -131,12 +142,8 @@ class _Forest:
     def take_loose(self) -> list[Message]:
         """Give back the messages at the end of the row that wait for their block, so that they are added again."""
         items = self.turns[-1].items
-        place = len(items)
-        while (
-            place > 0 and isinstance(items[place - 1], Message) and not is_kept(_message(items[place - 1]), self.policy)
-        ):
-            place -= 1
-        loose = [_message(item) for item in items[place:]]
+        place = loose_from(items, self.policy)
+        loose = [item for item in items[place:] if isinstance(item, Message)]
         del items[place:]
         return loose
 
@@ -235,12 +242,6 @@ def _depths_at_end(items: Sequence[RowItem]) -> list[int]:
     """The depths of the blocks that stand next to each other at the end of a row."""
     run = takewhile(lambda item: isinstance(item, Summary), reversed(items))
     return [item.depth for item in run if isinstance(item, Summary)][::-1]
-
-
-def _message(item: RowItem) -> Message:
-    if isinstance(item, Summary):
-        raise TypeError("a summary stands where a message was expected")
-    return item
 
 
 def _summary(

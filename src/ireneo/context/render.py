@@ -55,9 +55,10 @@ def order(summary: Summary) -> tuple[SectionName, ...]:
 def header(summary: Summary) -> str:
     """The line that tells the reader that this is reconstructed, how much it stands for, and how to open it."""
     if summary.level == "turn":
-        what = f"{summary.calls} calls" if summary.calls else f"{summary.messages} messages"
+        what = _counted(summary.calls, "call") if summary.calls else _counted(summary.messages, "message")
         return f"{TURN_TAG} {what} · open with {short(summary.id)}"
-    return f"{GOAL_TAG} {summary.messages} messages, {summary.calls} calls · open with {short(summary.id)}"
+    what = f"{_counted(summary.messages, 'message')}, {_counted(summary.calls, 'call')}"
+    return f"{GOAL_TAG} {what} · open with {short(summary.id)}"
 
 
 def heading(name: SectionName) -> str:
@@ -92,3 +93,7 @@ def _operation(line: Line) -> str:
     # A tool that only we don't know by kind is named by its subject already.
     said = subject if line.subject.startswith(verbs) else f"{verbs} {subject}"
     return f"{said} → {line.text}" if line.text else said
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -36,7 +36,7 @@ def compact_drafts(drafts: Sequence[Draft], budget: int, chat: ChatFormat, polic
     return Context(
         budget=budget,
         tokens=tokens,
-        tokens_before=sum(message.tokens + message.thinking_tokens for message in messages),
+        tokens_before=messages[-1].total_tokens if messages else 0,
         format=chat.name,
         messages=payload.messages,
         system=payload.system,

@@ -1,0 +1,1 @@
+"""The doors of Ireneo: they use the public page only, and they alone read the environment."""

@@ -95,7 +95,9 @@ def _undone(steps: Sequence[Step], place: int) -> Line | None:
                 why = next((s.error for s in steps[place + 1 :] if s.failed and s.position <= later.position), "")
                 reason = f"{why}; I put it back" if why else "I put it back as it was"
                 change = clip(_core(action.added), 100)
-                return _line(step, f"I tried `{change}` in {action.subject} — abandoned because {reason}.")
+                text = f"I tried `{change}` in {action.subject} — abandoned because {reason}."
+                # Other edits of the file are other approaches: this one is named by what it put there.
+                return _line(step, text, subject=f"undo {action.subject} {change}")
     if _UNDO.match(action.subject) and not step.failed:
         lost = _changed(steps[:place])
         if lost:
@@ -141,8 +143,8 @@ def _said(step: Step) -> str:
     return f": “{clip(' '.join(found[1].split()), 160)}”" if found else ""
 
 
-def _line(step: Step, text: str) -> Line:
-    return Line(text=text, subject=key(step), position=step.position, sources=step.sources)
+def _line(step: Step, text: str, subject: str = "") -> Line:
+    return Line(text=text, subject=subject or key(step), position=step.position, sources=step.sources)
 
 
 def _again(earlier: Line, line: Line) -> Line:

@@ -54,6 +54,7 @@ def error_line(output: str, limit: int = 200) -> str:
     named = [line for line in lines if _NAMED.search(line) and not line.startswith("Traceback")]
     last_names_it = "Traceback (most recent call last)" in output or not named
     chosen = (named or lines)[-1 if last_names_it else 0]
+    chosen = chosen.removeprefix("E  ").lstrip()
     status = exit_status(output)
     if status and not _STATUS.search(chosen):
         chosen = f"exit {status}: {chosen}"

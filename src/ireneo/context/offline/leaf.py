@@ -94,7 +94,7 @@ def _outcome(step: Step) -> str:
     if step.failed:
         return step.error or "failed"
     if step.action.deed in ("run", "check", "save", "use"):
-        lines = [line.strip() for line in step.output.splitlines() if line.strip()]
+        lines = [line for raw in step.output.splitlines() if (line := raw.strip("=- \t"))]
         if not lines:
             return "ok"
         passed = next((line for line in reversed(lines) if "pass" in line.lower() or line.startswith("ok")), "")
@@ -150,11 +150,14 @@ def _best(lines: list[Line]) -> list[Line]:
 def _status(messages: Sequence[Message], done: Sequence[Step], *, ends_turn: bool) -> Line:
     """COMPLETE, PARTIAL or BLOCKED, from the last outcomes alone."""
     last = messages[-1]
-    failing = next((step for step in reversed(done) if step.action.deed in ("check", "run", "save")), None)
+    ran = next((step for step in reversed(done) if step.action.deed in ("check", "run", "save")), None)
+    failed = (
+        f" — {clip(ran.action.subject, 80)} failed last: {error_line(ran.output, 120)}" if ran and ran.failed else ""
+    )
     if not ends_turn:
-        text = "PARTIAL"
-    elif failing is not None and failing.failed:
-        text = f"BLOCKED — {clip(failing.action.subject, 80)} failed last: {error_line(failing.output, 120)}"
+        text = f"PARTIAL{failed}"
+    elif failed:
+        text = f"BLOCKED{failed}"
     elif last.role == "assistant" and not last.draft.calls:
         text = "COMPLETE" if not done else f"COMPLETE — {_closing(done)}"
     else:

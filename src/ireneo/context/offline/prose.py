@@ -10,7 +10,7 @@ MAX_SENTENCE = 320
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _MARKUP = re.compile(r"^(?:[#>*+-]+|\d+[.)])\s+|\*\*|__(?=\S)|(?<=\S)__")
-_END = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`\"'(\d/])")
+_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(\d/])")
 _INTENT = re.compile(
     r"^(?:THOUGHT:|(?:now|next|first|then|ok(?:ay)?|good|great|perfect|alright|so|and|but)[,.!]?\s+)*"
     r"(?:I'll|I will|let me|let's|I(?: now)? need to|I should|I want to|I(?:'m| am) going to|my plan)\b",
@@ -18,8 +18,8 @@ _INTENT = re.compile(
 )
 _FINDING = re.compile(
     r"\b(?:found|because|root cause|the (?:issue|problem|bug|reason|error|cause)|turns out|actually|instead|however|"
-    r"but|must|only|never|always|missing|wrong|fail(?:s|ed|ing|ure)?|cannot|can't|doesn't|didn't|isn't|not|means|so that|"
-    r"since|unless|already|expects?|requires?|should|confirm(?:s|ed)?|see(?:s|ms)?)\b",
+    r"but|must|only|never|always|missing|wrong|fail(?:s|ed|ing|ure)?|cannot|can't|doesn't|didn't|isn't|not|means|"
+    r"so that|since|unless|already|expects?|requires?|should|confirm(?:s|ed)?|see(?:s|ms)?)\b",
     re.IGNORECASE,
 )
 

@@ -1,0 +1,84 @@
+"""`ireneo context`: cut a session to a budget, and look at what became of it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from msgspec import Struct
+
+import ireneo
+from ireneo.faces.cli.answers import context_answer, write_json
+from ireneo.faces.cli.logs import is_file, path_of, read_session
+from ireneo.faces.cli.options import AUTO, DEFAULT_SPACE, AsJson, Budget, Db, Format, Preset, SessionOf, Space, To
+from ireneo.faces.cli.screens.blocks import Ends, Place, ends_of, parts_of, place_of, places_of
+from ireneo.faces.cli.stored import reading, session_named, title_of
+
+Named = Annotated[
+    str,
+    typer.Argument(
+        metavar="SESSION|FILE",
+        help="A session of the database (SESSION@BRANCH for another branch), a log on disk, or - for standard input.",
+    ),
+]
+
+
+class Cut(Struct, frozen=True, kw_only=True):
+    """A context, and what a reader must know besides to look at it."""
+
+    context: ireneo.Context
+    title: str
+    ends: list[Ends]
+
+
+def context(
+    named: Named,
+    budget: Budget,
+    preset: Preset = "coding",
+    to: To = None,
+    as_json: AsJson = False,
+    session: SessionOf = None,
+    format: Format = AUTO,
+    db: Db = None,
+    space: Space = DEFAULT_SPACE,
+) -> None:
+    """Cut a session to a budget, and show what the model would see.
+
+    A file is read as it is, without any database. With --json: the payload itself, and what each part of it stands for.
+    """
+    if is_file(named):
+        logged, log = read_session(named, format, session)
+        path = path_of(logged)
+        made = ireneo.compact(path, budget, to=to or log.chat, preset=preset)
+        places = places_of(path)
+        ends = [(places[first], places[last]) for first, last in ends_of(made.view)]
+        cut = Cut(context=made, title=f"{logged.id} · {log.name} → {made.format}", ends=ends)
+    else:
+        cut = reading(db, space, lambda memory: cut_stored(memory, named, budget, to=to, preset=preset))
+    if as_json:
+        write_json(context_answer(cut.context))
+    else:
+        show_cut(cut)
+
+
+async def cut_stored(
+    memory: ireneo.Memory, named: str, budget: int, *, to: str | None = None, preset: str = "coding"
+) -> Cut:
+    """Cut a session of the database."""
+    session = await session_named(memory, named)
+    made = await session.context(budget, to=to, preset=preset)
+    ends = [(await _place(session, first), await _place(session, last)) for first, last in ends_of(made.view)]
+    return Cut(context=made, title=f"{title_of(session)} → {made.format}", ends=ends)
+
+
+def show_cut(cut: Cut) -> None:
+    """Show it on the screen."""
+    # Only someone who looks pays for the drawing.
+    from ireneo.faces.cli.screens.console import console
+    from ireneo.faces.cli.screens.disk import show_context
+
+    show_context(console(), cut.context, parts_of(cut.context, cut.ends), cut.title)
+
+
+async def _place(session: ireneo.Session, position: int) -> Place:
+    return place_of((await session.messages(position, position))[0])

@@ -1,0 +1,104 @@
+"""Open what the command line is given: logs and message lists, plain or compressed, or standard input."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, cast
+
+from ireneo.errors import BadInput
+from ireneo.faces.cli.options import STDIN
+
+SAMPLE_BYTES = 65_536
+"""What a log format is told by."""
+_GZIP = b"\x1f\x8b"
+_XZ = b"\xfd7zXZ\x00"
+LOG_SUFFIXES = {".jsonl", ".ndjson", ".json", ".gz", ".xz"}
+"""What the name of a log ends with; a folder is searched for these."""
+_SUFFIXES = LOG_SUFFIXES | {".traj", ".log", ".txt"}
+_DAMAGES = (EOFError, zlib.error, lzma.LZMAError, OSError)
+
+
+class LogFile:
+    """A file whose lines are read: told how far, and where a damaged archive breaks off."""
+
+    def __init__(self, given: str) -> None:
+        """Open `given`: a path, or ``-`` for standard input."""
+        self.label = "standard input" if given == STDIN else given
+        self.stem = "stdin" if given == STDIN else stem(Path(given))
+        self.damage: str | None = None
+        """Why the lines ended before the file did."""
+        self._raw = _open(given)
+        self._stream = _unpacked(self._raw)
+
+    @property
+    def bytes_read(self) -> int:
+        """How far it was read, in bytes of the file as it lies there."""
+        return 0 if self._raw.closed else self._raw.tell()
+
+    def sample(self) -> bytes:
+        """Its beginning; the reading starts there all the same."""
+        try:
+            sample = self._stream.read(SAMPLE_BYTES)
+            self._stream.seek(0)
+        except _DAMAGES as fault:
+            raise BadInput(f"{self.label} can't be unpacked: {fault}.") from fault
+        return sample
+
+    def lines(self) -> Iterator[bytes]:
+        """Its lines; where an archive breaks off they end, and `damage` says so."""
+        try:
+            yield from self._stream
+        except _DAMAGES as fault:
+            self.damage = f"the archive breaks off ({fault}); what stands before that was kept."
+
+    def read(self) -> bytes:
+        """All of it."""
+        data = b"".join(self.lines())
+        if self.damage:
+            raise BadInput(f"{self.label}: {self.damage}")
+        return data
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._stream.close()
+        self._raw.close()
+
+    def __enter__(self) -> LogFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def stem(path: Path) -> str:
+    """A file's name without what only says how it is written."""
+    name = Path(path.name)
+    while name.suffix in _SUFFIXES:
+        name = name.with_suffix("")
+    return name.name
+
+
+def _open(given: str) -> IO[bytes]:
+    if given == STDIN:
+        # A sample is taken first, and a pipe can't be wound back.
+        return io.BytesIO(sys.stdin.buffer.read())
+    try:
+        return Path(given).open("rb")
+    except FileNotFoundError:
+        raise BadInput(f"There is no file {given}.") from None
+    except OSError as fault:
+        raise BadInput(f"{given} can't be read: {fault.strerror}.") from fault
+
+
+def _unpacked(raw: IO[bytes]) -> IO[bytes]:
+    begins = raw.read(len(_XZ))
+    raw.seek(0)
+    if begins.startswith(_GZIP):
+        return cast(IO[bytes], gzip.GzipFile(fileobj=raw))
+    return cast(IO[bytes], lzma.LZMAFile(raw)) if begins == _XZ else raw

@@ -1,0 +1,70 @@
+"""Read a log of any known format without a database: one of its sessions, and the path to where it left off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import ireneo
+from ireneo.errors import BadInput, SessionNotFound
+from ireneo.faces.cli.files import LOG_SUFFIXES, LogFile
+from ireneo.faces.cli.options import AUTO, STDIN
+from ireneo.faces.cli.warnings import warn_of_damage, warn_of_faults
+
+LISTED = 5
+"""So many sessions are named where none fits."""
+
+
+def is_file(named: str) -> bool:
+    """Whether `named` is a file to read, and not a session; a file that is not there is told as one."""
+    path = Path(named)
+    if named == STDIN or path.is_file():
+        return True
+    if path.is_dir():
+        raise BadInput(f"{named} is a folder; name a log in it, or take all of them in with `ireneo import {named}`.")
+    if path.suffix in LOG_SUFFIXES:
+        raise BadInput(f"There is no file {named}.")
+    return False
+
+
+def log_format_of(file: LogFile, name: str) -> ireneo.LogFormat:
+    """The format called `name`, or the one that the file is in where it is ``auto``."""
+    if name != AUTO:
+        return ireneo.log_format(name)
+    sample = file.sample()
+    if not sample.strip():
+        raise BadInput(f"{file.label} is empty.")
+    return ireneo.recognise(sample, file.label)
+
+
+def read_session(given: str, format: str, session: str | None) -> tuple[ireneo.LoggedSession, ireneo.LogFormat]:
+    """A session of a log (the first one, where none is named), and the log's format."""
+    with LogFile(given) as file:
+        log = log_format_of(file, format)
+        try:
+            logged = _chosen(file, log, session)
+        except ireneo.BadInput as fault:
+            raise type(fault)(f"{file.label}: {fault}") from fault
+        warn_of_faults(file.label, logged.faults)
+        warn_of_damage(file)
+    return logged, log
+
+
+def path_of(logged: ireneo.LoggedSession) -> list[ireneo.Draft]:
+    """The messages from the session's first to its head; other branches of its tree are left aside."""
+    path = []
+    place: int | None = logged.head
+    while place is not None:
+        node = logged.nodes[place]
+        path.append(node.draft)
+        place = node.parent
+    return path[::-1]
+
+
+def _chosen(file: LogFile, log: ireneo.LogFormat, session: str | None) -> ireneo.LoggedSession:
+    ids = []
+    for logged in log.read(file.lines(), file.stem):
+        if session is None or logged.id.startswith(session):
+            return logged
+        ids.append(logged.id)
+    more = ", …" if len(ids) > LISTED else ""
+    raise SessionNotFound(f"There is no session {session} in it; it holds {', '.join(ids[:LISTED])}{more}.")

@@ -1,0 +1,38 @@
+"""The options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DEFAULT_DB = "memory.db"
+DEFAULT_SPACE = "default"
+AUTO = "auto"
+STDIN = "-"
+
+Db = Annotated[
+    Path | None,
+    typer.Option("--db", metavar="FILE", help=f"The database. [default: $IRENEO_DB, else {DEFAULT_DB}]"),
+]
+Space = Annotated[str, typer.Option("--space", metavar="NAME", help="Whose memory it is: a tenant, a user, a project.")]
+Budget = Annotated[
+    int, typer.Option("--budget", "-b", metavar="TOKENS", help="The most that the context may cost, in tokens.")
+]
+Preset = Annotated[str, typer.Option("--preset", metavar="NAME", help="How it is cut: coding or forge.")]
+To = Annotated[
+    str | None,
+    typer.Option("--to", metavar="FORMAT", help="The chat format that comes out. [default: that of the session]"),
+]
+Format = Annotated[
+    str, typer.Option("--format", "-f", metavar="FORMAT", help="The log's format; `ireneo formats` lists them.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, and nothing else there.")]
+SessionOf = Annotated[
+    str | None, typer.Option("--session", "-s", metavar="ID", help="Which session of a file that holds several.")
+]
+SessionName = Annotated[
+    str,
+    typer.Argument(metavar="SESSION", help="Its id or the beginning of it; SESSION@BRANCH stands on another branch."),
+]

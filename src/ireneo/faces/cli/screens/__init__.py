@@ -1,0 +1,1 @@
+"""What someone at a terminal gets to see; without one, the same as plain text."""

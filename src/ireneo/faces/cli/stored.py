@@ -1,0 +1,69 @@
+"""The sessions of a database, by the names that a command line gives them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+import ireneo
+from ireneo.errors import BadInput, SessionNotFound
+from ireneo.faces.cli.options import DEFAULT_DB
+
+T = TypeVar("T")
+BRANCH = "@"
+MAIN = "main"
+LISTED = 5
+"""So many sessions are named where a name fits several."""
+
+
+def database(given: Path | None) -> Path:
+    """The database that is meant: the one that was named, that of the environment, or the one in this folder."""
+    return given or Path(os.environ.get("IRENEO_DB") or DEFAULT_DB)
+
+
+def reading(given: Path | None, space: str, work: Callable[[ireneo.Memory], Awaitable[T]]) -> T:
+    """Do `work` on the memory in a database that is there; to ask what is in one must not make an empty one."""
+    path = database(given)
+    if not path.exists():
+        raise BadInput(f"There is no database {path}; fill one with `ireneo import LOG`, or name another with --db.")
+    return writing(path, space, work)
+
+
+def writing(path: Path, space: str, work: Callable[[ireneo.Memory], Awaitable[T]]) -> T:
+    """Do `work` on the memory in the database at `path`, which is made when it is not there."""
+
+    async def opened() -> T:
+        async with ireneo.open(path, space=space) as memory:
+            return await work(memory)
+
+    return asyncio.run(opened())
+
+
+async def session_named(memory: ireneo.Memory, name: str) -> ireneo.Session:
+    """The session whose id is `name` or alone begins with it, on the branch that may follow an ``@``."""
+    ids = [info.key.session for info in await memory.sessions()]
+    if name in ids:
+        return await memory.session(name)
+    wished, _, branch = name.rpartition(BRANCH) if BRANCH in name else (name, "", "")
+    id = _chosen(ids, wished, memory.space)
+    return await memory.session(id, branch=branch, must_exist=True) if branch else await memory.session(id)
+
+
+def title_of(session: ireneo.Session) -> str:
+    """What a screen calls a session."""
+    return session.id if session.branch == MAIN else f"{session.id}{BRANCH}{session.branch}"
+
+
+def _chosen(ids: list[str], wished: str, space: str) -> str:
+    found = [wished] if wished in ids else [id for id in ids if id.startswith(wished)]
+    if not found:
+        raise SessionNotFound(f"There is no session {wished} in space {space}; `ireneo sessions` lists those there are.")
+    # A run of a sub-agent is called after its session: the shorter id is the one that is meant.
+    shortest = min(found, key=len)
+    if not all(id.startswith(shortest) for id in found):
+        more = ", …" if len(found) > LISTED else ""
+        raise BadInput(f"{len(found)} sessions begin with {wished}: {', '.join(sorted(found)[:LISTED])}{more}.")
+    return shortest

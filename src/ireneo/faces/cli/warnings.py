@@ -1,0 +1,31 @@
+"""Say on standard error what could not be read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import ireneo
+from ireneo.faces.cli.files import LogFile
+
+SHOWN = 20
+"""So many faults of one file are named; of the rest, how many there are."""
+
+
+def warn(sentence: str) -> None:
+    """Say it on standard error, where it stands in nobody's way."""
+    sys.stderr.write(f"warning: {sentence}\n")
+
+
+def warn_of_faults(label: str, faults: Sequence[ireneo.Fault]) -> None:
+    """Name file, line and fault of each."""
+    for fault in faults[:SHOWN]:
+        warn(f"{label}:{fault.line}: {fault.message}")
+    if len(faults) > SHOWN:
+        warn(f"{label}: {len(faults) - SHOWN} faults more.")
+
+
+def warn_of_damage(file: LogFile) -> None:
+    """Say that the file could not be unpacked to its end, if that is so."""
+    if file.damage:
+        warn(f"{file.label}: {file.damage}")

@@ -1,0 +1,40 @@
+"""How blocks read, compared with files. `REGENERATE=1 pytest tests/golden` writes the files anew: read the difference."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import ireneo
+from ireneo.context.policy import CODING, Policy
+from ireneo.engine.compact import compact_drafts
+from tests.golden.material import session
+
+FOLDER = Path(__file__).parent / "blocks"
+BATCHED = Policy(name="golden", goal_min_turns=2, goal_max_turns=2, leaf_min_atoms=3, leaf_max_atoms=5)
+
+
+class Words:
+    """Counts words, so that the files stay as they are when the estimate of tokens gets better."""
+
+    name = "words"
+
+    def count(self, text: str) -> int:
+        return len(text.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "budget", "policy"),
+    [("wide", 400, CODING), ("narrow", 270, CODING), ("batched", 420, BATCHED)],
+)
+def test_a_context_reads_as_it_did(name: str, budget: int, policy: Policy) -> None:
+    context = compact_drafts(session(), budget, ireneo.chat_format("openai"), policy, Words().count)
+    text = "\n\n".join(f"=== {row.what} {row.level or ''} {row.depth}\n{row.text}" for row in context.view) + "\n"
+    path = FOLDER / f"{name}.txt"
+    if os.environ.get("REGENERATE"):
+        path.write_text(text)
+    assert text == path.read_text()
+    assert context.tokens <= budget
+    assert not context.violations

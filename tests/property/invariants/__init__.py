@@ -1,0 +1,1 @@
+"""What must always hold, each promise in a file of its own and on every store."""
