@@ -9,7 +9,7 @@ from ireneo.context.forest import RowItem
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
 from ireneo.context.weigh import Count, weigh
-from ireneo.engine.encode import Context, cost, encode, view_rows
+from ireneo.engine.encode import Context, cost, encode, excess, view_rows
 from ireneo.errors import BudgetTooSmall
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.log.branch import chain, head_of
@@ -29,13 +29,13 @@ def compact_drafts(drafts: Sequence[Draft], budget: int, chat: ChatFormat, polic
     for _ in range(TRIES):
         shown = _assemble(messages, target, policy, count).composed.shown if messages else ()
         payload = encode(shown, whole, chat)
-        tokens = cost(payload, chat, count)
-        if tokens <= budget:
+        over = excess(payload, budget, chat, count)
+        if over <= 0:
             break
-        target = max(target - (tokens - budget) - 8, 64)
+        target = max(target - over - 8, 64)
     return Context(
         budget=budget,
-        tokens=tokens,
+        tokens=cost(payload, chat, count),
         tokens_before=messages[-1].total_tokens if messages else 0,
         format=chat.name,
         messages=payload.messages,

@@ -26,7 +26,7 @@ from ireneo.context.summary import Summary
 from ireneo.context.view import Shown
 from ireneo.context.weigh import Count
 from ireneo.engine.compact import TRIES, check_budget
-from ireneo.engine.encode import Context, cost, encode, view_rows
+from ireneo.engine.encode import Context, cost, encode, excess, view_rows
 from ireneo.formats.chat.format import ChatFormat, Payload
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Draft, Message, MessageId
@@ -83,7 +83,7 @@ async def context(
             assembled = await driver.drive(target, mark, count)
             shown = assembled.composed.shown
             payload = encode(shown, await driver.whole(shown), chat)
-            over = cost(payload, chat, count) - budget
+            over = excess(payload, budget, chat, count)
             if over <= 0:
                 break
             target = max(target - over - 8, 64)

@@ -8,9 +8,12 @@ from msgspec import Struct
 
 from ireneo.context.summary import Level
 from ireneo.context.view import Shown, What, drafts
-from ireneo.context.weigh import Count, weigh
+from ireneo.context.weigh import Count, arguments_text, weigh
 from ireneo.formats.chat.format import ChatFormat, Payload, Violation
-from ireneo.log.message import Draft
+from ireneo.log.message import Draft, texts
+
+
+CHARACTERS_PER_TOKEN = 4
 
 
 class ViewRow(Struct, frozen=True, kw_only=True):
@@ -54,10 +57,30 @@ def encode(shown: Sequence[Shown], whole: Mapping[str, Draft], chat: ChatFormat)
 
 def cost(payload: Payload, chat: ChatFormat, count: Count) -> int:
     """Count what a payload costs, with all that the format had to add to it."""
+    return sum(sum(weigh(draft.parts, count)) for draft in _decoded(payload, chat))
+
+
+def excess(payload: Payload, budget: int, chat: ChatFormat, count: Count) -> int:
+    """How many tokens a payload is over `budget`; none where this is not above 0.
+
+    It has to fit by the tokenizer and by the rule of thumb of four characters a token, whichever is more: tokenizers
+    differ, and on prose most of them count more than the one that is estimated here.
+    """
+    decoded = _decoded(payload, chat)
+    tokens = sum(sum(weigh(draft.parts, count)) for draft in decoded)
+    return max(tokens, sum(map(_characters, decoded)) // CHARACTERS_PER_TOKEN) - budget
+
+
+def _decoded(payload: Payload, chat: ChatFormat) -> list[Draft]:
     given: dict[str, object] = {"messages": payload.messages}
     if payload.system is not None:
         given["system"] = payload.system
-    return sum(sum(weigh(draft.parts, count)) for draft in chat.decode(given))
+    return chat.decode(given)
+
+
+def _characters(draft: Draft) -> int:
+    words = sum(len(text) + 1 for text in texts(draft.parts))
+    return words + sum(len(call.name) + len(arguments_text(call)) + 2 for call in draft.calls)
 
 
 def view_rows(shown: Sequence[Shown]) -> tuple[ViewRow, ...]:

@@ -8,6 +8,7 @@ import lzma
 import sys
 import zlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import IO, cast
 
@@ -40,6 +41,14 @@ class LogFile:
     def bytes_read(self) -> int:
         """How far it was read, in bytes of the file as it lies there."""
         return 0 if self._raw.closed else self._raw.tell()
+
+    @property
+    def size(self) -> int:
+        """How long it is, in bytes of the file as it lies there."""
+        here = self._raw.tell()
+        size = self._raw.seek(0, io.SEEK_END)
+        self._raw.seek(here)
+        return size
 
     def sample(self) -> bytes:
         """Its beginning; the reading starts there all the same."""
@@ -87,13 +96,18 @@ def stem(path: Path) -> str:
 def _open(given: str) -> IO[bytes]:
     if given == STDIN:
         # A sample is taken first, and a pipe can't be wound back.
-        return io.BytesIO(sys.stdin.buffer.read())
+        return io.BytesIO(_standard_input())
     try:
         return Path(given).open("rb")
     except FileNotFoundError:
         raise BadInput(f"There is no file {given}.") from None
     except OSError as fault:
         raise BadInput(f"{given} can't be read: {fault.strerror}.") from fault
+
+
+@cache
+def _standard_input() -> bytes:
+    return sys.stdin.buffer.read()
 
 
 def _unpacked(raw: IO[bytes]) -> IO[bytes]:

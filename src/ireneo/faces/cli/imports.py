@@ -2,37 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from msgspec import Struct
 
 import ireneo
-from ireneo.errors import BadInput, UnknownFormat
+from ireneo.errors import BadInput, UnknownFormat, UnreadableLog
 from ireneo.faces.cli.files import LOG_SUFFIXES, LogFile
 from ireneo.faces.cli.logs import log_format_of
 from ireneo.faces.cli.options import AUTO, DEFAULT_SPACE, STDIN, Db, Format, Space
+from ireneo.faces.cli.screens.progress import ReadingBar
 from ireneo.faces.cli.stored import database, writing
 from ireneo.faces.cli.warnings import warn, warn_of_damage, warn_of_faults
 
-if TYPE_CHECKING:
-    from ireneo.faces.cli.screens.progress import Progress
-
 Logs = Annotated[
     list[str],
-    typer.Argument(metavar="LOG…", help="Files (plain, .gz or .xz), folders to search for logs, or - for standard input."),
+    typer.Argument(
+        metavar="LOG…", help="Files (plain, .gz or .xz), folders to search for logs, or - for standard input."
+    ),
 ]
 
+REPORTED_BYTES = 1 << 18
+"""How much is read before the bar moves."""
 
-class Taken(Struct, frozen=True, kw_only=True):
-    """A log that is to be taken in: where it lies, and how it is read."""
+
+class Found(Struct, frozen=True, kw_only=True):
+    """A log that is to be taken in."""
 
     given: str
     name: str
+    """What its sessions are called that have no id of their own."""
     log: ireneo.LogFormat
-    bytes: int
+    size: int
+    searched: bool
+    """It was found in a folder, and not named."""
 
 
 class Tally(Struct, kw_only=True):
@@ -42,10 +49,91 @@ class Tally(Struct, kw_only=True):
     new: int = 0
     unread: int = 0
     passed: int = 0
-    """Files of a folder that are no logs."""
+    """Files of a folder that hold no log."""
 
 
 def import_logs(logs: Logs, db: Db = None, space: Space = DEFAULT_SPACE, format: Format = AUTO) -> None:
-    """Take agents' logs into the memory; what is there already is left as it is, so import as often as you like."""
+    """Take agents' logs into the memory. What is there already is left as it is: import as often as you like."""
+    if format != AUTO:
+        ireneo.log_format(format)
     tally = Tally()
-    taken = list(_recognised(logs, format, tally))
+    found = list(_found(logs, format, tally))
+    path = database(db)
+    if found:
+        writing(path, space, lambda memory: _take(memory, found, tally))
+    if tally.passed:
+        sys.stdout.write(f"{tally.passed:,} other files were passed over.\n")
+    if not tally.sessions:
+        raise BadInput(f"Nothing could be read in {', '.join(logs)}; `ireneo formats` lists what can.")
+    sys.stdout.write(f"{tally.sessions:,} sessions, {tally.new:,} new messages → {path}\n")
+    if tally.unread:
+        raise typer.Exit(1)
+
+
+async def _take(memory: ireneo.Memory, found: Sequence[Found], tally: Tally) -> None:
+    with ReadingBar(sum(each.size for each in found)) as bar:
+        for each in found:
+            try:
+                await _take_one(memory, each, tally, bar)
+            except BadInput as fault:
+                # A session that was opened and left again is no fault of a folder that is searched.
+                if each.searched and str(fault) == str(UnreadableLog()):
+                    tally.passed += 1
+                else:
+                    warn(f"{each.given}: {fault}")
+                    tally.unread += 1
+            bar.finished(each.size)
+
+
+async def _take_one(memory: ireneo.Memory, found: Found, tally: Tally, bar: ReadingBar) -> None:
+    with LogFile(found.given) as file:
+        async for done in memory.import_log(_reported(file, bar), found.log, name=found.name):
+            warn_of_faults(file.label, done.faults)
+            tally.sessions += 1
+            tally.new += done.new
+            new = f"{done.new:,} new"
+            bar.write(f"{new:>11} of {done.messages:>6,} messages  {done.tokens:>10,} tokens  {done.session}")
+        warn_of_damage(file)
+        tally.unread += file.damage is not None
+
+
+def _reported(file: LogFile, bar: ReadingBar) -> Iterator[bytes]:
+    told = 0
+    for line in file.lines():
+        told -= len(line)
+        if told < 0:
+            bar.reading(file.stem, file.bytes_read)
+            told = REPORTED_BYTES
+        yield line
+
+
+def _found(logs: Sequence[str], format: str, tally: Tally) -> Iterator[Found]:
+    """The logs among the files that were named, and in the folders; what can't be read is said and counted."""
+    names: set[str] = set()
+    for given, searched in _files(logs):
+        try:
+            with LogFile(given) as file:
+                log = log_format_of(file, format)
+                name = file.stem
+                size = file.size
+        except BadInput as fault:
+            if searched and isinstance(fault, UnknownFormat):
+                tally.passed += 1
+            else:
+                warn(str(fault))
+                tally.unread += 1
+            continue
+        if name in names:
+            # Agents that call every run's file alike keep them in folders with names of their own.
+            name = f"{Path(given).absolute().parent.name}/{name}"
+        names.add(name)
+        yield Found(given=given, name=name, log=log, size=size, searched=searched)
+
+
+def _files(logs: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    for given in logs:
+        if given != STDIN and Path(given).is_dir():
+            inside = sorted(path for path in Path(given).rglob("*") if path.is_file())
+            yield from ((str(path), True) for path in inside if path.suffix in LOG_SUFFIXES)
+        else:
+            yield given, False

@@ -1,0 +1,45 @@
+"""`ireneo compact`: messages in, messages out."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+import typer
+
+import ireneo
+from ireneo.errors import UnreadableLog
+from ireneo.faces.cli.answers import write_json
+from ireneo.faces.cli.files import LogFile
+from ireneo.faces.cli.options import Budget, Preset, To
+
+Messages = Annotated[
+    str, typer.Argument(metavar="FILE", help="A JSON list of messages, or an object with `messages`; - reads stdin.")
+]
+
+
+def compact(file: Messages, budget: Budget, to: To = None, preset: Preset = "coding") -> None:
+    """Cut a message list to a budget: messages in, messages out, in the shape in which they came."""
+    with LogFile(file) as given:
+        data = given.read()
+        label = given.label
+    try:
+        messages = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+        raise UnreadableLog(f"{label} is no JSON ({fault}); for a log, take `ireneo context {file}`.") from fault
+    try:
+        cut = ireneo.compact(messages, budget, to=to, preset=preset)
+    except UnreadableLog as fault:
+        raise UnreadableLog(f"{label}: {fault}.") from fault
+    write_json(_shaped(messages, cut))
+
+
+def _shaped(given: object, cut: ireneo.Context) -> object:
+    """The messages as they came: in a list, or in an object with all that stood beside them."""
+    if not isinstance(given, dict):
+        if cut.system is None:
+            return cut.messages
+        given = {}
+    beside = {key: value for key, value in given.items() if key not in ("messages", "system")}
+    system = {} if cut.system is None else {"system": cut.system}
+    return {**beside, **system, "messages": cut.messages}

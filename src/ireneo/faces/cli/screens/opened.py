@@ -1,0 +1,60 @@
+"""What stands behind an id: each message with its words, its calls and what came back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+import ireneo
+from ireneo.faces.cli.screens.blocks import GOAL, KEPT, LIVE, MASKED, STORY, TURN, WORDS
+
+MOST_LINES = 40
+"""Of one message among several; alone it is shown whole."""
+SHORT = 9
+_STYLES = {"system": WORDS.style, "user": WORDS.style, "assistant": LIVE.style, "tool": MASKED.style}
+_LEVELS = {"turn": TURN, "goal": GOAL, "story": STORY}
+
+
+def show_opened(screen: Console, opened: ireneo.Expanded, session: str) -> None:
+    """The block's place, then its messages one by one."""
+    block = opened.summary
+    if block is not None:
+        tier = _LEVELS[block.level]
+        title = f"{tier.name} {block.id[:SHORT]} · {block.messages:,} messages, {block.source_tokens:,} tokens · {session}"
+        screen.print(Text(title, style="bold"), soft_wrap=True)
+        screen.print()
+    alone = len(opened.messages) == 1
+    for message in opened.messages:
+        _show_message(screen, message, MOST_LINES if not alone else None)
+
+
+def _show_message(screen: Console, message: ireneo.Message, most: int | None) -> None:
+    head = Text(message.role, style=f"bold {_STYLES.get(message.role, KEPT.style)}")
+    place = f"  {message.id[:SHORT]}  turn {message.turn}, message {message.position + 1:,}, {message.tokens:,} tokens"
+    head.append(place, style="not bold dim")
+    screen.print(head, soft_wrap=True)
+    lines = list(_lines(message))
+    shown = lines if most is None or len(lines) <= most else lines[:most]
+    for line in shown:
+        screen.print(Text(f"  {line}"), soft_wrap=True)
+    if len(shown) < len(lines):
+        screen.print(
+            Text(f"  … {len(lines) - len(shown):,} lines more: ireneo expand {message.id[:SHORT]}", style="dim"),
+            soft_wrap=True,
+        )
+    screen.print()
+
+
+def _lines(message: ireneo.Message) -> Iterator[str]:
+    if message.text:
+        yield from message.text.splitlines()
+    for call in message.draft.calls:
+        given = call.arguments if isinstance(call.arguments, str) else msgspec.json.encode(call.arguments).decode()
+        yield f"→ {call.name} {given}"
+    for result in message.draft.results:
+        if result.failed:
+            yield "(failed)"
+        yield from result.text.splitlines() or ["(no output)"]

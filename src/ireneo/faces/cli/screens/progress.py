@@ -1,0 +1,66 @@
+"""How far an import is: a bar on standard error, where that is a terminal."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+
+class ReadingBar:
+    """A bar of the bytes read; without a terminal there is none, and lines are written all the same."""
+
+    def __init__(self, total_bytes: int) -> None:
+        """Make ready to read so many bytes."""
+        self._total = total_bytes
+        self._done = 0
+        self._bar: Progress | None = _bar() if sys.stderr.isatty() else None
+
+    def __enter__(self) -> ReadingBar:
+        if self._bar is not None:
+            self._bar.start()
+            self._task = self._bar.add_task("", total=max(self._total, 1))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def reading(self, name: str, bytes_read: int) -> None:
+        """Say how far the file is read that is being read."""
+        if self._bar is not None:
+            self._bar.update(self._task, description=name, completed=self._done + bytes_read)
+
+    def finished(self, size: int) -> None:
+        """Say that a file of so many bytes is done."""
+        self._done += size
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self._done)
+
+    def write(self, line: str) -> None:
+        """Write a line of the result on standard output, above the bar where both are on one terminal."""
+        if self._bar is not None and sys.stdout.isatty():
+            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        else:
+            sys.stdout.write(f"{line}\n")
+
+
+def _bar() -> Progress:
+    # Only a terminal pays for the drawing.
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    return Progress(
+        TextColumn("  {task.description}", markup=False),
+        BarColumn(complete_style="color(68)", finished_style="color(71)"),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=False,
+    )

@@ -1,0 +1,43 @@
+"""`ireneo sessions` and `ireneo formats`: what there is, and what can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import ireneo
+from ireneo.faces.cli.answers import write_json
+from ireneo.faces.cli.options import DEFAULT_SPACE, AsJson, Db, Space
+from ireneo.faces.cli.stored import reading
+
+
+def sessions(as_json: AsJson = False, db: Db = None, space: Space = DEFAULT_SPACE) -> None:
+    """List the sessions of a space, the one that was appended to last standing first."""
+    infos = reading(db, space, _sessions)
+    if as_json:
+        write_json([_answer(info) for info in infos])
+    else:
+        from ireneo.faces.cli.screens.lists import show_sessions
+
+        show_sessions(infos, space)
+
+
+def formats() -> None:
+    """List the formats that Ireneo reads and writes."""
+    from ireneo.faces.cli.screens.lists import show_formats
+
+    show_formats()
+
+
+async def _sessions(memory: ireneo.Memory) -> Sequence[ireneo.SessionInfo]:
+    return await memory.sessions()
+
+
+def _answer(info: ireneo.SessionInfo) -> dict[str, object]:
+    return {
+        "id": info.key.session,
+        "source": info.source,
+        "messages": info.messages,
+        "tokens": info.tokens,
+        "first_at": info.first_at,
+        "last_at": info.last_at,
+    }

@@ -1,0 +1,89 @@
+"""Reads the project's source for the tests of its architecture: files, rooms and imports."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "ireneo"
+DOMAIN = frozenset({"log", "context", "pyramid", "grounding", "memories", "lessons", "formats"})
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported module, and the line it stands on."""
+
+    module: str
+    line: int
+
+    @property
+    def room(self) -> str | None:
+        """The room of the house that it comes from; "" for the public page; None for what is not ours."""
+        parts = self.module.split(".")
+        if parts[0] != "ireneo":
+            return None
+        return parts[1] if len(parts) > 1 else ""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A module of the package."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """Its path from the project's root, for messages."""
+        return self.path.relative_to(ROOT).as_posix()
+
+    @property
+    def room(self) -> str:
+        """The folder directly under the package, or, for a module there, its own name."""
+        return self.path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+    @cached_property
+    def text(self) -> str:
+        """What it says."""
+        return self.path.read_text(encoding="utf-8")
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """What it means."""
+        return ast.parse(self.text)
+
+    def imports(self) -> Iterator[Import]:
+        """Every module that it imports, wherever the import stands; relative ones resolved."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    yield Import(alias.name, node.lineno)
+            elif isinstance(node, ast.ImportFrom):
+                base = self._resolve(node)
+                yield Import(base, node.lineno)
+                # `from ireneo import adapters` imports a room as surely as `import ireneo.adapters` does.
+                for alias in node.names:
+                    if base == "ireneo" and (PACKAGE / alias.name).is_dir():
+                        yield Import(f"ireneo.{alias.name}", node.lineno)
+
+    def _resolve(self, node: ast.ImportFrom) -> str:
+        if not node.level:
+            return node.module or ""
+        parts = ("ireneo", *self.path.relative_to(PACKAGE).parts)[: -node.level]
+        return ".".join([*parts, *([node.module] if node.module else [])])
+
+
+@cache
+def sources() -> tuple[Source, ...]:
+    """Every module of the package."""
+    return tuple(Source(path) for path in sorted(PACKAGE.rglob("*.py")))
+
+
+def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Every function and method."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node

@@ -1,0 +1,100 @@
+"""Imports run one way, the domain does no I/O and never waits, and only the faces read the environment."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tests.architecture.source import DOMAIN, Source, sources
+
+# What a room may import beside itself, `ireneo.errors` and what is not ours.
+MAY_IMPORT = {
+    "log": frozenset(),
+    "formats": frozenset({"log"}),
+    "grounding": frozenset({"log"}),
+    "context": frozenset({"log", "grounding"}),
+    "pyramid": frozenset({"log", "grounding", "context"}),
+    "memories": frozenset({"log"}),
+    "lessons": frozenset({"log", "memories"}),
+    "prompts": DOMAIN,
+    "ports": DOMAIN,
+    "engine": DOMAIN | {"prompts", "ports"},
+    "adapters": DOMAIN | {"ports"},
+    "testing": DOMAIN | {"ports"},
+    "wiring": DOMAIN | {"prompts", "ports", "engine", "adapters"},
+    "faces": frozenset({"", "ports", "testing"}),
+    "errors": frozenset(),
+    "__init__": DOMAIN | {"ports", "engine", "wiring"},
+    "__main__": frozenset({"", "faces"}),
+}
+INPUT_OUTPUT = frozenset(
+    """apsw sqlite3 psycopg socket ssl select selectors http urllib httpx requests aiohttp asyncio anyio trio threading
+    multiprocessing subprocess os io pathlib shutil tempfile glob fileinput rich typer click cyclopts logging""".split()
+)
+CALLS_OUT = frozenset({"open", "print", "input"})
+WAITS = (ast.AsyncFunctionDef, ast.Await, ast.AsyncFor, ast.AsyncWith)
+
+
+def in_room(*rooms: str) -> Iterator[Source]:
+    return (source for source in sources() if source.room in rooms)
+
+
+def test_every_module_stands_in_a_room_of_the_house() -> None:
+    assert [source.name for source in sources() if source.room not in MAY_IMPORT] == []
+
+
+def test_imports_run_one_way() -> None:
+    wrong = [
+        f"{source.name}:{each.line}: {source.room} imports {each.module}"
+        for source in sources()
+        for each in source.imports()
+        if each.room not in {None, source.room, "errors"} and each.room not in MAY_IMPORT.get(source.room, frozenset())
+    ]
+    assert wrong == []
+
+
+def test_the_domain_does_no_input_or_output() -> None:
+    modules = [
+        f"{source.name}:{each.line}: imports {each.module}"
+        for source in in_room(*DOMAIN)
+        for each in source.imports()
+        if each.module.split(".")[0] in INPUT_OUTPUT
+    ]
+    calls = [
+        f"{source.name}:{node.lineno}: calls {node.func.id}"
+        for source in in_room(*DOMAIN)
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CALLS_OUT
+    ]
+    assert modules + calls == []
+
+
+def test_the_domain_never_waits() -> None:
+    waiting = [
+        f"{source.name}:{getattr(node, 'lineno', 0)}"
+        for source in in_room(*DOMAIN)
+        for node in ast.walk(source.tree)
+        if isinstance(node, WAITS)
+    ]
+    assert waiting == []
+
+
+def test_only_the_wiring_joins_adapters_and_engine() -> None:
+    joined = []
+    for source in sources():
+        rooms = {each.room for each in source.imports()}
+        if {"adapters", "engine"} <= rooms | {source.room} and source.room != "wiring":
+            joined.append(source.name)
+    assert joined == []
+
+
+def test_only_the_faces_read_the_environment() -> None:
+    readers = []
+    for source in sources():
+        if source.room == "faces":
+            continue
+        for node in ast.walk(source.tree):
+            name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
+            if name in {"environ", "environb", "getenv", "getenvb"}:
+                readers.append(f"{source.name}:{getattr(node, 'lineno', 0)}")
+    assert readers == []

@@ -1,0 +1,31 @@
+"""The public page can be held in one's head: sorted, at most 30 names, and nothing else to be found on it."""
+
+from __future__ import annotations
+
+import inspect
+
+import ireneo
+
+
+def test_the_page_is_sorted_and_short() -> None:
+    # Constants, then classes, then functions: the order that ruff keeps.
+    def order(name: str) -> tuple[int, str]:
+        return (0 if name.isupper() else 1 if name[0].isupper() else 2), name
+
+    assert list(ireneo.__all__) == sorted(ireneo.__all__, key=order)
+    assert len(set(ireneo.__all__)) == len(ireneo.__all__) <= 30
+
+
+def test_the_page_lists_what_it_has() -> None:
+    public = {name for name, value in vars(ireneo).items() if not name.startswith("_") and not inspect.ismodule(value)}
+    assert public == set(ireneo.__all__)
+
+
+def test_what_is_on_the_page_says_what_it_is_for() -> None:
+    speechless = [
+        name
+        for name in ireneo.__all__
+        if (inspect.isclass(getattr(ireneo, name)) or inspect.isroutine(getattr(ireneo, name)))
+        and not inspect.getdoc(getattr(ireneo, name))
+    ]
+    assert speechless == []

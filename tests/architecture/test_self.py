@@ -1,0 +1,34 @@
+"""The project speaks of itself only: no machine's paths, one version everywhere."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import ireneo
+from tests.architecture.source import ROOT
+
+# A home or a working folder of some machine, and not the `/home/` of a URL or of a longer path.
+MACHINE = re.compile(r"(?<![\w.:/~-])/(?:home|Users|root|work)/[\w.-]+")
+READ = ("*.py", "*.md", "*.sql", "*.toml", "*.txt")
+FOLDERS = ("src", "docs", "benchmarks")
+
+
+def test_no_file_names_a_place_on_some_machine() -> None:
+    paths = [path for folder in FOLDERS for kind in READ for path in (ROOT / folder).rglob(kind)]
+    paths += [path for path in ROOT.iterdir() if path.suffix in {".md", ".toml"} or path.name == "Makefile"]
+    named = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}"
+        for path in sorted(paths)
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if MACHINE.search(line)
+    ]
+    assert named == []
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## \[?(\d+\.\d+\.\d+[\w.]*)", changelog, re.MULTILINE)
+    assert newest, "CHANGELOG.md has no entry that begins with a version"
+    assert project["version"] == newest[1] == ireneo.__version__
