@@ -18,8 +18,9 @@ from pathlib import Path
 import ireneo
 from ireneo.log.message import Call, Draft, Result, Text
 
-FILES = [f"src/{room}/{name}.py" for room in ("orders", "billing", "search", "users") for name in ("store", "rules", "views")]
-WORDS = "the queue drops a message when two writers meet so the lease must be renewed before the call returns".split()
+ROOMS = ("orders", "billing", "search", "users")
+FILES = [f"src/{room}/{name}.py" for room in ROOMS for name in ("store", "rules", "views")]
+WORDS = ["queue", "drops", "message", "when", "two", "writers", "meet", "so", "lease", "must", "be", "renewed", "first"]
 
 
 def steps(seed: int) -> Iterator[list[Draft]]:

@@ -1,4 +1,4 @@
-"""Future-reference recall: does a context still hold what the agent goes on to use?
+"""Measure future-reference recall: whether a context still holds what the agent goes on to use.
 
 Runs the measure that lies beside the project (`../shared/measure/frr.py`) on the sample sessions there: its baselines,
 and `ireneo context` as the command that it gives each log to.

@@ -8,7 +8,8 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Literal
 
 from ireneo.adapters.tokens import EstimatedTokenizer, ExactTokenizer
-from ireneo.context.policy import Policy, preset as preset_named
+from ireneo.context.policy import Policy
+from ireneo.context.policy import preset as preset_named
 from ireneo.engine.compact import compact_drafts
 from ireneo.engine.encode import Context
 from ireneo.engine.memory import Memory

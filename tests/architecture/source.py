@@ -53,10 +53,14 @@ class Source:
     @cached_property
     def tree(self) -> ast.Module:
         """What it means."""
-        return ast.parse(self.text)
+        return ast.parse(self.text, filename=self.name)
 
-    def imports(self) -> Iterator[Import]:
+    @cached_property
+    def imports(self) -> tuple[Import, ...]:
         """Every module that it imports, wherever the import stands; relative ones resolved."""
+        return tuple(self._imports())
+
+    def _imports(self) -> Iterator[Import]:
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:

@@ -6,8 +6,9 @@ import ast
 import inspect
 import re
 
-from ireneo import errors
 from tests.architecture.source import PACKAGE, Source, sources
+
+from ireneo import errors
 
 EVERYTHING = frozenset({"Exception", "BaseException"})
 
@@ -41,7 +42,7 @@ def test_nothing_outside_the_faces_catches_everything() -> None:
         for node in ast.walk(source.tree)
         if isinstance(node, ast.ExceptHandler) and caught(node) & (EVERYTHING | {""}) and not raises_again(node)
     ]
-    assert wholesale == []
+    assert not wholesale, "\n".join(wholesale)
 
 
 def test_nothing_is_caught_and_dropped() -> None:
@@ -51,7 +52,7 @@ def test_nothing_is_caught_and_dropped() -> None:
         for node in ast.walk(source.tree)
         if isinstance(node, ast.ExceptHandler) and all(isinstance(each, ast.Pass) for each in node.body)
     ]
-    assert dropped == []
+    assert not dropped, "\n".join(dropped)
 
 
 def test_the_drawing_is_the_tree() -> None:
@@ -75,12 +76,13 @@ def test_every_error_is_declared_with_the_others() -> None:
     stray = [
         f"{source.name}:{node.lineno} {node.name}"
         for source in sources()
-        if source.path != PACKAGE / "errors.py"
+        # A check of the conformance suite may stop a transaction with an error of its own.
+        if source.path != PACKAGE / "errors.py" and source.room != "testing"
         for node in ast.walk(source.tree)
         if isinstance(node, ast.ClassDef)
         and {ast.unparse(base).split(".")[-1] for base in node.bases} & (known | EVERYTHING)
     ]
-    assert stray == []
+    assert not stray, "\n".join(stray)
 
 
 def test_the_docstring_is_the_message() -> None:

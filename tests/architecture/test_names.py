@@ -39,4 +39,4 @@ def is_variant(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 def test_everything_public_has_a_docstring() -> None:
     missing = [each for source in sources() for each in undocumented(source.tree, source.name)]
-    assert missing == []
+    assert not missing, "\n".join(missing)

@@ -28,4 +28,4 @@ def test_what_is_on_the_page_says_what_it_is_for() -> None:
         if (inspect.isclass(getattr(ireneo, name)) or inspect.isroutine(getattr(ireneo, name)))
         and not inspect.getdoc(getattr(ireneo, name))
     ]
-    assert speechless == []
+    assert not speechless, "\n".join(speechless)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import tomllib
 
-import ireneo
 from tests.architecture.source import ROOT
+
+import ireneo
 
 # A home or a working folder of some machine, and not the `/home/` of a URL or of a longer path.
 MACHINE = re.compile(r"(?<![\w.:/~-])/(?:home|Users|root|work)/[\w.-]+")
@@ -23,7 +24,7 @@ def test_no_file_names_a_place_on_some_machine() -> None:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if MACHINE.search(line)
     ]
-    assert named == []
+    assert not named, "\n".join(named)
 
 
 def test_the_version_is_the_same_everywhere() -> None:

@@ -11,7 +11,8 @@ PARAMETERS = 8
 
 def test_files_are_short() -> None:
     lengths = {source.name: len(source.text.splitlines()) for source in sources()}
-    assert {name: lines for name, lines in lengths.items() if lines > LINES_OF_A_FILE} == {}
+    long = {name: lines for name, lines in lengths.items() if lines > LINES_OF_A_FILE}
+    assert not long, long
 
 
 def test_functions_are_short() -> None:
@@ -21,7 +22,7 @@ def test_functions_are_short() -> None:
             lines = (function.end_lineno or function.lineno) - function.lineno + 1
             if lines > LINES_OF_A_FUNCTION:
                 long[f"{source.name}:{function.lineno} {function.name}"] = lines
-    assert long == {}
+    assert not long, long
 
 
 def test_functions_take_few_parameters() -> None:
@@ -32,4 +33,4 @@ def test_functions_take_few_parameters() -> None:
             count = len(given.posonlyargs) + len(given.args) + len(given.kwonlyargs)
             if count > PARAMETERS:
                 greedy[f"{source.name}:{function.lineno} {function.name}"] = count
-    assert greedy == {}
+    assert not greedy, greedy

@@ -1,4 +1,7 @@
-"""How blocks read, compared with files. `REGENERATE=1 pytest tests/golden` writes the files anew: read the difference."""
+"""How blocks read, compared with files.
+
+`REGENERATE=1 pytest tests/golden` writes the files anew: read the difference.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,11 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.golden.material import session
 
 import ireneo
 from ireneo.context.policy import CODING, Policy
 from ireneo.engine.compact import compact_drafts
-from tests.golden.material import session
 
 FOLDER = Path(__file__).parent / "blocks"
 BATCHED = Policy(name="golden", goal_min_turns=2, goal_max_turns=2, leaf_min_atoms=3, leaf_max_atoms=5)

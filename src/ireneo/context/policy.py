@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.errors import BadInput
 
@@ -29,6 +30,10 @@ class Policy(Struct, frozen=True, kw_only=True):
     """Old work is summarised even where the budget has room for it."""
     excluded_tools: frozenset[str] = frozenset()
     """Calls of these tools are never summarised."""
+
+    def without(self, *tools: str) -> Policy:
+        """The same policy, but that calls of these tools are never summarised."""
+        return replace(self, excluded_tools=self.excluded_tools | frozenset(tools))
 
     @property
     def family(self) -> str:

@@ -12,7 +12,6 @@ from ireneo.context.weigh import Count, arguments_text, weigh
 from ireneo.formats.chat.format import ChatFormat, Payload, Violation
 from ireneo.log.message import Draft, texts
 
-
 CHARACTERS_PER_TOKEN = 4
 
 

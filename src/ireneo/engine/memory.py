@@ -27,8 +27,9 @@ class Memory:
 
         With `must_exist`, raises SessionNotFound where it was not made yet.
         """
-        info = next((info for info in await self.sessions() if info.key.session == id), None)
         key = SessionKey(self.space, id)
+        async with self._store.read() as tx:
+            info = await tx.sessions.get(key)
         if info is None and must_exist:
             raise SessionNotFound(f"There is no session {id!r} in space {self.space!r}; see `ireneo sessions`.")
         session = Session(self._store, key, branch, self._tokenizer.count, info.source if info else None)

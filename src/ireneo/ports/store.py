@@ -92,6 +92,9 @@ class SessionsPort(Protocol):
     async def list(self, space: str) -> Sequence[SessionInfo]:
         """Every session of a space, the one that was made or appended to last standing first."""
 
+    async def get(self, key: SessionKey) -> SessionInfo | None:
+        """What the list says of one session; None where it was not made."""
+
     async def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
         """Each branch of a session by name. Raises SessionNotFound."""
 

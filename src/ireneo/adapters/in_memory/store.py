@@ -32,6 +32,10 @@ class MemorySessions:
         trees = sorted(self._shelf.space(space), key=lambda tree: tree.appended, reverse=True)
         return [tree.info() for tree in trees]
 
+    async def get(self, key: SessionKey) -> SessionInfo | None:
+        """What the list says of one session."""
+        return next((tree.info() for tree in self._shelf.space(key.space) if tree.info().key == key), None)
+
     async def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
         """Each branch of a session."""
         tree = self._shelf.need(key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias, cast
 
 import apsw
 
@@ -12,6 +13,8 @@ from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import read_time
 from ireneo.log.branch import Head, SessionKey
 from ireneo.ports.store import SessionInfo
+
+_Row: TypeAlias = tuple[str, str | None, int, int, str | None, str | None]
 
 
 class SqliteSessions:
@@ -28,6 +31,10 @@ class SqliteSessions:
         """Every session of a space."""
         return await self._channel.ask(list_sessions, space)
 
+    async def get(self, key: SessionKey) -> SessionInfo | None:
+        """What the list says of one session."""
+        return await self._channel.ask(get_session, key)
+
     async def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
         """Each branch of a session."""
         return await self._channel.ask(list_branches, key)
@@ -41,17 +48,24 @@ def create_session(database: apsw.Connection, key: SessionKey, source: str | Non
 
 def list_sessions(database: apsw.Connection, space: str) -> list[SessionInfo]:
     """Every session of a space, the one that was appended to last standing first."""
-    return [
-        SessionInfo(
-            key=SessionKey(space, row[0]),
-            source=row[1],
-            messages=row[2],
-            tokens=row[3],
-            first_at=read_time(row[4]),
-            last_at=read_time(row[5]),
-        )
-        for row in database.execute(SQL["list_sessions"], {"space": space})
-    ]
+    return [_info(space, cast(_Row, row)) for row in database.execute(SQL["list_sessions"], {"space": space})]
+
+
+def get_session(database: apsw.Connection, key: SessionKey) -> SessionInfo | None:
+    """One session as the list has it."""
+    row = database.execute(SQL["get_session"], {"space": key.space, "session": key.session}).fetchone()
+    return None if row is None else _info(key.space, cast(_Row, row))
+
+
+def _info(space: str, row: _Row) -> SessionInfo:
+    return SessionInfo(
+        key=SessionKey(space, row[0]),
+        source=row[1],
+        messages=row[2],
+        tokens=row[3],
+        first_at=read_time(row[4]),
+        last_at=read_time(row[5]),
+    )
 
 
 def list_branches(database: apsw.Connection, key: SessionKey) -> dict[str, Head | None]:

@@ -11,25 +11,37 @@ import ireneo
 from ireneo.errors import NotFound
 from ireneo.faces.cli.answers import write_json
 from ireneo.faces.cli.files import LogFile
-from ireneo.faces.cli.logs import log_format_of, session_in
+from ireneo.faces.cli.logs import log_format_of
 from ireneo.faces.cli.options import AUTO, DEFAULT_SPACE, AsJson, Db, Space
 from ireneo.faces.cli.stored import reading, session_named
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="What a context shows: s_… for a block, m_… for a message.")]
 Of = Annotated[
-    str | None, typer.Option("--session", "-s", metavar="ID", help="The session to look in. [default: all of the space]")
+    str | None,
+    typer.Option("--session", "-s", metavar="ID", help="The session to look in. [default: all of the space]"),
 ]
 File = Annotated[
     str | None, typer.Option("--file", metavar="FILE", help="The log that the context was cut from, if it was a file.")
 ]
 SMALLEST = 256
 """A budget for which all that can be summarised is."""
+AtBudget = Annotated[
+    int,
+    typer.Option(
+        "--budget",
+        "-b",
+        metavar="TOKENS",
+        help="With --file: what the context was cut to, which the block next to the live messages depends on.",
+        show_default=False,
+    ),
+]
 
 
 def expand(
     id: Id,
     session: Of = None,
     file: File = None,
+    budget: AtBudget = SMALLEST,
     as_json: AsJson = False,
     db: Db = None,
     space: Space = DEFAULT_SPACE,
@@ -38,7 +50,7 @@ def expand(
     if file is None:
         name, opened = reading(db, space, lambda memory: _in_space(memory, id, session))
     else:
-        name, opened = asyncio.run(_in_file(file, id, session))
+        name, opened = asyncio.run(_in_file(file, id, session, budget))
     if as_json:
         write_json({"id": id, "session": name, "summary": opened.summary, "messages": opened.messages})
     else:
@@ -59,8 +71,29 @@ async def _in_space(memory: ireneo.Memory, id: str, session: str | None) -> tupl
             return one.id, await one.expand(id)
         except NotFound:
             continue
-    raise NotFound(f"There is no block or message {id} in space {memory.space}; a context shows the ids that there are.")
+    raise NotFound(
+        f"There is no block or message {id} in space {memory.space}; a context shows the ids that there are."
+    )
 
 
-async def _in_file(given: str, id: str, session: str | None) -> tuple[str, ireneo.Expanded]:
-    """Take the log into a memory that dies with us: the same messages make the same blocks, under the same ids."""
+async def _in_file(given: str, id: str, session: str | None, budget: int) -> tuple[str, ireneo.Expanded]:
+    """Look in a memory that dies with us: the same messages make the same blocks, under the same ids."""
+    async with ireneo.open(":memory:") as memory:
+        with LogFile(given) as file:
+            log = log_format_of(file, AUTO)
+            names = [done.session async for done in memory.import_log(file.lines(), log, name=file.stem)]
+        for name in names:
+            if session is not None and not name.startswith(session):
+                continue
+            for preset in (ireneo.CODING, ireneo.FORGE):
+                one = await memory.session(name)
+                if id.startswith("s_"):
+                    await one.context(budget, preset=preset)
+                try:
+                    return name, await one.expand(id)
+                except NotFound:
+                    continue
+    raise NotFound(
+        f"There is no block or message {id} in {given}; name the --budget of the context that showed it, "
+        "since a block next to the live messages depends on it."
+    )

@@ -8,8 +8,15 @@ from typing import Annotated, NoReturn
 
 import typer
 
+import ireneo
 from ireneo.errors import BadInput, IreneoError
+from ireneo.faces.cli.branches import fork, rewind
+from ireneo.faces.cli.compact import compact
 from ireneo.faces.cli.context import context
+from ireneo.faces.cli.expand import expand
+from ireneo.faces.cli.imports import import_logs
+from ireneo.faces.cli.sessions import formats, sessions
+from ireneo.faces.cli.snapshot import snapshot
 
 app = typer.Typer(
     name="ireneo",
@@ -22,8 +29,6 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        import ireneo
-
         sys.stdout.write(f"ireneo {ireneo.__version__}\n")
         raise typer.Exit
 
@@ -37,7 +42,9 @@ def main(
     """Memory for agents: it keeps all that happened, and cuts from it what the model should see."""
 
 
-app.command()(context)
+app.command("import")(import_logs)
+for command in (sessions, context, expand, compact, snapshot, rewind, fork, formats):
+    app.command()(command)
 
 
 def run() -> NoReturn:

@@ -60,7 +60,9 @@ def title_of(session: ireneo.Session) -> str:
 def _chosen(ids: list[str], wished: str, space: str) -> str:
     found = [wished] if wished in ids else [id for id in ids if id.startswith(wished)]
     if not found:
-        raise SessionNotFound(f"There is no session {wished} in space {space}; `ireneo sessions` lists those there are.")
+        raise SessionNotFound(
+            f"There is no session {wished} in space {space}; `ireneo sessions` lists those there are."
+        )
     # A run of a sub-agent is called after its session: the shorter id is the one that is meant.
     shortest = min(found, key=len)
     if not all(id.startswith(shortest) for id in found):

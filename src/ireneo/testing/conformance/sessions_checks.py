@@ -28,6 +28,16 @@ async def a_session_is_made_once(store: Store) -> None:
 
 
 @check
+async def one_session_is_told_as_the_list_tells_it(store: Store) -> None:
+    """A session by its name is what the list says of it; one that was never made, or of another space, is None."""
+    await tell(store, numbered(3))
+    async with store.read() as tx:
+        expect(await tx.sessions.get(KEY), (await tx.sessions.list(SPACE))[0], "the session")
+        expect(await tx.sessions.get(SessionKey(SPACE, "never")), None, "a session never made")
+        expect(await tx.sessions.get(SessionKey("elsewhere", KEY.session)), None, "the session in another space")
+
+
+@check
 async def a_list_counts_all_branches(store: Store) -> None:
     """A session's messages and tokens are those of all its branches together, each counted once."""
     trunk = await tell(store, numbered(6))

@@ -17,6 +17,11 @@ FROM sessions
 WHERE space = :space
 ORDER BY appended DESC;
 
+-- name: get_session
+SELECT session, source, messages, tokens, first_at, last_at
+FROM sessions
+WHERE space = :space AND session = :session;
+
 -- name: count_messages
 UPDATE sessions
 SET messages = messages + :messages,

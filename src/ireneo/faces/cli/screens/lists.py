@@ -52,4 +52,4 @@ def show_formats() -> None:
 
 
 def _day(moment: datetime | None) -> str:
-    return "" if moment is None else f"{moment:%Y-%m-%d %H:%M}"
+    return "" if moment is None else f"{moment:%Y-%m-%d}"

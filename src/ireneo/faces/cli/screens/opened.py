@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 from rich.console import Console
@@ -23,7 +23,9 @@ def show_opened(screen: Console, opened: ireneo.Expanded, session: str) -> None:
     block = opened.summary
     if block is not None:
         tier = _LEVELS[block.level]
-        title = f"{tier.name} {block.id[:SHORT]} · {block.messages:,} messages, {block.source_tokens:,} tokens · {session}"
+        title = (
+            f"{tier.name} {block.id[:SHORT]} · {block.messages:,} messages, {block.source_tokens:,} tokens · {session}"
+        )
         screen.print(Text(title, style="bold"), soft_wrap=True)
         screen.print()
     alone = len(opened.messages) == 1
@@ -52,9 +54,26 @@ def _lines(message: ireneo.Message) -> Iterator[str]:
     if message.text:
         yield from message.text.splitlines()
     for call in message.draft.calls:
-        given = call.arguments if isinstance(call.arguments, str) else msgspec.json.encode(call.arguments).decode()
-        yield f"→ {call.name} {given}"
+        yield from _call(call.name, call.arguments)
     for result in message.draft.results:
         if result.failed:
             yield "(failed)"
         yield from result.text.splitlines() or ["(no output)"]
+
+
+def _call(name: str, arguments: Mapping[str, object] | str) -> Iterator[str]:
+    if isinstance(arguments, str):
+        arguments = {"": arguments}
+    said = {key: _said(value) for key, value in arguments.items()}
+    if len(said) == 1 and "\n" not in (only := next(iter(said.values()))):
+        yield f"→ {name} {only}"
+        return
+    yield f"→ {name}"
+    for key, value in said.items():
+        first, *rest = value.splitlines() or [""]
+        yield f"    {key}: {first}"
+        yield from (f"      {line}" for line in rest)
+
+
+def _said(value: object) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -1,0 +1,98 @@
+"""Where the sessions live while they are tested: each kind of store, opened as often as there are processes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+import ireneo
+from ireneo import Draft, Memory, chat_format
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.sqlite import open_sqlite
+from ireneo.ports.store import Store
+
+from .promises import TOKENS
+
+STORES = ("in memory", "sqlite")
+every_store = pytest.mark.parametrize("store", STORES)
+
+_TIMES = int(os.environ.get("IRENEO_EXAMPLES", "1"))
+
+
+def calm(examples: int, **more: int) -> settings:
+    """The same examples on every run; `IRENEO_EXAMPLES=20` looks through twenty times as many."""
+    checks = [HealthCheck.too_slow, HealthCheck.data_too_large]
+    return settings(
+        max_examples=examples * _TIMES,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=checks,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+class House:
+    """One store; each memory over it is what another process would have."""
+
+    def __init__(self, kind: str, folder: Path, stack: AsyncExitStack) -> None:
+        self.kind = kind
+        self._path = folder / "memory.db"
+        self._stack = stack
+        self._shared = InMemoryStore()
+
+    async def memory(self, space: str = "mine") -> Memory:
+        """A memory that knows nothing but what is stored."""
+        if self.kind == "in memory":
+            return Memory(self._shared, TOKENS, space)
+        return await self._stack.enter_async_context(ireneo.open(self._path, space=space, durability="normal"))
+
+    async def store(self) -> Store:
+        """The store itself, to look into it or to put something between."""
+        if self.kind == "in memory":
+            return self._shared
+        store = await open_sqlite(self._path, durability="normal")
+        self._stack.push_async_callback(store.close)
+        return store
+
+
+@asynccontextmanager
+async def housed(kind: str) -> AsyncIterator[House]:
+    """An empty store of that kind."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with AsyncExitStack() as stack:
+            yield House(kind, Path(folder), stack)
+
+
+def live_in(kind: str, work: Callable[[House], Awaitable[None]]) -> None:
+    """Do `work` with an empty store of that kind."""
+
+    async def within() -> None:
+        async with housed(kind) as house:
+            await work(house)
+
+    asyncio.run(within())
+
+
+def written_in(name: str, drafts: Sequence[Draft]) -> list[dict[str, object]]:
+    """The message list of a provider that says what `drafts` say, with the system prompt in its place."""
+    payload = chat_format(name).encode(drafts)
+    prompt = [] if payload.system is None else [{"role": "system", "content": payload.system}]
+    return [*prompt, *payload.messages] if name == "openai" else payload.messages
+
+
+def transcript(name: str, drafts: Sequence[Draft]) -> list[bytes]:
+    """A log that holds the session, as lines."""
+    payload = chat_format(name).encode(drafts)
+    run: dict[str, object] = {"id": "run", "messages": payload.messages}
+    if payload.system is not None:
+        run["system"] = payload.system
+    return [json.dumps(run).encode()]
