@@ -68,7 +68,8 @@ def lines(field: str) -> Callable[[Path], Iterator[Session]]:
 def books(folder: Path) -> Iterator[Session]:
     """Each file is a text; its paragraphs are its messages."""
     for path in sorted(folder.glob("*.txt.xz")):
-        yield lzma.open(path, "rt", encoding="utf-8").read().split("\n\n")
+        with lzma.open(path, "rt", encoding="utf-8") as book:
+            yield book.read().split("\n\n")
 
 
 KINDS: dict[str, Callable[[Path], Iterator[Session]]] = {

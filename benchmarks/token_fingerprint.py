@@ -1,6 +1,7 @@
-"""Write the vocabulary fingerprint that the token estimate looks pieces up in.
+"""What the vocabulary fingerprint holds that the token estimate looks pieces up in; and how it is written.
 
-    python benchmarks/token_fingerprint.py OUT FOLDER…
+    python benchmarks/token_fingerprint.py                 what the one holds that ships
+    python benchmarks/token_fingerprint.py OUT FOLDER…     write another
 
 Each folder is a kind of text and counts the same, however much is in it. An entry of the o200k vocabulary is worth
 what it is used in them, and a little for its rank, since lower ranks are the commoner entries of the text that the
@@ -15,10 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ireneo.adapters.tokens.exact import load_backend
-from ireneo.adapters.tokens.fingerprint import fingerprint, pack
+from ireneo.adapters.tokens.fingerprint import SPACE, fingerprint, known, pack
 
 ENTRIES = 199_998
-KEPT = 64_000
+KEPT = 96_000
 RANK_WORTH = 0.05
 """What its rank is worth to an entry, in shares of a folder, before it is divided by the rank."""
 
@@ -48,29 +49,40 @@ def entries() -> Iterator[tuple[int, str]]:
 
 def eligible(text: str) -> bool:
     """Whether the estimate would look `text` up; the rest it knows by rule."""
-    if text.isdecimal() or (len(text) == 1 and text.isascii()):
-        return False
-    return not any(letter > "\xff" and letter.isalpha() for letter in text)
+    return not (text.isascii() and (len(text) == 1 or text.isdecimal() or text.isspace()))
 
 
-def main(out: str, folders: list[str]) -> None:
+def write(out: str, folders: list[str]) -> None:
     """Rank the entries and write the best."""
     worth: Counter[int] = Counter()
     for folder in folders:
         for rank, share in used(Path(folder)).items():
             worth[rank] += share / len(folders)
     texts = {rank: text for rank, text in entries() if eligible(text)}
-    for rank, text in texts.items():
-        # Latin words with marks are French, Turkish and so on: useful, but less than English ones.
-        likely = 0.1 if not text.isascii() and text.strip(" ").isalpha() else 1.0
-        worth[rank] += likely * RANK_WORTH / (rank + 2000)
+    for rank in texts:
+        worth[rank] += RANK_WORTH / (rank + 2000)
     best = sorted(texts, key=lambda rank: -worth[rank])[:KEPT]
     packed = pack(fingerprint(texts[rank]) for rank in best)
     Path(out).write_bytes(packed)
     print(f"{len(best):,} of {len(texts):,} entries in {len(packed):,} bytes, from {len(folders)} folders")
 
 
+def show() -> None:
+    """Say what the one that ships holds, by rank: lower ranks are commoner."""
+    held = known()
+    texts = [(rank, text) for rank, text in entries() if eligible(text)]
+    print(f"{len(held):,} fingerprints; one stranger in {SPACE // len(held):,} is taken for an entry")
+    print(f"{'ranks':>19}{'eligible':>10}{'held':>8}{'share':>8}")
+    for start in range(0, ENTRIES, 25_000):
+        band = [text for rank, text in texts if start <= rank < start + 25_000]
+        here = sum(fingerprint(text) in held for text in band)
+        print(f"{start:>9,} …{start + 24_999:>8,}{len(band):>10,}{here:>8,}{here / max(1, len(band)):>8.0%}")
+
+
 if __name__ == "__main__":
-    if len(sys.argv) < 3:
-        sys.exit(__doc__)
-    main(sys.argv[1], sys.argv[2:])
+    if len(sys.argv) == 1:
+        show()
+    elif len(sys.argv) == 2:
+        sys.exit("Name the file to write and the folders of text to weigh the entries by.")
+    else:
+        write(sys.argv[1], sys.argv[2:])

@@ -154,7 +154,7 @@ def _of_file(tool: str, path: str, given: dict[str, object]) -> Action:
     if added or "content" in given:
         return Action(deed="write", subject=path, added=added)
     if pattern:
-        return Action(deed="search", subject=_clip(f"{pattern} in {path}"))
+        return Action(deed="search", subject=_clip(f"{pattern} in {_short_path(path)}"))
     if re.search(r"edit|write|create|insert|replace|patch", tool, re.IGNORECASE) and "view" not in str(
         given.get("command")
     ):
@@ -198,3 +198,9 @@ def _clip(text: str, limit: int = 160) -> str:
     """One line of at most `limit` characters."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def _short_path(path: str) -> str:
+    """The end of a path: where a search was made matters less than what was searched for."""
+    parts = path.rstrip("/").split("/")
+    return path if len(parts) <= 3 else "…/" + "/".join(parts[-2:])

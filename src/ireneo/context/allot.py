@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from ireneo.context.offline.names import SAID, SUBJECT, both
+from ireneo.context.offline.names import SAID, SUBJECT, both, faded
 from ireneo.context.render import Choice, heading, say
 from ireneo.context.summary import Line, SectionName
 from ireneo.context.weigh import Count
@@ -42,9 +42,6 @@ NARROW_WORTH = 0.3
 
 AGAIN_WORTH = (1.0, 0.4, 0.15)
 """The share of a name's worth where it stands already once, or twice: beside other company it says something new."""
-
-FADING = 0.27
-"""A name's worth falls with the number of messages since its last use to this negative power."""
 
 
 class Offer(Struct, frozen=True, kw_only=True):
@@ -209,10 +206,10 @@ def _values(offers: Sequence[Offer], end: int) -> Mapping[str, float]:
     values: dict[str, float] = {}
     for offer in offers:
         for _, line in offer.lines:
-            fresh = (1.0 + max(end - line.position, 0)) ** -FADING
+            age = max(end - line.position, 0)
             for mention in line.names:
-                values[mention.name] = both(values.get(mention.name, 0.0), mention.weight * fresh)
+                values[mention.name] = both(values.get(mention.name, 0.0), faded(mention.weight, age))
             said, worth = (line.subject, SUBJECT) if line.subject else (line.text, SAID)
             for name in artifacts(said):
-                values[name] = both(values.get(name, 0.0), worth * fresh)
+                values[name] = both(values.get(name, 0.0), faded(worth, age))
     return values

@@ -16,8 +16,8 @@ from ireneo.context.weigh import MESSAGE_TOKENS, Count, arguments_text, weigh
 from ireneo.grounding.artifacts import artifacts
 from ireneo.log.message import Call, Draft, Message, Text, is_own_block, texts
 
-FRAME_TOKENS = MESSAGE_TOKENS + 14
-"""A block's message, and the line that says whose notes it is where a format puts it into the user's mouth."""
+NOTES_TOKENS = 14
+"""The line that says whose notes a block is, where a format has to put it into the user's mouth."""
 
 FOREIGN_SUMMARY_TOKENS = 40
 
@@ -64,6 +64,8 @@ class Slot:
         self.item = item
         self.fitted = fitted
         self.masked = masked
+        self.frame = MESSAGE_TOKENS + NOTES_TOKENS
+        """Of a block: what its message costs besides its text."""
 
     def offer(self, operations: Sequence[Line] = ()) -> Offer:
         """The lines and names that it could show; a dead end that later `operations` overturned is none."""
@@ -81,7 +83,7 @@ class Slot:
     def fixed(self, count: Count) -> int:
         """What it costs before its lines and names."""
         if isinstance(self.item, Summary):
-            return count(header(self.item)) + 1 + FRAME_TOKENS
+            return count(header(self.item)) + 1 + self.frame
         return weigh(self.draft(()).parts, count)[0]
 
     def draft(self, names: Sequence[str]) -> Draft:
@@ -95,7 +97,7 @@ class Slot:
     def shown(self, choice: Choice, count: Count) -> Shown:
         """Settle it."""
         if isinstance(self.item, Summary):
-            return show_block(self.item, render(self.item, choice), count)
+            return show_block(self.item, render(self.item, choice), self.frame, count)
         names = [name for _, chosen in choice.get(LEFT_OUT, ()) for name in chosen]
         draft = self.draft(names)
         changed = self.masked and isinstance(self.fitted, Fitted) and not self.fitted.whole
@@ -139,6 +141,8 @@ def slot_masked(message: Message, calls: dict[str, Call], count: Count) -> Slot:
 
 def settle(slots: Sequence[Slot], room: int, count: Count) -> list[Shown]:
     """Fill what the fixed parts of `slots` leave of `room` tokens with the lines and names that are most needed."""
+    for slot, following in zip(slots, [*slots[1:], None], strict=True):
+        slot.frame = _frame(following)
     fixed = sum(slot.fixed(count) for slot in slots)
     standing = [
         name
@@ -162,8 +166,17 @@ def settle(slots: Sequence[Slot], room: int, count: Count) -> list[Shown]:
     return shown
 
 
-def show_block(summary: Summary, text: str, count: Count) -> Shown:
-    """Show a summary as `text`."""
+def _frame(following: Slot | None) -> int:
+    """What a block costs besides its text: adjacent blocks share a message, and before a user it needs no note."""
+    if following is None:
+        return MESSAGE_TOKENS + NOTES_TOKENS
+    if isinstance(following.item, Summary):
+        return 1
+    return MESSAGE_TOKENS if following.item.role == "user" else MESSAGE_TOKENS + NOTES_TOKENS
+
+
+def show_block(summary: Summary, text: str, frame: int, count: Count) -> Shown:
+    """Show a summary as `text`, in a message that costs `frame` tokens besides."""
     return Shown(
         what="summary",
         id=summary.id,
@@ -172,7 +185,7 @@ def show_block(summary: Summary, text: str, count: Count) -> Shown:
         first=summary.first,
         last=summary.last,
         covers=summary.messages,
-        tokens=count(text) + FRAME_TOKENS,
+        tokens=count(text) + frame,
         draft=_block(text),
     )
 

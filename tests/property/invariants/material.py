@@ -19,7 +19,9 @@ TINY = Policy(
     goal_max_turns=3,
 )
 """Deep trees of blocks over short sessions."""
-HASTY = Policy(name="hasty", leaf_min_atoms=2, leaf_max_atoms=5, fan_in=2, goal_min_turns=2, keep_messages=6, eager=True)
+HASTY = Policy(
+    name="hasty", leaf_min_atoms=2, leaf_max_atoms=5, fan_in=2, goal_min_turns=2, keep_messages=6, eager=True
+)
 SPARING = Policy(name="sparing", leaf_min_atoms=2, leaf_max_atoms=4, fan_in=2, excluded_tools=frozenset({"plan"}))
 PRESETS: tuple[str | Policy, ...] = ("coding", "forge", TINY, HASTY, SPARING)
 FORMATS = ("openai", "anthropic")
@@ -211,6 +213,7 @@ STEPS: dict[str, Callable[[Teller], list[Draft]]] = {
     "foreign summary": _foreign_summary,
     "orphan": lambda t: [says("tool", Result(call_id=f"gone-{t.mark()}", parts=(Text(text=t.words(20)),)))],
     "unanswered": _unanswered,
+    "all unanswered": lambda t: [draft for _ in range(30) for draft in _unanswered(t)],
     "say": lambda t: [says("assistant", f"I found the cause, because {t.words(20)}")],
     "say nothing": lambda t: [says("assistant", "")],
     "answer": lambda t: [says("assistant", f"Done: {t.words(10)} It works now.")],
@@ -230,7 +233,9 @@ _TURNS: tuple[tuple[str, ...], ...] = (
     ("ask", "ask", "ask", "ask"),
     ("instruct", "ask", "work", "answer"),
 )
-_ODD = tuple((step,) for step in STEPS if step not in ("wide", "work on", "ask hugely", "read hugely", "instruct hugely"))
+_ODD = tuple(
+    (step,) for step in STEPS if step not in ("wide", "work on", "ask hugely", "read hugely", "instruct hugely")
+)
 _HUGE = (("ask hugely",), ("read hugely",), ("instruct hugely",), ("wide",))
 
 turns = st.sampled_from(_TURNS)

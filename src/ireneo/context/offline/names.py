@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 from ireneo.context.actions import Deed
@@ -30,6 +31,12 @@ SAID = 9.0
 """A name in the agent's prose."""
 SEEN = 1.0
 """A name in an output."""
+SEEN_JUST_NOW = 6.0
+"""A name in the newest output is so many times as likely to be used as one in the average output."""
+FADING = 0.27
+"""What the agent wrote falls in worth with the number of messages since, to this negative power: slowly."""
+SEEN_FADING = 0.65
+"""What it only saw falls faster: either it is used soon, or hardly ever."""
 LINE_START = 2.0
 """A name that begins a line of what the agent wrote is so many times likelier to be written again."""
 AGAIN = 0.1
@@ -74,3 +81,10 @@ def merged(groups: Iterable[Iterable[Mention]], limit: int = MAX_NAMES) -> tuple
 def ranked(weights: Mapping[str, float]) -> tuple[Mention, ...]:
     """Mentions by weight; equal weights keep the order in which they came."""
     return tuple(Mention(name, round(weight, 2)) for name, weight in sorted(weights.items(), key=lambda item: -item[1]))
+
+
+def faded(weight: float, age: int) -> float:
+    """What a name of this weight is worth `age` messages after its last use."""
+    if weight >= min(WRITTEN.values()):
+        return weight * math.pow(1.0 + age, -FADING)
+    return weight * SEEN_JUST_NOW * math.pow(1.0 + age, -SEEN_FADING)

@@ -15,19 +15,23 @@ Place = Annotated[
     str, typer.Argument(metavar="TO", help="A message's id, the beginning of it, the id that its log gave it, or root.")
 ]
 At = Annotated[
-    str | None, typer.Option("--at", metavar="ID", help="Where the branch begins. [default: where the session stands]")
+    str | None,
+    typer.Option("--at", metavar="ID", help="Where the branch begins.", show_default="where the session stands"),
 ]
 
 
 def rewind(session: SessionName, to: Place, db: Db = None, space: Space = DEFAULT_SPACE) -> None:
-    """Go back to a message: what came after it stays in the log, and out of every context."""
+    """Go back to a message of a session.
+
+    What came after it stays in the log, and out of every context.
+    """
 
     async def work(memory: ireneo.Memory) -> str:
         stands = await session_named(memory, session)
         await stands.rewind(to)
         return await _where(stands)
 
-    sys.stdout.write(f"{reading(db, space, work)}\n")
+    sys.stdout.write(f"  {reading(db, space, work)}\n")
 
 
 def fork(
@@ -37,13 +41,16 @@ def fork(
     db: Db = None,
     space: Space = DEFAULT_SPACE,
 ) -> None:
-    """Make a branch, to go on from a message in another way; look at it as SESSION@NAME."""
+    """Make a branch that begins at a message.
+
+    Look at it as SESSION@NAME.
+    """
 
     async def work(memory: ireneo.Memory) -> str:
         stands = await session_named(memory, session)
         return await _where(await stands.fork(name, at=at))
 
-    sys.stdout.write(f"{reading(db, space, work)}\n")
+    sys.stdout.write(f"  {reading(db, space, work)}\n")
 
 
 async def _where(session: ireneo.Session) -> str:

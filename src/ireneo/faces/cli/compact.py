@@ -19,7 +19,10 @@ Messages = Annotated[
 
 
 def compact(file: Messages, budget: Budget, to: To = None, preset: Preset = "coding") -> None:
-    """Cut a message list to a budget: messages in, messages out, in the shape in which they came."""
+    """Cut a message list: messages in, messages out.
+
+    They leave in the shape in which they came, and need no database.
+    """
     with LogFile(file) as given:
         data = given.read()
         label = given.label

@@ -10,7 +10,7 @@ from msgspec import Struct
 import ireneo
 from ireneo.faces.cli.answers import context_answer, write_json
 from ireneo.faces.cli.logs import is_file, path_of, read_session
-from ireneo.faces.cli.options import AUTO, DEFAULT_SPACE, AsJson, Budget, Db, Format, Preset, SessionOf, Space, To
+from ireneo.faces.cli.options import DEFAULT_SPACE, AsJson, Budget, Db, Preset, SessionOf, Space, To
 from ireneo.faces.cli.screens.blocks import Ends, Place, ends_of, parts_of, place_of, places_of
 from ireneo.faces.cli.stored import reading, session_named, title_of
 
@@ -38,16 +38,15 @@ def context(
     to: To = None,
     as_json: AsJson = False,
     session: SessionOf = None,
-    format: Format = AUTO,
     db: Db = None,
     space: Space = DEFAULT_SPACE,
 ) -> None:
-    """Cut a session to a budget, and show what the model would see.
+    """Cut a session to a budget, and look at it.
 
     A file is read as it is, without any database. With --json: the payload itself, and what each part of it stands for.
     """
     if is_file(named):
-        logged, log = read_session(named, format, session)
+        logged, log = read_session(named, session)
         path = path_of(logged)
         made = ireneo.compact(path, budget, to=to or log.chat, preset=preset)
         places = places_of(path)

@@ -18,7 +18,7 @@ from ireneo.faces.cli.stored import reading, session_named
 Id = Annotated[str, typer.Argument(metavar="ID", help="What a context shows: s_… for a block, m_… for a message.")]
 Of = Annotated[
     str | None,
-    typer.Option("--session", "-s", metavar="ID", help="The session to look in. [default: all of the space]"),
+    typer.Option("--session", "-s", metavar="ID", help="The session to look in.", show_default="all of the space"),
 ]
 File = Annotated[
     str | None, typer.Option("--file", metavar="FILE", help="The log that the context was cut from, if it was a file.")
@@ -46,7 +46,10 @@ def expand(
     db: Db = None,
     space: Space = DEFAULT_SPACE,
 ) -> None:
-    """Open a block or a masked output of a context: the raw messages that stand behind it."""
+    """Open a block or a masked output.
+
+    Shows the raw messages that stand behind what a context shows in short.
+    """
     if file is None:
         name, opened = reading(db, space, lambda memory: _in_space(memory, id, session))
     else:

@@ -18,6 +18,7 @@ from ireneo.faces.cli.options import AUTO, DEFAULT_SPACE, STDIN, Db, Format, Spa
 from ireneo.faces.cli.screens.progress import ReadingBar
 from ireneo.faces.cli.stored import database, writing
 from ireneo.faces.cli.warnings import warn, warn_of_damage, warn_of_faults
+from ireneo.faces.cli.words import counted
 
 Logs = Annotated[
     list[str],
@@ -53,7 +54,10 @@ class Tally(Struct, kw_only=True):
 
 
 def import_logs(logs: Logs, db: Db = None, space: Space = DEFAULT_SPACE, format: Format = AUTO) -> None:
-    """Take agents' logs into the memory. What is there already is left as it is: import as often as you like."""
+    """Take agents' logs into the memory.
+
+    What is there already is left as it is: import as often as you like.
+    """
     if format != AUTO:
         ireneo.log_format(format)
     tally = Tally()
@@ -62,10 +66,10 @@ def import_logs(logs: Logs, db: Db = None, space: Space = DEFAULT_SPACE, format:
     if found:
         writing(path, space, lambda memory: _take(memory, found, tally))
     if tally.passed:
-        sys.stdout.write(f"{tally.passed:,} other files were passed over.\n")
+        sys.stdout.write(f"  {counted(tally.passed, 'file')} without a session passed over\n")
     if not tally.sessions:
         raise BadInput(f"Nothing could be read in {', '.join(logs)}; `ireneo formats` lists what can.")
-    sys.stdout.write(f"{tally.sessions:,} sessions, {tally.new:,} new messages → {path}\n")
+    sys.stdout.write(f"  {counted(tally.sessions, 'session')}, {counted(tally.new, 'new message')} → {path}\n")
     if tally.unread:
         raise typer.Exit(1)
 
@@ -91,8 +95,8 @@ async def _take_one(memory: ireneo.Memory, found: Found, tally: Tally, bar: Read
             warn_of_faults(file.label, done.faults)
             tally.sessions += 1
             tally.new += done.new
-            new = f"{done.new:,} new"
-            bar.write(f"{new:>11} of {done.messages:>6,} messages  {done.tokens:>10,} tokens  {done.session}")
+            stored = f"{done.new:,} new of {counted(done.messages, 'message')}"
+            bar.write(f"  {stored:<30}{done.tokens:>11,} tokens  {done.session}")
         warn_of_damage(file)
         tally.unread += file.damage is not None
 

@@ -36,10 +36,10 @@ def log_format_of(file: LogFile, name: str) -> ireneo.LogFormat:
     return ireneo.recognise(sample, file.label)
 
 
-def read_session(given: str, format: str, session: str | None) -> tuple[ireneo.LoggedSession, ireneo.LogFormat]:
+def read_session(given: str, session: str | None) -> tuple[ireneo.LoggedSession, ireneo.LogFormat]:
     """A session of a log (the first one, where none is named), and the log's format."""
     with LogFile(given) as file:
-        log = log_format_of(file, format)
+        log = log_format_of(file, AUTO)
         try:
             logged = _chosen(file, log, session)
         except ireneo.BadInput as fault:

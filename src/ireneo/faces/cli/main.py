@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated, NoReturn
+from io import TextIOWrapper
+from typing import Annotated, NoReturn, cast
 
 import typer
 
@@ -13,14 +14,19 @@ from ireneo.errors import BadInput, IreneoError
 from ireneo.faces.cli.branches import fork, rewind
 from ireneo.faces.cli.compact import compact
 from ireneo.faces.cli.context import context
+from ireneo.faces.cli.demo import demo
 from ireneo.faces.cli.expand import expand
 from ireneo.faces.cli.imports import import_logs
 from ireneo.faces.cli.sessions import formats, sessions
 from ireneo.faces.cli.snapshot import snapshot
 
+# Newer versions of Typer bring a click of their own: this is the error of a wrong command line in all of them.
+_UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__bases__[0])
+
 app = typer.Typer(
     name="ireneo",
-    no_args_is_help=True,
+    # Boxes are for terminals.
+    rich_markup_mode="rich" if sys.stdout.isatty() else None,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -43,28 +49,37 @@ def main(
 
 
 app.command("import")(import_logs)
-for command in (sessions, context, expand, compact, snapshot, rewind, fork, formats):
+for command in (sessions, context, expand, compact, snapshot, rewind, fork, formats, demo):
     app.command()(command)
 
 
 def run() -> NoReturn:
     """Run the command that the arguments name, and end the process: 0 done, 1 failed, 2 unusable input, 130 Ctrl-C."""
+    _never_fail_to_print()
     try:
-        app(prog_name="ireneo")
-        code = 0
+        code = app(sys.argv[1:] or ["--help"], prog_name="ireneo", standalone_mode=False)
+        sys.stdout.flush()
+    except _UsageError as fault:
+        code = _say(f"{fault.format_message().rstrip('.')}; see `ireneo --help`.", 2)
     except BadInput as fault:
-        code = _say(fault, 2)
+        code = _say(str(fault), 2)
     except IreneoError as fault:
-        code = _say(fault, 1)
+        code = _say(str(fault), 1)
     except BrokenPipeError:
-        # Whoever read us has seen enough; the interpreter's own flush at exit must not fail a second time.
+        # Whoever read us has seen enough; what is left to flush must not fail a second time.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
     except KeyboardInterrupt:
         code = 130
-    sys.exit(code)
+    sys.exit(code if isinstance(code, int) else 0)
 
 
-def _say(fault: IreneoError, code: int) -> int:
-    sys.stderr.write(f"ireneo: {fault}\n")
+def _never_fail_to_print() -> None:
+    # A terminal that knows no arrows gets question marks, not a traceback.
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+
+
+def _say(sentence: str, code: int) -> int:
+    sys.stderr.write(f"ireneo: {sentence}\n")
     return code

@@ -14,7 +14,7 @@ STDIN = "-"
 
 Db = Annotated[
     Path | None,
-    typer.Option("--db", metavar="FILE", help=f"The database. [default: $IRENEO_DB, else {DEFAULT_DB}]"),
+    typer.Option("--db", metavar="FILE", help="The database.", show_default=f"$IRENEO_DB, else {DEFAULT_DB}"),
 ]
 Space = Annotated[str, typer.Option("--space", metavar="NAME", help="Whose memory it is: a tenant, a user, a project.")]
 Budget = Annotated[
@@ -23,14 +23,17 @@ Budget = Annotated[
 Preset = Annotated[str, typer.Option("--preset", metavar="NAME", help="How it is cut: coding or forge.")]
 To = Annotated[
     str | None,
-    typer.Option("--to", metavar="FORMAT", help="The chat format that comes out. [default: that of the session]"),
+    typer.Option("--to", metavar="FORMAT", help="The chat format that comes out.", show_default="as it came in"),
 ]
 Format = Annotated[
     str, typer.Option("--format", "-f", metavar="FORMAT", help="The log's format; `ireneo formats` lists them.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, and nothing else there.")]
 SessionOf = Annotated[
-    str | None, typer.Option("--session", "-s", metavar="ID", help="Which session of a file that holds several.")
+    str | None,
+    typer.Option(
+        "--session", "-s", metavar="ID", help="Which session of a file that holds several.", show_default="the first"
+    ),
 ]
 SessionName = Annotated[
     str,

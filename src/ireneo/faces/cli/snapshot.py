@@ -22,7 +22,8 @@ UNCUT = 1_000_000_000
 """A budget that no session reaches."""
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The folder for the file.")]
 Capped = Annotated[
-    int | None, typer.Option("--budget", "-b", metavar="TOKENS", help="The most that it may cost. [default: no cut]")
+    int | None,
+    typer.Option("--budget", "-b", metavar="TOKENS", help="The most that it may cost.", show_default="no cut"),
 ]
 
 
@@ -35,7 +36,10 @@ def snapshot(
     db: Db = None,
     space: Space = DEFAULT_SPACE,
 ) -> None:
-    """Write what would go to the provider into a dated file, and print its path; no file is ever overwritten."""
+    """Write the exact payload into a dated file.
+
+    Prints its path; no file is ever overwritten.
+    """
 
     async def work(memory: ireneo.Memory) -> tuple[str, ireneo.Context]:
         named = await session_named(memory, session)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import ireneo
 from ireneo.faces.cli.files import LogFile
+from ireneo.faces.cli.words import counted
 
 SHOWN = 20
 """So many faults of one file are named; of the rest, how many there are."""
@@ -22,7 +23,7 @@ def warn_of_faults(label: str, faults: Sequence[ireneo.Fault]) -> None:
     for fault in faults[:SHOWN]:
         warn(f"{label}:{fault.line}: {fault.message}")
     if len(faults) > SHOWN:
-        warn(f"{label}: {len(faults) - SHOWN} faults more.")
+        warn(f"{label}: {counted(len(faults) - SHOWN, 'fault')} more.")
 
 
 def warn_of_damage(file: LogFile) -> None:

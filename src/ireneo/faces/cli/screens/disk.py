@@ -13,6 +13,7 @@ from ireneo.faces.cli.screens.bars import filled_bar, path_bar
 from ireneo.faces.cli.screens.blocks import FREE, TIERS, Block, Part, Tier, blocks_of
 from ireneo.faces.cli.screens.columns import Column, show_columns, show_labelled
 from ireneo.faces.cli.screens.console import is_coloured
+from ireneo.faces.cli.words import counted
 
 LABEL = 11
 """Columns before a bar."""
@@ -20,6 +21,8 @@ SHORT = 9
 """Characters of an id: enough to open it."""
 WIDEST_BAR = 120
 GAP = "   "
+WORTH_SAYING = 1.05
+"""A smaller saving is what one format has over another."""
 WIDEST_LINE = 200
 
 _COLUMNS = (
@@ -38,6 +41,9 @@ def show_context(screen: Console, context: ireneo.Context, parts: Sequence[Part]
     screen.print()
     screen.print(Text(f"  {title}", style="bold"), overflow="ellipsis", no_wrap=True)
     screen.print()
+    if not parts:
+        screen.print("  There is no message here yet.\n")
+        return
     show_bars(screen, context, parts)
     screen.print()
     show_columns(screen, _COLUMNS, [_row(block, coloured=coloured) for block in blocks_of(parts)])
@@ -64,14 +70,16 @@ def show_bars(screen: Console, context: ireneo.Context, parts: Sequence[Part]) -
     for line in _legend(shares, width, coloured=coloured):
         _labelled(screen, "", line)
     _labelled(screen, "budget", Text(f"{context.tokens:,} of {context.budget:,} tokens"))
-    _labelled(screen, "saving", Text(f"{saving(context)}; {messages:,} messages in {len(parts):,} places"))
+    _labelled(
+        screen, "saving", Text(f"{saving(context)}; {counted(messages, 'message')} in {counted(len(parts), 'place')}")
+    )
 
 
 def saving(context: ireneo.Context) -> str:
     """What the cut saved, in words."""
     before, after = context.tokens_before, context.tokens
-    if not after or before <= after:
-        return f"none, all {after:,} tokens fit"
+    if after * WORTH_SAYING >= before:
+        return "none: all of it fits"
     times = before / after
     much = f"{times:.0f}" if times >= 10 else f"{times:.1f}"
     return f"{before:,} → {after:,} tokens, {much} times smaller"

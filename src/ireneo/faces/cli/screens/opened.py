@@ -10,6 +10,7 @@ from rich.text import Text
 
 import ireneo
 from ireneo.faces.cli.screens.blocks import GOAL, KEPT, LIVE, MASKED, STORY, TURN, WORDS
+from ireneo.faces.cli.words import counted
 
 MOST_LINES = 40
 """Of one message among several; alone it is shown whole."""
@@ -23,28 +24,31 @@ def show_opened(screen: Console, opened: ireneo.Expanded, session: str) -> None:
     block = opened.summary
     if block is not None:
         tier = _LEVELS[block.level]
-        title = (
-            f"{tier.name} {block.id[:SHORT]} · {block.messages:,} messages, {block.source_tokens:,} tokens · {session}"
-        )
-        screen.print(Text(title, style="bold"), soft_wrap=True)
+        size = f"{counted(block.messages, 'message')}, {block.source_tokens:,} tokens"
+        title = f"  {tier.name} {block.id[:SHORT]} · {size} · {session}"
         screen.print()
+        screen.print(Text(title, style="bold"), soft_wrap=True)
+    screen.print()
     alone = len(opened.messages) == 1
     for message in opened.messages:
         _show_message(screen, message, MOST_LINES if not alone else None)
 
 
 def _show_message(screen: Console, message: ireneo.Message, most: int | None) -> None:
-    head = Text(message.role, style=f"bold {_STYLES.get(message.role, KEPT.style)}")
+    head = Text(f"  {message.role}", style=f"bold {_STYLES.get(message.role, KEPT.style)}")
     place = f"  {message.id[:SHORT]}  turn {message.turn}, message {message.position + 1:,}, {message.tokens:,} tokens"
     head.append(place, style="not bold dim")
     screen.print(head, soft_wrap=True)
     lines = list(_lines(message))
     shown = lines if most is None or len(lines) <= most else lines[:most]
     for line in shown:
-        screen.print(Text(f"  {line}"), soft_wrap=True)
+        screen.print(Text(f"    {line}"), soft_wrap=True)
     if len(shown) < len(lines):
         screen.print(
-            Text(f"  … {len(lines) - len(shown):,} lines more: ireneo expand {message.id[:SHORT]}", style="dim"),
+            Text(
+                f"    … {counted(len(lines) - len(shown), 'line')} more: ireneo expand {message.id[:SHORT]}",
+                style="dim",
+            ),
             soft_wrap=True,
         )
     screen.print()

@@ -1,0 +1,67 @@
+"""A new summary never removes an earlier one from its place; only a deeper summary that covers it does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import given
+
+from ireneo import Context, Message, Session, Summary
+
+from .houses import calm, every_store
+from .journeys import Journey, journeys, travel
+from .promises import stands
+
+
+class Seen:
+    """The summaries that were shown so far, but for those that cover a whole path for want of room."""
+
+    def __init__(self) -> None:
+        self.ranges: dict[str, tuple[int, int]] = {}
+        self.records: dict[str, Summary] = {}
+
+    async def look(self, session: Session, context: Context, path: Sequence[Message]) -> None:
+        """Nothing that was shown before lies across the edge of what is shown now."""
+        now = [stands(row, path) for row in context.view]
+        for name, (first, last) in self.ranges.items():
+            for start, end in now:
+                apart = end < first or last < start
+                within = first <= start and end <= last
+                covered = start <= first and last <= end
+                assert apart or within or covered, f"{name} ({first}-{last}) is cut by {start}-{end}"
+        await self.remember(session, context, path)
+
+    async def remember(self, session: Session, context: Context, path: Sequence[Message]) -> None:
+        """Note the summaries; a record, once it is there, stays what it is."""
+        for name, record in self.records.items():
+            assert (await session.expand(name)).summary == record
+        for row in context.view:
+            if row.what != "summary":
+                continue
+            record = (await session.expand(row.id)).summary
+            assert record is not None
+            assert (record.first, record.last, record.depth) == (row.first, row.last, row.depth)
+            self.records[row.id] = record
+            if not record.family.endswith("/whole"):
+                self.ranges[row.id] = stands(row, path)
+
+
+@every_store
+@calm(14)
+@given(journey=journeys(legs=6, size=3))
+def test_a_summary_stays_until_a_wider_one_covers_it_or_its_own_parts_are_shown(store: str, journey: Journey) -> None:
+    travel(store, journey, Seen().look)
+
+
+@every_store
+@calm(10)
+@given(journey=journeys(legs=6, size=3))
+def test_what_a_summary_covers_is_what_it_was_written_from(store: str, journey: Journey) -> None:
+    async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
+        for row in context.view:
+            if row.what == "summary":
+                first, last = stands(row, path)
+                opened = await session.expand(row.id)
+                assert [message.id for message in opened.messages] == [each.id for each in path[first : last + 1]]
+
+    travel(store, journey, check)

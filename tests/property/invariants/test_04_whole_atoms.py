@@ -1,0 +1,76 @@
+"""No cut splits an atom; every context passes its format's validator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ireneo
+from ireneo import Context, Message, Session, chat_format
+from ireneo.formats.chat.format import Payload
+from ireneo.log.atoms import atoms, torn
+from ireneo.log.branch import chain
+
+from .houses import calm, every_store
+from .journeys import Journey, Look, journeys, looks, travel
+from .material import FORMATS, Teller, scripts
+from .promises import pairs, valid, whole_atoms
+
+
+@every_store
+@calm(14)
+@given(journey=journeys())
+def test_no_row_of_a_context_splits_a_call_from_its_results(store: str, journey: Journey) -> None:
+    async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
+        whole_atoms(context, path)
+
+    travel(store, journey, check)
+
+
+@every_store
+@calm(12)
+@given(journey=journeys())
+def test_every_context_is_valid_in_both_formats(store: str, journey: Journey) -> None:
+    async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
+        for name in FORMATS:
+            valid(await session.context(context.budget, to=name, preset=journey.usual.preset))
+
+    travel(store, journey, check)
+
+
+@calm(40)
+@given(steps=scripts(), look=looks, written=st.sampled_from(FORMATS))
+def test_what_is_compacted_into_another_format_is_valid(steps: list[str], look: Look, written: str) -> None:
+    drafts = Teller().tell(["ask", *steps])
+    context = ireneo.compact(chat_format(written).encode(drafts), look.budget, to=look.to, preset=look.preset)
+    valid(context)
+    payload = Payload(messages=context.messages, system=context.system)
+    assert chat_format(look.to).encode(chat_format(look.to).decode(payload)) == payload
+
+
+def told(steps: Sequence[str]) -> list[Message]:
+    """The path that the steps make; what it costs is of no interest."""
+    return chain(None, Teller().tell(steps), lambda parts: (1, 0))
+
+
+@calm(60)
+@given(steps=scripts())
+def test_atoms_are_the_path_again_and_hold_each_call_with_its_result(steps: list[str]) -> None:
+    path = told(steps)
+    groups = atoms(path)
+    assert [message for group in groups for message in group] == path
+    home = {message.position: number for number, group in enumerate(groups) for message in group}
+    assert all(home[call] == home[result] for call, result in pairs(path))
+    assert not any(message.opens_turn and not message.draft.joined for group in groups for message in group[1:])
+
+
+@calm(60)
+@given(steps=scripts(), place=st.integers(0, 300))
+def test_behind_what_may_be_torn_the_atoms_are_those_of_the_whole_path(steps: list[str], place: int) -> None:
+    path = told(steps)
+    tail = path[place % len(path) :]
+    sound = tail[torn(tail) :]
+    whole = {group[0].position for group in atoms(path)}
+    assert {group[0].position for group in atoms(sound)} <= whole

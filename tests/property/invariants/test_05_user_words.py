@@ -1,0 +1,33 @@
+"""System and user messages stay verbatim, or visibly shortened, until a goal's summary covers them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import given
+
+from ireneo import Context, Message, Session
+
+from .houses import calm, every_store
+from .journeys import Journey, journeys, travel
+from .promises import is_spoken, stands, strings, user_words
+
+
+@every_store
+@calm(14)
+@given(journey=journeys())
+def test_what_was_said_is_verbatim_or_visibly_shortened_or_quoted(store: str, journey: Journey) -> None:
+    travel(store, journey, user_words)
+
+
+@every_store
+@calm(10)
+@given(journey=journeys())
+def test_what_the_view_shows_of_a_user_is_what_the_model_is_sent(store: str, journey: Journey) -> None:
+    async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
+        sent = " ".join(" ".join(strings([context.system, context.messages])).split())
+        for row in context.view:
+            if row.what != "summary" and is_spoken(path[stands(row, path)[0]]):
+                assert " ".join(row.text.split()) in sent
+
+    travel(store, journey, check)

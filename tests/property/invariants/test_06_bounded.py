@@ -1,0 +1,99 @@
+"""A context is never over its budget, and what is larger than its share says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ireneo
+from ireneo import Context, Message, Policy, Session, chat_format
+
+from .houses import House, calm, every_store, live_in
+from .journeys import Journey, Look, journeys, looks, travel
+from .material import FORMATS, TINY, Teller, says, scripts
+from .promises import bounded, exactly_once, recount, valid
+
+
+@every_store
+@calm(16)
+@given(journey=journeys())
+def test_a_context_costs_no_more_than_its_budget(store: str, journey: Journey) -> None:
+    async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
+        bounded(context, context.budget)
+
+    travel(store, journey, check)
+
+
+@calm(40)
+@given(steps=scripts(), look=looks)
+def test_a_compacted_list_costs_no_more_than_its_budget(steps: list[str], look: Look) -> None:
+    payload = chat_format(look.to).encode(Teller().tell(steps))
+    bounded(ireneo.compact(payload, look.budget, to=look.to, preset=look.preset), look.budget)
+
+
+class Letters:
+    """A tokenizer to which every letter is one token."""
+
+    name = "letters"
+
+    def count(self, text: str) -> int:
+        return len(text)
+
+
+@calm(15)
+@given(steps=scripts(), look=looks)
+def test_another_tokenizers_budget_is_kept_as_well(steps: list[str], look: Look) -> None:
+    payload = chat_format(look.to).encode(Teller().tell(steps))
+    budget = look.budget * 4
+    context = ireneo.compact(payload, budget, to=look.to, preset=look.preset, tokens=Letters())
+    assert context.tokens <= budget
+
+
+@calm(20)
+@given(steps=scripts(), to=st.sampled_from(FORMATS), room=st.integers(0, 2_000))
+def test_what_fits_is_shown_as_it_is(steps: list[str], to: str, room: int) -> None:
+    payload = chat_format(to).encode(Teller().tell(["ask", *steps]))
+    whole = ireneo.compact(payload, 10_000_000, to=to)
+    assert whole.messages == payload.messages
+    assert whole.system == payload.system
+    assert all(row.what == "message" for row in whole.view)
+    fitting = ireneo.compact(payload, max(whole.tokens + room, 256), to=to)
+    assert fitting.messages == payload.messages
+
+
+HUGE = ("read", "edit", "ask", "instruct")
+
+
+@every_store
+@pytest.mark.parametrize("where", HUGE)
+def test_fifty_thousand_tokens_in_the_newest_message_fit_any_budget(store: str, where: str) -> None:
+    async def work(house: House) -> None:
+        session = await (await house.memory()).session("run")
+        teller = Teller()
+        await session.append(teller.tell(["instruct", "ask", "work"]))
+        huge = teller.words(30_000)
+        newest = {
+            "read": lambda: teller.work("read", huge, path="huge.log"),
+            "edit": lambda: teller.work("write", "ok", path="huge.py", content=huge),
+            "ask": lambda: [says("user", huge)],
+            "instruct": lambda: [says("system", huge)],
+        }[where]()
+        await session.append(newest)
+        path = await session.messages()
+        assert path[-1].total_tokens > 50_000
+        for budget, preset in ((256, "coding"), (700, TINY), (2_500, "forge"), (20_000, "coding")):
+            await _fits(session, path, budget, preset)
+
+    live_in(store, work)
+
+
+async def _fits(session: Session, path: Sequence[Message], budget: int, preset: str | Policy) -> None:
+    context = await session.context(budget, preset=preset)
+    bounded(context, budget)
+    valid(context)
+    exactly_once(context, path)
+    if budget < path[-1].total_tokens:
+        assert recount(context) > budget // 8, "the room is there and nothing is in it"
