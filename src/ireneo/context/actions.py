@@ -79,23 +79,26 @@ def of_command(command: str) -> Action:
     written = _HEREDOC.search(command)
     if written:
         return Action(deed="write", subject=written["path"] or written["other"], added=command)
-    deed: Deed = "run"
-    for step in reversed(_steps(command)):
-        if found := _deed_of_step(step):
-            deed = found
-            break
+    # What a pipe filters is what was done, not the filter; of several commands the last one that does something counts.
+    telling = [step for step in _steps(command) if not _SILENT.match(step)]
+    deed = (_deed_of_step(telling[-1].partition("|")[0].strip()) if telling else None) or "run"
     if deed == "edit" and (target := _last_path(command)):
         return Action(deed="edit", subject=target, added=command)
     if deed == "read" and (target := _last_path(command)):
         return Action(deed="read", subject=target)
-    return Action(deed=deed, subject=_clip(_without_moving(command)), shell=True)
+    return Action(deed=deed, subject=_clip(_FILTERS.sub("", _without_moving(command)), COMMAND_CHARACTERS), shell=True)
 
 
 _HEREDOC = re.compile(
     r"(?:cat|tee)\b[^\n|]*?(?:>>?|tee(?: -a)?)\s*(?P<path>[\w./~@+-]+)[^\n]*<<|<<[^\n]*>\s*(?P<other>[\w./-]+)"
 )
 _MOVING = re.compile(r"^\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+|sleep\s+\S+)\s*(?:&&|;)\s*")
-_STEP = re.compile(r"&&|\|\||;|\n|\|(?!\|)")
+_STEP = re.compile(r"&&|\|\||;|\n")
+# The same command is run again with more or fewer of its lines shown: that makes it no other command.
+_FILTERS = re.compile(r"(?:\s*2>&1|\s*2>\s*/dev/null|\s*\|\s*(?:head|tail|less|cat|wc|sort|uniq)\b[^|&;\n]*)+\s*$")
+COMMAND_CHARACTERS = 90
+"""Of a command that much is shown; what it wrote and said is named beside it."""
+_SILENT = re.compile(r"^(?:cd|source|export|set|sleep|echo|true|pwd|exit|\.)\b|^#")
 
 _BY_PROGRAM: dict[Deed, re.Pattern[str]] = {
     "edit": re.compile(r"^(?:sed\b.*\s-i|perl\b.*\s-p?i|patch\b|apply_patch|git apply|mv |cp |rm )"),

@@ -158,6 +158,8 @@ class Allotter:
                 break
             value, cost = value + name_value, cost + name_cost
             names.append(name)
+        if not names and candidate.line.names and not candidate.line.subject and candidate.section == "artifacts":
+            return 0.0, 0, []  # It only leads in the names that follow it.
         return value / cost, cost, names
 
     def _next_name(self, candidate: _Candidate, room: int) -> tuple[float, int, list[str]]:

@@ -13,7 +13,7 @@ from typing import TypeAlias, cast
 from msgspec import Struct
 
 from ireneo.context.compose import Composed, all_in_one, close_loose, live, one_block, with_blocks, with_masks
-from ireneo.context.cover import choose_edge, next_to_open, opened
+from ireneo.context.cover import choose_edge, next_to_open, opened, too_fine
 from ireneo.context.forest import RowItem, cover_row, grow
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
@@ -22,10 +22,19 @@ from ireneo.log.atoms import atoms, torn
 from ireneo.log.branch import Head
 from ireneo.log.message import Message, MessageId
 
+ONE_BLOCK_TOKENS = 1_500
+"""In less room the past stands in one block: several frames, and a file that is named in each of them, would take the
+place of what they tell."""
 MASKABLE = 12
 """Outputs are most of a run, but hardly ever more than eleven twelfths of it: longer paths are not tried with masks."""
 TAIL = 64
 """Messages that are read at a time from the end of a path to find where it stops being live."""
+
+
+WIDENINGS = 3
+"""How often what the blocks leave of the room is given to the live part."""
+SPARE_SHARE = 0.15
+"""Less than this share of the room is not worth another round."""
 
 
 class NeedPath(Struct, frozen=True):
@@ -119,35 +128,56 @@ def assemble(head: Head, budget: int, mark: Mark | None, policy: Policy, count: 
 
 def _rebuild(last: int, target: int, policy: Policy, count: Count) -> Generator[Need, Answer, Composed]:
     """Make the context of the path up to position `last` in `target` tokens, with whatever tier fits first."""
-    tail = yield from _tail(last, max(int(target * policy.live_share), 1), policy)
+    live_tokens = int(target * policy.live_share)
+    tail = yield from _tail(last, max(live_tokens, 1), policy)
     if policy.eager:
         eager = yield from _eager(tail, target, policy, count)
         if eager is not None:
             return eager
-    newest = tail[choose_edge(tail, int(target * policy.live_share), policy) :]
-    edge = newest[0].position
+    edge = tail[choose_edge(tail, live_tokens, policy)].position
     if edge * 20 < target:
         messages = yield from _path(0, last)
         if sum(message.tokens for message in messages) <= target * MASKABLE:
             masked = with_masks(messages, edge, target, count)
             if masked.tokens <= target:
                 return masked
-    row = yield from _row(edge - 1, newest, policy)
-    row, made = close_loose(row, policy)
+    for _ in range(WIDENINGS):
+        composed, made = yield from _with_blocks(tail, target, live_tokens, policy, count)
+        free = target - composed.tokens
+        if free < target * SPARE_SHARE:
+            break
+        # The past has said what it has to say: what is left is for more of the newest turns, verbatim.
+        live_tokens += free - free // 10
+        tail = yield from _tail(last, live_tokens, policy)
     yield Made(tuple(made))
-    room = target - min(sum(message.tokens for message in newest), target // 4)
+    return composed
+
+
+def _with_blocks(
+    tail: Sequence[Message], target: int, live_tokens: int, policy: Policy, count: Count
+) -> Generator[Need, Answer, tuple[Composed, list[Summary]]]:
+    """Show all but the newest `live_tokens` as blocks, as fine as there is room for; and what was made for it alone."""
+    newest = tail[choose_edge(tail, live_tokens, policy) :]
+    row = yield from _row(newest[0].position - 1, newest, policy)
+    row, made = close_loose(row, policy)
+    size = sum(message.tokens for message in newest)
+    room = target - min(size, max(live_tokens, target // 4))
     while block := next_to_open(row, room):
         parts = yield NeedParts(block)
         row = opened(row, block, cast("Sequence[RowItem]", parts))
-    composed = with_blocks(row, newest, target, count)
-    if composed.tokens > target:
-        past = [cover_row(row, policy)] if row else []
-        composed = one_block(past, newest, target, count)
-        if composed.tokens > target:
-            past = [cover_row([*row, *newest], policy)]
-            composed = all_in_one(past[0], target, count)
-        yield Made(tuple(past))
-    return composed
+    if target >= ONE_BLOCK_TOKENS or not row:
+        if oldest := too_fine(row, room):
+            made.append(cover_row(row[:oldest], policy))
+            row = [made[-1], *row[oldest:]]
+        composed = with_blocks(row, newest, target, live_tokens, count)
+        if composed.tokens <= target:
+            return composed, made
+    past = [cover_row(row, policy)] if row else []
+    composed = one_block(past, newest, target, count)
+    if composed.tokens <= target:
+        return composed, past
+    whole = cover_row([*row, *newest], policy)
+    return all_in_one(whole, target, count), [whole]
 
 
 def _eager(
@@ -161,7 +191,7 @@ def _eager(
     while row and isinstance(last := row[-1], Message):
         waiting.insert(0, last)
         row.pop()
-    composed = with_blocks(row, [*waiting, *newest], target, count)
+    composed = with_blocks(row, [*waiting, *newest], target, target // 2, count)
     size = sum(message.tokens for message in (*waiting, *newest))
     return composed if size <= target // 2 and composed.tokens <= target else None
 

@@ -51,9 +51,11 @@ def with_masks(messages: Sequence[Message], edge: int, target: int, count: Count
     return composed(settle(slots, target, count))
 
 
-def with_blocks(row: Sequence[RowItem], newest: Sequence[Message], target: int, count: Count) -> Composed:
+def with_blocks(
+    row: Sequence[RowItem], newest: Sequence[Message], target: int, live_tokens: int, count: Count
+) -> Composed:
     """Show a row as blocks and kept words, and the `newest` messages after it, in `target` tokens."""
-    after = _newest(newest, oversized_limit(target), count)
+    after = _newest(newest, max(oversized_limit(target), live_tokens), count)
     blocks = [Slot(item, None) for item in row if isinstance(item, Summary)]
     left = target - sum(slot.fixed(count) for slot in (*after, *blocks))
     kept = [item for item in row if isinstance(item, Message)]
@@ -65,7 +67,7 @@ def with_blocks(row: Sequence[RowItem], newest: Sequence[Message], target: int, 
 
 def one_block(past: Sequence[Summary], newest: Sequence[Message], target: int, count: Count) -> Composed:
     """Show the past as one block, for a budget that has no room for more, and the `newest` messages after it."""
-    after = _newest(newest, target // 2 if past else target - 40, count)
+    after = _newest(newest, oversized_limit(target) if past else target - 40, count)
     return composed(settle([*(Slot(block, None) for block in past), *after], target, count))
 
 

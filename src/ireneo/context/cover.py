@@ -48,6 +48,21 @@ def next_to_open(row: Sequence[RowItem], room: int) -> Summary | None:
     return None
 
 
+def too_fine(row: Sequence[RowItem], room: int) -> int:
+    """How many items at the beginning of `row` should stand under one block, since `room` is too small for all blocks.
+
+    Whole turns only, and never the current one: its request stays in the user's words.
+    """
+    blocks = [isinstance(item, Summary) for item in row]
+    allowed = max(room // BLOCK_TOKENS, 2)
+    if sum(blocks) <= allowed:
+        return 0
+    openers = [place for place, item in enumerate(row) if isinstance(item, Message) and item.opens_turn]
+    fitting = [place for place in openers if sum(blocks[place:]) < allowed]
+    place = fitting[0] if fitting else (openers[-1] if openers else 0)
+    return place if sum(blocks[:place]) > 1 else 0
+
+
 def opened(row: Sequence[RowItem], block: Summary, parts: Sequence[RowItem]) -> list[RowItem]:
     """Put `parts`, which together cover what `block` covers, in its place."""
     place = next(number for number, item in enumerate(row) if isinstance(item, Summary) and item.id == block.id)

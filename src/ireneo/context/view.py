@@ -152,17 +152,31 @@ def settle(slots: Sequence[Slot], room: int, count: Count) -> list[Shown]:
         for name in artifacts(text)
     ]
     end = max((_end(slot.item) for slot in slots), default=0)
-    left = room - fixed
     blocks = [slot.item for slot in slots if isinstance(slot.item, Summary)]
     operations = [line for block in blocks for name in DONE for line in block.lines(name)]
-    allotter = Allotter([slot.offer(operations) for slot in slots], max(left, 0), count, end=end, standing=standing)
+    offers = [slot.offer(operations) for slot in slots]
+    aim = room
+    for _ in range(FILLS):
+        allotter = Allotter(offers, max(aim - fixed, 0), count, end=end, standing=standing)
+        shown = _fill(slots, allotter, aim, fixed, count)
+        over = sum(each.tokens for each in shown) - room
+        if over <= 0 or aim <= fixed:
+            break
+        # Words cost a little more together than each alone, which can't be known before: then with less.
+        aim -= over + 8
+    return shown
+
+
+def _fill(slots: Sequence[Slot], allotter: Allotter, room: int, fixed: int, count: Count) -> list[Shown]:
+    """Spend `room`, and what turns out to be left of it again."""
+    left = room - fixed
     for _ in range(FILLS):
         allotter.fill(max(left, 0))
-        choices = allotter.choices()
-        shown = [slot.shown(choice, count) for slot, choice in zip(slots, choices, strict=True)]
+        shown = [slot.shown(choice, count) for slot, choice in zip(slots, allotter.choices(), strict=True)]
         left = room - sum(each.tokens for each in shown)
         if left < max(room // 50, 16):
             break
+        left -= left // 10
     return shown
 
 

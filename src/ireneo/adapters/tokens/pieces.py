@@ -12,10 +12,11 @@ from ireneo.adapters.tokens.fingerprint import fingerprint, known
 
 _TOKEN = 1000
 _LONGEST_WORD_PART = 12
-_LONGEST_SIGN_PART = 6
+_LONGEST_SIGN_PART = 6  # and of Chinese, Japanese and Korean, which put as much into a sign
 _LONGEST_WORD = 32
 _LONG = 16
 _LONG_RUN = re.compile(r"([\x00-\x7f\u2500-\u259f])\1{16,}")
+_SAME = re.compile(r"[\x00-\x7f\w]+|(.)\1*", re.DOTALL)
 _MIXED = re.compile(r"[A-Z].*[A-Z]", re.DOTALL)
 _RULERS = frozenset("-=*#_.")
 _BLOCKS = frozenset(map(chr, range(0x2580, 0x25A0)))
@@ -30,6 +31,8 @@ def cost(piece: str) -> int:
     # No word of the vocabulary is longer, and a mistake about a long piece would cost most.
     if len(piece) <= _LONGEST_WORD and fingerprint(piece) in known():
         return _TOKEN
+    if not piece.isascii() and not any(map(str.isalpha, piece)):
+        return _signs(piece)
     return _long(piece) if len(piece) > _LONG else _parts(piece)
 
 
@@ -60,21 +63,25 @@ def _parts(piece: str) -> int:
     """The entries that `piece` falls into, longest first."""
     entries = known()
     size, total, parts = len(piece), 0, 0
-    longest = _LONGEST_WORD_PART if piece[-1].isalpha() else _LONGEST_SIGN_PART
+    longest = _LONGEST_WORD_PART if piece[-1] < "\u2e80" and piece[-1].isalpha() else _LONGEST_SIGN_PART
     start = 0
     while start < size:
         end = min(size, start + longest)
         while end > start + 1 and fingerprint(piece[start:end]) not in entries:
             end -= 1
-        if end > start + 1:
-            total += _TOKEN
-        elif start or size == 1 or piece[0] != " " or piece[1] < "\x80":
-            # A space in front of a sign beyond ASCII joins its first byte, and costs nothing.
-            total += _single(piece[start])
+        total += _TOKEN if end > start + 1 else _single(piece[start])
         start = end
         parts += 1
     # Capitals merge in an order that taking the longest first gets wrong more often than not.
     return max(_TOKEN, total + (150 * (parts - 1) if _MIXED.search(piece) else 0))
+
+
+def _signs(piece: str) -> int:
+    """Signs beyond ASCII, which merge with their own kind only: boxes, emoji."""
+    total = sum(_long(run[0]) if len(run[0]) > _LONG else _parts(run[0]) for run in _SAME.finditer(piece))
+    # A space in front joins the first byte of a sign that is spelt out, and so costs nothing.
+    joins = piece[0] == " " and piece[1] > "\x7f" and fingerprint(piece[1]) not in known()
+    return max(_TOKEN, total - _TOKEN if joins else total)
 
 
 def _single(sign: str) -> int:
@@ -85,4 +92,4 @@ def _single(sign: str) -> int:
         return _TOKEN  # the letters of India and its neighbours, and kana
     if "\u3100" <= sign < "\ua000":
         return 1500  # Chinese characters, the common ones of which are entries
-    return 2000 if sign <= "\uffff" else 2400
+    return 2000 if sign <= "\uffff" else 2200

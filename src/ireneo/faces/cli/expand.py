@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated
 
 import typer
@@ -53,6 +52,8 @@ def expand(
     if file is None:
         name, opened = reading(db, space, lambda memory: _in_space(memory, id, session))
     else:
+        import asyncio
+
         name, opened = asyncio.run(_in_file(file, id, session, budget))
     if as_json:
         write_json({"id": id, "session": name, "summary": opened.summary, "messages": opened.messages})

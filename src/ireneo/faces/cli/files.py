@@ -52,12 +52,16 @@ class LogFile:
 
     def sample(self) -> bytes:
         """Its beginning; the reading starts there all the same."""
+        sample = b""
         try:
-            sample = self._stream.read(SAMPLE_BYTES)
-            self._stream.seek(0)
+            # Piece by piece, so that what stands before the fault of a damaged archive is seen.
+            while len(sample) < SAMPLE_BYTES and (piece := self._stream.read1(SAMPLE_BYTES)):
+                sample += piece
         except _DAMAGES as fault:
-            raise BadInput(f"{self.label} can't be unpacked: {fault}.") from fault
-        return sample
+            if not sample:
+                raise BadInput(f"{self.label} can't be unpacked: {fault}.") from fault
+        self._stream.seek(0)
+        return sample[:SAMPLE_BYTES]
 
     def lines(self) -> Iterator[bytes]:
         """Its lines; where an archive breaks off they end, and `damage` says so."""
@@ -93,10 +97,10 @@ def stem(path: Path) -> str:
     return name.name
 
 
-def _open(given: str) -> IO[bytes]:
+def _open(given: str) -> io.BufferedIOBase:
     if given == STDIN:
         # A sample is taken first, and a pipe can't be wound back.
-        return io.BytesIO(_standard_input())
+        return io.BytesIO(_all_of(sys.stdin.buffer))
     try:
         return Path(given).open("rb")
     except FileNotFoundError:
@@ -106,13 +110,13 @@ def _open(given: str) -> IO[bytes]:
 
 
 @cache
-def _standard_input() -> bytes:
-    return sys.stdin.buffer.read()
+def _all_of(stream: io.BufferedIOBase) -> bytes:
+    return stream.read()
 
 
-def _unpacked(raw: IO[bytes]) -> IO[bytes]:
+def _unpacked(raw: io.BufferedIOBase) -> io.BufferedIOBase:
     begins = raw.read(len(_XZ))
     raw.seek(0)
     if begins.startswith(_GZIP):
-        return cast(IO[bytes], gzip.GzipFile(fileobj=raw))
-    return cast(IO[bytes], lzma.LZMAFile(raw)) if begins == _XZ else raw
+        return gzip.GzipFile(fileobj=raw)
+    return lzma.LZMAFile(cast("IO[bytes]", raw)) if begins == _XZ else raw

@@ -1,6 +1,15 @@
-"""Numbers in words."""
+"""Words for a screen: numbers with their nouns, and texts without what would steer the terminal."""
 
 from __future__ import annotations
+
+import re
+
+_STEERING = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?|[\x00-\x08\x0b-\x1f\x7f]")
+
+
+def printable(text: str) -> str:
+    """`text` without the colours and commands to a terminal that a tool may have written into its output."""
+    return _STEERING.sub("", text)
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:

@@ -61,13 +61,12 @@ def _holds_object(line: bytes) -> bool:
 
 
 def _fault_of(text: bytes) -> Fault | None:
-    line = 1
     try:
         json.loads(text.decode(errors="replace"))
     except json.JSONDecodeError as error:
         line = error.lineno
     except RecursionError:
-        pass
+        line = 1  # Nested deeper than can be read: no place in it is more to blame than another.
     else:
         return None
     return Fault(line=line, message=f"The file is one JSON document that is broken in line {line}; it was left out.")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 import ireneo
+from ireneo.faces.cli.words import printable
 
 
 class Tier(Struct, frozen=True):
@@ -168,7 +169,7 @@ def _name(first: Part, masked: int, size: int) -> str:
 def first_line(text: str) -> str:
     """The first line that tells something: not a block's header nor the heading of a section."""
     for line in text.splitlines():
-        told = " ".join(line.split())
+        told = " ".join(printable(line).split())
         if told and not told.startswith(("[SUMMARIZED]", "[GOAL BATCH]", "## ")):
             return told.removeprefix("- ")
     return ""

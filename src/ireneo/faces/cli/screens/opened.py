@@ -10,7 +10,7 @@ from rich.text import Text
 
 import ireneo
 from ireneo.faces.cli.screens.blocks import GOAL, KEPT, LIVE, MASKED, STORY, TURN, WORDS
-from ireneo.faces.cli.words import counted
+from ireneo.faces.cli.words import counted, printable
 
 MOST_LINES = 40
 """Of one message among several; alone it is shown whole."""
@@ -42,7 +42,7 @@ def _show_message(screen: Console, message: ireneo.Message, most: int | None) ->
     lines = list(_lines(message))
     shown = lines if most is None or len(lines) <= most else lines[:most]
     for line in shown:
-        screen.print(Text(f"    {line}"), soft_wrap=True)
+        screen.print(Text(f"    {printable(line)}"), soft_wrap=True)
     if len(shown) < len(lines):
         screen.print(
             Text(

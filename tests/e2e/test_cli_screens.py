@@ -1,0 +1,184 @@
+"""What someone sees: the map of a context, plain and in colours, and the demo.
+
+`REGENERATE=1 pytest tests/e2e/test_cli_screens.py` writes the golden file anew: read the difference.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from tests.e2e.test_cli_command import AGENT, COMMAND, run
+
+import ireneo
+from ireneo.faces.cli.screens.blocks import Place, ends_of, parts_of
+from ireneo.faces.cli.screens.disk import show_context
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "cli_context.txt"
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+HEADER = (
+    "[GOAL BATCH] 12 messages, 5 calls · open with s_2345678\n## Goal Arc\nFrom “mend the lock” to “ship it”: COMPLETE."
+)
+VIEW = (
+    ("summary", "goal", 2, 12, 310, HEADER, [("user", 1), ("assistant", 3)]),
+    ("message", None, 0, 1, 22, "Does the lock hold under load?", [("user", 4)] * 2),
+    (
+        "summary",
+        "turn",
+        1,
+        6,
+        140,
+        "[SUMMARIZED] 3 calls · open with s_z\n## Operations\n- run `make load` → exit 0",
+        [("assistant", 4)] * 2,
+    ),
+    ("message", None, 0, 1, 18, "And under two workers?\nTake your time.", [("user", 5)] * 2),
+    ("message", None, 0, 1, 30, "I'll start two.", [("assistant", 5)] * 2),
+    (
+        "masked",
+        None,
+        0,
+        1,
+        25,
+        "[run make load WORKERS=2 · 400 lines, 6,120 tokens · open with m_q]",
+        [("tool", 5)] * 2,
+    ),
+    ("message", None, 0, 1, 60, "It holds.", [("assistant", 5)] * 2),
+    ("message", None, 0, 1, 9, "Ship it.", [("user", 6)] * 2),
+)
+
+
+def made() -> tuple[ireneo.Context, list[tuple[Place, Place]]]:
+    """A context with one of each tier."""
+    rows = tuple(
+        ireneo.ViewRow(
+            id=f"{'s' if what == 'summary' else 'm'}_{number}234567qrstuvw",
+            what=what,  # type: ignore[arg-type]
+            level=level,  # type: ignore[arg-type]
+            depth=depth,
+            first="m_a",
+            last="m_b",
+            covers=covers,
+            tokens=tokens,
+            text=text,
+        )
+        for number, (what, level, depth, covers, tokens, text, _) in enumerate(VIEW)
+    )
+    ends = [(Place(a[0], True, a[1]), Place(b[0], True, b[1])) for *_, (a, b) in VIEW]
+    context = ireneo.Context(
+        budget=1000,
+        tokens=sum(row.tokens for row in rows),
+        tokens_before=18_400,
+        format="openai",
+        messages=[],
+        system=None,
+        view=rows,
+        violations=(),
+    )
+    return context, ends
+
+
+def shown(*, colours: bool, width: int = 80) -> str:
+    """The screen of that context."""
+    out = io.StringIO()
+    context, ends = made()
+    screen = Console(
+        file=out, width=width, force_terminal=colours, color_system="256" if colours else None, highlight=False
+    )
+    show_context(screen, context, parts_of(context, ends), "locks → openai")
+    return out.getvalue()
+
+
+def test_the_map_reads_as_it_did() -> None:
+    text = shown(colours=False)
+    if os.environ.get("REGENERATE"):
+        GOLDEN.write_text(text, encoding="utf-8")
+    assert text == GOLDEN.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", [40, 80, 100, 200])
+def test_no_line_is_wider_than_the_screen(width: int) -> None:
+    for line in shown(colours=False, width=width).splitlines()[1:]:
+        assert len(line) <= max(width, 58), line
+        assert line == line.rstrip()
+
+
+def test_colours_stand_for_letters() -> None:
+    text = shown(colours=True)
+    assert "\x1b[" in text
+    bar = next(line for line in COLOUR.sub("", text).splitlines() if line.startswith("  context"))
+    assert set(bar.removeprefix("  context").strip()) == {"█", "░"}
+    assert len(bar) == 78
+
+
+def test_a_row_stands_for_what_belongs_together() -> None:
+    context, ends = made()
+    assert [first for first, _ in ends_of(context.view)] == [0, 12, 13, 19, 20, 21, 22, 23]
+    names = [part.tier.name for part in parts_of(context, ends)]
+    assert names == ["goal batch", "user", "turn block", "user", "kept", "masked", "live", "user"]
+
+
+def test_a_tool_cannot_steer_the_terminal_through_its_output(tmp_path: Path) -> None:
+    written = "\x1b[31mred\x1b[0m \x1b]0;title\x07and \x1b[2Jgone\x08\n"
+    (tmp_path / "chat.json").write_text(json.dumps([{"role": "user", "content": written}]))
+    shown = run("context", "chat.json", "--budget", 300, cwd=tmp_path).stdout
+    assert "red and gone" in shown
+    cut = json.loads(run("context", "chat.json", "--budget", 300, "--json", cwd=tmp_path).stdout)
+    assert cut["messages"][0]["content"] == written
+    opened = run("expand", cut["view"][0]["id"], "--file", "chat.json", cwd=tmp_path).stdout
+    assert "red and gone" in opened
+    assert "\x1b" not in shown + opened
+
+
+def watched(arguments: Sequence[str], cwd: Path) -> str:
+    """What a command writes to a terminal."""
+    pty = pytest.importorskip("pty")
+    outside, inside = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"}
+    environment.pop("NO_COLOR", None)
+    running = subprocess.Popen(
+        [*COMMAND, *arguments], cwd=cwd, env=environment, stdin=inside, stdout=inside, stderr=inside, close_fds=True
+    )
+    os.close(inside)
+    written = bytearray()
+    while True:
+        try:
+            piece = os.read(outside, 65_536)
+        except OSError:
+            # The other end is closed.
+            break
+        if not piece:
+            break
+        written += piece
+    os.close(outside)
+    assert running.wait(60) == 0, written.decode()
+    return written.decode()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such terminals")
+def test_a_terminal_gets_colours_and_a_progress_bar(tmp_path: Path) -> None:
+    assert "█" in watched(["context", str(AGENT), "--budget", "2000"], tmp_path)
+    importing = watched(["import", str(AGENT)], tmp_path)
+    assert "kB" in importing
+    assert "59 new of 59 messages" in importing
+    assert "╭" in watched(["--help"], tmp_path)
+
+
+def test_the_demo_shows_that_a_rewind_hides_and_loses_nothing(tmp_path: Path) -> None:
+    started = time.monotonic()
+    shown = run("demo", cwd=tmp_path).stdout
+    assert "3 sessions, 99 new messages" in shown
+    assert re.search(r"stood (once|\d+ times) in the context before, and stands nowhere in it now", shown)
+    assert re.search(r"On the\s+branch as-it-went it stands (once|\d+ times)", shown)
+    assert "ireneo import ~/.claude/projects" in shown
+    assert list(tmp_path.iterdir()) == []
+    assert time.monotonic() - started < 60
