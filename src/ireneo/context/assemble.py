@@ -13,7 +13,7 @@ from typing import TypeAlias, cast
 from msgspec import Struct
 
 from ireneo.context.compose import Composed, all_in_one, close_loose, live, one_block, with_blocks, with_masks
-from ireneo.context.cover import choose_edge, next_to_open, opened, too_fine
+from ireneo.context.cover import choose_edge, is_cramped, next_to_open, opened, split_system, too_fine
 from ireneo.context.forest import RowItem, cover_row, grow
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
@@ -22,9 +22,6 @@ from ireneo.log.atoms import atoms, torn
 from ireneo.log.branch import Head
 from ireneo.log.message import Message, MessageId
 
-ONE_BLOCK_TOKENS = 1_500
-"""In less room the past stands in one block: several frames, and a file that is named in each of them, would take the
-place of what they tell."""
 MASKABLE = 12
 """Outputs are most of a run, but hardly ever more than eleven twelfths of it: longer paths are not tried with masks."""
 TAIL = 64
@@ -165,15 +162,17 @@ def _with_blocks(
     while block := next_to_open(row, room):
         parts = yield NeedParts(block)
         row = opened(row, block, cast("Sequence[RowItem]", parts))
-    if target >= ONE_BLOCK_TOKENS or not row:
-        if oldest := too_fine(row, room):
-            made.append(cover_row(row[:oldest], policy))
-            row = [made[-1], *row[oldest:]]
+    if not is_cramped(row, target):
+        system, rest = split_system(row)
+        if oldest := too_fine(rest, room):
+            made.append(cover_row(rest[:oldest], policy))
+            row = [*system, made[-1], *rest[oldest:]]
         composed = with_blocks(row, newest, target, live_tokens, count)
         if composed.tokens <= target:
             return composed, made
-    past = [cover_row(row, policy)] if row else []
-    composed = one_block(past, newest, target, count)
+    system, rest = split_system(row)
+    past = [cover_row(rest, policy)] if rest else []
+    composed = one_block(system, past, newest, target, count)
     if composed.tokens <= target:
         return composed, past
     whole = cover_row([*row, *newest], policy)

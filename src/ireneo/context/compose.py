@@ -10,7 +10,7 @@ from ireneo.context.forest import RowItem, loose_from, open_block
 from ireneo.context.parts import share
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
-from ireneo.context.view import Shown, Slot, settle, slot_masked, slot_verbatim, slot_within, verbatim
+from ireneo.context.view import Shown, Slot, block_limit, settle, slot_masked, slot_verbatim, slot_within, verbatim
 from ireneo.context.weigh import Count
 from ireneo.log.message import Message
 
@@ -59,16 +59,23 @@ def with_blocks(
     blocks = [Slot(item, None) for item in row if isinstance(item, Summary)]
     left = target - sum(slot.fixed(count) for slot in (*after, *blocks))
     kept = [item for item in row if isinstance(item, Message)]
-    words = share([message.tokens for message in kept], int(max(left, 0) * WORDS_SHARE), floor=WORDS_FLOOR)
+    # Blocks can say no more than their share of what they stand for: what they leave is for words.
+    sayable = sum(block_limit(slot.item) for slot in blocks if isinstance(slot.item, Summary))
+    words_room = max(int(max(left, 0) * WORDS_SHARE), left - sayable)
+    words = share([message.tokens for message in kept], words_room, floor=WORDS_FLOOR)
     said = {message.id: slot_within(message, room, count) for message, room in zip(kept, words, strict=True)}
     past = [Slot(item, None) if isinstance(item, Summary) else said[item.id] for item in row]
     return composed(settle([*past, *after], target, count))
 
 
-def one_block(past: Sequence[Summary], newest: Sequence[Message], target: int, count: Count) -> Composed:
-    """Show the past as one block, for a budget that has no room for more, and the `newest` messages after it."""
+def one_block(
+    system: Sequence[Message], past: Sequence[Summary], newest: Sequence[Message], target: int, count: Count
+) -> Composed:
+    """Show the past as one block after the system's words, for a budget that has no room for more, and the newest."""
     after = _newest(newest, oversized_limit(target) if past else target - 40, count)
-    return composed(settle([*(Slot(block, None) for block in past), *after], target, count))
+    rooms = share([message.tokens for message in system], int(target * WORDS_SHARE), floor=WORDS_FLOOR)
+    before = [slot_within(message, room, count) for message, room in zip(system, rooms, strict=True)]
+    return composed(settle([*before, *(Slot(block, None) for block in past), *after], target, count))
 
 
 def all_in_one(whole: Summary, target: int, count: Count) -> Composed:

@@ -12,6 +12,10 @@ from ireneo.log.message import Message
 
 BLOCK_TOKENS = 360
 """A block with less than this on the average says little beside its frame: then a coarser one serves better."""
+CRAMPED_TOKENS = 1_500
+CRAMPED_RATIO = 12
+"""In less room, and where the past is so many times as large, several frames, and a file that is named in each of
+them, would take the place of what they tell."""
 WORDS_SHARE = 0.35
 """Of the past's room, so much may go to the words of the users and the system, verbatim."""
 WORDS_FLOOR = 48
@@ -46,6 +50,22 @@ def next_to_open(row: Sequence[RowItem], room: int) -> Summary | None:
             return block
         return None
     return None
+
+
+def is_cramped(row: Sequence[RowItem], target: int) -> bool:
+    """Whether the past of `row` should stand in one block, since `target` tokens have no room for several."""
+    if target >= CRAMPED_TOKENS:
+        return False
+    size = sum(item.source_tokens if isinstance(item, Summary) else item.tokens for item in row)
+    return size > CRAMPED_RATIO * target
+
+
+def split_system(row: Sequence[RowItem]) -> tuple[list[Message], list[RowItem]]:
+    """Part the system's words that a row begins with from the rest: no block takes their place."""
+    end = 0
+    while end < len(row) and isinstance(item := row[end], Message) and item.role == "system":
+        end += 1
+    return [item for item in row[:end] if isinstance(item, Message)], list(row[end:])
 
 
 def too_fine(row: Sequence[RowItem], room: int) -> int:

@@ -76,7 +76,7 @@ class Slot:
                 for line in self.item.lines(name)
                 if name != "dead_ends" or not overturned(line, operations)
             )
-            return Offer(lines=lines, limit=max(int(self.item.source_tokens * BLOCK_SHARE), MIN_BLOCK_TOKENS))
+            return Offer(lines=lines, limit=block_limit(self.item))
         line = self.fitted.line if isinstance(self.fitted, Fitted) else None
         return Offer(lines=((LEFT_OUT, line),) if line else (), standing=True)
 
@@ -107,6 +107,11 @@ class Slot:
 
 LEFT_OUT: SectionName = "operations"
 """Names in a mark are like those of an operation's line: what it brought to light."""
+
+
+def block_limit(summary: Summary) -> int:
+    """What the lines of a block may cost at the most."""
+    return max(int(summary.source_tokens * BLOCK_SHARE), MIN_BLOCK_TOKENS)
 
 
 def verbatim(message: Message, *, thinking: bool) -> Shown:

@@ -7,11 +7,16 @@ from collections.abc import Iterable, Sequence
 
 from ireneo.context.actions import CHANGES
 from ireneo.context.offline.errors import is_environment, signature
-from ireneo.context.offline.prose import clip
+from ireneo.context.offline.prose import clip, finding_score, sentences
 from ireneo.context.offline.steps import Step
 from ireneo.context.summary import Line
+from ireneo.context.weigh import strings
 
-_UNDO = re.compile(r"^git (?:checkout (?:-- |\S+ -- )|restore |revert |reset --hard|stash\b(?! pop))")
+_UNDO = re.compile(
+    r"\bgit (?:checkout (?:--? |\S+ -- |\.)|checkout [\w./-]+\.\w+|restore |revert |reset --hard"
+    r"|stash\b(?! (?:pop|apply|list)))"
+)
+_REMOVE = re.compile(r"\b(?:git )?rm (?:-\S+ )*(?P<paths>[^&|;]+)")
 
 
 def dead_ends(steps: Sequence[Step]) -> list[Line]:
@@ -98,13 +103,28 @@ def _undone(steps: Sequence[Step], place: int) -> Line | None:
                 text = f"I tried `{change}` in {action.subject} — abandoned because {reason}."
                 # Other edits of the file are other approaches: this one is named by what it put there.
                 return _line(step, text, subject=f"undo {action.subject} {change}")
-    if _UNDO.match(action.subject) and not step.failed:
-        lost = _changed(steps[:place])
-        if lost:
-            return _line(
-                step, f"I tried changing {', '.join(lost[-3:])} — abandoned: I ran `{clip(action.subject, 100)}`."
-            )
-    return None
+    return _thrown_away(steps, place)
+
+
+def _thrown_away(steps: Sequence[Step], place: int) -> Line | None:
+    """A command that takes back what was changed: version control, or the removal of a file that was written."""
+    step = steps[place]
+    command = "\n".join(strings(step.call.arguments))
+    if step.failed or not (_UNDO.search(command) or _REMOVE.search(command)):
+        return None
+    changed = _changed(steps[:place])
+    lost = [path for path in changed if path.rsplit("/", 1)[-1] in command]
+    if not lost and re.search(r"git (?:reset --hard|stash|checkout (?:-- )?\.)", command):
+        lost = changed
+    if not lost:
+        return None
+    why = next((s.error for s in reversed(steps[:place]) if s.failed and not s.rejected), "")
+    told = next((sentence for sentence in sentences(step.said) if finding_score(sentence)), "")
+    reason = (told or why or "I took it back").rstrip(".")
+    files = ", ".join(lost[-3:])
+    return _line(
+        step, f"I tried changing {files} — abandoned because {reason}; I took it back.", subject=f"undo {files}"
+    )
 
 
 def _same_later(steps: Sequence[Step], place: int) -> int | None:

@@ -20,6 +20,8 @@ class Step(Struct, frozen=True, kw_only=True):
     call: Call
     result: Result | None
     position: int
+    said: str
+    """What the agent said as it made the call."""
     source: MessageId
     answer: MessageId | None
     """The message that brought the result."""
@@ -69,6 +71,7 @@ def steps(messages: Sequence[Message]) -> list[Step]:
                     call=call,
                     result=answered[0] if answered else None,
                     position=message.position,
+                    said=message.text,
                     source=message.id,
                     answer=answered[1] if answered else None,
                 )

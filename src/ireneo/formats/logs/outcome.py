@@ -58,7 +58,7 @@ _FAILED_ANYWHERE = _any_of(
     r"^error(?:\[E\d+\])?: ",
     r"^# \S+(?: \[\S+\])?\n(?:vet: )?\S+:\d+:\d+: ",
     r"\berror TS\d+: ",
-    r"^Found [1-9]\d* errors?\b",
+    r"^Found [1-9]\d* errors?\b(?!.*\b0 remaining)",
     r"^[1-9]\d* issues:$",
     r"^✖ [1-9]\d* problem",
     r"^g?make(?:\[\d+\])?: \*\*\* .*\bError \d+",
