@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ireneo.context.assemble import Answer, Assembled, KnownRow, Made, NeedParts, NeedPath, NeedRow, assemble
+from ireneo.context.compose import Composed
 from ireneo.context.forest import RowItem
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
@@ -18,6 +19,8 @@ from ireneo.log.message import Draft, Message
 MIN_BUDGET = 256
 TRIES = 4
 """How often a context is cut again when its format's frame made it larger than its budget."""
+LEAST = 64
+"""Tokens that hold one block and nothing else."""
 
 
 def compact_drafts(drafts: Sequence[Draft], budget: int, chat: ChatFormat, policy: Policy, count: Count) -> Context:
@@ -26,13 +29,16 @@ def compact_drafts(drafts: Sequence[Draft], budget: int, chat: ChatFormat, polic
     messages = chain(None, drafts, lambda parts: weigh(parts, count))
     whole: dict[str, Draft] = {message.id: message.draft for message in messages}
     target = budget
-    for _ in range(TRIES):
-        shown = _assemble(messages, target, policy, count).composed.shown if messages else ()
-        payload = encode(shown, whole, chat)
+    composed = Composed(shown=(), tokens=0)
+    for left in reversed(range(TRIES)):
+        if messages:
+            composed = _assemble(messages, target, policy, count).composed
+        payload = encode(composed.shown, whole, chat)
         over = excess(payload, budget, chat, count)
         if over <= 0:
             break
-        target = max(target - over - 8, 64)
+        target = narrower(target, composed, over, left)
+    shown = composed.shown
     return Context(
         budget=budget,
         tokens=cost(payload, chat, count),
@@ -43,6 +49,12 @@ def compact_drafts(drafts: Sequence[Draft], budget: int, chat: ChatFormat, polic
         view=view_rows(shown),
         violations=tuple(chat.validate(payload)),
     )
+
+
+def narrower(target: int, composed: Composed, over: int, left: int) -> int:
+    """What the next cut may cost, where this one was `over` its budget as written; `left` more are tried."""
+    # The last one shows one block alone, to which no format adds more than a line.
+    return LEAST if left <= 1 else max(min(target, composed.tokens) - over - 8, LEAST)
 
 
 def check_budget(budget: int) -> None:

@@ -25,7 +25,7 @@ from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
 from ireneo.context.view import Shown
 from ireneo.context.weigh import Count
-from ireneo.engine.compact import TRIES, check_budget
+from ireneo.engine.compact import TRIES, check_budget, narrower
 from ireneo.engine.encode import Context, cost, encode, excess, view_rows
 from ireneo.formats.chat.format import ChatFormat, Payload
 from ireneo.log.branch import Head, SessionKey
@@ -79,14 +79,14 @@ async def context(
         driver = _Driver(tx, key, head, policy, cache)
         mark = await driver.mark(budget)
         target = budget
-        for _ in range(TRIES):
+        for left in reversed(range(TRIES)):
             assembled = await driver.drive(target, mark, count)
             shown = assembled.composed.shown
             payload = encode(shown, await driver.whole(shown), chat)
             over = excess(payload, budget, chat, count)
             if over <= 0:
                 break
-            target = max(target - over - 8, 64)
+            target = narrower(target, assembled.composed, over, left)
         before = head.total_tokens
     await _keep(store, key, policy.family, budget, driver.made, assembled.mark, mark)
     return _context(budget, before, chat, payload, shown, count)

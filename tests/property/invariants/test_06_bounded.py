@@ -14,7 +14,7 @@ from ireneo import Context, Message, Policy, Session, chat_format
 from .houses import House, calm, every_store, live_in
 from .journeys import Journey, Look, journeys, looks, travel
 from .material import FORMATS, TINY, Teller, says, scripts
-from .promises import bounded, exactly_once, recount, valid
+from .promises import bounded, exactly_once, recount, strings, valid
 
 
 @every_store
@@ -60,7 +60,9 @@ def test_what_fits_is_shown_as_it_is(steps: list[str], to: str, room: int) -> No
     assert whole.messages == payload.messages
     assert whole.system == payload.system
     assert all(row.what == "message" for row in whole.view)
-    fitting = ireneo.compact(payload, max(whole.tokens + room, 256), to=to)
+    # A budget has to hold by the rule of thumb of four characters a token as well.
+    letters = sum(len(text) + 3 for text in strings([whole.system, whole.messages]))
+    fitting = ireneo.compact(payload, max(whole.tokens, letters // 4, 256) + room, to=to)
     assert fitting.messages == payload.messages
 
 
