@@ -1,8 +1,10 @@
-"""How far an import is: a bar on standard error, where that is a terminal."""
+"""What takes long says so on standard error, where that is a terminal."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -64,3 +66,18 @@ def _bar() -> Progress:
         transient=True,
         redirect_stdout=False,
     )
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Say on standard error that something goes on, where it may take long; nothing where that is no terminal.
+
+    The first context of a long session writes the summaries of all that came before.
+    """
+    if not sys.stderr.isatty():
+        yield
+        return
+    from ireneo.faces.cli.screens.console import console
+
+    with console(stderr=True).status(what):
+        yield
