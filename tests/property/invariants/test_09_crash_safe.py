@@ -1,119 +1,147 @@
-"""Stopped at any call, nothing is half written, and the next run goes on. (Processes that are killed: tests/e2e.)"""
+"""Broken off at any step, nothing is half written, and the next run goes on."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ireneo import ROOT, Memory
-from ireneo.ports.store import Store, Transaction
+from ireneo import ROOT, Draft, Memory, log_format
 
-from .houses import House, calm, every_store, live_in
-from .journeys import Look, looks
-from .material import Teller, scripts
-from .promises import TOKENS, bounded, exactly_once
+from .faults import BreakingStore, BrokenOffError, Fuse, everything
+from .houses import House, calm, every_store, live_in, transcript
+from .journeys import Look
+from .material import FORMATS, TINY, Teller, pieces, places, scripts
+from .promises import TOKENS
 
-
-class StoppedError(Exception):
-    """The process ends here."""
-
-
-class Fuse:
-    """Burns down call by call, and stops everything when it is through."""
-
-    def __init__(self, calls: int) -> None:
-        self.left = calls
-
-    def burn(self) -> None:
-        self.left -= 1
-        if self.left < 0:
-            raise StoppedError
+LOOK = Look(700, TINY, "openai")
+Deed = Callable[[Memory], Awaitable[None]]
 
 
-class Port:
-    """A port of which each call burns the fuse first."""
+def appends(drafts: list[Draft], after: str) -> Deed:
+    async def deed(memory: Memory) -> None:
+        await (await memory.session("run")).append(drafts, after=after)
 
-    def __init__(self, port: object, fuse: Fuse) -> None:
-        self._port, self._fuse = port, fuse
-
-    def __getattr__(self, name: str) -> object:
-        self._fuse.burn()
-        return getattr(self._port, name)
+    return deed
 
 
-class Fused:
-    """A transaction with a fuse."""
+def imports(lines: list[bytes], name: str) -> Deed:
+    async def deed(memory: Memory) -> None:
+        _ = [done async for done in memory.import_log(lines, log_format(name), name="log")]
 
-    def __init__(self, tx: Transaction, fuse: Fuse) -> None:
-        self.log, self.sessions = Port(tx.log, fuse), Port(tx.sessions, fuse)
-        self.summaries, self.rebuilds = Port(tx.summaries, fuse), Port(tx.rebuilds, fuse)
+    return deed
 
 
-class FusedStore:
-    """A store with a fuse."""
+def rewinds(to: str) -> Deed:
+    async def deed(memory: Memory) -> None:
+        await (await memory.session("run")).rewind(to)
 
-    def __init__(self, store: Store, fuse: Fuse) -> None:
-        self._store, self._fuse = store, fuse
+    return deed
 
-    @asynccontextmanager
-    async def read(self) -> AsyncIterator[Fused]:
-        self._fuse.burn()
-        async with self._store.read() as tx:
-            yield Fused(tx, self._fuse)
 
-    @asynccontextmanager
-    async def write(self) -> AsyncIterator[Fused]:
-        self._fuse.burn()
-        async with self._store.write() as tx:
-            yield Fused(tx, self._fuse)
-            self._fuse.burn()
+async def looks_at(memory: Memory) -> None:
+    await LOOK.at(await memory.session("run"))
 
-    async def close(self) -> None:
-        """The store under it is closed by its house."""
+
+async def next_deed(memory: Memory, kind: str, steps: tuple[str, ...], place: int, number: int) -> Deed:
+    """What is done next; each of these may be done again without harm."""
+    teller = Teller(f"era{number}")
+    path = await (await memory.session("run")).messages()
+    if kind == "append" or not path:
+        return appends(teller.tell(steps), path[-1].id if path else ROOT)
+    if kind == "import":
+        name = FORMATS[place % 2]
+        return imports(transcript(name, teller.tell(("ask", *steps))), name)
+    if kind == "rewind":
+        return rewinds(path[place % len(path)].id)
+    return looks_at
+
+
+KINDS = st.sampled_from(["append", "append", "append", "import", "rewind", "look", "look"])
+deeds = st.lists(st.tuples(KINDS, pieces, places, places), min_size=1, max_size=8)
 
 
 @every_store
-@calm(25)
-@given(steps=scripts(max_size=3), more=scripts(max_size=3), look=looks, calls=st.integers(0, 30))
-def test_an_append_that_is_stopped_leaves_all_or_nothing(
-    store: str, steps: list[str], more: list[str], look: Look, calls: int
+@calm(16)
+@given(script=deeds)
+def test_a_deed_that_is_broken_off_is_done_or_not_begun_and_can_be_done_again(
+    store: str, script: list[tuple[str, tuple[str, ...], int, int]]
 ) -> None:
     async def work(house: House) -> None:
-        teller = Teller()
-        told, later = teller.tell(steps), teller.tell(more)
-        await (await (await house.memory()).session("run")).append(told)
-        fused = Memory(FusedStore(await house.store(), Fuse(calls)), TOKENS, "mine")  # type: ignore[arg-type]
-        stopped = False
-        try:
-            session = await fused.session("run")
-            await session.append(later)
-            await look.at(session)
-        except StoppedError:
-            stopped = True
-        session = await (await house.memory()).session("run")
-        path = await session.messages()
-        assert len(path) in ((len(told), len(told) + len(later)) if stopped else (len(told) + len(later),))
-        # The next run offers all that it has, and goes on as if nothing had been.
-        await session.append([*told, *later], after=ROOT)
-        path = await session.messages()
-        assert [message.parts for message in path] == [draft.parts for draft in (*told, *later)]
-        context = await look.at(session)
-        exactly_once(context, path)
-        bounded(context, look.budget)
+        fuse, inner = Fuse(), await house.store()
+        sound = await house.memory()
+        breaking = Memory(BreakingStore(inner, fuse), TOKENS, "mine")
+
+        async def held() -> object:
+            return await everything(inner, "mine", (TINY.family,), (LOOK.budget,))
+
+        for number, (kind, steps, place, at) in enumerate(script):
+            deed = await next_deed(sound, kind, steps, place, number)
+            before = await held()
+            fuse.set(at % 40)
+            try:
+                await deed(breaking)
+                broken = False
+            except BrokenOffError:
+                broken = True
+            after = await held()
+            # The next run, which knows nothing of the one that died.
+            await deed(sound)
+            assert after in (before, await held())
+            assert broken or after == await held()
 
     live_in(store, work)
 
 
 @every_store
-def test_the_fuse_does_stop_an_append(store: str) -> None:
+@pytest.mark.parametrize("kind", ["append", "import", "rewind", "look"])
+def test_every_single_step_may_be_the_last(store: str, kind: str) -> None:
     async def work(house: House) -> None:
-        fused = Memory(FusedStore(await house.store(), Fuse(3)), TOKENS, "mine")  # type: ignore[arg-type]
-        with pytest.raises(StoppedError):
-            await (await fused.session("run")).append("one")
-        assert await (await (await house.memory()).session("run")).messages() == ()
+        fuse, inner = Fuse(), await house.store()
+        breaking = Memory(BreakingStore(inner, fuse), TOKENS, "mine")
+        sound = await house.memory()
+        await appends(Teller("first").tell(["instruct", "ask", "work", "answer", "ask", "work"]), ROOT)(sound)
+        # Each try begins with something new to do, so that it has all of its steps before it.
+        for at in range(200):
+            await appends(Teller(f"era{at}").tell(["read"]), (await _path(sound))[-1])(sound)
+            deed = await next_deed(sound, kind, ("ask", "read"), 2 + at % 3, 1_000 + at)
+            fuse.set(at)
+            try:
+                await deed(breaking)
+            except BrokenOffError:
+                await deed(sound)
+                continue
+            assert at > 4, "nothing was broken off"
+            return
+        raise AssertionError(f"{kind} never ends")
+
+    live_in(store, work)
+
+
+async def _path(memory: Memory) -> list[str]:
+    return [message.id for message in await (await memory.session("run")).messages()]
+
+
+@every_store
+@calm(10)
+@given(steps=scripts(max_size=5), more=pieces, at=places)
+def test_what_was_acknowledged_is_there_after_a_crash(
+    store: str, steps: list[str], more: tuple[str, ...], at: int
+) -> None:
+    async def work(house: House) -> None:
+        fuse = Fuse()
+        memory = Memory(BreakingStore(await house.store(), fuse), TOKENS, "mine")
+        session = await memory.session("run")
+        teller = Teller()
+        acknowledged = (await session.append(teller.tell(steps))).ids
+        fuse.set(at % 12)
+        try:
+            acknowledged += (await session.append(teller.tell(more))).ids
+        except BrokenOffError:
+            pass
+        stored = [message.id for message in await (await (await house.memory()).session("run")).messages()]
+        assert tuple(stored[: len(acknowledged)]) == acknowledged
 
     live_in(store, work)

@@ -10,7 +10,6 @@ from ireneo.context.offline.errors import is_environment, signature
 from ireneo.context.offline.prose import clip, finding_score, sentences
 from ireneo.context.offline.steps import Step
 from ireneo.context.summary import Line
-from ireneo.context.weigh import strings
 
 _UNDO = re.compile(
     r"\bgit (?:checkout (?:--? |\S+ -- |\.)|checkout [\w./-]+\.\w+|restore |revert |reset --hard"
@@ -109,7 +108,7 @@ def _undone(steps: Sequence[Step], place: int) -> Line | None:
 def _thrown_away(steps: Sequence[Step], place: int) -> Line | None:
     """A command that takes back what was changed: version control, or the removal of a file that was written."""
     step = steps[place]
-    command = "\n".join(strings(step.call.arguments))
+    command = step.command
     if step.failed or not (_UNDO.search(command) or _REMOVE.search(command)):
         return None
     changed = _changed(steps[:place])

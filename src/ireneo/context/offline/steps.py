@@ -8,7 +8,9 @@ from msgspec import Struct
 
 from ireneo.context.actions import Action, understand
 from ireneo.context.offline.errors import error_line, hides_failure
+from ireneo.context.weigh import strings
 from ireneo.log.message import Call, Message, MessageId, Result
+from ireneo.log.outcome import derive_failed
 
 _REJECTED = ("doesn't want to proceed with this tool use", "tool use was rejected", "user rejected", "user denied")
 
@@ -31,8 +33,15 @@ class Step(Struct, frozen=True, kw_only=True):
         """Whether the call is known to have failed."""
         if self.result is None:
             return False
-        masked = self.action.deed == "check" and hides_failure(self.action.subject, self.output)
-        return self.result.failed is True or masked
+        failed = self.result.failed
+        if failed is None:
+            failed = derive_failed(self.output, self.call)
+        return failed is True or (self.action.deed == "check" and hides_failure(self.command, self.output))
+
+    @property
+    def command(self) -> str:
+        """What the agent wrote in the call, whole."""
+        return "\n".join(strings(self.call.arguments))
 
     @property
     def rejected(self) -> bool:

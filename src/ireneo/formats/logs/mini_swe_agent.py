@@ -14,9 +14,9 @@ from ireneo.formats.logs.documents import Document, documents
 from ireneo.formats.logs.format import Fault, LoggedSession
 from ireneo.formats.logs.naming import Names
 from ireneo.formats.logs.narrow import mapping, moment, objects, string
-from ireneo.formats.logs.outcome import derive_failed
 from ireneo.formats.logs.sessions import straight_session, with_faults
 from ireneo.log.message import Call, Draft, Native, Part, Result, Role, Text, Thinking
+from ireneo.log.outcome import derive_failed
 
 FORMAT = "mini-swe-agent"
 _MARK = re.compile(rb'"trajectory_format":\s*"mini-swe-agent|"mini_version":|"instance_cost":')

@@ -19,9 +19,9 @@ from ireneo.formats.logs.format import Fault, LoggedSession
 from ireneo.formats.logs.json_lines import parse_line
 from ireneo.formats.logs.naming import Names
 from ireneo.formats.logs.narrow import mapping, moment, string
-from ireneo.formats.logs.outcome import derive_failed
 from ireneo.formats.logs.sessions import straight_session, with_faults
 from ireneo.log.message import Call, Draft, Native, Result
+from ireneo.log.outcome import derive_failed
 
 _LISTS = ("messages", "traj")
 _IDS = ("session_id", "conversation_id", "thread_id", "instance_id", "id")

@@ -12,8 +12,8 @@ from ireneo.formats.logs.claude_code.lines import Line
 from ireneo.formats.logs.claude_code.origin import origin_of
 from ireneo.formats.logs.claude_code.pieces import Piece
 from ireneo.formats.logs.narrow import moment
-from ireneo.formats.logs.outcome import derive_failed
 from ireneo.log.message import Call, Draft, Native, Opaque, Part, Result, Role, Text
+from ireneo.log.outcome import derive_failed
 
 FORMAT = "claude-code"
 _CHAT = AnthropicMessages()

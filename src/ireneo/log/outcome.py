@@ -1,4 +1,4 @@
-"""Whether a call failed, read from what came back, for the formats whose results carry no flag.
+"""Whether a call failed, read from what came back, where a result carries no flag.
 
 What a tool *read* may speak of errors without one having happened: a source file, a diff, a search. So the marks that
 may stand anywhere count for tools that run something only; the others must show theirs at the very start.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from ireneo.formats.logs.reading import runs_something
 from ireneo.log.message import Call
+from ireneo.log.running import runs_something
 
 _CODE = r"(?:exit(?:ed|s)?[ _]?(?:with )?(?:code|status)|return[ _]?code)[:=>]? *(-?\d+)"
 _WHO = r"(?:(?:the )?(?:process|command|shell|script|program)\b[^\n]{0,200}? )?"

@@ -1,0 +1,110 @@
+"""A store that breaks at a chosen step, and a look at all that a store holds."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from ireneo.log.branch import SessionKey
+from ireneo.ports.store import Store, Transaction
+
+
+class BrokenOffError(Exception):
+    """The process dies here, as far as the store can tell."""
+
+
+class Fuse:
+    """Counts the steps of whatever is done to a store, and blows at one of them."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.at: int | None = None
+
+    def set(self, at: int | None) -> None:
+        """Blow at the step `at` from now on (from 0; None: never)."""
+        self.steps, self.at = 0, at
+
+    def step(self) -> None:
+        """One thing is about to happen, or has just happened."""
+        if self.steps == self.at:
+            raise BrokenOffError
+        self.steps += 1
+
+
+class BreakingStore:
+    """`Store` over another one: it breaks before or after any call, before a commit, and before it says that it is done."""
+
+    def __init__(self, store: Store, fuse: Fuse) -> None:
+        self.store = store
+        self.fuse = fuse
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[Transaction]:
+        self.fuse.step()
+        async with self.store.read() as tx:
+            yield _Breaking(tx, self.fuse)  # type: ignore[misc]
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[Transaction]:
+        self.fuse.step()
+        async with self.store.write() as tx:
+            yield _Breaking(tx, self.fuse)  # type: ignore[misc]
+            self.fuse.step()
+        # Committed, and the caller does not get to know it.
+        self.fuse.step()
+
+    async def close(self) -> None:
+        await self.store.close()
+
+
+class _Breaking:
+    """A transaction, or one of its ports, whose calls may break."""
+
+    def __init__(self, inner: object, fuse: Fuse) -> None:
+        self._inner = inner
+        self._fuse = fuse
+
+    def __getattr__(self, name: str) -> object:
+        found = getattr(self._inner, name)
+        if not callable(found):
+            return _Breaking(found, self._fuse)
+        return self._breaking(found)
+
+    def _breaking(self, call: Callable[..., Awaitable[object]]) -> Callable[..., Awaitable[object]]:
+        async def breaking(*given: object, **named: object) -> object:
+            self._fuse.step()
+            out = await call(*given, **named)
+            self._fuse.step()
+            return out
+
+        return breaking
+
+
+async def everything(store: Store, space: str, families: tuple[str, ...], budgets: tuple[int, ...]) -> object:
+    """All that a store holds of a space, but for the times."""
+    out: list[object] = []
+    async with store.read() as tx:
+        infos = await tx.sessions.list(space)
+        for info in sorted(infos, key=lambda each: each.key):
+            out.append((info.key, info.source, info.messages, info.tokens))
+            out += [(branch, head) for branch, head in (await tx.sessions.branches(info.key)).items()]
+            out += await _along_the_branches(tx, info.key, families, budgets)
+    return out
+
+
+async def _along_the_branches(
+    tx: Transaction, key: SessionKey, families: tuple[str, ...], budgets: tuple[int, ...]
+) -> list[object]:
+    out: list[object] = []
+    for head in (await tx.sessions.branches(key)).values():
+        if head is None:
+            continue
+        path = await tx.log.path(key, head.id, 0, head.position)
+        out += path
+        out.append(await tx.log.natives(key, [message.id for message in path]))
+        for family in families:
+            out += await tx.summaries.frontier(key, head.id, family)
+            out += [await tx.rebuilds.last(key, head.id, family, budget) for budget in budgets]
+    # The open blocks and those that cover everything are on no frontier.
+    out += sorted((each.id for each in await tx.summaries.find(key, "s_")))
+    return out
