@@ -29,7 +29,8 @@ class Imported(Struct, frozen=True, kw_only=True):
 async def import_session(store: Store, space: str, logged: LoggedSession, source: str | None, count: Count) -> Imported:
     """Store every message of a logged session, and let its main branch stand where the log left off.
 
-    A branch that has gone on since an earlier import of the same log stays where it is.
+    A branch that has gone on since an earlier import of the same log stays where it is, and so does one that was taken
+    elsewhere when the log has nothing new.
     """
     key = SessionKey(space, logged.id)
     runs, heads = _runs(logged, count)
@@ -39,8 +40,8 @@ async def import_session(store: Store, space: str, logged: LoggedSession, source
         for run in runs:
             new += await tx.log.insert(key, run)
         end = heads[logged.head]
-        current = await tx.log.head(key, MAIN)
-        if current is None or not await _passes(tx, key, current, end):
+        branches = await tx.sessions.branches(key)
+        if MAIN not in branches or (new and not await _passes(tx, key, branches[MAIN], end)):
             await tx.log.move(key, MAIN, end.id)
     return Imported(
         session=logged.id, messages=len(logged.nodes), new=new, tokens=end.total_tokens, faults=logged.faults
@@ -74,9 +75,9 @@ def _stretches(logged: LoggedSession) -> Iterator[tuple[int | None, list[int]]]:
         yield logged.nodes[stretch[0]].parent, stretch
 
 
-async def _passes(tx: Transaction, key: SessionKey, current: Head, end: Head) -> bool:
+async def _passes(tx: Transaction, key: SessionKey, current: Head | None, end: Head) -> bool:
     """Whether the path to `current` goes through `end`."""
-    if end.position > current.position:
+    if current is None or end.position > current.position:
         return False
     at = await tx.log.path(key, current.id, end.position, end.position)
     return bool(at) and at[0].id == end.id

@@ -32,7 +32,7 @@ class Fuse:
 
 
 class BreakingStore:
-    """`Store` over another one: it breaks before or after any call, before a commit, and before it says that it is done."""
+    """A store over another one: it breaks before or after any call, before a commit, and right after one."""
 
     def __init__(self, store: Store, fuse: Fuse) -> None:
         self.store = store
@@ -106,5 +106,5 @@ async def _along_the_branches(
             out += await tx.summaries.frontier(key, head.id, family)
             out += [await tx.rebuilds.last(key, head.id, family, budget) for budget in budgets]
     # The open blocks and those that cover everything are on no frontier.
-    out += sorted((each.id for each in await tx.summaries.find(key, "s_")))
+    out += sorted(each.id for each in await tx.summaries.find(key, "s_"))
     return out

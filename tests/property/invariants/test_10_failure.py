@@ -1,37 +1,72 @@
-"""A context that can't be made or kept changes nothing: the next one is what it would have been."""
+"""A context that fails leaves the store as it was, and the next one is what it would have been."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from hypothesis import given
-from hypothesis import strategies as st
 
-from ireneo import Memory
+from ireneo import Memory, Session
 
+from .faults import BreakingStore, BrokenOffError, Fuse, everything
 from .houses import House, calm, every_store, live_in
-from .journeys import Look, looks
-from .material import Teller, scripts
+from .journeys import Journey, Look, journeys
+from .material import PRESETS, Teller, places
 from .promises import TOKENS
-from .test_09_crash_safe import Fuse, FusedStore, StoppedError
+
+FAMILIES = (
+    "offline-1/coding",
+    "offline-1/forge",
+    *(preset.family for preset in PRESETS if not isinstance(preset, str)),
+)
+
+
+async def failing(session: Session, look: Look) -> bool:
+    """Look at a session through a store that may break."""
+    try:
+        await look.at(session)
+    except BrokenOffError:
+        return True
+    return False
 
 
 @every_store
-@calm(25)
-@given(steps=scripts(max_size=6), look=looks, calls=st.integers(0, 40))
-def test_a_context_that_failed_leaves_the_next_as_it_was(store: str, steps: list[str], look: Look, calls: int) -> None:
+@calm(12)
+@given(journey=journeys(legs=5, size=3), at=places)
+def test_a_failing_context_is_as_if_it_had_not_been_asked_for(store: str, journey: Journey, at: int) -> None:
     async def work(house: House) -> None:
-        told = Teller().tell(steps)
-        failing = await (await house.memory()).session("failing")
-        sound = await (await house.memory()).session("sound")
-        await failing.append(told)
-        await sound.append(told)
-        fused = Memory(FusedStore(await house.store(), Fuse(calls)), TOKENS, "mine")  # type: ignore[arg-type]
-        with suppress(StoppedError):
-            await look.at(await fused.session("failing"))
-        after, undisturbed = await look.at(failing), await look.at(sound)
-        assert after.messages == undisturbed.messages
-        assert after.view == undisturbed.view
-        assert [message.id for message in await failing.messages()] == [m.id for m in await sound.messages()]
+        fuse, inner = Fuse(), await house.store()
+        session = await Memory(BreakingStore(inner, fuse), TOKENS, "mine").session("run")
+        teller, twins = Teller(), Teller()
+        async with _twin() as twin:
+            for number, leg in enumerate(journey.legs):
+                await session.append(teller.tell(leg.steps))
+                await twin.append(twins.tell(leg.steps))
+                looks = [journey.usual, *([leg.besides] if leg.besides else [])]
+                for look in looks:
+                    before = await everything(inner, "mine", FAMILIES, (look.budget,))
+                    fuse.set((at + 7 * number) % 30)
+                    failed = await failing(session, look)
+                    after = await everything(inner, "mine", FAMILIES, (look.budget,))
+                    fuse.set(None)
+                    # The same session object goes on, with what it keeps at hand.
+                    assert (await look.at(session)).messages == (await look.at(twin)).messages
+                    done = await everything(inner, "mine", FAMILIES, (look.budget,))
+                    assert after in (before, done) if failed else after == done
 
     live_in(store, work)
+
+
+def _twin() -> _Twin:
+    return _Twin()
+
+
+class _Twin:
+    """The same session where nothing fails."""
+
+    async def __aenter__(self) -> Session:
+        import ireneo
+
+        self._open = ireneo.open(":memory:", space="mine")
+        return await (await self._open.__aenter__()).session("run")
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._open.__aexit__(None, None, None)

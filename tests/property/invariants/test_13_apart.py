@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
 import pytest
 from hypothesis import given
 
-from ireneo import BadInput
+from ireneo import BadInput, Context, Session
 
+from .faults import everything
 from .houses import House, calm, every_store, live_in
-from .journeys import Look, looks
+from .journeys import Journey, Look, journeys, looks
 from .material import Teller, scripts
 from .promises import strings
 
@@ -39,16 +42,74 @@ def test_spaces_with_the_same_session_names_never_meet(
 
 
 @every_store
+@calm(8)
+@given(journey=journeys(legs=4, size=3))
+def test_a_space_is_as_if_it_were_alone_even_beside_the_same_words(store: str, journey: Journey) -> None:
+    """The same contents have the same ids in every space: nothing else may keep them apart but the space."""
+
+    async def live(house: House, spaces: tuple[str, ...]) -> tuple[list[Context], object]:
+        sessions = [await (await house.memory(space)).session("run") for space in spaces]
+        tellers = [Teller() for _ in spaces]
+        contexts: list[Context] = []
+        for number, leg in enumerate(journey.legs):
+            for session, teller in zip(sessions, tellers, strict=True):
+                # The others go on when the first has stopped looking, and are looked at more often.
+                if session is sessions[0] or number % 2:
+                    await session.append(teller.tell(leg.steps))
+                for look in (journey.usual, leg.besides) if session is sessions[0] else (leg.besides, journey.usual):
+                    context = await look.at(session) if look else None
+                    contexts += [context] if context and session is sessions[0] else []
+        family = f"offline-1/{getattr(journey.usual.preset, 'name', journey.usual.preset)}"
+        return contexts, await everything(await house.store(), "mine", (family,), (journey.usual.budget,))
+
+    found: list[tuple[list[Context], object]] = []
+
+    async def alone(house: House) -> None:
+        found.append(await live(house, ("mine",)))
+
+    async def beside_others(house: House) -> None:
+        found.append(await live(house, ("mine", "theirs", "ours")))
+
+    live_in(store, alone)
+    live_in(store, beside_others)
+    assert found[0] == found[1]
+
+
+@every_store
 def test_an_id_of_one_space_opens_nothing_in_another(store: str) -> None:
     async def work(house: House) -> None:
         mine, theirs = await house.memory("mine"), await house.memory("theirs")
         session, other = await mine.session("run"), await theirs.session("run")
         await session.append(Teller("mine").tell(["ask", "work", "answer", "ask", "work"]))
         await other.append("Something else.")
+        before = [message.id for message in await other.messages()]
         view = (await session.context(400)).view
         assert any(row.what == "summary" for row in view)
         for row in view:
-            with pytest.raises(BadInput):
-                await other.expand(row.id)
+            await refuses(other.expand(row.id))
+        foreign = (await session.messages())[0].id
+        for attempt in (other.append("More.", after=foreign), other.rewind(foreign), other.fork("try", at=foreign)):
+            await refuses(attempt)
+        assert [message.id for message in await other.messages()] == before
+        assert list(await other.branches()) == ["main"]
+
+    live_in(store, work)
+
+
+async def refuses(attempt: Awaitable[object]) -> None:
+    with pytest.raises(BadInput):
+        await attempt
+
+
+@every_store
+def test_a_session_of_one_space_is_not_there_in_another(store: str) -> None:
+    async def work(house: House) -> None:
+        await (await (await house.memory("mine")).session("run")).append("Mine.")
+        stranger = await house.memory("theirs")
+        with pytest.raises(BadInput):
+            await stranger.session("run", must_exist=True)
+        session: Session = await stranger.session("run")
+        assert await session.messages() == ()
+        assert (await session.context(1_000)).messages == []
 
     live_in(store, work)

@@ -1,0 +1,146 @@
+"""A message in less room: what is left out is said, counted, and can be opened."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from ireneo import Draft, Message
+from ireneo.adapters.tokens import EstimatedTokenizer
+from ireneo.context.parts import fit, mask, share, without_thinking
+from ireneo.context.shorten import shorten
+from ireneo.context.weigh import weigh
+from ireneo.log.branch import chain
+from ireneo.log.ids import short
+from ireneo.log.message import Call, Media, Part, Result, Role, Text, Thinking
+
+count = EstimatedTokenizer().count
+LONG = "\n".join(f"Line {number} reads value_{number} from src/part_{number}.py" for number in range(400))
+PICTURE = Media(media_type="image/png", data="iVBORw0KGgo" * 500)
+
+
+def message(role: Role, *parts: Part) -> Message:
+    return chain(None, [Draft(role=role, parts=parts)], lambda given: weigh(given, count))[0]
+
+
+def size(draft: Draft) -> int:
+    return weigh(draft.parts, count)[0]
+
+
+@pytest.mark.parametrize("tokens", [24, 60, 200, 1_000, 4_000])
+def test_a_long_text_is_cut_to_its_share_with_its_head_and_tail(tokens: int) -> None:
+    cut = shorten(LONG, tokens, "m_abcdefg", count)
+    assert cut is not None
+    assert count(cut.text()) <= tokens
+    assert LONG.startswith(cut.head)
+    assert LONG.endswith(cut.tail)
+    assert len(cut.head) >= len(cut.tail)
+    assert cut.head or tokens < 40
+    # Nothing is lost between the pieces but the spaces at their edges.
+    assert "".join(f"{cut.head}{cut.left_out}{cut.tail}".split()) == "".join(LONG.split())
+
+
+def test_the_mark_says_how_much_is_left_out_and_how_to_open_it() -> None:
+    cut = shorten(LONG, 100, "m_abcdefg", count)
+    assert cut is not None
+    written = cut.text(["value_7"])
+    found = re.search(r"([\d,]+) tokens left out.*value_7.*open with m_abcdefg", written)
+    assert found
+    left = int(found[1].replace(",", ""))
+    assert abs(left - count(cut.left_out)) < count(LONG) * 0.05
+
+
+def test_what_fits_is_not_cut() -> None:
+    assert shorten("Just this.", 24, "m_abcdefg", count) is None
+
+
+@pytest.mark.parametrize("text", ["x" * 90_000, "é" * 30_000, "1" * 20_000, "\n" * 20_000, "= " * 20_000])
+def test_texts_without_words_are_cut_as_well(text: str) -> None:
+    cut = shorten(text, 60, "m_abcdefg", count)
+    assert cut is None or count(cut.text()) <= 70
+
+
+def test_shares_go_to_the_short_ones_whole_and_to_the_long_ones_alike() -> None:
+    assert share([10, 500, 20, 900], 230, floor=5) == [10, 100, 20, 100]
+    assert share([10, 20], 100, floor=5) == [10, 20]
+    assert share([100, 100], 10, floor=24) == [24, 24]
+    assert share([], 10, floor=5) == []
+
+
+FITTED = {
+    "a text": message("user", Text(text=LONG)),
+    "a call": message("assistant", Call(id="1", name="write", arguments={"path": "a.py", "content": LONG})),
+    "a call that is no JSON": message("assistant", Call(id="1", name="write", arguments=LONG)),
+    "a result": message("tool", Result(call_id="1", parts=(Text(text=LONG),), failed=True)),
+    "a result with a picture": message("tool", Result(call_id="1", parts=(Text(text=LONG), PICTURE))),
+    "a picture": message("user", Text(text="Look."), PICTURE),
+}
+each_fitted = pytest.mark.parametrize("given", FITTED.values(), ids=FITTED.keys())
+
+
+@each_fitted
+def test_a_message_in_less_room_names_itself_and_holds_its_share(given: Message) -> None:
+    fitted = fit(given, 200, count)
+    assert not fitted.whole
+    draft = fitted.build(())
+    assert size(draft) <= 230
+    assert f"open with {short(given.id)}" in str(draft.parts)
+    assert draft.role == given.role
+    assert [call.id for call in draft.calls] == [call.id for call in given.draft.calls]
+    assert [(each.call_id, each.failed) for each in draft.results] == [
+        (each.call_id, each.failed) for each in given.draft.results
+    ]
+
+
+@each_fitted
+def test_fitting_is_pure_and_a_wide_room_changes_nothing(given: Message) -> None:
+    before = given.parts
+    fitted = fit(given, 200, count)
+    assert fitted.build(["value_3"]) == fitted.build(["value_3"]) == fit(given, 200, count).build(["value_3"])
+    assert given.parts == before
+    whole = fit(given, 1_000_000, count)
+    assert whole.whole
+    assert whole.build(()).parts == before
+
+
+@pytest.mark.parametrize("name", ["a text", "a call", "a result"])
+def test_the_names_of_what_is_left_out_can_be_mentioned_in_the_mark(name: str) -> None:
+    fitted = fit(FITTED[name], 100, count)
+    assert fitted.line is not None
+    named = [mention.name for mention in fitted.line.names]
+    assert named
+    assert all(each in LONG or "\\n" in each for each in named)
+    mentioned = str(fitted.build(named[:3]).parts)
+    assert all(each in mentioned for each in named[:3] if "\\" not in each)
+
+
+def test_a_masked_output_says_what_it_was_and_its_size_and_how_to_open_it() -> None:
+    call = Call(id="1", name="bash", arguments={"command": "pytest -q tests"})
+    given = FITTED["a result"]
+    fitted = mask(given, {"1": call}, count)
+    masked = fitted.build(()).results[0]
+    assert "pytest -q tests" in masked.text
+    assert f"{count(LONG):,} tokens" in masked.text
+    assert f"open with {short(given.id)}" in masked.text
+    assert masked.failed
+    assert "\n" not in masked.text
+
+
+def test_a_masked_picture_leaves_its_kind() -> None:
+    given = message("tool", Result(call_id="1", parts=(PICTURE,)))
+    assert "image/png" in mask(given, {}, count).build(()).results[0].text
+
+
+def test_a_short_output_is_not_masked_and_words_never_are() -> None:
+    brief = message("tool", Result(call_id="1", parts=(Text(text="ok"),)))
+    assert mask(brief, {}, count).whole
+    assert mask(FITTED["a text"], {}, count).whole
+
+
+def test_thinking_goes_whole_or_stays_as_it_was() -> None:
+    thought = Thinking(text=LONG, signature="c2ln")
+    given = message("assistant", thought, Text(text="So it is."))
+    assert without_thinking(given.draft).parts == (Text(text="So it is."),)
+    assert fit(given, 100, count).build(()).parts == (Text(text="So it is."),)
+    assert given.parts[0] is thought
