@@ -12,22 +12,25 @@ The log is the truth; everything else is a view of it that names its sources::
     shorter = ireneo.compact(messages, budget=32_000).messages
 """
 
-from ireneo.context.policy import CODING, FORGE, Policy
-from ireneo.context.summary import Line, Section, Summary
-from ireneo.engine.append import Appended
-from ireneo.engine.encode import Context, ViewRow
-from ireneo.engine.expand import Expanded
-from ireneo.engine.imports import Imported
-from ireneo.engine.memory import Memory
-from ireneo.engine.session import Session
-from ireneo.errors import BadInput, IreneoError, StoreError
-from ireneo.formats.chat.registry import CHAT_FORMATS, chat_format
-from ireneo.formats.logs.format import Fault, LogFormat, LoggedSession
-from ireneo.formats.logs.registry import LOG_FORMATS, log_format, recognise
-from ireneo.log.branch import ROOT
-from ireneo.log.message import Draft, Message
-from ireneo.ports.store import SessionInfo
-from ireneo.wiring import compact, open
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ireneo.context.policy import CODING, FORGE, Policy
+    from ireneo.context.summary import Line, Section, Summary
+    from ireneo.engine.append import Appended
+    from ireneo.engine.encode import Context, ViewRow
+    from ireneo.engine.expand import Expanded
+    from ireneo.engine.imports import Imported
+    from ireneo.engine.memory import Memory
+    from ireneo.engine.session import Session
+    from ireneo.errors import BadInput, IreneoError, StoreError
+    from ireneo.formats.chat.registry import CHAT_FORMATS, chat_format
+    from ireneo.formats.logs.format import Fault, LogFormat, LoggedSession
+    from ireneo.formats.logs.registry import LOG_FORMATS, log_format, recognise
+    from ireneo.log.branch import ROOT
+    from ireneo.log.message import Draft, Message
+    from ireneo.ports.store import SessionInfo
+    from ireneo.wiring import compact, open
 
 __version__ = "0.1.0"
 
@@ -63,3 +66,53 @@ __all__ = [
     "open",
     "recognise",
 ]
+
+_HOMES = {
+    "CHAT_FORMATS": "ireneo.formats.chat.registry",
+    "CODING": "ireneo.context.policy",
+    "FORGE": "ireneo.context.policy",
+    "LOG_FORMATS": "ireneo.formats.logs.registry",
+    "ROOT": "ireneo.log.branch",
+    "Appended": "ireneo.engine.append",
+    "BadInput": "ireneo.errors",
+    "Context": "ireneo.engine.encode",
+    "Draft": "ireneo.log.message",
+    "Expanded": "ireneo.engine.expand",
+    "Fault": "ireneo.formats.logs.format",
+    "Imported": "ireneo.engine.imports",
+    "IreneoError": "ireneo.errors",
+    "Line": "ireneo.context.summary",
+    "LogFormat": "ireneo.formats.logs.format",
+    "LoggedSession": "ireneo.formats.logs.format",
+    "Memory": "ireneo.engine.memory",
+    "Message": "ireneo.log.message",
+    "Policy": "ireneo.context.policy",
+    "Section": "ireneo.context.summary",
+    "Session": "ireneo.engine.session",
+    "SessionInfo": "ireneo.ports.store",
+    "StoreError": "ireneo.errors",
+    "Summary": "ireneo.context.summary",
+    "ViewRow": "ireneo.engine.encode",
+    "chat_format": "ireneo.formats.chat.registry",
+    "compact": "ireneo.wiring",
+    "log_format": "ireneo.formats.logs.registry",
+    "open": "ireneo.wiring",
+    "recognise": "ireneo.formats.logs.registry",
+}
+"""Where each name of the page lives."""
+
+if not TYPE_CHECKING:
+    # A name is loaded when it is first asked for, so that a program that imports Ireneo and does not use it yet,
+    # and a command line that only prints its help, don't wait for all of it.
+    def __getattr__(name: str) -> object:
+        """Load a name of the page."""
+        if name not in _HOMES:
+            raise AttributeError(f"module 'ireneo' has no attribute {name!r}")
+        from importlib import import_module
+
+        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return value
+
+    def __dir__() -> list[str]:
+        """List the page."""
+        return [*__all__, "__version__"]

@@ -17,8 +17,14 @@ def test_the_page_is_sorted_and_short() -> None:
 
 
 def test_the_page_lists_what_it_has() -> None:
+    loaded = {name: getattr(ireneo, name) for name in ireneo.__all__}
     public = {name for name, value in vars(ireneo).items() if not name.startswith("_") and not inspect.ismodule(value)}
-    assert public == set(ireneo.__all__)
+    assert public - {"TYPE_CHECKING"} == set(loaded)
+    assert set(dir(ireneo)) == {*loaded, "__version__"}
+
+
+def test_a_name_that_is_not_on_the_page_is_not_there() -> None:
+    assert not hasattr(ireneo, "summarize")
 
 
 def test_what_is_on_the_page_says_what_it_is_for() -> None:

@@ -190,3 +190,78 @@ def test_the_system_prompt_is_counted() -> None:
     bare = ireneo.compact({"messages": messages, "system": "Be brief."}, 8_000, to="anthropic")
     full = ireneo.compact({"messages": messages, "system": "Be brief. " * 1_000}, 8_000, to="anthropic")
     assert full.tokens > bare.tokens + 2_000
+
+
+def test_a_session_with_room_left_is_not_compacted() -> None:
+    """anthropics/claude-code#94481: at 12 % of the window it compacted again and again."""
+    messages = run(8)
+    whole = ireneo.compact(messages, 1_000_000)
+    assert ireneo.compact(messages, whole.tokens * 8).messages == messages
+
+
+def test_a_prompt_that_is_larger_than_the_budget_does_not_stop_the_compaction() -> None:
+    """MoonshotAI/kimi-code#2325: with more fixed words than the threshold, a compaction could never succeed."""
+    prompt = {"role": "system", "content": "Rule: keep the API stable. " * 5_000}
+    context = ireneo.compact([prompt, *run(20)], 2_000)
+    assert context.tokens <= 2_000
+    assert "left out" in words(context)
+    assert ireneo.compact(context.messages, 2_000).messages == context.messages
+
+
+def test_what_is_done_is_not_told_as_open() -> None:
+    """openai/codex#38931, github/copilot-cli#3153: finished work was planned and done again after a compaction."""
+    messages = [*run(12), {"role": "assistant", "content": "The slow query is fixed."}, *run(25, "Now the docs.")]
+    block = next(row for row in ireneo.compact(messages, 2_500).view if row.what == "summary")
+    assert block.last != block.first
+    assert "COMPLETE" in block.text
+    assert "PARTIAL" not in block.text.split("\n\n")[0]
+
+
+def test_no_block_is_an_empty_skeleton() -> None:
+    """openclaw/openclaw#120663: of 164 compactions, 77 kept an empty skeleton."""
+    for budget in (400, 800, 1_600):
+        blocks = [row for row in ireneo.compact(run(60), budget).view if row.what == "summary"]
+        assert blocks
+        assert all(any("src/part_" in line for line in row.text.splitlines()[1:]) for row in blocks)
+
+
+def test_nothing_is_trimmed_without_a_trace() -> None:
+    """openclaw/openclaw#10099, blueberrycongee/wuu#142: what was not summarised was dropped in silence."""
+    messages = run(60)
+    for budget in (256, 1_000, 4_000):
+        assert sum(row.covers for row in ireneo.compact(messages, budget).view) == len(messages)
+
+
+def test_an_old_request_is_not_told_beside_its_summary() -> None:
+    """openclaw/openclaw#75972: the summary and what it covers were both sent, and an instruction was obeyed twice."""
+    messages = [message for number in range(9) for message in run(4, f"Rename the table number {number} to t{number}.")]
+    for budget in (600, 2_000, 6_000):
+        context = ireneo.compact(messages, budget)
+        requests = [row.text for row in context.view if row.what != "summary" and row.text.startswith("Rename")]
+        blocks = "\n".join(row.text for row in context.view if row.what == "summary")
+        assert len(requests) == len(set(requests))
+        assert not any(f"- {request}" in blocks for request in requests)
+
+
+def test_the_newest_request_is_there_word_by_word() -> None:
+    """mastra-ai/mastra#25372: the agent missed what the user had said last."""
+    messages = [*run(60), user("Stop. Write down first what you have found in the logs of part_7.")]
+    for budget in (256, 500, 2_000):
+        assert "Write down first what you have found in the logs of part_7." in words(ireneo.compact(messages, budget))
+
+
+def test_going_back_on_a_compacted_run_brings_back_what_was_there() -> None:
+    """Cyrax321/CONTINUUM#1053: a rewind on a compacted run deleted what it should have restored."""
+
+    async def work() -> None:
+        async with ireneo.open(":memory:") as memory:
+            session = await memory.session("run")
+            then = (await session.append(run(10))).ids
+            whole = await session.context(100_000)
+            await session.append(run(50, "And now the rest."))
+            assert any(row.what == "summary" for row in (await session.context(2_000)).view)
+            await session.rewind(then[-1])
+            assert [message.id for message in await session.messages()] == list(then)
+            assert (await session.context(100_000)).messages == whole.messages
+
+    asyncio.run(work())
