@@ -27,6 +27,7 @@ from ireneo.context.view import Shown
 from ireneo.context.weigh import Count
 from ireneo.engine.compact import TRIES, check_budget, narrower
 from ireneo.engine.encode import Context, cost, encode, excess, view_rows
+from ireneo.engine.known import known_row
 from ireneo.formats.chat.format import ChatFormat, Payload
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Draft, Message, MessageId
@@ -192,15 +193,7 @@ class _Driver:
         return await self.tx.log.path(self.key, self.head.id, first, last) if first <= last else ()
 
     async def _row(self, last: int) -> KnownRow:
-        end = (await self._path(last, last))[0]
-        frontier = await self.tx.summaries.frontier(self.key, end.id, self.policy.family)
-        row: list[RowItem] = []
-        position = 0
-        for summary in frontier:
-            row.extend(await self._path(position, summary.first_position - 1))
-            row.append(summary)
-            position = summary.last_position + 1
-        return KnownRow(tuple(row), tuple(await self._path(position, last)))
+        return await known_row(self.tx, self.key, self.head, last, self.policy)
 
     async def _parts(self, summary: Summary) -> list[RowItem]:
         missing = [source for source in summary.sources if source not in self._made]

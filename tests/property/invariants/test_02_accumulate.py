@@ -15,16 +15,17 @@ from .promises import stands
 
 
 class Seen:
-    """The summaries that were shown so far, but for those that cover a whole path for want of room."""
+    """The summaries that were shown so far in each budget, but for those that cover a whole path for want of room."""
 
     def __init__(self) -> None:
-        self.ranges: dict[str, tuple[int, int]] = {}
+        self.ranges: dict[tuple[int, str], tuple[int, int]] = {}
         self.records: dict[str, Summary] = {}
 
     async def look(self, session: Session, context: Context, path: Sequence[Message]) -> None:
         """Nothing that was shown before lies across the edge of what is shown now."""
         now = [stands(row, path) for row in context.view]
-        for name, (first, last) in self.ranges.items():
+        before = [(name, reach) for (budget, name), reach in self.ranges.items() if budget == context.budget]
+        for name, (first, last) in before:
             for start, end in now:
                 apart = end < first or last < start
                 within = first <= start and end <= last
@@ -44,11 +45,11 @@ class Seen:
             assert (record.first, record.last, record.depth) == (row.first, row.last, row.depth)
             self.records[row.id] = record
             if not record.family.endswith("/whole"):
-                self.ranges[row.id] = stands(row, path)
+                self.ranges[context.budget, row.id] = stands(row, path)
 
 
 def through_one_preset(journey: Journey) -> Journey:
-    """Presets cut alike only with themselves; budgets all share the same blocks."""
+    """What another preset shows is cut in other places."""
     legs = [Leg(leg.steps, leg.besides and replace(leg.besides, preset=journey.usual.preset)) for leg in journey.legs]
     return Journey(journey.usual, legs)
 

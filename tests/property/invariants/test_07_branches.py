@@ -194,3 +194,24 @@ def test_a_fork_sees_the_shared_past_and_not_the_other_branch(
         assert seen(await look.at(fork)) <= marks(common) | marks(there)
 
     live_in(store, work)
+
+
+@every_store
+@calm(12)
+@given(steps=scripts(max_size=6), other=scripts(max_size=3), place=places, look=looks)
+def test_what_happens_on_another_branch_leaves_a_branchs_context_as_it_was(
+    store: str, steps: list[str], other: list[str], place: int, look: Look
+) -> None:
+    async def work(house: House) -> None:
+        main = await (await house.memory()).session("run")
+        path = (await main.append(Teller("era0").tell(steps))).ids
+        before = await look.at(main)
+        # A branch may end blocks in the midst of those that go on here.
+        fork = await main.fork("try", at=path[place % len(path)])
+        for number in (1, 2):
+            await fork.append(Teller(f"era{number}").tell(["ask", *other]))
+            await look.at(fork)
+        again = await (await house.memory()).session("run")
+        assert (await look.at(again)).messages == before.messages
+
+    live_in(store, work)
