@@ -244,6 +244,7 @@ pieces = turns | turns | st.sampled_from(_ODD) | st.sampled_from(_ODD + _HUGE)
 
 
 def scripts(*, max_size: int = 12) -> st.SearchStrategy[list[str]]:
-    """Sessions as lists of steps."""
-    listed = st.lists(pieces, min_size=1, max_size=max_size)
-    return listed.map(lambda given: [step for piece in given for step in piece])
+    """Sessions as lists of steps; most begin with a system prompt, and some in the midst of something."""
+    begun = st.sampled_from([("instruct",), ("instruct",), ("instruct", "instruct"), (), ("say",)])
+    listed = st.tuples(begun, st.lists(pieces, min_size=1, max_size=max_size))
+    return listed.map(lambda given: [*given[0], *(step for piece in given[1] for step in piece)])

@@ -15,7 +15,7 @@ from ireneo.log.branch import chain
 
 from .houses import calm, every_store
 from .journeys import Journey, Look, journeys, looks, travel
-from .material import FORMATS, Teller, scripts
+from .material import FORMATS, STEPS, Teller, scripts
 from .promises import pairs, valid, whole_atoms
 
 
@@ -55,8 +55,12 @@ def told(steps: Sequence[str]) -> list[Message]:
     return chain(None, Teller().tell(steps), lambda parts: (1, 0))
 
 
-@calm(60)
-@given(steps=scripts())
+# Short, and out of any order: that is where groups are hard to find.
+jumbles = st.lists(st.sampled_from([step for step in STEPS if "hugely" not in step and step != "work on"]), max_size=12)
+
+
+@calm(150)
+@given(steps=jumbles)
 def test_atoms_are_the_path_again_and_hold_each_call_with_its_result(steps: list[str]) -> None:
     path = told(steps)
     groups = atoms(path)
@@ -66,11 +70,11 @@ def test_atoms_are_the_path_again_and_hold_each_call_with_its_result(steps: list
     assert not any(message.opens_turn and not message.draft.joined for group in groups for message in group[1:])
 
 
-@calm(60)
-@given(steps=scripts(), place=st.integers(0, 300))
+@calm(150)
+@given(steps=jumbles, place=st.integers(0, 300))
 def test_behind_what_may_be_torn_the_atoms_are_those_of_the_whole_path(steps: list[str], place: int) -> None:
     path = told(steps)
-    tail = path[place % len(path) :]
+    tail = path[place % (len(path) + 1) :]
     sound = tail[torn(tail) :]
     whole = {group[0].position for group in atoms(path)}
     assert {group[0].position for group in atoms(sound)} <= whole

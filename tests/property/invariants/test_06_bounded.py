@@ -34,6 +34,23 @@ def test_a_compacted_list_costs_no_more_than_its_budget(steps: list[str], look: 
     bounded(ireneo.compact(payload, look.budget, to=look.to, preset=look.preset), look.budget)
 
 
+@every_store
+@pytest.mark.parametrize("to", FORMATS)
+def test_what_a_format_adds_to_a_list_is_paid_for_as_well(store: str, to: str) -> None:
+    """Each call that nobody answered is given a result that says so."""
+
+    async def work(house: House) -> None:
+        session = await (await house.memory()).session("run")
+        teller = Teller()
+        await session.append(teller.tell(["ask"]))
+        for _ in range(40):
+            await session.append(teller.tell(["unanswered"]))
+            for budget in (256, 300, 420, 700):
+                bounded(await session.context(budget, to=to), budget)
+
+    live_in(store, work)
+
+
 class Letters:
     """A tokenizer to which every letter is one token."""
 
