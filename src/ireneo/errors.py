@@ -10,6 +10,12 @@
     │       ├── SessionNotFound
     │       ├── MessageNotFound
     │       └── SummaryNotFound
+    ├── ModelError               a model did not answer as asked; what it was asked for is done without it
+    │   ├── ModelTimeout
+    │   ├── ModelUnavailable
+    │   ├── ModelRefused
+    │   ├── BadReply
+    │   └── SpendingLimit
     └── StoreError               the store can't do what was asked
         ├── NotADatabase
         ├── NewerDatabase
@@ -78,3 +84,34 @@ class NewerDatabase(StoreError, BadInput):
 
 class StoreBusy(StoreError):
     """Another process kept the database locked for too long; try again, or look for one that hangs."""
+
+
+class ModelError(IreneoError):
+    """The model did not answer as it was asked to."""
+
+    def __init__(self, message: str | None = None, *, calls: int = 0, tokens: int = 0) -> None:
+        super().__init__(message)
+        self.calls = calls
+        """The requests that were sent all the same, and may be billed."""
+        self.tokens = tokens
+        """The tokens that the provider told of them."""
+
+
+class ModelTimeout(ModelError):
+    """The model did not answer in time."""
+
+
+class ModelUnavailable(ModelError):
+    """The model can't be reached, or turns requests away."""
+
+
+class ModelRefused(ModelError):
+    """The model refused to answer."""
+
+
+class BadReply(ModelError):
+    """The model's answer is not what was asked for."""
+
+
+class SpendingLimit(ModelError):
+    """The limit on calls or tokens is reached; no model is called until it is raised or the day is over."""

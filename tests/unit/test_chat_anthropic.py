@@ -109,7 +109,10 @@ def test_parts_are_read() -> None:
         Media(media_type="application/pdf", data="aGk="),
     )
     assert drafts[1].parts[4] == Opaque(format="anthropic", payload=STORED)
-    assert drafts[2].parts[:2] == (Thinking(text="Hm …\n", signature="c2ln"), Thinking(sealed="c2VhbA=="))
+    assert drafts[2].parts[:2] == (
+        Thinking(text="Hm …\n", signature="c2ln", format="anthropic"),
+        Thinking(sealed="c2VhbA==", format="anthropic"),
+    )
     assert [each.failed for each in drafts[3].results] == [None, True]
     assert drafts[5].calls == (
         Call(id="srvtoolu_1", name="web_search", arguments={"query": "x"}, server=True),

@@ -108,7 +108,7 @@ def test_the_lines_of_one_reply_are_one_draft() -> None:
     )
     assert told(session) == ["u:u1", "a:a1", "t:r1"]
     assert path(session)[1].parts == (
-        Thinking(text="hm", signature="sig"),
+        Thinking(text="hm", signature="sig", format="anthropic"),
         Text(text="I build."),
         Call(id="c1", name="Bash", arguments={"command": "make"}),
     )

@@ -67,6 +67,26 @@ class Section(Struct, frozen=True, kw_only=True):
     lines: tuple[Line, ...]
 
 
+class Writing(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a model wrote a summary, and how far it could be trusted."""
+
+    prompt: str
+    """The prompt and its version, such as ``turn-1``."""
+    model: str
+    tokens_in: int
+    tokens_out: int
+    supported: float
+    """Of the claims that the model made, the share that its sources support: as it first answered, from 0 to 1."""
+    recall: float
+    """Of the critical artifacts of the sources, the share that the model kept by itself, from 0 to 1."""
+    repaired: bool = False
+    """It was asked a second time, with the list of what was wrong."""
+    struck: int = 0
+    """Lines that were struck out since nothing supports them."""
+    disputes: tuple[str, ...] = ()
+    """The disputes that it was written in view of."""
+
+
 class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An immutable record that covers positions `first_position` to `last_position` of every path through `last`."""
 
@@ -86,6 +106,8 @@ class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     sections: tuple[Section, ...] = ()
     sources: tuple[SummaryId, ...] = ()
     """The summaries that it was written from; none where it was written from the messages."""
+    writing: Writing | None = None
+    """How a model wrote it; None for the offline text."""
 
     @property
     def messages(self) -> int:

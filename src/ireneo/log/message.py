@@ -33,6 +33,13 @@ class Thinking(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="think
     text: str = ""
     signature: str | None = None
     sealed: str | None = None
+    format: str | None = None
+    """The chat format whose provider signed or sealed it: to any other it is only text."""
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether a provider will check it when it comes back."""
+        return bool(self.signature) or self.sealed is not None
 
 
 class Call(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="call"):

@@ -1,6 +1,6 @@
-"""What the engine needs of a store: a log, the sessions in it, the summaries over it, and the marks of rebuilds.
+"""What the engine needs of a store: a log, the sessions in it, what is derived from it, and what was spent on that.
 
-All four share one transaction::
+All its ports share one transaction::
 
     async with store.write() as tx:
         head = await tx.log.head(key)
@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import datetime
+from datetime import date, datetime
 from typing import Protocol
 
 from msgspec import Struct
 
 from ireneo.context.summary import Summary, SummaryId
+from ireneo.log.annotation import Annotation
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Draft, Message, MessageId
 
@@ -49,6 +50,15 @@ class Rebuild(Struct, frozen=True, kw_only=True):
     at_position: int
     target_tokens: int
     """What the rebuilt context was allowed to cost."""
+    texts: tuple[SummaryId, ...] = ()
+    """The summaries written by a model that it took up."""
+
+
+class Spent(Struct, frozen=True, kw_only=True):
+    """Calls of a model and the tokens that went in and came out."""
+
+    calls: int = 0
+    tokens: int = 0
 
 
 class LogPort(Protocol):
@@ -132,8 +142,34 @@ class RebuildsPort(Protocol):
         """Store a mark; one at the same head, family and budget is replaced. Raises as `SummariesPort.put` does."""
 
 
+class AnnotationsPort(Protocol):
+    """The pins, releases and disputes of a session's tree."""
+
+    async def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
+        """Store annotations; one whose id is taken is left as it is. Returns how many were new.
+
+        Raises MessageNotFound when the message that one is at is not stored, BadInput when it stands elsewhere.
+        """
+
+    async def on_path(self, key: SessionKey, to: MessageId) -> Sequence[Annotation]:
+        """Every annotation at a message of the path to `to`, by position, those of one position by id."""
+
+
+class SpendingPort(Protocol):
+    """What was spent on models, so that a limit holds over processes and restarts."""
+
+    async def add(self, key: SessionKey, day: date, spent: Spent) -> None:
+        """Add to what `key` spent on that day; negative numbers give back what was reserved. Makes no session."""
+
+    async def of_session(self, key: SessionKey) -> Spent:
+        """What a session spent on all days together."""
+
+    async def of_day(self, space: str, day: date) -> Spent:
+        """What all sessions of a space spent on one day."""
+
+
 class Transaction(Protocol):
-    """The four ports inside one transaction."""
+    """The ports inside one transaction."""
 
     @property
     def log(self) -> LogPort:
@@ -150,6 +186,14 @@ class Transaction(Protocol):
     @property
     def rebuilds(self) -> RebuildsPort:
         """The marks of rebuilds."""
+
+    @property
+    def annotations(self) -> AnnotationsPort:
+        """The pins, releases and disputes."""
+
+    @property
+    def spending(self) -> SpendingPort:
+        """What was spent on models."""
 
 
 class Store(Protocol):

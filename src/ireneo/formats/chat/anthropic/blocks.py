@@ -40,12 +40,10 @@ def read_block(block: dict[str, object], role: str, place: str) -> Part:
 def _assistants(block: dict[str, object], name: str) -> Part:
     part: Part | None = None
     if name == "thinking" and isinstance(block.get("thinking"), str):
-        signature = block.get("signature")
-        part = Thinking(
-            text=text_or(block.get("thinking")), signature=signature if isinstance(signature, str) else None
-        )
+        signature = text_or(block.get("signature")) or None
+        part = Thinking(text=text_or(block.get("thinking")), signature=signature, format=NAME if signature else None)
     elif name == "redacted_thinking" and isinstance(block.get("data"), str):
-        part = Thinking(sealed=text_or(block.get("data")))
+        part = Thinking(sealed=text_or(block.get("data")), format=NAME)
     elif is_server_call(name):
         part = read_server_call(block)
     elif is_server_result(name):

@@ -28,14 +28,14 @@ _OWN_PARTS = ("", "text", CALL, RESULT, *THINKING)
 
 
 def express(draft: Draft) -> Draft:
-    """Say in text what the format has no block for; unsigned thinking is left out."""
+    """Say in text what the format has no block for; thinking that is unsigned, or signed elsewhere, is left out."""
     if draft.native is not None:
         return draft
-    return with_parts(draft, [_said(part, draft.role) for part in draft.parts if not _is_unsigned(part)])
+    return with_parts(draft, [_said(part, draft.role) for part in draft.parts if not _is_foreign(part)])
 
 
-def _is_unsigned(part: Part) -> bool:
-    return isinstance(part, Thinking) and not part.signature and part.sealed is None
+def _is_foreign(part: Part) -> bool:
+    return isinstance(part, Thinking) and not (part.is_bound and part.format in (None, NAME))
 
 
 def _said(part: Part, role: str) -> Part:

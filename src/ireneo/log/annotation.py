@@ -1,0 +1,37 @@
+"""What is noted about a session by hand or by a model: a pin, the release of one, a dispute of a summary."""
+
+from __future__ import annotations
+
+from typing import Literal, NewType
+
+from msgspec import Struct
+
+from ireneo.log.ids import digest
+from ireneo.log.message import MessageId
+
+AnnotationId = NewType("AnnotationId", str)
+"""``p_`` (a pin), ``r_`` (a release) or ``d_`` (a dispute), and 26 characters."""
+
+Kind = Literal["pin", "release", "dispute"]
+
+
+class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An immutable note at a place of the log: every path through that message has it, and no other."""
+
+    id: AnnotationId
+    kind: Kind
+    at: MessageId
+    """The message after which it was made: the head of the branch, or the last message that a disputed summary covers."""
+    at_position: int
+    text: str
+    """What is pinned; what lifts a pin; why a summary is disputed."""
+    about: str = ""
+    """The id of the pin that is released, or of the summary that is disputed."""
+    by: Literal["hand", "model"] = "hand"
+    source: MessageId | None = None
+    """The message whose words they are, where they were found in one."""
+
+
+def annotation_id(kind: Kind, at: MessageId, text: str, about: str = "") -> AnnotationId:
+    """Name an annotation by its content: noted twice at one place, it is one."""
+    return AnnotationId(digest(kind[0], kind.encode(), at.encode(), text.encode(), about.encode()))
