@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
@@ -28,10 +28,16 @@ class Violation(Struct, frozen=True, kw_only=True):
     """One sentence: what is wrong, and what the provider wants instead."""
 
 
+ThinkingRule = Literal["prefix", "turn", "none"]
+"""When a model's signed thinking may go back: ``prefix``, as long as nothing before it was changed; ``turn``, within the
+turn that is running, whatever was changed before; ``none``, the format has no place for it."""
+
+
 class ChatFormat(Protocol):
     """One provider's message format."""
 
     name: str
+    thinking: ThinkingRule
 
     def decode(self, payload: object) -> list[Draft]:
         """Read a message list, or an object that holds one under `messages`.

@@ -12,7 +12,7 @@ from ireneo.formats.chat.anthropic.rules import LOCAL_RULES, RULES, outlined
 from ireneo.formats.chat.anthropic.server import is_server_block
 from ireneo.formats.chat.anthropic.system_rules import blank_system
 from ireneo.formats.chat.anthropic.writer import merge_natives, write_messages, write_system
-from ireneo.formats.chat.format import Payload, Violation
+from ireneo.formats.chat.format import Payload, ThinkingRule, Violation
 from ireneo.formats.chat.mends.answers import answer_calls
 from ireneo.formats.chat.mends.blanks import drop_blanks
 from ireneo.formats.chat.mends.change import Mend, mended
@@ -33,6 +33,7 @@ class AnthropicMessages:
     """Anthropic Messages: the system prompt stands apart, and tool results stand in user messages."""
 
     name = NAME
+    thinking: ThinkingRule = "prefix"
 
     def decode(self, payload: object) -> list[Draft]:
         """Read a message list, or an object that holds one under `messages` and a prompt under `system`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ireneo.formats.chat.format import Payload, Violation
+from ireneo.formats.chat.format import Payload, ThinkingRule, Violation
 from ireneo.formats.chat.mends.alternation import take_turns
 from ireneo.formats.chat.mends.answers import answer_calls
 from ireneo.formats.chat.mends.blanks import drop_empty
@@ -36,6 +36,7 @@ class OpenAIChat:
     """
 
     name = NAME
+    thinking: ThinkingRule = "none"
 
     def __init__(self, *, alternate: bool = False) -> None:
         self._rules = ALTERNATING_RULES if alternate else RULES
