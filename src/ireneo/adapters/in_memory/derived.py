@@ -1,4 +1,4 @@
-"""The summaries over a session's tree and the marks of rebuilds, in memory."""
+"""The summaries and annotations over a session's tree and the marks of rebuilds, in memory."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ireneo.adapters.in_memory.shelf import Shelf
 from ireneo.context.summary import Summary, SummaryId
 from ireneo.errors import BadInput
+from ireneo.log.annotation import Annotation
 from ireneo.log.branch import SessionKey
 from ireneo.log.message import MessageId
 from ireneo.ports.store import Rebuild
@@ -79,3 +80,28 @@ class MemoryRebuilds:
         if tree.need(rebuild.at).position != rebuild.at_position:
             raise BadInput(f"The rebuild gives a position at which its edge {rebuild.at} doesn't stand.")
         tree.rebuilds[rebuild.family, rebuild.budget_tokens, rebuild.at] = rebuild
+
+
+class MemoryAnnotations:
+    """`ireneo.ports.store.AnnotationsPort` over one open transaction."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+
+    async def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
+        """Store annotations; those whose id is taken are left as they are."""
+        tree = self._shelf.change(key)
+        for annotation in annotations:
+            if tree.need(annotation.at).position != annotation.at_position:
+                raise BadInput(f"Annotation {annotation.id} gives a position at which {annotation.at} doesn't stand.")
+        before = len(tree.annotations)
+        for annotation in annotations:
+            tree.annotations.setdefault(annotation.id, annotation)
+        return len(tree.annotations) - before
+
+    async def on_path(self, key: SessionKey, to: MessageId) -> Sequence[Annotation]:
+        """Every annotation at a message of a path."""
+        tree = self._shelf.see(key)
+        path = {message.id for message in tree.walk(to)}
+        found = [each for each in tree.annotations.values() if each.at in path]
+        return sorted(found, key=lambda each: (each.at_position, each.id))

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 
 from ireneo.adapters.in_memory.tree import Tree
 from ireneo.errors import SessionNotFound, StoreError
 from ireneo.log.branch import SessionKey
+from ireneo.ports.store import Spent
+
+SpendingKey = tuple[SessionKey, date]
 
 _OVER = "The transaction is over; open another with store.read() or store.write()."
 _READS = "This transaction only reads; write inside store.write()."
 
 
 class Shelf:
-    """The sessions as a transaction sees them."""
+    """The sessions, and what was spent, as a transaction sees them."""
 
-    def __init__(self, trees: Mapping[SessionKey, Tree], *, writes: bool) -> None:
+    def __init__(self, trees: Mapping[SessionKey, Tree], spent: Mapping[SpendingKey, Spent], *, writes: bool) -> None:
         """Look at `trees`, which nobody changes any more; `writes` says whether this transaction makes others."""
         self._trees = dict(trees)
+        self._spent = dict(spent)
         self._own: set[SessionKey] = set()
         self._writes = writes
         self._open = True
@@ -61,10 +66,21 @@ class Shelf:
         self._check()
         return [tree for key, tree in self._trees.items() if key.space == space]
 
-    def shut(self) -> Mapping[SessionKey, Tree]:
-        """End the transaction; gives the sessions as it leaves them."""
+    def spent(self) -> Mapping[SpendingKey, Spent]:
+        """What each session spent on each day."""
+        self._check()
+        return self._spent
+
+    def spend(self, key: SessionKey, day: date, spent: Spent) -> None:
+        """Add to what a session spent on a day; it needn't be there."""
+        self._check(writes=True)
+        before = self._spent.get((key, day), Spent())
+        self._spent[key, day] = Spent(calls=before.calls + spent.calls, tokens=before.tokens + spent.tokens)
+
+    def shut(self) -> tuple[Mapping[SessionKey, Tree], Mapping[SpendingKey, Spent]]:
+        """End the transaction; gives the sessions and what was spent as it leaves them."""
         self._open = False
-        return self._trees
+        return self._trees, self._spent
 
     def _check(self, *, writes: bool = False) -> None:
         if not self._open:

@@ -7,14 +7,15 @@ from contextlib import asynccontextmanager
 
 from msgspec import Struct
 
-from ireneo.adapters.in_memory.derived import MemoryRebuilds, MemorySummaries
+from ireneo.adapters.in_memory.derived import MemoryAnnotations, MemoryRebuilds, MemorySummaries
 from ireneo.adapters.in_memory.log import MemoryLog
-from ireneo.adapters.in_memory.shelf import Shelf
+from ireneo.adapters.in_memory.shelf import Shelf, SpendingKey
+from ireneo.adapters.in_memory.spending import MemorySpending
 from ireneo.adapters.in_memory.tree import Tree
 from ireneo.adapters.pool import Pool
 from ireneo.errors import StoreError
 from ireneo.log.branch import Head, SessionKey
-from ireneo.ports.store import SessionInfo
+from ireneo.ports.store import SessionInfo, Spent
 
 
 class MemorySessions:
@@ -43,12 +44,14 @@ class MemorySessions:
 
 
 class MemoryTransaction(Struct, frozen=True, kw_only=True):
-    """The four ports over one open transaction."""
+    """All ports over one open transaction."""
 
     log: MemoryLog
     sessions: MemorySessions
     summaries: MemorySummaries
     rebuilds: MemoryRebuilds
+    annotations: MemoryAnnotations
+    spending: MemorySpending
 
 
 class InMemoryStore:
@@ -61,6 +64,7 @@ class InMemoryStore:
     def __init__(self) -> None:
         """Make an empty store."""
         self._trees: Mapping[SessionKey, Tree] = {}
+        self._spent: Mapping[SpendingKey, Spent] = {}
         self._writers = Pool([object()], lambda _: None)
         self._closed = False
 
@@ -69,7 +73,7 @@ class InMemoryStore:
         """A snapshot: all that is read inside belongs together."""
         if self._closed:
             raise StoreError("The store is closed; open it again.")
-        shelf = Shelf(self._trees, writes=False)
+        shelf = Shelf(self._trees, self._spent, writes=False)
         try:
             yield _over(shelf)
         finally:
@@ -79,10 +83,10 @@ class InMemoryStore:
     async def write(self) -> AsyncIterator[MemoryTransaction]:
         """One transaction, alone among writers."""
         seat = await self._writers.take()
-        shelf = Shelf(self._trees, writes=True)
+        shelf = Shelf(self._trees, self._spent, writes=True)
         try:
             yield _over(shelf)
-            self._trees = shelf.shut()
+            self._trees, self._spent = shelf.shut()
         finally:
             shelf.shut()
             self._writers.give(seat)
@@ -99,4 +103,6 @@ def _over(shelf: Shelf) -> MemoryTransaction:
         sessions=MemorySessions(shelf),
         summaries=MemorySummaries(shelf),
         rebuilds=MemoryRebuilds(shelf),
+        annotations=MemoryAnnotations(shelf),
+        spending=MemorySpending(shelf),
     )

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from ireneo.adapters.chain import not_stored
 from ireneo.context.summary import Summary, SummaryId
+from ireneo.log.annotation import Annotation, AnnotationId
 from ireneo.log.branch import Head, SessionKey, head_of
 from ireneo.log.message import Message, MessageId
 from ireneo.ports.store import Rebuild, SessionInfo
@@ -27,6 +28,7 @@ class Tree:
         self.branches: dict[str, MessageId | None] = {}
         self.summaries: dict[SummaryId, Summary] = {}
         self.rebuilds: dict[tuple[str, int, MessageId], Rebuild] = {}
+        self.annotations: dict[AnnotationId, Annotation] = {}
 
     def copy(self) -> Tree:
         """A tree of its own with the same values, which are immutable."""
@@ -37,6 +39,7 @@ class Tree:
         other.branches = dict(self.branches)
         other.summaries = dict(self.summaries)
         other.rebuilds = dict(self.rebuilds)
+        other.annotations = dict(self.annotations)
         return other
 
     def need(self, name: MessageId) -> Message:

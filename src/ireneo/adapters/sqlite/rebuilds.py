@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import apsw
+import msgspec
 
 from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.places import find_path, need_place, need_session
 from ireneo.adapters.sqlite.queries import SQL
+from ireneo.context.summary import SummaryId
 from ireneo.errors import BadInput
 from ireneo.log.branch import SessionKey
 from ireneo.log.message import MessageId
 from ireneo.ports.store import Rebuild
+
+_TEXTS = msgspec.json.Decoder(tuple[SummaryId, ...])
 
 
 class SqliteRebuilds:
@@ -46,7 +50,12 @@ def last_rebuild(
         ).fetchone()
         if row is not None:
             return Rebuild(
-                family=family, budget_tokens=budget_tokens, at=row[0], at_position=row[1], target_tokens=row[2]
+                family=family,
+                budget_tokens=budget_tokens,
+                at=row[0],
+                at_position=row[1],
+                target_tokens=row[2],
+                texts=_TEXTS.decode(row[3]),
             )
     return None
 
@@ -67,5 +76,6 @@ def put_rebuild(database: apsw.Connection, key: SessionKey, rebuild: Rebuild) ->
             "at_position": rebuild.at_position,
             "at": rebuild.at,
             "target_tokens": rebuild.target_tokens,
+            "texts": msgspec.json.encode(rebuild.texts).decode(),
         },
     )

@@ -1,4 +1,4 @@
--- The log, the sessions in it, the summaries over it, and the marks of rebuilds.
+-- The log, the sessions in it, the summaries and annotations over it, the marks of rebuilds, and what was spent.
 
 PRAGMA application_id = 1232236143; -- 'Irno' in ASCII: by this a file is known to be ours
 
@@ -100,5 +100,30 @@ CREATE TABLE rebuilds (
     at_position INTEGER NOT NULL,
     at            TEXT NOT NULL,
     target_tokens INTEGER NOT NULL,
+    texts         TEXT NOT NULL DEFAULT '[]', -- JSON: a list of ids
     PRIMARY KEY (session, family, budget_tokens, segment, at_position)
 ) STRICT, WITHOUT ROWID;
+
+-- `segment` is that of the message that it is at: a path through that message has the annotation.
+CREATE TABLE annotations (
+    session     INTEGER NOT NULL,
+    id          TEXT NOT NULL,
+    segment     INTEGER NOT NULL,
+    at_position INTEGER NOT NULL,
+    record      TEXT NOT NULL,
+    PRIMARY KEY (session, id)
+) STRICT;
+
+CREATE INDEX annotations_by_place ON annotations (session, segment, at_position, id);
+
+-- What each session spent on a day. It goes by name, since what is spent on a session that is never made counts too.
+CREATE TABLE spending (
+    space   TEXT NOT NULL,
+    session TEXT NOT NULL,
+    day     TEXT NOT NULL,
+    calls   INTEGER NOT NULL,
+    tokens  INTEGER NOT NULL,
+    PRIMARY KEY (space, session, day)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX spending_by_day ON spending (space, day);

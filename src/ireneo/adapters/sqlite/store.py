@@ -12,6 +12,7 @@ import apsw
 from msgspec import Struct
 
 from ireneo.adapters.pool import Pool
+from ireneo.adapters.sqlite.annotations import SqliteAnnotations
 from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.connection import Connection
 from ireneo.adapters.sqlite.log import SqliteLog
@@ -19,6 +20,7 @@ from ireneo.adapters.sqlite.migrate import Durability, check_place, prepare_read
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rebuilds import SqliteRebuilds
 from ireneo.adapters.sqlite.sessions import SqliteSessions
+from ireneo.adapters.sqlite.spending import SqliteSpending
 from ireneo.adapters.sqlite.summaries import SqliteSummaries
 from ireneo.errors import BadInput
 
@@ -27,12 +29,14 @@ READERS = 4
 
 
 class SqliteTransaction(Struct, frozen=True, kw_only=True):
-    """The four ports over one open transaction."""
+    """All ports over one open transaction."""
 
     log: SqliteLog
     sessions: SqliteSessions
     summaries: SqliteSummaries
     rebuilds: SqliteRebuilds
+    annotations: SqliteAnnotations
+    spending: SqliteSpending
 
 
 class SqliteStore:
@@ -102,6 +106,8 @@ async def _through(connection: Connection, *, writes: bool) -> AsyncIterator[Sql
             sessions=SqliteSessions(channel),
             summaries=SqliteSummaries(channel),
             rebuilds=SqliteRebuilds(channel),
+            annotations=SqliteAnnotations(channel),
+            spending=SqliteSpending(channel),
         )
     finally:
         channel.shut()

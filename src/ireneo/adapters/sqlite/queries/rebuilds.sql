@@ -1,7 +1,7 @@
 -- The marks of rebuilds.
 
 -- name: last_rebuild
-SELECT at, at_position, target_tokens
+SELECT at, at_position, target_tokens, texts
 FROM rebuilds
 WHERE session = :key AND family = :family AND budget_tokens = :budget_tokens
     AND segment = :segment AND at_position <= :last
@@ -9,6 +9,7 @@ ORDER BY at_position DESC
 LIMIT 1;
 
 -- name: put_rebuild
-INSERT INTO rebuilds (session, family, budget_tokens, segment, at_position, at, target_tokens)
-VALUES (:key, :family, :budget_tokens, :segment, :at_position, :at, :target_tokens)
-ON CONFLICT (session, family, budget_tokens, segment, at_position) DO UPDATE SET target_tokens = excluded.target_tokens;
+INSERT INTO rebuilds (session, family, budget_tokens, segment, at_position, at, target_tokens, texts)
+VALUES (:key, :family, :budget_tokens, :segment, :at_position, :at, :target_tokens, :texts)
+ON CONFLICT (session, family, budget_tokens, segment, at_position)
+DO UPDATE SET target_tokens = excluded.target_tokens, texts = excluded.texts;

@@ -1,0 +1,13 @@
+-- The pins, releases and disputes of a session's tree.
+
+-- name: insert_annotation
+INSERT INTO annotations (session, id, segment, at_position, record)
+VALUES (:key, :id, :segment, :at_position, :record)
+ON CONFLICT (session, id) DO NOTHING;
+
+-- name: list_annotations
+-- Those of one stretch.
+SELECT record
+FROM annotations
+WHERE session = :key AND segment = :segment AND at_position BETWEEN :first AND :last
+ORDER BY at_position, id;
