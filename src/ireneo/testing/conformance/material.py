@@ -1,10 +1,11 @@
-"""What the checks are made with: drafts, chains of messages, and the summaries over them."""
+"""What the checks are made with: drafts, chains of messages, and what is derived from them and noted about them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ireneo.context.summary import Level, Line, Section, Summary, anchor
+from ireneo.context.summary import Level, Line, Section, Summary, SummaryId, anchor
+from ireneo.log.annotation import Annotation, Kind, annotation_id
 from ireneo.log.branch import MAIN, Head, SessionKey, chain, head_of
 from ireneo.log.message import Draft, Message, Native, Part, Text
 from ireneo.ports.store import Rebuild, Store, Transaction
@@ -96,7 +97,21 @@ def summarise(
     )
 
 
-def rebuilt(edge: Message, *, family: str = FAMILY, budget_tokens: int = 1000, target_tokens: int = 500) -> Rebuild:
+def noted(at: Message, text: str, *, kind: Kind = "pin", about: str = "") -> Annotation:
+    """An annotation at a message."""
+    return Annotation(
+        id=annotation_id(kind, at.id, text, about), kind=kind, at=at.id, at_position=at.position, text=text, about=about
+    )
+
+
+def rebuilt(
+    edge: Message,
+    *,
+    family: str = FAMILY,
+    budget_tokens: int = 1000,
+    target_tokens: int = 500,
+    texts: tuple[SummaryId, ...] = (),
+) -> Rebuild:
     """The mark of a rebuild whose edge is `edge`."""
     return Rebuild(
         family=family,
@@ -104,4 +119,5 @@ def rebuilt(edge: Message, *, family: str = FAMILY, budget_tokens: int = 1000, t
         at=edge.id,
         at_position=edge.position,
         target_tokens=target_tokens,
+        texts=texts,
     )

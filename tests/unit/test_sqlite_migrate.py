@@ -1,0 +1,113 @@
+"""A file of an earlier version is brought up to date, with all that it holds."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import date
+from pathlib import Path
+
+import apsw
+import pytest
+from msgspec.structs import replace
+
+from ireneo.adapters.sqlite import open_sqlite
+from ireneo.adapters.sqlite.log import insert_messages, move_branch
+from ireneo.adapters.sqlite.migrate import apply_migration, load_migrations
+from ireneo.adapters.sqlite.sessions import create_session
+from ireneo.adapters.sqlite.summaries import put_summaries
+from ireneo.context.summary import SummaryId
+from ireneo.log.message import Message
+from ireneo.ports.store import Spent
+from ireneo.testing.conformance.material import (
+    FAMILY,
+    KEY,
+    after,
+    noted,
+    numbered,
+    rebuilt,
+    say,
+    summarise,
+    tell,
+    with_native,
+)
+
+MESSAGES = after(None, [with_native(say("first")[0], {"n": 1}), *numbered(5)])
+FORK = [*MESSAGES[:3], *after(MESSAGES[2], numbered(2, "fork"))]
+SUMMARY = summarise(MESSAGES[0], MESSAGES[3])
+DAY = date(2031, 5, 9)
+
+
+@pytest.fixture
+def version_1(tmp_path: Path) -> Path:
+    """A file as the first migration alone made it, with something in every table."""
+    path = tmp_path / "store.db"
+    database = apsw.Connection(str(path))
+    database.execute("PRAGMA journal_mode = WAL").fetchall()
+    apply_migration(database, load_migrations()[0], path)
+    create_session(database, KEY, None)
+    insert_messages(database, KEY, MESSAGES)
+    insert_messages(database, KEY, FORK)
+    move_branch(database, KEY, "main", MESSAGES[-1].id)
+    put_summaries(database, KEY, [SUMMARY])
+    # Without the column for texts, which came later.
+    database.execute("INSERT INTO rebuilds VALUES (1, ?, 1000, 0, 3, ?, 500)", (FAMILY, MESSAGES[3].id))
+    database.close()
+    return path
+
+
+def light(messages: list[Message]) -> list[Message]:
+    """Messages as paths bring them."""
+    return [replace(message, draft=replace(message.draft, native=None)) for message in messages]
+
+
+def test_a_file_of_version_1_is_migrated_and_keeps_what_it_holds(version_1: Path) -> None:
+    async def main() -> None:
+        store = await open_sqlite(version_1)
+        async with store.read() as tx:
+            for path in (MESSAGES, FORK):
+                assert await tx.log.path(KEY, path[-1].id, 0, 9) == light(path)
+            assert (await tx.log.natives(KEY, [MESSAGES[0].id]))[MESSAGES[0].id] == MESSAGES[0].draft
+            assert await tx.summaries.frontier(KEY, MESSAGES[-1].id, FAMILY) == [SUMMARY]
+            assert await tx.rebuilds.last(KEY, MESSAGES[-1].id, FAMILY, 1000) == rebuilt(MESSAGES[3])
+            assert await tx.annotations.on_path(KEY, MESSAGES[-1].id) == []
+            assert await tx.spending.of_session(KEY) == Spent()
+        await store.close()
+
+    asyncio.run(main())
+
+
+def test_a_file_of_version_1_takes_what_came_later(version_1: Path) -> None:
+    note = noted(MESSAGES[2], "keep this")
+    mark = rebuilt(MESSAGES[3], texts=(SummaryId("s_one"),))
+
+    async def main() -> None:
+        store = await open_sqlite(version_1)
+        async with store.write() as tx:
+            assert await tx.annotations.put(KEY, [note]) == 1
+            await tx.rebuilds.put(KEY, mark)
+            await tx.spending.add(KEY, DAY, Spent(calls=1, tokens=20))
+        await tell(store, say("and on"))
+        await store.close()
+        again = await open_sqlite(version_1)
+        async with again.read() as tx:
+            assert await tx.annotations.on_path(KEY, FORK[-1].id) == [note]
+            assert await tx.rebuilds.last(KEY, MESSAGES[-1].id, FAMILY, 1000) == mark
+            assert await tx.spending.of_day(KEY.space, DAY) == Spent(calls=1, tokens=20)
+            head = await tx.log.head(KEY)
+            assert head is not None
+            assert head.position == len(MESSAGES)
+        await again.close()
+
+    asyncio.run(main())
+
+
+def test_a_file_of_version_1_may_be_opened_by_several_at_once(version_1: Path) -> None:
+    async def main() -> None:
+        for store in await asyncio.gather(*(open_sqlite(version_1) for _ in range(6))):
+            await store.close()
+
+    asyncio.run(main())
+    database = apsw.Connection(str(version_1))
+    applied = [number for (number,) in database.execute("SELECT number FROM migrations ORDER BY number")]
+    database.close()
+    assert applied == [migration.number for migration in load_migrations()]
