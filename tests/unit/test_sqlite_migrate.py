@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import date
 from pathlib import Path
 
 import apsw
@@ -19,6 +18,7 @@ from ireneo.context.summary import SummaryId
 from ireneo.log.message import Message
 from ireneo.ports.store import Spent
 from ireneo.testing.conformance.material import (
+    DAY,
     FAMILY,
     KEY,
     after,
@@ -34,7 +34,6 @@ from ireneo.testing.conformance.material import (
 MESSAGES = after(None, [with_native(say("first")[0], {"n": 1}), *numbered(5)])
 FORK = [*MESSAGES[:3], *after(MESSAGES[2], numbered(2, "fork"))]
 SUMMARY = summarise(MESSAGES[0], MESSAGES[3])
-DAY = date(2031, 5, 9)
 
 
 @pytest.fixture

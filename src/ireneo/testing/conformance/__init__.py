@@ -24,6 +24,7 @@ it the checks on sharing are skipped.
 """
 
 from ireneo.testing.conformance import (
+    annotations_checks,
     concurrency_checks,
     log_checks,
     paths_checks,
@@ -31,6 +32,7 @@ from ireneo.testing.conformance import (
     sessions_checks,
     sharing_checks,
     spaces_checks,
+    spending_checks,
     summaries_checks,
     transactions_checks,
 )
@@ -44,6 +46,8 @@ CHECKS = checks_in(
     sessions_checks,
     summaries_checks,
     rebuilds_checks,
+    annotations_checks,
+    spending_checks,
     transactions_checks,
     spaces_checks,
     concurrency_checks,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 
 from ireneo.context.summary import Level, Line, Section, Summary, SummaryId, anchor
 from ireneo.log.annotation import Annotation, Kind, annotation_id
@@ -14,6 +15,7 @@ SPACE = "space"
 KEY = SessionKey(SPACE, "session")
 FAMILY = "family-1"
 NOWHERE = "m_aaaaaaaaaaaaaaaaaaaaaaaaaa"
+DAY = date(2031, 5, 9)
 
 
 def count(parts: Sequence[Part]) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ireneo.context.summary import SummaryId
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
 from ireneo.log.message import Message
 from ireneo.ports.store import Rebuild, Store
@@ -54,6 +55,19 @@ async def a_mark_is_replaced_at_its_edge(store: Store) -> None:
     m = await tell(store, numbered(4))
     await put(store, rebuilt(m[2], target_tokens=100), rebuilt(m[2], target_tokens=70))
     expect(await last(store, m[-1]), rebuilt(m[2], target_tokens=70), "the mark")
+
+
+@check
+async def a_mark_names_its_texts(store: Store) -> None:
+    """A mark comes back with the summaries that it took up, in their order, and is replaced together with them."""
+    m = await tell(store, numbered(4))
+    names = tuple(SummaryId(f"s_{letter}") for letter in "cab")
+    for texts in (names, (), names[1:]):
+        mark = rebuilt(m[2], texts=texts)
+        await put(store, mark)
+        expect(await last(store, m[-1]), mark, "the mark")
+    await put(store, rebuilt(m[3]))
+    expect(await last(store, m[-1]), rebuilt(m[3]), "a mark without any")
 
 
 @check

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 
+from ireneo.context.summary import SummaryId
 from ireneo.errors import SessionNotFound
 from ireneo.log.branch import SessionKey
-from ireneo.ports.store import Store
+from ireneo.ports.store import Spent, Store
 from ireneo.testing.conformance.check import Again, shared_check
 from ireneo.testing.conformance.expect import expect, expect_error
 from ireneo.testing.conformance.material import (
+    DAY,
     FAMILY,
     KEY,
     SPACE,
     after,
     append,
+    noted,
     numbered,
     read_path,
     rebuilt,
@@ -31,8 +34,11 @@ async def what_was_committed_is_there_when_it_is_opened_again(store: Store, agai
     drafts = [with_native(draft, {"n": number}) for number, draft in enumerate(numbered(5))]
     async with store.write() as tx:
         m = await append(tx, KEY, drafts)
+        mark = rebuilt(m[3], texts=(SummaryId("s_one"),))
         await tx.summaries.put(KEY, [summarise(m[0], m[3])])
-        await tx.rebuilds.put(KEY, rebuilt(m[3]))
+        await tx.rebuilds.put(KEY, mark)
+        await tx.annotations.put(KEY, [noted(m[2], "kept")])
+        await tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
     async with store.read() as tx:
         infos = list(await tx.sessions.list(SPACE))
     await store.close()
@@ -43,7 +49,9 @@ async def what_was_committed_is_there_when_it_is_opened_again(store: Store, agai
             natives = await tx.log.natives(KEY, [message.id for message in m])
             expect([natives[message.id] for message in m], drafts, "the drafts")
             expect(list(await tx.summaries.frontier(KEY, m[-1].id, FAMILY)), [summarise(m[0], m[3])], "the frontier")
-            expect(await tx.rebuilds.last(KEY, m[-1].id, FAMILY, 1000), rebuilt(m[3]), "the mark")
+            expect(await tx.rebuilds.last(KEY, m[-1].id, FAMILY, 1000), mark, "the mark")
+            expect(list(await tx.annotations.on_path(KEY, m[-1].id)), [noted(m[2], "kept")], "the annotations")
+            expect(await tx.spending.of_session(KEY), Spent(calls=1, tokens=100), "what the session spent")
         more = await tell(other, say("and on"))
         expect(more[0].parent, m[-1].id, "the parent of what came next")
     finally:
@@ -82,19 +90,39 @@ async def two_stores_append_at_once(store: Store, again: Again) -> None:
 
 @shared_check
 async def two_stores_store_the_same_once(store: Store, again: Again) -> None:
-    """The same messages and summaries, offered by two stores at once, are stored once."""
+    """The same messages, summaries and annotations, offered by two stores at once, are stored once."""
     other = await again(store)
     messages = after(None, numbered(10))
 
-    async def offer(to: Store) -> tuple[int, int]:
+    async def offer(to: Store) -> tuple[int, int, int]:
         async with to.write() as tx:
             await tx.sessions.create(KEY, None)
             inserted = await tx.log.insert(KEY, messages)
-            return inserted, await tx.summaries.put(KEY, [summarise(messages[0], messages[4])])
+            summarised = await tx.summaries.put(KEY, [summarise(messages[0], messages[4])])
+            return inserted, summarised, await tx.annotations.put(KEY, [noted(messages[2], "note")])
 
     try:
         offers = await asyncio.gather(*(offer(to) for to in (store, other) * 5))
-        expect([sum(column) for column in zip(*offers, strict=True)], [10, 1], "new among all")
+        expect([sum(column) for column in zip(*offers, strict=True)], [10, 1, 1], "new among all")
+    finally:
+        await other.close()
+
+
+@shared_check
+async def two_stores_spend_at_once(store: Store, again: Again) -> None:
+    """What two stores add at once to what one session spent adds up, and both read the same."""
+    other = await again(store)
+
+    async def spend(to: Store, tokens: int) -> None:
+        async with to.write() as tx:
+            await tx.spending.add(KEY, DAY, Spent(calls=1, tokens=tokens))
+
+    try:
+        await asyncio.gather(*(spend((store, other)[number % 2], number) for number in range(40)))
+        for each in (store, other):
+            async with each.read() as tx:
+                expect(await tx.spending.of_session(KEY), Spent(calls=40, tokens=780), "what the session spent")
+                expect(await tx.spending.of_day(SPACE, DAY), Spent(calls=40, tokens=780), "what the space spent")
     finally:
         await other.close()
 

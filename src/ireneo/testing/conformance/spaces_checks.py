@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from ireneo.errors import MessageNotFound, SessionNotFound
 from ireneo.log.branch import SessionKey
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Spent, Store, Transaction
 from ireneo.testing.conformance.check import check
 from ireneo.testing.conformance.expect import expect, expect_error
 from ireneo.testing.conformance.material import (
+    DAY,
     FAMILY,
     KEY,
+    SPACE,
     append,
+    noted,
     numbered,
     read_path,
     rebuilt,
@@ -34,12 +37,14 @@ ELSEWHERE = [
 
 
 async def fill(store: Store) -> list[str]:
-    """Write through all four ports into `KEY`; gives the ids of what was written."""
+    """Write through every port into `KEY`; gives the ids of what was written."""
     async with store.write() as tx:
         m = await append(tx, KEY, [with_native(say("secret")[0], {"secret": 1}), *numbered(3)])
         summary = summarise(m[0], m[2])
         await tx.summaries.put(KEY, [summary])
         await tx.rebuilds.put(KEY, rebuilt(m[1]))
+        await tx.annotations.put(KEY, [noted(m[0], "secret")])
+        await tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
     return [message.id for message in m]
 
 
@@ -50,12 +55,17 @@ async def expect_nothing(tx: Transaction, key: SessionKey, store: Store) -> None
     expect(list(await tx.log.find(key, ["m_", messages[0].id])), [], "what is found")
     expect(dict(await tx.log.natives(key, [messages[0].id])), {}, "the natives")
     expect(list(await tx.summaries.find(key, "s_")), [], "the summaries")
+    expect(await tx.spending.of_session(key), Spent(), "what the session spent")
+    if key.space != KEY.space:
+        expect(await tx.spending.of_day(key.space, DAY), Spent(), "what the space spent")
     with expect_error(MessageNotFound, "the path"):
         await tx.log.path(key, messages[0].id, 0, 0)
     with expect_error(MessageNotFound, "the frontier"):
         await tx.summaries.frontier(key, messages[0].id, FAMILY)
     with expect_error(MessageNotFound, "the mark"):
         await tx.rebuilds.last(key, messages[0].id, FAMILY, 1000)
+    with expect_error(MessageNotFound, "the annotations"):
+        await tx.annotations.on_path(key, messages[0].id)
 
 
 @check
@@ -95,12 +105,17 @@ async def nothing_is_written_across(store: Store) -> None:
             await append(tx, key, say("only here"))
             await tx.summaries.put(key, [summarise(first[0], first[3])])
             await tx.rebuilds.put(key, rebuilt(first[1]))
+            await tx.annotations.put(key, [noted(first[0], "elsewhere")])
+            await tx.spending.add(key, DAY, Spent(calls=1, tokens=100))
     expect(await read_path(store, first[-1]), first, "the first path")
     async with store.read() as tx:
         head = await tx.log.head(KEY)
         expect(head.id if head else None, first[-1].id, "the first head")
         expect(list(await tx.summaries.frontier(KEY, first[-1].id, FAMILY)), [], "the first frontier")
         expect(await tx.rebuilds.last(KEY, first[-1].id, FAMILY, 1000), None, "the first mark")
+        expect(list(await tx.annotations.on_path(KEY, first[-1].id)), [], "the first annotations")
+        expect(await tx.spending.of_session(KEY), Spent(), "what the first session spent")
+        expect(await tx.spending.of_day(SPACE, DAY), Spent(calls=1, tokens=100), "what the first space spent")
         counted = {info.key: info.messages for info in await tx.sessions.list(KEY.space)}
         expect(counted, {KEY: 6, SessionKey(KEY.space, "another session"): 7}, "the sessions of the first space")
 
@@ -116,3 +131,5 @@ async def a_parent_is_not_found_across(store: Store) -> None:
                 await tx.log.insert(key, first[1:])
             with expect_error(MessageNotFound, "the move"):
                 await tx.log.move(key, "main", first[0].id)
+            with expect_error(MessageNotFound, "the annotation"):
+                await tx.annotations.put(key, [noted(first[0], "from elsewhere")])

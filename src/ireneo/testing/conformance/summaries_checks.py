@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ireneo.context.summary import Summary, SummaryId
+from msgspec.structs import replace
+
+from ireneo.context.summary import Summary, SummaryId, Writing
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
 from ireneo.log.message import Message
 from ireneo.ports.store import Store
@@ -32,6 +34,21 @@ async def a_summary_comes_back(store: Store) -> None:
     async with store.read() as tx:
         found = await tx.summaries.get(KEY, [two.id, SummaryId("s_unknown"), one.id])
     expect(list(found), [two, one], "the summaries")
+
+
+@check
+async def a_summary_comes_back_as_it_was_written(store: Store) -> None:
+    """How a model wrote a summary comes back with it, on every way of reading it; the offline text has no writing."""
+    messages = await tell(store, numbered(8))
+    plain = Writing(prompt="turn-1", model="a/model:1", tokens_in=3000, tokens_out=400, supported=1.0, recall=0.1)
+    mended = replace(plain, supported=1 / 3, recall=0.0, repaired=True, struck=2, disputes=("d_one", "d_two"))
+    offline, one, two = (summarise(messages[first], messages[first + 1]) for first in (0, 2, 4))
+    written = [offline, replace(one, writing=plain), replace(two, writing=mended)]
+    await put(store, *written)
+    expect(await frontier(store, messages[-1]), written, "the frontier")
+    async with store.read() as tx:
+        expect(list(await tx.summaries.get(KEY, [each.id for each in written])), written, "what is got")
+        expect(list(await tx.summaries.find(KEY, written[2].id)), written[2:], "what is found")
 
 
 @check

@@ -7,15 +7,17 @@ import asyncio
 from ireneo.errors import MessageNotFound, StoreError
 from ireneo.log.branch import SessionKey
 from ireneo.log.message import MessageId
-from ireneo.ports.store import Store
+from ireneo.ports.store import Spent, Store
 from ireneo.testing.conformance.check import check
 from ireneo.testing.conformance.expect import expect, expect_error
 from ireneo.testing.conformance.material import (
+    DAY,
     FAMILY,
     KEY,
     NOWHERE,
     SPACE,
     append,
+    noted,
     numbered,
     read_path,
     rebuilt,
@@ -30,12 +32,14 @@ class StoppedError(Exception):
 
 
 async def fill_and_stop(store: Store, error: BaseException) -> None:
-    """Write through all four ports, and raise before the block is left."""
+    """Write through every port, and raise before the block is left."""
     async with store.write() as tx:
         m = await append(tx, KEY, numbered(4, "lost"))
         await tx.log.move(KEY, "lost", m[0].id)
         await tx.summaries.put(KEY, [summarise(m[0], m[3])])
         await tx.rebuilds.put(KEY, rebuilt(m[1]))
+        await tx.annotations.put(KEY, [noted(m[0], "lost")])
+        await tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
         await tx.sessions.create(SessionKey(SPACE, "lost"), None)
         raise error
 
@@ -46,6 +50,8 @@ async def expect_untouched(store: Store, infos: list[object]) -> None:
         expect(list(await tx.sessions.list(SPACE)), infos, "the sessions")
         expect(await tx.log.head(KEY, "lost"), None, "the head of the branch")
         expect(list(await tx.summaries.find(KEY, "s_")), [], "the summaries")
+        expect(await tx.spending.of_session(KEY), Spent(), "what the session spent")
+        expect(await tx.spending.of_day(SPACE, DAY), Spent(), "what the space spent")
 
 
 @check
@@ -63,6 +69,9 @@ async def an_exception_leaves_nothing(store: Store) -> None:
     expect(await read_path(store, before[-1]), before, "the path from before")
     again = await tell(store, numbered(4, "lost"))
     expect(await read_path(store, again[-1]), before + again, "the path when it is written after all")
+    async with store.read() as tx:
+        expect(list(await tx.annotations.on_path(KEY, again[-1].id)), [], "the annotations on it")
+        expect(await tx.rebuilds.last(KEY, again[-1].id, FAMILY, 1000), None, "the mark on it")
 
 
 @check
@@ -138,11 +147,15 @@ async def a_snapshot_stands_still(store: Store) -> None:
         await tell(store, say("other"), SessionKey(SPACE, "other"))
         async with store.write() as writing:
             await writing.summaries.put(KEY, [summarise(m[0], m[3])])
+            await writing.annotations.put(KEY, [noted(m[0], "later")])
+            await writing.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
         head = await tx.log.head(KEY)
         expect(head.id if head else None, m[-1].id, "the head in the snapshot")
         expect(list(await tx.log.find(KEY, [more[0].id])), [], "a later message")
         expect(len(await tx.sessions.list(SPACE)), 1, "the sessions in the snapshot")
         expect(list(await tx.summaries.frontier(KEY, m[-1].id, FAMILY)), [], "the frontier in the snapshot")
+        expect(list(await tx.annotations.on_path(KEY, m[-1].id)), [], "the annotations in the snapshot")
+        expect(await tx.spending.of_day(SPACE, DAY), Spent(), "what was spent in the snapshot")
     async with store.read() as tx:
         head = await tx.log.head(KEY)
         expect(head.id if head else None, more[-1].id, "the head after it")
@@ -163,18 +176,29 @@ async def a_reader_writes_nothing(store: Store) -> None:
             await tx.summaries.put(KEY, [summarise(m[0], m[1])])
         with expect_error(StoreError, "a mark"):
             await tx.rebuilds.put(KEY, rebuilt(m[0]))
+        with expect_error(StoreError, "an annotation"):
+            await tx.annotations.put(KEY, [noted(m[0], "no")])
+        with expect_error(StoreError, "what was spent"):
+            await tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
+        expect(await tx.spending.of_session(KEY), Spent(), "what the session spent")
 
 
 @check
 async def a_transaction_ends_with_its_block(store: Store) -> None:
     """A transaction that is used after its block raises StoreError."""
     async with store.write() as writing:
-        await append(writing, KEY, numbered(2))
+        m = await append(writing, KEY, numbered(2))
     async with store.read() as reading:
         await reading.log.head(KEY)
     for tx in (writing, reading):
         with expect_error(StoreError, "a late call"):
             await tx.log.head(KEY)
+        with expect_error(StoreError, "late reading of what was spent"):
+            await tx.spending.of_session(KEY)
+        with expect_error(StoreError, "late spending"):
+            await tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
+        with expect_error(StoreError, "late annotations"):
+            await tx.annotations.on_path(KEY, m[-1].id)
 
 
 @check
