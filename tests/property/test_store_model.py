@@ -1,27 +1,31 @@
-"""Any order of appends, forks, moves, summaries and broken transactions leaves every store as a plain model has it."""
+"""Any order of appends, forks, moves, summaries, annotations, spending and broken transactions leaves every store as a
+plain model has it."""
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import date, timedelta
 from pathlib import Path
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from tests.property.store_model import Model, drafts_of, total
 
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.sqlite import open_sqlite
-from ireneo.context.summary import Summary
+from ireneo.context.summary import SummaryId
 from ireneo.log.branch import SessionKey, chain, head_of
-from ireneo.log.message import Draft, Message, MessageId, Native, Text
-from ireneo.ports.store import Rebuild, Store, Transaction
-from ireneo.testing.conformance.material import count, rebuilt, summarise
+from ireneo.log.message import Message
+from ireneo.ports.store import Spent, Store, Transaction
+from ireneo.testing.conformance.material import DAY, count, noted, rebuilt, summarise
 
 KEYS = [SessionKey("mine", "s"), SessionKey("yours", "s"), SessionKey("mine", "t")]
 FAMILIES = ["one", "two"]
 BRANCHES = ["main", "try"]
+DAYS = [DAY, DAY + timedelta(days=1)]
 
 keys = st.sampled_from(KEYS)
 branches = st.sampled_from(BRANCHES)
@@ -32,80 +36,6 @@ places = st.integers(min_value=0, max_value=10_000)
 
 class BrokenOffError(Exception):
     """Ends a transaction in the middle."""
-
-
-class Model:
-    """One session, without any cleverness: the whole path to each message, and lists of everything else."""
-
-    def __init__(self) -> None:
-        self.paths: dict[MessageId, list[Message]] = {}
-        self.drafts: dict[MessageId, Draft] = {}
-        self.branches: dict[str, Message | None] = {}
-        self.summaries: dict[str, Summary] = {}
-        self.rebuilds: dict[tuple[str, int, MessageId], Rebuild] = {}
-
-    def copy(self) -> Model:
-        other = Model()
-        for name, value in vars(self).items():
-            setattr(other, name, dict(value))
-        return other
-
-    def pick(self, place: int) -> list[Message]:
-        """Some stored path."""
-        return list(self.paths.values())[place % len(self.paths)]
-
-    def insert(self, messages: Sequence[Message]) -> int:
-        new = [message for message in messages if message.id not in self.paths]
-        for message in new:
-            before = [] if message.parent is None else self.paths[message.parent]
-            self.paths[message.id] = [*before, light(message)]
-            self.drafts[message.id] = message.draft
-        return len(new)
-
-    def frontier(self, path: Sequence[Message], family: str) -> list[Summary]:
-        on_path = {message.id for message in path}
-        mine = [each for each in self.summaries.values() if each.family == family and each.last in on_path]
-        out: list[Summary] = []
-        start = 0
-        while ahead := [each for each in mine if each.first_position >= start]:
-            nearest = min(each.first_position for each in ahead)
-            beginning = [each for each in ahead if each.first_position == nearest]
-            furthest = max(each.last_position for each in beginning)
-            alike = [each for each in beginning if each.last_position == furthest]
-            out.append(min(alike, key=lambda each: (-each.depth, each.id)))
-            start = furthest + 1
-        return out
-
-    def last_rebuild(self, path: Sequence[Message], family: str) -> Rebuild | None:
-        marks = [self.rebuilds.get((family, 1000, message.id)) for message in path]
-        return next((mark for mark in reversed(marks) if mark is not None), None)
-
-
-def light(message: Message) -> Message:
-    """A message as paths bring it."""
-    draft = Draft(role=message.role, parts=message.parts, source_id=message.draft.source_id)
-    return Message(
-        id=message.id,
-        parent=message.parent,
-        position=message.position,
-        turn=message.turn,
-        tokens=message.tokens,
-        thinking_tokens=message.thinking_tokens,
-        total_tokens=message.total_tokens,
-        draft=draft,
-    )
-
-
-def drafts_of(letters: Sequence[str]) -> list[Draft]:
-    return [
-        Draft(
-            role="user" if letter == "a" else "assistant",
-            parts=(Text(text=letter),),
-            source_id=f"line-{letter}",
-            native=Native(format="chat", payload={"content": letter}) if letter == "a" else None,
-        )
-        for letter in letters
-    ]
 
 
 class Stores(RuleBasedStateMachine):
@@ -205,16 +135,51 @@ class Stores(RuleBasedStateMachine):
 
         self.write(work)
 
-    @rule(key=keys, place=places, family=st.sampled_from(FAMILIES), target_tokens=st.integers(0, 3))
-    def rebuild(self, key: SessionKey, place: int, family: str, target_tokens: int) -> None:
+    @rule(
+        key=keys,
+        place=places,
+        family=st.sampled_from(FAMILIES),
+        target_tokens=st.integers(0, 3),
+        texts=st.sampled_from([(), (SummaryId("s_one"),), (SummaryId("s_two"), SummaryId("s_one"))]),
+    )
+    def rebuild(
+        self, key: SessionKey, place: int, family: str, target_tokens: int, texts: tuple[SummaryId, ...]
+    ) -> None:
         model = self.models[key]
         if not model.paths:
             return
-        mark = rebuilt(model.pick(place)[-1], family=family, target_tokens=target_tokens)
+        mark = rebuilt(model.pick(place)[-1], family=family, target_tokens=target_tokens, texts=texts)
         model.rebuilds[family, 1000, mark.at] = mark
 
         async def work(tx: Transaction) -> None:
             await tx.rebuilds.put(key, mark)
+
+        self.write(work)
+
+    @rule(key=keys, place=places, others=st.lists(places, max_size=3), text=st.sampled_from("xyz"))
+    def annotate(self, key: SessionKey, place: int, others: list[int], text: str) -> None:
+        model = self.models[key]
+        if not model.paths:
+            return
+        notes = [noted(model.pick(each)[-1], text) for each in (place, *others)]
+        before = len(model.annotations)
+        for note in notes:
+            model.annotations.setdefault(note.id, note)
+        wanted = len(model.annotations) - before
+
+        async def work(tx: Transaction) -> None:
+            assert await tx.annotations.put(key, notes) == wanted
+
+        self.write(work)
+
+    @rule(key=keys, day=st.sampled_from(DAYS), calls=st.integers(-1, 2), tokens=st.integers(-50, 100))
+    def spend(self, key: SessionKey, day: date, calls: int, tokens: int) -> None:
+        spent = Spent(calls=calls, tokens=tokens)
+        model = self.models[key]
+        model.spent[day] = total([model.spent.get(day, Spent()), spent])
+
+        async def work(tx: Transaction) -> None:
+            await tx.spending.add(key, day, spent)
 
         self.write(work)
 
@@ -230,6 +195,8 @@ class Stores(RuleBasedStateMachine):
             await tx.log.move(key, "broken off", None)
             await tx.summaries.put(key, [summarise(messages[0], messages[-1], family="one")])
             await tx.rebuilds.put(key, rebuilt(messages[0], family="one", target_tokens=99))
+            await tx.annotations.put(key, [noted(messages[0], "broken off")])
+            await tx.spending.add(key, DAYS[0], Spent(calls=1, tokens=99))
             raise asyncio.CancelledError if cancelled else BrokenOffError
 
         for store in self.stores:
@@ -275,6 +242,11 @@ class Stores(RuleBasedStateMachine):
 
     async def compare_sessions(self, tx: Transaction) -> None:
         for space in ("mine", "yours"):
+            for day in DAYS:
+                wanted = total(
+                    model.spent.get(day, Spent()) for key, model in self.models.items() if key.space == space
+                )
+                assert await tx.spending.of_day(space, day) == wanted
             infos = await tx.sessions.list(space)
             assert [info.key for info in infos] == [key for key in reversed(self.appended) if key.space == space]
             for info in infos:
@@ -287,10 +259,12 @@ class Stores(RuleBasedStateMachine):
         assert dict(await tx.sessions.branches(key)) == heads
         for branch in BRANCHES:
             assert await tx.log.head(key, branch) == heads.get(branch)
+        assert await tx.spending.of_session(key) == total(model.spent.values())
         leaves = [path for path in model.paths.values() if path[-1] in model.branches.values()]
         for path in leaves:
             end = path[-1].id
             assert list(await tx.log.path(key, end, 0, len(path))) == path
+            assert list(await tx.annotations.on_path(key, end)) == model.annotations_on(path)
             for family in FAMILIES:
                 assert list(await tx.summaries.frontier(key, end, family)) == model.frontier(path, family)
                 assert await tx.rebuilds.last(key, end, family, 1000) == model.last_rebuild(path, family)

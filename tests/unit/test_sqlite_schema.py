@@ -79,6 +79,16 @@ def test_the_next_summary_is_one_look_into_an_index(migrated: apsw.Connection) -
     assert "first_position>" in step
 
 
+@pytest.mark.parametrize(
+    ("query", "index"), [("list_annotations", "annotations_by_place"), ("spent_of_day", "spending_by_day")]
+)
+def test_what_is_asked_for_often_is_one_range_of_an_index(migrated: apsw.Connection, query: str, index: str) -> None:
+    bindings = dict.fromkeys(re.findall(r":(\w+)", SQL[query]), 1)
+    # One step: no sorting besides.
+    (step,) = (row[3] for row in migrated.execute(f"EXPLAIN QUERY PLAN {SQL[query]}", bindings))
+    assert f"INDEX {index}" in step
+
+
 def test_every_query_is_used() -> None:
     code = "".join(
         file.read_text(encoding="utf-8") for file in Path(str(PACKAGE)).glob("*.py") if file.name != "queries.py"

@@ -70,7 +70,7 @@ async def an_annotation_is_stored_once(store: Store) -> None:
 
 @check
 async def annotations_end_with_their_path(store: Store) -> None:
-    """An annotation is on every path through its message, one that ends there included, and on none that ends before."""
+    """An annotation is on every path through its message, or to it, and on none that ends before."""
     m = await tell(store, numbered(8))
     near, far = noted(m[2], "near"), noted(m[6], "far")
     await put(store, far, near)
