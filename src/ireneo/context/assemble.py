@@ -11,13 +11,14 @@ from collections.abc import Generator, Sequence
 from typing import TypeAlias, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.context.compose import Composed, all_in_one, close_loose, live, one_block, with_blocks, with_masks
 from ireneo.context.cover import choose_edge, is_cramped, next_to_open, opened, split_system, too_fine
 from ireneo.context.forest import RowItem, cover_row, grow
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
-from ireneo.context.weigh import Count
+from ireneo.context.terms import Terms
 from ireneo.log.atoms import atoms, torn
 from ireneo.log.branch import Head
 from ireneo.log.message import Message, MessageId
@@ -53,6 +54,17 @@ class NeedParts(Struct, frozen=True):
     summary: Summary
 
 
+class NeedTexts(Struct, frozen=True):
+    """Send for each of `summaries` the best text that there is of its stretch: itself, or one that a model wrote.
+
+    Of those that a model wrote only those among `known`, where that is given: a context that was shown before is to
+    be the same again.
+    """
+
+    summaries: tuple[Summary, ...]
+    known: tuple[str, ...] | None = None
+
+
 class Made(Struct, frozen=True):
     """Keep these summaries; nothing is sent back."""
 
@@ -74,6 +86,8 @@ class Mark(Struct, frozen=True, kw_only=True):
     at_position: int
     target_tokens: int
     """What the rebuilt context was allowed to cost."""
+    taken_up: tuple[str, ...] = ()
+    """The summaries by a model that it shows, and the disputes that were known."""
 
 
 class Recall(Struct, frozen=True):
@@ -96,64 +110,94 @@ class Assembled(Struct, frozen=True, kw_only=True):
     mark: Mark | None
 
 
-Need: TypeAlias = NeedPath | NeedRow | NeedParts | Made | Recall | Keep
-Answer: TypeAlias = "Sequence[Message] | KnownRow | Sequence[RowItem] | Composed | None"
+Need: TypeAlias = NeedPath | NeedRow | NeedParts | NeedTexts | Made | Recall | Keep
+Answer: TypeAlias = "Sequence[Message] | KnownRow | Sequence[RowItem] | Sequence[Summary] | Composed | None"
 Assembling: TypeAlias = Generator[Need, Answer, Assembled]
 
 
-def assemble(head: Head, budget: int, mark: Mark | None, policy: Policy, count: Count) -> Assembling:
-    """Make the context of the path to `head` in `budget` tokens; `mark` is that of the last rebuild on this path."""
+def assemble(head: Head, mark: Mark | None, terms: Terms) -> Assembling:
+    """Make the context of the path to `head` on these `terms`; `mark` is that of the last rebuild on this path."""
+    budget, policy = terms.budget, terms.policy
     if head.total_tokens <= budget and not policy.eager:
         messages = yield from _path(0, head.position)
-        return Assembled(composed=live(messages, budget), mark=None)
-    if mark is not None:
+        composed = live(messages, terms)
+        if composed.tokens <= budget:
+            return Assembled(composed=composed, mark=None)
+    if mark is not None and not _newly_disputed(mark, terms):
         frozen = cast("Composed | None", (yield Recall(mark)))
         if frozen is None:
-            frozen = yield from _rebuild(mark.at_position, mark.target_tokens, policy, count)
+            frozen, _ = yield from _rebuild(mark.at_position, mark.target_tokens, terms, mark.taken_up)
             yield Keep(mark, frozen)
         since = yield from _path(mark.at_position + 1, head.position)
-        if frozen.tokens + sum(message.tokens for message in since) <= budget:
-            return Assembled(composed=frozen.followed_by(since), mark=mark)
+        grown = frozen.followed_by(since, mark.at_position, terms)
+        if grown.tokens <= budget:
+            return Assembled(composed=grown, mark=mark)
     # Nothing of a first context is in a provider's cache yet: it may fill the budget. A later one leaves room, so
     # that what it costs to change the prefix is paid rarely.
     target = budget if mark is None else int(budget * policy.low_water)
-    composed = yield from _rebuild(head.position, target, policy, count)
-    mark = Mark(at=head.id, at_position=head.position, target_tokens=target)
+    composed, taken_up = yield from _rebuild(head.position, target, terms, None)
+    mark = Mark(at=head.id, at_position=head.position, target_tokens=target, taken_up=taken_up)
     yield Keep(mark, composed)
-    return Assembled(composed=composed, mark=mark)
+    return Assembled(composed=composed.followed_by((), head.position, terms), mark=mark)
 
 
-def _rebuild(last: int, target: int, policy: Policy, count: Count) -> Generator[Need, Answer, Composed]:
-    """Make the context of the path up to position `last` in `target` tokens, with whatever tier fits first."""
-    live_tokens = int(target * policy.live_share)
-    tail = yield from _tail(last, max(live_tokens, 1), policy)
-    if policy.eager:
-        eager = yield from _eager(tail, target, policy, count)
+def _newly_disputed(mark: Mark, terms: Terms) -> bool:
+    """Whether a summary before the mark was disputed since: that is worth what it costs to change the prefix."""
+    return any(
+        note.kind == "dispute" and note.at_position <= mark.at_position and note.id not in mark.taken_up
+        for note in terms.notes
+    )
+
+
+def _rebuild(
+    last: int, target: int, terms: Terms, known: tuple[str, ...] | None
+) -> Generator[Need, Answer, tuple[Composed, tuple[str, ...]]]:
+    """Make the context of the path up to position `last` in `target` tokens, with whatever tier fits first.
+
+    Returns what it took up besides the messages as well; `known` is what it may take up, where it was made before.
+    """
+    heard = tuple(note.id for note in terms.notes if note.kind == "dispute" and note.at_position <= last)
+    if known is not None:
+        disputes = tuple(note for note in terms.notes if note.kind != "dispute" or note.id in known)
+        terms = replace(terms, notes=disputes)
+    live_tokens = int(target * terms.policy.live_share)
+    tail = yield from _tail(last, max(live_tokens, 1), terms.policy)
+    if terms.policy.eager:
+        eager = yield from _eager(tail, target, terms, known)
         if eager is not None:
-            return eager
-    edge = tail[choose_edge(tail, live_tokens, policy)].position
+            return eager.composed, (*eager.texts, *heard)
+    edge = tail[choose_edge(tail, live_tokens, terms.policy)].position
     if edge * 20 < target:
         messages = yield from _path(0, last)
         if sum(message.tokens for message in messages) <= target * MASKABLE:
-            masked = with_masks(messages, edge, target, count)
+            masked = with_masks(messages, edge, target, terms)
             if masked.tokens <= target:
-                return masked
+                return masked, heard
     for _ in range(WIDENINGS):
-        composed, made = yield from _with_blocks(tail, target, live_tokens, policy, count)
-        free = target - composed.tokens
+        blocks = yield from _with_blocks(tail, target, live_tokens, terms, known)
+        free = target - blocks.composed.tokens
         if free < target * SPARE_SHARE:
             break
         # The past has said what it has to say: what is left is for more of the newest turns, verbatim.
         live_tokens += free - free // 10
-        tail = yield from _tail(last, live_tokens, policy)
-    yield Made(tuple(made))
-    return composed
+        tail = yield from _tail(last, live_tokens, terms.policy)
+    yield Made(blocks.made)
+    return blocks.composed, (*blocks.texts, *heard)
+
+
+class _Blocks(Struct, frozen=True, kw_only=True):
+    """A context of blocks, the summaries that were made for it alone, and those by a model that it shows."""
+
+    composed: Composed
+    made: tuple[Summary, ...] = ()
+    texts: tuple[str, ...] = ()
 
 
 def _with_blocks(
-    tail: Sequence[Message], target: int, live_tokens: int, policy: Policy, count: Count
-) -> Generator[Need, Answer, tuple[Composed, list[Summary]]]:
-    """Show all but the newest `live_tokens` as blocks, as fine as there is room for; and what was made for it alone."""
+    tail: Sequence[Message], target: int, live_tokens: int, terms: Terms, known: tuple[str, ...] | None
+) -> Generator[Need, Answer, _Blocks]:
+    """Show all but the newest `live_tokens` as blocks, as fine as there is room for."""
+    policy = terms.policy
     newest = tail[choose_edge(tail, live_tokens, policy) :]
     row = yield from _row(newest[0].position - 1, newest, policy)
     row, made = close_loose(row, policy)
@@ -162,37 +206,52 @@ def _with_blocks(
     while block := next_to_open(row, room):
         parts = yield NeedParts(block)
         row = opened(row, block, cast("Sequence[RowItem]", parts))
+    row = yield from _best(row, known)
+    texts = tuple(item.id for item in row if isinstance(item, Summary) and item.writing)
     if not is_cramped(row, target):
         system, rest = split_system(row)
         if oldest := too_fine(rest, room):
             made.append(cover_row(rest[:oldest], policy))
             row = [*system, made[-1], *rest[oldest:]]
-        composed = with_blocks(row, newest, target, live_tokens, count)
+        composed = with_blocks(row, newest, target, live_tokens, terms)
         if composed.tokens <= target:
-            return composed, made
+            return _Blocks(composed=composed, made=tuple(made), texts=texts)
     system, rest = split_system(row)
     past = [cover_row(rest, policy)] if rest else []
-    composed = one_block(system, past, newest, target, count)
+    composed = one_block(system, past, newest, target, terms)
     if composed.tokens <= target:
-        return composed, past
+        return _Blocks(composed=composed, made=tuple(past), texts=texts)
     whole = cover_row([*row, *newest], policy)
-    return all_in_one(whole, target, count), [whole]
+    return _Blocks(composed=all_in_one(whole, target, terms), made=(whole,), texts=texts)
+
+
+def _best(row: Sequence[RowItem], known: tuple[str, ...] | None) -> Generator[Need, Answer, list[RowItem]]:
+    """Put the best text that there is in the place of each block."""
+    blocks = tuple(item for item in row if isinstance(item, Summary))
+    if not blocks:
+        return list(row)
+    best = cast("Sequence[Summary]", (yield NeedTexts(blocks, known)))
+    texts = {block.id: text for block, text in zip(blocks, best, strict=True)}
+    return [texts[item.id] if isinstance(item, Summary) else item for item in row]
 
 
 def _eager(
-    tail: Sequence[Message], target: int, policy: Policy, count: Count
-) -> Generator[Need, Answer, Composed | None]:
+    tail: Sequence[Message], target: int, terms: Terms, known: tuple[str, ...] | None
+) -> Generator[Need, Answer, _Blocks | None]:
     """Summarise what is old enough, whether or not the budget asks for it; None where that is not enough to fit."""
-    newest = tail[choose_edge(tail, 0, policy) :]
-    row = yield from _row(newest[0].position - 1, newest, policy)
+    newest = tail[choose_edge(tail, 0, terms.policy) :]
+    row = yield from _row(newest[0].position - 1, newest, terms.policy)
     # What waits for its block stays as it is: blocks are made of enough calls, or not at all.
     waiting: list[Message] = []
     while row and isinstance(last := row[-1], Message):
         waiting.insert(0, last)
         row.pop()
-    composed = with_blocks(row, [*waiting, *newest], target, target // 2, count)
+    row = yield from _best(row, known)
+    composed = with_blocks(row, [*waiting, *newest], target, target // 2, terms)
     size = sum(message.tokens for message in (*waiting, *newest))
-    return composed if size <= target // 2 and composed.tokens <= target else None
+    if size > target // 2 or composed.tokens > target:
+        return None
+    return _Blocks(composed=composed, texts=tuple(item.id for item in row if isinstance(item, Summary) and item.writing))
 
 
 def _row(last: int, newest: Sequence[Message], policy: Policy) -> Generator[Need, Answer, list[RowItem]]:

@@ -8,11 +8,14 @@ from msgspec import Struct
 
 from ireneo.context.forest import RowItem, loose_from, open_block
 from ireneo.context.parts import share
+from ireneo.context.pinned import note, pin_block
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
+from ireneo.context.terms import Terms
 from ireneo.context.view import Shown, Slot, block_limit, settle, slot_masked, slot_verbatim, slot_within, verbatim
-from ireneo.context.weigh import Count
-from ireneo.log.message import Message
+from ireneo.log.atoms import atoms
+from ireneo.log.loops import next_loop, running_turn
+from ireneo.log.message import Message, texts
 
 WORDS_SHARE = 0.35
 """Of the room for the past, so much may go to the words of the users and the system, verbatim."""
@@ -26,37 +29,68 @@ class Composed(Struct, frozen=True, kw_only=True):
     shown: tuple[Shown, ...]
     tokens: int
 
-    def followed_by(self, messages: Sequence[Message]) -> Composed:
-        """The same context with messages that came since, as they are."""
-        return composed([*self.shown, *(verbatim(message, thinking=False) for message in messages)])
+    def followed_by(self, messages: Sequence[Message], after: int, terms: Terms) -> Composed:
+        """The same context with the messages that came since, as they are; `after` is the place of the last one before.
+
+        They were said with just this context before them, so thinking that is bound to what came before it still is:
+        but for a loop that began before the context was made, whose first thoughts are gone.
+        """
+        whole = next_loop(messages) if terms.thinking == "prefix" else 0
+        fresh = [
+            verbatim(message, thinking=terms.thinking != "none" and place >= whole)
+            for place, message in enumerate(messages)
+        ]
+        return composed([*self.shown, *with_notes(messages, fresh, after, terms)])
 
 
-def live(messages: Sequence[Message], budget: int) -> Composed:
+def live(messages: Sequence[Message], terms: Terms) -> Composed:
     """Show every message as it is: with the model's thinking where there is room for it."""
     size = sum(message.tokens + message.thinking_tokens for message in messages)
-    return composed([verbatim(message, thinking=size <= budget) for message in messages])
+    thinking = terms.thinking != "none" and size <= terms.budget
+    return composed(with_notes(messages, [verbatim(message, thinking=thinking) for message in messages], -1, terms))
 
 
-def with_masks(messages: Sequence[Message], edge: int, target: int, count: Count) -> Composed:
+def with_notes(messages: Sequence[Message], shown: Sequence[Shown], after: int, terms: Terms) -> list[Shown]:
+    """Put the pins by hand that were made from the place `after` on where they were made, between atoms."""
+    notes = [each for each in terms.notes if each.at_position >= after and each.kind != "dispute"]
+    if not notes:
+        return list(shown)
+    out: list[Shown] = []
+    place = 0
+    for atom in [(), *atoms(messages)]:
+        out.extend(shown[place : place + len(atom)])
+        place += len(atom)
+        end = atom[-1].position if atom else after
+        out.extend(told for each in notes if each.at_position <= end and (told := note(each, terms.count)))
+        notes = [each for each in notes if each.at_position > end]
+    return out
+
+
+def with_masks(messages: Sequence[Message], edge: int, target: int, terms: Terms) -> Composed:
     """Show every message, the outputs of the oldest masked: of those before the place `edge` as few as will do."""
+    count = terms.count
     calls = {call.id: call for message in messages for call in message.draft.calls}
-    slots = [slot_verbatim(message, count) for message in messages]
+    turn = running_turn(messages) if terms.thinking == "turn" else len(messages)
+    slots = [slot_verbatim(message, count, thinking=place >= turn) for place, message in enumerate(messages)]
     size = sum(slot.fixed(count) for slot in slots)
     for place in range(edge):
         if size <= target:
             break
+        if place >= turn and messages[place].role != "tool":
+            continue
         masked = slot_masked(messages[place], calls, count)
         size -= slots[place].fixed(count) - masked.fixed(count)
         slots[place] = masked
-    return composed(settle(slots, target, count))
+    return _settled(slots, messages, target, terms)
 
 
 def with_blocks(
-    row: Sequence[RowItem], newest: Sequence[Message], target: int, live_tokens: int, count: Count
+    row: Sequence[RowItem], newest: Sequence[Message], target: int, live_tokens: int, terms: Terms
 ) -> Composed:
     """Show a row as blocks and kept words, and the `newest` messages after it, in `target` tokens."""
-    after = _newest(newest, max(oversized_limit(target), live_tokens), count)
-    blocks = [Slot(item, None) for item in row if isinstance(item, Summary)]
+    count = terms.count
+    after = _newest(newest, max(oversized_limit(target), live_tokens), terms)
+    blocks = [_block(item, terms) for item in row if isinstance(item, Summary)]
     left = target - sum(slot.fixed(count) for slot in (*after, *blocks))
     kept = [item for item in row if isinstance(item, Message)]
     # Blocks can say no more than their share of what they stand for: what they leave is for words.
@@ -64,23 +98,43 @@ def with_blocks(
     words_room = max(int(max(left, 0) * WORDS_SHARE), left - sayable)
     words = share([message.tokens for message in kept], words_room, floor=WORDS_FLOOR)
     said = {message.id: slot_within(message, room, count) for message, room in zip(kept, words, strict=True)}
-    past = [Slot(item, None) if isinstance(item, Summary) else said[item.id] for item in row]
-    return composed(settle([*past, *after], target, count))
+    past = [_block(item, terms) if isinstance(item, Summary) else said[item.id] for item in row]
+    return _settled([*past, *after], [*row, *newest], target, terms)
 
 
 def one_block(
-    system: Sequence[Message], past: Sequence[Summary], newest: Sequence[Message], target: int, count: Count
+    system: Sequence[Message], past: Sequence[Summary], newest: Sequence[Message], target: int, terms: Terms
 ) -> Composed:
     """Show the past as one block after the system's words, for a budget that has no room for more, and the newest."""
-    after = _newest(newest, oversized_limit(target) if past else target - 40, count)
+    after = _newest(newest, oversized_limit(target) if past else target - 40, terms)
     rooms = share([message.tokens for message in system], int(target * WORDS_SHARE), floor=WORDS_FLOOR)
-    before = [slot_within(message, room, count) for message, room in zip(system, rooms, strict=True)]
-    return composed(settle([*before, *(Slot(block, None) for block in past), *after], target, count))
+    before = [slot_within(message, room, terms.count) for message, room in zip(system, rooms, strict=True)]
+    slots = [*before, *(_block(block, terms) for block in past), *after]
+    return _settled(slots, [*system, *past, *newest], target, terms)
 
 
-def all_in_one(whole: Summary, target: int, count: Count) -> Composed:
+def all_in_one(whole: Summary, target: int, terms: Terms) -> Composed:
     """Show everything, the newest messages too, as one block: what is left where not even they fit."""
-    return composed(settle([Slot(whole, None)], target, count))
+    return _settled([_block(whole, terms)], [whole], target, terms)
+
+
+def _settled(slots: Sequence[Slot], items: Sequence[RowItem], target: int, terms: Terms) -> Composed:
+    """Fill the slots, the pins that no message shows behind the system's words before the rest."""
+    said = [text for slot in slots if isinstance(slot.item, Message) for text in texts(slot.draft(()).parts)]
+    pins = pin_block(items, said, terms, target)
+    shown = settle(slots, target - (pins.tokens if pins else 0), terms.count)
+    if pins is None:
+        return composed(shown)
+    first = next((place for place, slot in enumerate(slots) if not _is_system(slot)), len(slots))
+    return composed([*shown[:first], pins, *shown[first:]])
+
+
+def _is_system(slot: Slot) -> bool:
+    return isinstance(slot.item, Message) and slot.item.role == "system"
+
+
+def _block(summary: Summary, terms: Terms) -> Slot:
+    return Slot(summary, None, doubts=terms.doubts(summary))
 
 
 def oversized_limit(target: int) -> int:
@@ -109,9 +163,15 @@ def composed(shown: Sequence[Shown]) -> Composed:
     return Composed(shown=tuple(shown), tokens=sum(each.tokens for each in shown))
 
 
-def _newest(messages: Sequence[Message], limit: int, count: Count) -> list[Slot]:
+def _newest(messages: Sequence[Message], limit: int, terms: Terms) -> list[Slot]:
     """The newest messages, as they are where they fit into `limit` together."""
-    if sum(message.tokens for message in messages) <= limit:
-        return [slot_verbatim(message, count) for message in messages]
+    turn = running_turn(messages) if terms.thinking == "turn" else len(messages)
+    size = sum(message.tokens for message in messages)
+    if size + sum(message.thinking_tokens for message in messages[turn:]) > limit:
+        turn = len(messages)
+    if size <= limit:
+        return [
+            slot_verbatim(message, terms.count, thinking=place >= turn) for place, message in enumerate(messages)
+        ]
     rooms = share([message.tokens for message in messages], max(limit, 0), floor=24)
-    return [slot_within(message, room, count) for message, room in zip(messages, rooms, strict=True)]
+    return [slot_within(message, room, terms.count) for message, room in zip(messages, rooms, strict=True)]

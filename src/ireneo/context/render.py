@@ -20,6 +20,7 @@ HEADINGS: dict[SectionName, str] = {
     "dead_ends": "Dead Ends",
     "worked": "What Worked",
     "constraints": "Lasting Constraints",
+    "lifted": "Lifted",
     "artifacts": "Critical Artifacts",
     "status": "Status",
 }
@@ -52,13 +53,17 @@ def order(summary: Summary) -> tuple[SectionName, ...]:
     return TURN_ORDER if summary.level == "turn" else GOAL_ORDER
 
 
-def header(summary: Summary) -> str:
-    """The line that tells the reader that this is reconstructed, how much it stands for, and how to open it."""
+def header(summary: Summary, disputed: str = "") -> str:
+    """The line that tells the reader that this is reconstructed, how much it stands for, and how to open it.
+
+    `disputed` is why it is disputed, if it is.
+    """
     if summary.level == "turn":
-        what = _counted(summary.calls, "call") if summary.calls else _counted(summary.messages, "message")
-        return f"{TURN_TAG} {what} · open with {short(summary.id)}"
-    what = f"{_counted(summary.messages, 'message')}, {_counted(summary.calls, 'call')}"
-    return f"{GOAL_TAG} {what} · open with {short(summary.id)}"
+        tag, what = TURN_TAG, _counted(summary.calls, "call") if summary.calls else _counted(summary.messages, "message")
+    else:
+        tag, what = GOAL_TAG, f"{_counted(summary.messages, 'message')}, {_counted(summary.calls, 'call')}"
+    doubt = f" · (disputed): {disputed}" if disputed else ""
+    return f"{tag} {what} · open with {short(summary.id)}{doubt}"
 
 
 def heading(name: SectionName) -> str:
@@ -66,9 +71,9 @@ def heading(name: SectionName) -> str:
     return f"## {HEADINGS[name]}"
 
 
-def render(summary: Summary, choice: Choice) -> str:
+def render(summary: Summary, choice: Choice, disputed: str = "") -> str:
     """Write a block out."""
-    lines = [header(summary)]
+    lines = [header(summary, disputed)]
     for name in order(summary):
         if chosen := choice.get(name):
             lines.append(heading(name))

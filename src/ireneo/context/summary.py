@@ -24,6 +24,7 @@ SectionName = Literal[
     "dead_ends",
     "worked",
     "constraints",
+    "lifted",
     "artifacts",
     "status",
 ]
@@ -113,6 +114,11 @@ class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def messages(self) -> int:
         """How many messages it covers."""
         return self.last_position - self.first_position + 1
+
+    @property
+    def stretch(self) -> str:
+        """What it covers, whoever wrote it: its level, its first and its last message."""
+        return f"{self.level} {self.first} {self.last}"
 
     def lines(self, name: SectionName) -> Sequence[Line]:
         """The lines of a section; none where the section was left out."""

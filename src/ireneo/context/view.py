@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.context.allot import Allotter, Offer
 from ireneo.context.offline.dead_ends import overturned
+from ireneo.context.offline.prose import clip
 from ireneo.context.parts import Fitted, fit, mask, without_thinking
 from ireneo.context.render import Choice, header, order, render
 from ireneo.context.summary import Level, Line, SectionName, Summary
 from ireneo.context.weigh import MESSAGE_TOKENS, Count, arguments_text, weigh
 from ireneo.grounding.artifacts import artifacts
+from ireneo.log.annotation import Annotation
 from ireneo.log.message import Call, Draft, Message, Text, is_own_block, texts
 
 NOTES_TOKENS = 14
@@ -27,14 +30,16 @@ BLOCK_SHARE = 0.35
 """However wide the budget, a block costs no more than this share of what it stands for."""
 MIN_BLOCK_TOKENS = 60
 """So much a block may cost even where it stands for next to nothing."""
+MAX_DOUBT = 240
+"""Characters of why a block is disputed that its header has room for."""
 FILLS = 3
 """How often what turned out to be left is filled again."""
 
-What = Literal["message", "masked", "summary"]
+What = Literal["message", "masked", "summary", "pins"]
 
 
 class Shown(Struct, frozen=True, kw_only=True):
-    """One place of a context: a message as it is or shortened, a masked one, or a summary."""
+    """One place of a context: a message as it is or shortened, a masked one, a summary, or the pins that stand."""
 
     what: What
     id: str
@@ -60,10 +65,19 @@ class Shown(Struct, frozen=True, kw_only=True):
 class Slot:
     """A place of a context before it is settled which names and lines it shows."""
 
-    def __init__(self, item: Message | Summary, fitted: Fitted | Draft | None, *, masked: bool = False) -> None:
+    def __init__(
+        self,
+        item: Message | Summary,
+        fitted: Fitted | Draft | None,
+        *,
+        masked: bool = False,
+        doubts: Sequence[Annotation] = (),
+    ) -> None:
         self.item = item
         self.fitted = fitted
         self.masked = masked
+        self.doubts = doubts
+        """The disputes of a block that it was not written in view of."""
         self.frame = MESSAGE_TOKENS + NOTES_TOKENS
         """Of a block: what its message costs besides its text."""
 
@@ -71,10 +85,11 @@ class Slot:
         """The lines and names that it could show; a dead end that later `operations` overturned is none."""
         if isinstance(self.item, Summary):
             lines = tuple(
-                (name, line)
+                (name, self._marked(line))
                 for name in order(self.item)
                 for line in self.item.lines(name)
-                if name != "dead_ends" or not overturned(line, operations)
+                # The constraints of all blocks stand together, in a place of their own.
+                if name != "constraints" and (name != "dead_ends" or not overturned(line, operations))
             )
             return Offer(lines=lines, limit=block_limit(self.item))
         line = self.fitted.line if isinstance(self.fitted, Fitted) else None
@@ -83,8 +98,17 @@ class Slot:
     def fixed(self, count: Count) -> int:
         """What it costs before its lines and names."""
         if isinstance(self.item, Summary):
-            return count(header(self.item)) + 1 + self.frame
-        return weigh(self.draft(()).parts, count)[0]
+            return count(header(self.item, self._doubt)) + 1 + self.frame
+        return sum(weigh(self.draft(()).parts, count))
+
+    @property
+    def _doubt(self) -> str:
+        return clip("; ".join(each.text for each in self.doubts), MAX_DOUBT)
+
+    def _marked(self, line: Line) -> Line:
+        """The line, marked as disputed where it says what is."""
+        disputed = any(each.claim and each.claim in line.text for each in self.doubts)
+        return replace(line, text=f"{line.text} (disputed)") if disputed else line
 
     def draft(self, names: Sequence[str]) -> Draft:
         """The message as it is shown, with these names in its marks."""
@@ -97,12 +121,12 @@ class Slot:
     def shown(self, choice: Choice, count: Count) -> Shown:
         """Settle it."""
         if isinstance(self.item, Summary):
-            return show_block(self.item, render(self.item, choice), self.frame, count)
+            return show_block(self.item, render(self.item, choice, self._doubt), self.frame, count)
         names = [name for _, chosen in choice.get(LEFT_OUT, ()) for name in chosen]
         draft = self.draft(names)
         changed = self.masked and isinstance(self.fitted, Fitted) and not self.fitted.whole
         whole = self.fitted is self.item.draft
-        return _message(self.item, draft, weigh(draft.parts, count)[0], masked=changed, whole=whole)
+        return _message(self.item, draft, sum(weigh(draft.parts, count)), masked=changed, whole=whole)
 
 
 LEFT_OUT: SectionName = "operations"
@@ -122,14 +146,15 @@ def verbatim(message: Message, *, thinking: bool) -> Shown:
     return _message(message, draft, tokens, masked=False, whole=kept)
 
 
-def slot_verbatim(message: Message, count: Count) -> Slot:
-    """Show a message as it is, but for its thinking; of another tool's summary only that it is there.
+def slot_verbatim(message: Message, count: Count, *, thinking: bool = False) -> Slot:
+    """Show a message as it is, but for its thinking (unless `thinking`); of another tool's summary that it is there.
 
     What such a summary covers stands on the path itself: shown beside it, everything would be told twice.
     """
     if message.draft.origin == "summary" and message.position and not is_own_block(message.draft):
         return Slot(message, fit(message, FOREIGN_SUMMARY_TOKENS, count))
-    return Slot(message, without_thinking(message.draft) if message.thinking_tokens else message.draft)
+    bare = message.thinking_tokens and not thinking
+    return Slot(message, without_thinking(message.draft) if bare else message.draft)
 
 
 def slot_within(message: Message, tokens: int, count: Count) -> Slot:

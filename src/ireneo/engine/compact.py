@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ireneo.context.assemble import Answer, Assembled, KnownRow, Made, NeedParts, NeedPath, NeedRow, assemble
+from ireneo.context.assemble import (
+    Answer,
+    Assembled,
+    KnownRow,
+    Made,
+    NeedParts,
+    NeedPath,
+    NeedRow,
+    NeedTexts,
+    assemble,
+)
 from ireneo.context.compose import Composed
 from ireneo.context.forest import RowItem
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
+from ireneo.context.terms import Terms
 from ireneo.context.weigh import Count, weigh
 from ireneo.engine.encode import Context, cost, encode, excess, view_rows
 from ireneo.errors import BudgetTooSmall
@@ -32,7 +43,8 @@ def compact_drafts(drafts: Sequence[Draft], budget: int, chat: ChatFormat, polic
     composed = Composed(shown=(), tokens=0)
     for left in reversed(range(TRIES)):
         if messages:
-            composed = _assemble(messages, target, policy, count).composed
+            terms = Terms(budget=target, policy=policy, count=count, thinking=chat.thinking)
+            composed = _assemble(messages, terms).composed
         payload = encode(composed.shown, whole, chat)
         over = excess(payload, budget, chat, count)
         if over <= 0:
@@ -63,10 +75,10 @@ def check_budget(budget: int) -> None:
         raise BudgetTooSmall(f"A budget of {budget:,} tokens is too small; give at least {MIN_BUDGET}.")
 
 
-def _assemble(messages: Sequence[Message], budget: int, policy: Policy, count: Count) -> Assembled:
+def _assemble(messages: Sequence[Message], terms: Terms) -> Assembled:
     """Drive the assembling from a list."""
     made: dict[str, Summary] = {}
-    assembling = assemble(head_of(messages[-1]), budget, None, policy, count)
+    assembling = assemble(head_of(messages[-1]), None, terms)
     answer: Answer = None
     while True:
         try:
@@ -81,6 +93,8 @@ def _assemble(messages: Sequence[Message], budget: int, policy: Policy, count: C
             answer = KnownRow((), tuple(messages[: need.last + 1]))
         elif isinstance(need, NeedParts):
             answer = parts_of(need.summary, [made[source] for source in need.summary.sources], messages)
+        elif isinstance(need, NeedTexts):
+            answer = need.summaries
         elif isinstance(need, Made):
             made.update((summary.id, summary) for summary in need.summaries)
 

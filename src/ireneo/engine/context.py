@@ -16,18 +16,23 @@ from ireneo.context.assemble import (
     NeedParts,
     NeedPath,
     NeedRow,
+    NeedTexts,
     Recall,
     assemble,
 )
+from msgspec.structs import replace
+
 from ireneo.context.compose import Composed
 from ireneo.context.forest import RowItem
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
+from ireneo.context.terms import Terms
 from ireneo.context.view import Shown
 from ireneo.context.weigh import Count
 from ireneo.engine.compact import TRIES, check_budget, narrower
 from ireneo.engine.encode import Context, cost, encode, excess, view_rows
 from ireneo.engine.known import known_row
+from ireneo.engine.texts import Voice, best_texts
 from ireneo.formats.chat.format import ChatFormat, Payload
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Draft, Message, MessageId
@@ -38,21 +43,21 @@ CACHED = 16
 
 
 class ComposedCache:
-    """The contexts that were composed last, by session, mark and family: a prefix stays the same until a rebuild."""
+    """The contexts that were composed last: a prefix stays the same until a rebuild."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[SessionKey, str, Mark], Composed] = OrderedDict()
 
-    def get(self, key: SessionKey, family: str, mark: Mark) -> Composed | None:
-        """The context of a mark, if it is at hand."""
-        found = self._kept.get((key, family, mark))
+    def get(self, key: SessionKey, kind: str, mark: Mark) -> Composed | None:
+        """The context of a mark, if it is at hand; `kind` tells apart what is cut and shown otherwise."""
+        found = self._kept.get((key, kind, mark))
         if found is not None:
-            self._kept.move_to_end((key, family, mark))
+            self._kept.move_to_end((key, kind, mark))
         return found
 
-    def put(self, key: SessionKey, family: str, mark: Mark, composed: Composed) -> None:
+    def put(self, key: SessionKey, kind: str, mark: Mark, composed: Composed) -> None:
         """Keep the context of a mark."""
-        self._kept[key, family, mark] = composed
+        self._kept[key, kind, mark] = composed
         while len(self._kept) > CACHED:
             self._kept.popitem(last=False)
 
@@ -61,27 +66,28 @@ async def context(
     store: Store,
     key: SessionKey,
     branch: str,
-    budget: int,
     chat: ChatFormat,
-    policy: Policy,
-    count: Count,
+    terms: Terms,
+    voice: Voice,
     cache: ComposedCache,
 ) -> Context:
-    """Cut the path to the branch's head to `budget` tokens; never calls a model, and shows the best there is now.
+    """Cut the path to the branch's head to a budget; never calls a model, and shows the best there is now.
 
     What had to be summarised on the way, and the mark of a rebuild, are stored, so that the next context goes on
-    from there.
+    from there. The notes along the path are read here; those of `terms` are not heeded.
     """
+    budget, count = terms.budget, terms.count
     check_budget(budget)
     async with store.read() as tx:
         head = await tx.log.head(key, branch)
         if head is None:
             return _context(budget, 0, chat, chat.encode(()), (), count)
-        driver = _Driver(tx, key, head, policy, cache)
+        terms = replace(terms, notes=tuple(await tx.annotations.on_path(key, head.id)), thinking=chat.thinking)
+        driver = _Driver(tx, key, head, terms, voice, cache)
         mark = await driver.mark(budget)
         target = budget
         for left in reversed(range(TRIES)):
-            assembled = await driver.drive(target, mark, count)
+            assembled = await driver.drive(target, mark)
             shown = assembled.composed.shown
             payload = encode(shown, await driver.whole(shown), chat)
             over = excess(payload, budget, chat, count)
@@ -89,7 +95,7 @@ async def context(
                 break
             target = narrower(target, assembled.composed, over, left)
         before = head.total_tokens
-    await _keep(store, key, policy.family, budget, driver.made, assembled.mark, mark)
+    await _keep(store, key, terms.policy.family, budget, driver.made, assembled.mark, mark)
     return _context(budget, before, chat, payload, shown, count)
 
 
@@ -114,6 +120,7 @@ async def _keep(
                 at=mark.at,
                 at_position=mark.at_position,
                 target_tokens=mark.target_tokens,
+                taken_up=mark.taken_up,
             )
             await tx.rebuilds.put(key, rebuild)
 
@@ -136,11 +143,15 @@ def _context(
 class _Driver:
     """Answers what the assembling needs from one snapshot of the store."""
 
-    def __init__(self, tx: Transaction, key: SessionKey, head: Head, policy: Policy, cache: ComposedCache) -> None:
+    def __init__(
+        self, tx: Transaction, key: SessionKey, head: Head, terms: Terms, voice: Voice, cache: ComposedCache
+    ) -> None:
         self.tx = tx
         self.key = key
         self.head = head
-        self.policy = policy
+        self.terms = terms
+        self.policy = terms.policy
+        self.voice = voice
         self.cache = cache
         self._made: dict[str, Summary] = {}
 
@@ -154,11 +165,11 @@ class _Driver:
         last = await self.tx.rebuilds.last(self.key, self.head.id, self.policy.family, budget)
         if last is None:
             return None
-        return Mark(at=last.at, at_position=last.at_position, target_tokens=last.target_tokens)
+        return Mark(at=last.at, at_position=last.at_position, target_tokens=last.target_tokens, taken_up=last.taken_up)
 
-    async def drive(self, target: int, mark: Mark | None, count: Count) -> Assembled:
+    async def drive(self, target: int, mark: Mark | None) -> Assembled:
         """Run the assembling to its end."""
-        assembling = assemble(self.head, target, mark, self.policy, count)
+        assembling = assemble(self.head, mark, replace(self.terms, budget=target))
         answer: Answer = None
         while True:
             try:
@@ -181,13 +192,19 @@ class _Driver:
             return await self._row(need.last)
         if isinstance(need, NeedParts):
             return await self._parts(need.summary)
+        if isinstance(need, NeedTexts):
+            return await best_texts(self.tx, self.key, need.summaries, self.terms, self.voice, need.known)
         if isinstance(need, Recall):
-            return self.cache.get(self.key, self.policy.family, need.mark)
+            return self.cache.get(self.key, self._kind, need.mark)
         if isinstance(need, Keep):
-            self.cache.put(self.key, self.policy.family, need.mark, need.composed)
+            self.cache.put(self.key, self._kind, need.mark, need.composed)
         elif isinstance(need, Made):
             self._made.update((summary.id, summary) for summary in need.summaries)
         return None
+
+    @property
+    def _kind(self) -> str:
+        return f"{self.policy.family} {self.terms.thinking} {self.voice}"
 
     async def _path(self, first: int, last: int) -> Sequence[Message]:
         return await self.tx.log.path(self.key, self.head.id, first, last) if first <= last else ()

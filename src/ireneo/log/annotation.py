@@ -26,7 +26,9 @@ class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str
     """What is pinned; what lifts a pin; why a summary is disputed."""
     about: str = ""
-    """The id of the pin that is released, or of the summary that is disputed."""
+    """The id of the pin that is released, or the name of the stretch whose summary is disputed."""
+    claim: str = ""
+    """The words of the summary that are disputed, where not all of it is."""
     by: Literal["hand", "model"] = "hand"
     source: MessageId | None = None
     """The message whose words they are, where they were found in one."""

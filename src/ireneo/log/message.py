@@ -19,6 +19,8 @@ opens no turn; or another tool's compaction, which is never evidence for anythin
 
 BLOCK_TAGS = ("[SUMMARIZED]", "[GOAL BATCH]")
 """What a block of ours begins with: it tells a reader that this is reconstructed, and us that a list was cut before."""
+PINS_TAG = "[PINNED]"
+"""What the constraints that stand begin with, where they are shown together."""
 
 
 class Text(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="text"):
@@ -168,6 +170,8 @@ def opens_turn(draft: Draft) -> bool:
 
 def is_own_block(draft: Draft) -> bool:
     """Whether `draft` is a block of ours, in a list that was cut to a budget before."""
+    if draft.origin == "injected":
+        return draft.text.startswith(PINS_TAG)
     return draft.origin == "summary" and any(tag in draft.text[:80] for tag in BLOCK_TAGS)
 
 

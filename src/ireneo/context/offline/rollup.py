@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from ireneo.context.offline.dead_ends import overturned
 from ireneo.context.offline.names import SAID, Tally, merged
-from ireneo.context.offline.prose import clip, sentences
+from ireneo.context.offline.prose import clip
+from ireneo.context.pins import MAX_PINS, find_lifts, find_pins, standing
 from ireneo.context.summary import Line, Section, SectionName, Summary
 from ireneo.log.message import Message, is_own_block
 
@@ -20,18 +20,12 @@ LIMITS: dict[SectionName, int] = {
     "achieved": 12,
     "dead_ends": 16,
     "worked": 12,
-    "constraints": 12,
+    "constraints": MAX_PINS,
+    "lifted": 24,
     "artifacts": 48,
     "status": 1,
 }
 """Lines that one record keeps of a section, so that a record is bounded however much it covers."""
-
-_CONSTRAINT = re.compile(
-    r"\b(?:never|always|must(?:n't| not)?|don't|do not|should(?:n't| not)|only|without|keep|make sure|ensure|avoid|"
-    r"instead of|no longer|required?)\b",
-    re.IGNORECASE,
-)
-
 
 def write_turn_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
     """Write the sections of a summary over adjacent summaries of one turn."""
@@ -53,18 +47,19 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
     """Write the sections of a goal batch over complete turns: their user messages, and the summaries of their work."""
     work = [part for part in parts if isinstance(part, Summary)]
     messages = [part for part in parts if not isinstance(part, Summary)]
-    spoken = [
-        message for message in messages if message.role in ("user", "system") and message.draft.origin == "spoken"
-    ]
+    spoken = [message for message in messages if message.role == "user" and message.draft.origin == "spoken"]
     carried = [message for message in messages if is_own_block(message.draft)]
-    asked = [_direction(message) for message in spoken if message.role == "user" and message.text.strip()]
+    asked = [_direction(message) for message in spoken if message.text.strip()]
+    lifts = _in_order([*_gather(work, "lifted"), *(line for message in messages for line in find_lifts(message))])
+    pins = [*_gather(work, "constraints"), *(line for message in messages for line in find_pins(message))]
     return _sections(
         {
             "goal": _arc(asked, work),
             "direction": asked,
             "achieved": _achieved(work),
             "dead_ends": [*(line for message in carried for line in _carried_dead_ends(message)), *_still_dead(work)],
-            "constraints": [line for message in spoken for line in _constraints(message)],
+            "constraints": standing(pins, lifts),
+            "lifted": lifts,
             "artifacts": [
                 *(_carried_names(message) for message in carried),
                 *_by_subject(_gather(work, "artifacts") + _gather(work, "operations")),
@@ -77,9 +72,10 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
 
 def write_goal_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
     """Write the sections of a batch of adjacent goal batches."""
-    names: tuple[SectionName, ...] = ("direction", "achieved", "constraints", "discoveries")
+    names: tuple[SectionName, ...] = ("direction", "achieved", "lifted", "discoveries")
     kept: dict[SectionName, list[Line]] = {name: _gather(children, name) for name in names}
     kept["goal"] = _arc(kept["direction"], children)
+    kept["constraints"] = standing(_gather(children, "constraints"), kept["lifted"])
     kept["dead_ends"] = _still_dead(children)
     kept["artifacts"] = _by_subject(_gather(children, "artifacts"))
     kept["status"] = _gather(children[-1:], "status")
@@ -105,6 +101,10 @@ def _worth(line: Line) -> float:
 
 def _gather(children: Iterable[Summary], name: SectionName) -> list[Line]:
     return [line for child in children for line in child.lines(name)]
+
+
+def _in_order(lines: Iterable[Line]) -> list[Line]:
+    return sorted(lines, key=lambda line: line.position)
 
 
 def _by_subject(lines: Iterable[Line]) -> list[Line]:
@@ -170,15 +170,6 @@ def _direction(message: Message) -> Line:
     """What the user said, in the user's own words."""
     text = " ".join(message.text.split())
     return Line(text=clip(text, 480), position=message.position, sources=(message.id,), weight=2.0)
-
-
-def _constraints(message: Message) -> list[Line]:
-    """The sentences of a user message that bind what is done next."""
-    return [
-        Line(text=sentence, position=message.position, sources=(message.id,))
-        for sentence in sentences(message.text)
-        if _CONSTRAINT.search(sentence) and len(sentence) < 240
-    ][:4]
 
 
 def _carried_dead_ends(message: Message) -> list[Line]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ireneo.log.message import Origin, Part, Text
+from ireneo.log.message import PINS_TAG, Origin, Part, Text
 
 _OPEN, _CLOSE = "<system-reminder>", "</system-reminder>"
 
 
 def origin_of(parts: Sequence[Part]) -> Origin:
-    """`injected` where a user message is nothing but reminders of the harness, else `spoken`."""
+    """`injected` where a user message is nothing but reminders of the harness, or pins of ours; else `spoken`."""
     texts = [part.text for part in parts if isinstance(part, Text)]
-    injected = len(texts) == len(parts) > 0 and all(_is_reminder(text) for text in texts)
+    injected = len(texts) == len(parts) > 0 and all(_is_reminder(text) or text.startswith(PINS_TAG) for text in texts)
     return "injected" if injected else "spoken"
 
 

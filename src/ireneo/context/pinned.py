@@ -1,0 +1,96 @@
+"""The one block in which the constraints that stand are shown, in the words of who set them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ireneo.context.pins import BY_HAND, MEDIUM, MILD, STANDING, STRONG, find_lifts, find_pins, standing
+from ireneo.context.summary import Line, Summary
+from ireneo.context.terms import Terms
+from ireneo.context.view import Shown
+from ireneo.context.weigh import MESSAGE_TOKENS, Count
+from ireneo.log.annotation import Annotation
+from ireneo.log.ids import short
+from ireneo.log.message import PINS_TAG, Draft, Message, Text
+
+SHARES = ((BY_HAND, 0.5), (STANDING, 0.4), (STRONG, 0.35), (MEDIUM, 0.25), (MILD, 0.12))
+"""Of a context's room, what constraints at least so binding may take together with those that bind more."""
+WITH_SOURCES = 2_000
+"""From this room on each pin names the message that it comes from."""
+HEADING = f"{PINS_TAG} Constraints that stand, word for word:"
+
+
+def constraints(items: Iterable[Summary | Message]) -> tuple[list[Line], list[Line]]:
+    """The pins that the items of a row hold, and what may lift them."""
+    pins: list[Line] = []
+    lifts: list[Line] = []
+    for item in items:
+        if isinstance(item, Summary):
+            pins += item.lines("constraints")
+            lifts += item.lines("lifted")
+        else:
+            pins += find_pins(item)
+            lifts += find_lifts(item)
+    return pins, lifts
+
+
+def pin_block(items: Iterable[Summary | Message], said: Sequence[str], terms: Terms, room: int) -> Shown | None:
+    """Show the pins of `items`, and those by hand, that stand in none of the texts that are shown (`said`).
+
+    Where `room` tokens have no place for all of them, the most binding are shown, and how many are left out.
+    """
+    pins, lifts = constraints(items)
+    last = max((_end(item) for item in items), default=0)
+    by_hand, released = terms.pins
+    # What is noted at the end of the path, or later, is shown there: so a block once shown stays as it is.
+    pins += [pin for pin in by_hand if pin.position < last]
+    lifts += [lift for lift in released if lift.position < last]
+    shown = " ".join("\n".join(said).split())
+    missing = [pin for pin in standing(pins, lifts) if " ".join(pin.text.split()) not in shown]
+    chosen = _fitting(missing, terms, room)
+    if not chosen:
+        return None
+    return _show(chosen, len(missing) - len(chosen), terms.count, sources=room >= WITH_SOURCES)
+
+
+def note(annotation: Annotation, count: Count) -> Shown | None:
+    """Show a pin or a release by hand where it was made; the others stand in the messages themselves."""
+    if annotation.kind == "dispute" or annotation.by != "hand":
+        return None
+    heading = HEADING if annotation.kind == "pin" else f"{PINS_TAG} Lifted, and holds no longer:"
+    return _written(f"{heading}\n- {annotation.text}", annotation.id, count, annotation.at, annotation.at)
+
+
+def _fitting(pins: Sequence[Line], terms: Terms, room: int) -> list[Line]:
+    """The most binding pins that there is room for, in the order in which they were set."""
+    used = terms.count(HEADING) + MESSAGE_TOKENS
+    chosen: list[Line] = []
+    costs = {id(pin): terms.count(_line(pin, sources=room >= WITH_SOURCES)) + 1 for pin in pins}
+    for pin in sorted(pins, key=lambda line: (-line.weight, costs[id(line)])):
+        share = max((share for weight, share in SHARES if pin.weight >= weight), default=0.0)
+        if used + costs[id(pin)] <= room * share:
+            used += costs[id(pin)]
+            chosen.append(pin)
+    return sorted(chosen, key=lambda line: line.position)
+
+
+def _show(pins: Sequence[Line], left_out: int, count: Count, *, sources: bool) -> Shown:
+    lines = [HEADING, *(_line(pin, sources=sources) for pin in pins)]
+    if left_out:
+        lines.append(f"({left_out} more have no room here.)")
+    first, last = pins[0].sources[:1], pins[-1].sources[-1:]
+    return _written("\n".join(lines), "pins", count, *(first or ("",)), *(last or ("",)))
+
+
+def _line(pin: Line, *, sources: bool) -> str:
+    words = " ".join(pin.text.split())
+    return f"- {words} · {short(pin.sources[0])}" if sources and pin.sources else f"- {words}"
+
+
+def _written(text: str, id: str, count: Count, first: str, last: str) -> Shown:
+    draft = Draft(role="user", parts=(Text(text=text),), origin="injected")
+    return Shown(what="pins", id=id, first=first, last=last, covers=0, tokens=count(text) + MESSAGE_TOKENS, draft=draft)
+
+
+def _end(item: Summary | Message) -> int:
+    return item.last_position if isinstance(item, Summary) else item.position

@@ -1,0 +1,174 @@
+"""Standing constraints: what a user or the system said that binds all that is done next, in their own words.
+
+A pin is a sentence of a message, verbatim. It is found by rules that prefer a pin too many to one too few: a wrong
+one costs a line, a lost one costs the rule.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from ireneo.context import constraint_words as words
+from ireneo.context.summary import Line
+from ireneo.log.annotation import Annotation
+from ireneo.log.message import PINS_TAG, Message
+
+BY_HAND = 5.0
+STANDING = 4.0
+"""It says that it holds from here on, or everywhere."""
+STRONG = 3.0
+MEDIUM = 2.0
+MILD = 1.5
+SHORT_WORDS = 22
+"""A hint of a rule makes one only of a short sentence: in a longer one it is part of a story."""
+MAX_CHARACTERS = 320
+"""A longer sentence is pinned by the clause that binds."""
+MAX_PINS = 160
+"""What one record carries at the most, the strongest: some 3,000 tokens of rules."""
+
+_FENCE = re.compile(r"```.*?(?:```|\Z)|<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
+_END = re.compile(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)[\"')\]]*\s+")
+_BULLET = re.compile(r"^(?:[#>*+-]+|\(?\d+[.)]|\[[ x]\]|</?[\w-]+>|\s)+")
+_CLOSING = re.compile(r"(?:</[\w-]+>|\s)+$")
+_WORD = re.compile(r"[^\W_](?:[\w'./-]*\w)?")
+
+
+def find_pins(message: Message) -> list[Line]:
+    """The standing constraints in a user's or the system's words, as lines: `weight` says how binding one is."""
+    draft = message.draft
+    if draft.text.startswith(PINS_TAG):
+        return [_line(message, text, BY_HAND) for text in _carried(draft.text)]
+    if message.role not in ("user", "system") or draft.origin != "spoken":
+        return []
+    out: dict[str, Line] = {}
+    for sentence in _sentences(draft.text):
+        strength = _strength(sentence)
+        if strength:
+            text = sentence if len(sentence) <= MAX_CHARACTERS else _binding_clause(sentence)
+            out.setdefault(text, _line(message, text, strength))
+    return list(out.values())
+
+
+def find_lifts(message: Message) -> list[Line]:
+    """The sentences with which a user may lift a constraint; which one, `standing` finds out."""
+    if message.role != "user" or message.draft.origin != "spoken":
+        return []
+    return [
+        _line(message, sentence, 1.0)
+        for sentence in _sentences(message.draft.text)
+        if words.LIFT.search(sentence) and len(sentence) <= MAX_CHARACTERS and not sentence.endswith("?")
+    ]
+
+
+def pinned(annotations: Iterable[Annotation]) -> tuple[list[Line], list[Line]]:
+    """The pins and the releases among annotations, as lines; a release has the pin's id for its subject."""
+    pins: list[Line] = []
+    lifts: list[Line] = []
+    for note in annotations:
+        source = note.source or note.at
+        line = Line(text=note.text, subject=note.about, position=note.at_position, sources=(source,))
+        if note.kind == "pin":
+            weight = BY_HAND if note.by == "hand" else STRONG
+            pins.append(Line(text=note.text, subject=note.id, weight=weight, position=line.position, sources=(source,)))
+        elif note.kind == "release":
+            lifts.append(line)
+    return pins, lifts
+
+
+def standing(pins: Iterable[Line], lifts: Sequence[Line]) -> list[Line]:
+    """The pins that still hold, in the order in which they were set, each once; at most 160, the strongest."""
+    out: dict[str, Line] = {}
+    for pin in sorted(pins, key=lambda line: line.position):
+        if not any(_lifts(lift, pin) for lift in lifts):
+            name = " ".join(pin.text.lower().split()).rstrip(".!")
+            earlier = out.pop(name, None)
+            out[name] = pin if earlier is None or pin.weight >= earlier.weight else earlier
+    if len(out) > MAX_PINS:
+        strongest = sorted(out.values(), key=lambda line: (-line.weight, -line.position))[:MAX_PINS]
+        return sorted(strongest, key=lambda line: line.position)
+    return list(out.values())
+
+
+def _lifts(lift: Line, pin: Line) -> bool:
+    """Whether `lift` was said after `pin`, and of it: it names it, or most of what it speaks of."""
+    if lift.subject:
+        return lift.subject == pin.subject
+    if lift.position <= pin.position:
+        return False
+    about, said = _speaks_of(pin.text), _speaks_of(lift.text)
+    return bool(about) and len(about & said) >= max(1, -(-2 * len(about) // 3))
+
+
+def _speaks_of(text: str) -> set[str]:
+    said = {word.lower().rstrip(".") for word in _WORD.findall(text)}
+    return {_stem(word) for word in said if word not in words.EMPTY and len(word) > 1}
+
+
+def _stem(word: str) -> str:
+    """A word without its ending, so that `pushing` meets `push`."""
+    for ending in ("ing", "ies", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+def _strength(sentence: str) -> float:
+    """How binding a sentence is; 0 for what binds nothing."""
+    if sentence.endswith(("?", ":")) or len(sentence) < 6:
+        return 0.0
+    clauses = [words.LEAD.sub("", clause) for clause in (sentence, *words.CLAUSE.split(sentence))]
+    base = max(map(_of_clause, clauses), default=0.0)
+    if words.BOUND.search(sentence):
+        base = max(base, STRONG)
+    elif words.MUST.search(sentence):
+        base = max(base, MEDIUM)
+    elif words.HINT.search(sentence) and len(sentence.split()) <= SHORT_WORDS:
+        base = max(base, MILD)
+    if words.SCOPE.search(sentence):
+        # What says how far it reaches is a rule even where it has no verb that we know.
+        base = STANDING if base else MEDIUM
+    return base
+
+
+def _of_clause(clause: str) -> float:
+    if words.NEVER.match(clause):
+        return STRONG
+    if words.FORBID.match(clause) or words.KEEP.match(clause):
+        return MEDIUM
+    return MILD if words.USE.match(clause) else 0.0
+
+
+def _binding_clause(sentence: str) -> str:
+    """The part of a long sentence that binds, verbatim: from its clause on, as far as there is room."""
+    place = 0
+    for found in [*words.CLAUSE.finditer(sentence), None]:
+        if _of_clause(words.LEAD.sub("", sentence[place:])):
+            break
+        if found is not None:
+            place = found.end()
+    bound = words.BOUND.search(sentence) or words.SCOPE.search(sentence)
+    if place == 0 and bound:
+        place = max(sentence.rfind(" ", 0, max(bound.start() - MAX_CHARACTERS // 2, 0)) + 1, 0)
+    piece = sentence[place : place + MAX_CHARACTERS]
+    return piece if place + MAX_CHARACTERS >= len(sentence) else piece[: piece.rfind(" ")]
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """The sentences of `text` as they stand there, without what marks them as an item of a list."""
+    for raw in _FENCE.sub("\n", text).splitlines():
+        line = _CLOSING.sub("", _BULLET.sub("", raw))
+        if "|" in line[:2] or not any(char.isalpha() for char in line):
+            continue
+        for sentence in _END.split(line):
+            if stripped := sentence.strip():
+                yield stripped
+
+
+def _carried(text: str) -> list[str]:
+    """The pins of a block of ours, in a list that was cut before."""
+    return [line[2:].rsplit(" · m_", 1)[0] for line in text.splitlines() if line.startswith("- ")]
+
+
+def _line(message: Message, text: str, weight: float) -> Line:
+    return Line(text=text, weight=weight, position=message.position, sources=(message.id,))

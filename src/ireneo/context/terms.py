@@ -1,0 +1,47 @@
+"""The terms of a context: how much, cut how, and what is to be heeded besides the messages."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Literal
+
+from msgspec import Struct
+
+from ireneo.context.pins import pinned
+from ireneo.context.policy import Policy
+from ireneo.context.summary import Line, Summary
+from ireneo.context.weigh import Count
+from ireneo.log.annotation import Annotation
+
+Thinking = Literal["prefix", "turn", "none"]
+"""When signed thinking may be shown: as long as nothing before it was changed; within the turn that is running; never."""
+
+
+class Terms(Struct, frozen=True, kw_only=True, dict=True):
+    """What a context is asked for."""
+
+    budget: int
+    policy: Policy
+    count: Count
+    thinking: Thinking = "none"
+    notes: tuple[Annotation, ...] = ()
+    """The pins, releases and disputes along the path."""
+
+    @cached_property
+    def pins(self) -> tuple[list[Line], list[Line]]:
+        """The pins and the releases among the notes."""
+        return pinned(self.notes)
+
+    @cached_property
+    def disputes(self) -> dict[str, list[Annotation]]:
+        """The disputes by the stretch that they are about."""
+        out: dict[str, list[Annotation]] = {}
+        for note in self.notes:
+            if note.kind == "dispute":
+                out.setdefault(note.about, []).append(note)
+        return out
+
+    def doubts(self, summary: Summary) -> list[Annotation]:
+        """The disputes of a summary that it was not written in view of."""
+        answered = summary.writing.disputes if summary.writing else ()
+        return [note for note in self.disputes.get(summary.stretch, ()) if note.id not in answered]
