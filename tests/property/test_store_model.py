@@ -140,7 +140,7 @@ class Stores(RuleBasedStateMachine):
         place=places,
         family=st.sampled_from(FAMILIES),
         target_tokens=st.integers(0, 3),
-        texts=st.sampled_from([(), (SummaryId("s_one"),), (SummaryId("s_two"), SummaryId("s_one"))]),
+        taken_up=st.sampled_from([(), (SummaryId("s_one"),), (SummaryId("s_two"), SummaryId("s_one"))]),
     )
     def rebuild(
         self, key: SessionKey, place: int, family: str, target_tokens: int, texts: tuple[SummaryId, ...]
@@ -148,7 +148,7 @@ class Stores(RuleBasedStateMachine):
         model = self.models[key]
         if not model.paths:
             return
-        mark = rebuilt(model.pick(place)[-1], family=family, target_tokens=target_tokens, texts=texts)
+        mark = rebuilt(model.pick(place)[-1], family=family, target_tokens=target_tokens, taken_up=texts)
         model.rebuilds[family, 1000, mark.at] = mark
 
         async def work(tx: Transaction) -> None:

@@ -48,7 +48,7 @@ def version_1(tmp_path: Path) -> Path:
     insert_messages(database, KEY, FORK)
     move_branch(database, KEY, "main", MESSAGES[-1].id)
     put_summaries(database, KEY, [SUMMARY])
-    # Without the column for texts, which came later.
+    # Without the column for what a mark took up, which came later.
     database.execute("INSERT INTO rebuilds VALUES (1, ?, 1000, 0, 3, ?, 500)", (FAMILY, MESSAGES[3].id))
     database.close()
     return path
@@ -77,7 +77,7 @@ def test_a_file_of_version_1_is_migrated_and_keeps_what_it_holds(version_1: Path
 
 def test_a_file_of_version_1_takes_what_came_later(version_1: Path) -> None:
     note = noted(MESSAGES[2], "keep this")
-    mark = rebuilt(MESSAGES[3], texts=(SummaryId("s_one"),))
+    mark = rebuilt(MESSAGES[3], taken_up=(SummaryId("s_one"),))
 
     async def main() -> None:
         store = await open_sqlite(version_1)

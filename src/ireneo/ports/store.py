@@ -50,8 +50,8 @@ class Rebuild(Struct, frozen=True, kw_only=True):
     at_position: int
     target_tokens: int
     """What the rebuilt context was allowed to cost."""
-    texts: tuple[SummaryId, ...] = ()
-    """The summaries written by a model that it took up."""
+    taken_up: tuple[str, ...] = ()
+    """The summaries by a model that it shows, and the disputes that were known."""
 
 
 class Spent(Struct, frozen=True, kw_only=True):

@@ -55,7 +55,7 @@ def last_rebuild(
                 at=row[0],
                 at_position=row[1],
                 target_tokens=row[2],
-                texts=_TEXTS.decode(row[3]),
+                taken_up=_TEXTS.decode(row[3]),
             )
     return None
 
@@ -76,6 +76,6 @@ def put_rebuild(database: apsw.Connection, key: SessionKey, rebuild: Rebuild) ->
             "at_position": rebuild.at_position,
             "at": rebuild.at,
             "target_tokens": rebuild.target_tokens,
-            "texts": msgspec.json.encode(rebuild.texts).decode(),
+            "taken_up": msgspec.json.encode(rebuild.taken_up).decode(),
         },
     )

@@ -100,7 +100,7 @@ CREATE TABLE rebuilds (
     at_position INTEGER NOT NULL,
     at            TEXT NOT NULL,
     target_tokens INTEGER NOT NULL,
-    texts         TEXT NOT NULL DEFAULT '[]', -- JSON: a list of ids
+    taken_up      TEXT NOT NULL DEFAULT '[]', -- JSON: a list of ids
     PRIMARY KEY (session, family, budget_tokens, segment, at_position)
 ) STRICT, WITHOUT ROWID;
 

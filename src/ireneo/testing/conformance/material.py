@@ -112,7 +112,7 @@ def rebuilt(
     family: str = FAMILY,
     budget_tokens: int = 1000,
     target_tokens: int = 500,
-    texts: tuple[SummaryId, ...] = (),
+    taken_up: tuple[SummaryId, ...] = (),
 ) -> Rebuild:
     """The mark of a rebuild whose edge is `edge`."""
     return Rebuild(
@@ -121,5 +121,5 @@ def rebuilt(
         at=edge.id,
         at_position=edge.position,
         target_tokens=target_tokens,
-        texts=texts,
+        taken_up=taken_up,
     )

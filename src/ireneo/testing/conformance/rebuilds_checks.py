@@ -63,7 +63,7 @@ async def a_mark_names_its_texts(store: Store) -> None:
     m = await tell(store, numbered(4))
     names = tuple(SummaryId(f"s_{letter}") for letter in "cab")
     for texts in (names, (), names[1:]):
-        mark = rebuilt(m[2], texts=texts)
+        mark = rebuilt(m[2], taken_up=texts)
         await put(store, mark)
         expect(await last(store, m[-1]), mark, "the mark")
     await put(store, rebuilt(m[3]))

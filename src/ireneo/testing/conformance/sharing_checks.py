@@ -34,7 +34,7 @@ async def what_was_committed_is_there_when_it_is_opened_again(store: Store, agai
     drafts = [with_native(draft, {"n": number}) for number, draft in enumerate(numbered(5))]
     async with store.write() as tx:
         m = await append(tx, KEY, drafts)
-        mark = rebuilt(m[3], texts=(SummaryId("s_one"),))
+        mark = rebuilt(m[3], taken_up=(SummaryId("s_one"),))
         await tx.summaries.put(KEY, [summarise(m[0], m[3])])
         await tx.rebuilds.put(KEY, mark)
         await tx.annotations.put(KEY, [noted(m[2], "kept")])

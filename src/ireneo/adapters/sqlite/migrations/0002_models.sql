@@ -2,7 +2,7 @@
 -- rebuild the summaries that a model wrote.
 
 -- JSON: a list of ids.
-ALTER TABLE rebuilds ADD COLUMN texts TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE rebuilds ADD COLUMN taken_up TEXT NOT NULL DEFAULT '[]';
 
 -- `segment` is that of the message that it is at: a path through that message has the annotation.
 CREATE TABLE annotations (

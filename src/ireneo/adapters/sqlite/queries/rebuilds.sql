@@ -1,7 +1,7 @@
 -- The marks of rebuilds.
 
 -- name: last_rebuild
-SELECT at, at_position, target_tokens, texts
+SELECT at, at_position, target_tokens, taken_up
 FROM rebuilds
 WHERE session = :key AND family = :family AND budget_tokens = :budget_tokens
     AND segment = :segment AND at_position <= :last
@@ -9,7 +9,7 @@ ORDER BY at_position DESC
 LIMIT 1;
 
 -- name: put_rebuild
-INSERT INTO rebuilds (session, family, budget_tokens, segment, at_position, at, target_tokens, texts)
-VALUES (:key, :family, :budget_tokens, :segment, :at_position, :at, :target_tokens, :texts)
+INSERT INTO rebuilds (session, family, budget_tokens, segment, at_position, at, target_tokens, taken_up)
+VALUES (:key, :family, :budget_tokens, :segment, :at_position, :at, :target_tokens, :taken_up)
 ON CONFLICT (session, family, budget_tokens, segment, at_position)
-DO UPDATE SET target_tokens = excluded.target_tokens, texts = excluded.texts;
+DO UPDATE SET target_tokens = excluded.target_tokens, taken_up = excluded.taken_up;
