@@ -16,7 +16,7 @@ MAY_IMPORT = {
     "pyramid": frozenset({"log", "grounding", "context"}),
     "memories": frozenset({"log"}),
     "lessons": frozenset({"log", "memories"}),
-    "prompts": DOMAIN,
+    "prompts": DOMAIN | {"ports"},
     "ports": DOMAIN,
     "engine": DOMAIN | {"prompts", "ports"},
     "adapters": DOMAIN | {"ports"},

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+import ireneo
 from ireneo import Line, Section, Summary
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.context.compose import all_in_one
 from ireneo.context.summary import Level, Mention, SectionName, anchor
+from ireneo.context.terms import Terms
 from ireneo.log.ids import short
 from ireneo.log.message import BLOCK_TAGS, MessageId
 
@@ -48,10 +50,12 @@ GOAL = block(
 every_block = pytest.mark.parametrize("given", [TURN, GOAL], ids=["turn", "goal"])
 
 
+def terms(room: int) -> Terms:
+    return Terms(budget=room, policy=ireneo.CODING, count=count)
+
+
 def written(given: Summary, room: int) -> str:
-    shown = all_in_one(given, room, count).shown
-    assert len(shown) == 1
-    return shown[0].text
+    return next(each.text for each in all_in_one(given, room, terms(room)).shown if each.what == "summary")
 
 
 def shown(given: Summary, room: int, name: str) -> int:
@@ -69,8 +73,8 @@ def test_a_block_says_what_it_is_and_how_to_open_it_in_any_room(given: Summary) 
 @every_block
 def test_a_block_costs_no_more_than_its_room_and_shows_all_in_a_wide_one(given: Summary) -> None:
     for room in ROOMS:
-        assert all_in_one(given, room, count).tokens <= room
-    wide = written(given, 10_000)
+        assert all_in_one(given, room, terms(room)).tokens <= room
+    wide = "\n".join(each.text for each in all_in_one(given, 10_000, terms(10_000)).shown)
     assert all(line.text in wide for section in given.sections for line in section.lines)
 
 

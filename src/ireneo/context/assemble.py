@@ -207,7 +207,7 @@ def _with_blocks(
         parts = yield NeedParts(block)
         row = opened(row, block, cast("Sequence[RowItem]", parts))
     row = yield from _best(row, known)
-    texts = tuple(item.id for item in row if isinstance(item, Summary) and item.writing)
+    texts = _written(row)
     if not is_cramped(row, target):
         system, rest = split_system(row)
         if oldest := too_fine(rest, room):
@@ -223,6 +223,11 @@ def _with_blocks(
         return _Blocks(composed=composed, made=tuple(past), texts=texts)
     whole = cover_row([*row, *newest], policy)
     return _Blocks(composed=all_in_one(whole, target, terms), made=(whole,), texts=texts)
+
+
+def _written(row: Sequence[RowItem]) -> tuple[str, ...]:
+    """The ids of the texts in a row that a model wrote."""
+    return tuple(item.id for item in row if isinstance(item, Summary) and item.writing)
 
 
 def _best(row: Sequence[RowItem], known: tuple[str, ...] | None) -> Generator[Need, Answer, list[RowItem]]:
@@ -251,7 +256,7 @@ def _eager(
     size = sum(message.tokens for message in (*waiting, *newest))
     if size > target // 2 or composed.tokens > target:
         return None
-    return _Blocks(composed=composed, texts=tuple(item.id for item in row if isinstance(item, Summary) and item.writing))
+    return _Blocks(composed=composed, texts=_written(row))
 
 
 def _row(last: int, newest: Sequence[Message], policy: Policy) -> Generator[Need, Answer, list[RowItem]]:

@@ -170,8 +170,6 @@ def _newest(messages: Sequence[Message], limit: int, terms: Terms) -> list[Slot]
     if size + sum(message.thinking_tokens for message in messages[turn:]) > limit:
         turn = len(messages)
     if size <= limit:
-        return [
-            slot_verbatim(message, terms.count, thinking=place >= turn) for place, message in enumerate(messages)
-        ]
+        return [slot_verbatim(message, terms.count, thinking=place >= turn) for place, message in enumerate(messages)]
     rooms = share([message.tokens for message in messages], max(limit, 0), floor=24)
     return [slot_within(message, room, terms.count) for message, room in zip(messages, rooms, strict=True)]

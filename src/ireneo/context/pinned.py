@@ -67,7 +67,7 @@ def _fitting(pins: Sequence[Line], terms: Terms, room: int) -> list[Line]:
     chosen: list[Line] = []
     costs = {id(pin): terms.count(_line(pin, sources=room >= WITH_SOURCES)) + 1 for pin in pins}
     for pin in sorted(pins, key=lambda line: (-line.weight, costs[id(line)])):
-        share = max((share for weight, share in SHARES if pin.weight >= weight), default=0.0)
+        share = max((share for weight, share in SHARES if pin.weight >= weight), default=SHARES[-1][1])
         if used + costs[id(pin)] <= room * share:
             used += costs[id(pin)]
             chosen.append(pin)

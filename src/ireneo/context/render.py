@@ -59,7 +59,10 @@ def header(summary: Summary, disputed: str = "") -> str:
     `disputed` is why it is disputed, if it is.
     """
     if summary.level == "turn":
-        tag, what = TURN_TAG, _counted(summary.calls, "call") if summary.calls else _counted(summary.messages, "message")
+        tag, what = (
+            TURN_TAG,
+            _counted(summary.calls, "call") if summary.calls else _counted(summary.messages, "message"),
+        )
     else:
         tag, what = GOAL_TAG, f"{_counted(summary.messages, 'message')}, {_counted(summary.calls, 'call')}"
     doubt = f" · (disputed): {disputed}" if disputed else ""

@@ -14,7 +14,7 @@ from ireneo.context.weigh import Count
 from ireneo.log.annotation import Annotation
 
 Thinking = Literal["prefix", "turn", "none"]
-"""When signed thinking may be shown: as long as nothing before it was changed; within the turn that is running; never."""
+"""When signed thinking may be shown: as long as nothing before it was changed; in the turn that is running; never."""
 
 
 class Terms(Struct, frozen=True, kw_only=True, dict=True):

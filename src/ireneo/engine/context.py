@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from ireneo.context.assemble import (
     Answer,
     Assembled,
@@ -20,11 +22,8 @@ from ireneo.context.assemble import (
     Recall,
     assemble,
 )
-from msgspec.structs import replace
-
 from ireneo.context.compose import Composed
 from ireneo.context.forest import RowItem
-from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
 from ireneo.context.view import Shown
@@ -32,11 +31,12 @@ from ireneo.context.weigh import Count
 from ireneo.engine.compact import TRIES, check_budget, narrower
 from ireneo.engine.encode import Context, cost, encode, excess, view_rows
 from ireneo.engine.known import known_row
-from ireneo.engine.texts import Voice, best_texts
+from ireneo.engine.texts import best_texts
 from ireneo.formats.chat.format import ChatFormat, Payload
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Draft, Message, MessageId
 from ireneo.ports.store import Rebuild, Store, Transaction
+from ireneo.prompts.voices import Voice
 
 CACHED = 16
 """Rebuilt contexts that are kept at hand; each is as large as its budget."""

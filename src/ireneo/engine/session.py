@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from ireneo.context.policy import Policy, preset
+from ireneo.context.terms import Terms
 from ireneo.context.weigh import Count
 from ireneo.engine import append as appending
 from ireneo.engine import branches
@@ -71,9 +72,8 @@ class Session:
         Never calls a model. Raises BudgetTooSmall under 256 tokens, and UnknownFormat.
         """
         chat = chat_format(to or chat_format_of(self._source) or DEFAULT_FORMAT)
-        return await cutting.context(
-            self._store, self.key, self.branch, budget, chat, _policy(preset), self._count, self._cache
-        )
+        terms = Terms(budget=budget, policy=_policy(preset), count=self._count)
+        return await cutting.context(self._store, self.key, self.branch, chat, terms, "first", self._cache)
 
     async def expand(self, id: str) -> Expanded:
         """Open what a context shows in short: a block (``s_…``) or a message (``m_…``), by the id that it shows."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Literal
 
 from ireneo.context.summary import Summary, SummaryId, anchor
 from ireneo.context.terms import Terms
@@ -11,9 +10,7 @@ from ireneo.log.branch import SessionKey
 from ireneo.log.ids import digest
 from ireneo.ports.store import Transaction
 from ireneo.prompts import PROMPTS
-
-Voice = Literal["first", "second", "third"]
-"""Who speaks in a summary: "I ran …", "You ran …", "The agent ran …"."""
+from ireneo.prompts.voices import Voice
 
 
 def text_family(summary: Summary, disputes: Sequence[str], voice: Voice) -> str:

@@ -21,7 +21,7 @@ class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     id: AnnotationId
     kind: Kind
     at: MessageId
-    """The message after which it was made: the head of the branch, or the last message that a disputed summary covers."""
+    """The message after which it was made: the branch's head, or the last one that a disputed summary covers."""
     at_position: int
     text: str
     """What is pinned; what lifts a pin; why a summary is disputed."""

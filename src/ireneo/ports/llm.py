@@ -1,4 +1,4 @@
-"""What the engine needs of a language model: one method, a prompt with its typed reply in, the reply and its usage out."""
+"""What the engine needs of a language model: a prompt with its typed reply in, the reply and its usage out."""
 
 from __future__ import annotations
 

@@ -27,6 +27,7 @@ LIMITS: dict[SectionName, int] = {
 }
 """Lines that one record keeps of a section, so that a record is bounded however much it covers."""
 
+
 def write_turn_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
     """Write the sections of a summary over adjacent summaries of one turn."""
     return _sections(

@@ -29,8 +29,8 @@ class Violation(Struct, frozen=True, kw_only=True):
 
 
 ThinkingRule = Literal["prefix", "turn", "none"]
-"""When a model's signed thinking may go back: ``prefix``, as long as nothing before it was changed; ``turn``, within the
-turn that is running, whatever was changed before; ``none``, the format has no place for it."""
+"""When a model's signed thinking may go back: ``prefix``, as long as nothing before it was changed; ``turn``, within
+the turn that is running, whatever was changed before; ``none``, the format has no place for it."""
 
 
 class ChatFormat(Protocol):

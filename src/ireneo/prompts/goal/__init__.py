@@ -1,0 +1,1 @@
+"""The summary of several complete turns."""
