@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Literal
 
+from ireneo.adapters.llm import open_model
 from ireneo.adapters.tokens import EstimatedTokenizer, ExactTokenizer
 from ireneo.context.policy import Policy
 from ireneo.context.policy import preset as preset_named
 from ireneo.engine.compact import compact_drafts
 from ireneo.engine.encode import Context
 from ireneo.engine.memory import Memory
+from ireneo.engine.models import Models
 from ireneo.errors import BadInput
 from ireneo.formats.chat.registry import chat_format, detect
 from ireneo.log.message import Draft
 
 if TYPE_CHECKING:
+    from ireneo.ports.llm import LanguageModel
     from ireneo.ports.store import Store
     from ireneo.ports.tokenizer import Tokenizer
 
@@ -85,6 +88,33 @@ def tokenizer(tokens: TokenCounts | Tokenizer) -> Tokenizer:
     if tokens == "o200k":
         return ExactTokenizer()
     raise BadInput(f"There is no tokenizer {tokens!r}; take 'estimate' or 'o200k', or hand one in.")
+
+
+def models(
+    given: str | LanguageModel | Mapping[str, str | LanguageModel] | None,
+    *,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    timeout_seconds: float = 60.0,
+    attempts: int = 3,
+) -> Models:
+    """The models for the tasks: one for all, or one for each task and one called ``default`` for the rest.
+
+    Names (``anthropic:claude-haiku-4-5``, ``ollama:llama3``) and models of one's own may stand side by side; what is
+    said of servers, keys and timeouts holds for all names. None: everything is done without a model. Nothing is
+    loaded before the first ask. Raises BadInput for a name or a task that there is not, MissingExtra.
+    """
+
+    def model(each: str | LanguageModel) -> LanguageModel:
+        if not isinstance(each, str):
+            return each
+        return open_model(each, base_url=base_url, api_key=api_key, timeout_seconds=timeout_seconds, attempts=attempts)
+
+    if given is None:
+        return Models()
+    return Models.of(
+        {task: model(each) for task, each in given.items()} if isinstance(given, Mapping) else model(given)
+    )
 
 
 async def _store(url: str, durability: Literal["full", "normal"]) -> Store:

@@ -1,0 +1,98 @@
+"""A model behind a provider's API, or behind a server that speaks like one."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib.util import find_spec
+from typing import TypeVar
+
+from msgspec import Struct
+
+from ireneo.adapters.llm.names import Place, place_of
+from ireneo.adapters.llm.patience import Patience, Tally
+from ireneo.errors import BadInput, MissingExtra, ModelTimeout
+from ireneo.ports.llm import Prompt, Reply, Usage
+
+R = TypeVar("R", bound=Struct)
+
+
+def open_model(
+    name: str,
+    *,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    timeout_seconds: float = 60.0,
+    attempts: int = 3,
+    pause_seconds: float = 0.5,
+) -> ProviderModel:
+    """The model called `name`: ``openai:gpt-5-mini``, ``anthropic:claude-haiku-4-5``, ``google:…``, ``ollama:llama3``.
+
+    With `base_url`, a server that speaks like that provider; the key that is set for the provider itself is not sent
+    there. Without `api_key`, the key is the one that the provider's library finds. Nothing is loaded or sent before
+    the first ask, and there is nothing to close. `timeout_seconds` holds for one ask, all its `attempts` included,
+    with `pause_seconds` before the second one and twice as much before each further one.
+
+    Raises BadInput for a name that says no model, MissingExtra without the extra `llm`.
+    """
+    if timeout_seconds <= 0 or attempts < 1 or pause_seconds < 0:
+        raise BadInput(
+            "A model needs a timeout over 0 seconds, at least one attempt, and a pause that is not negative."
+        )
+    place = place_of(name, base_url, api_key)
+    if find_spec("pydantic_ai") is None:
+        raise _missing(name)
+    return ProviderModel(
+        place, Patience(timeout_seconds=timeout_seconds, attempts=attempts, pause_seconds=pause_seconds)
+    )
+
+
+def _missing(name: str) -> MissingExtra:
+    return MissingExtra(f"{name} needs the extra `llm`: pip install 'ireneo[llm]'.")
+
+
+class ProviderModel:
+    """A LanguageModel, made by `open_model`; may be used from any task and any event loop."""
+
+    def __init__(self, place: Place, patience: Patience) -> None:
+        """Name the model; nothing is loaded yet."""
+        self.name = place.name
+        self._place = place
+        self._patience = patience
+
+    async def check(self) -> None:
+        """See, without asking anything, whether the model could be asked. Raises BadInput where a key is missing."""
+        await self._load()
+        from ireneo.adapters.llm import attempts
+
+        await attempts.check(self._place)
+
+    async def ask(self, prompt: Prompt, reply: type[R]) -> Reply[R]:
+        """Ask once, and read the answer as a `reply`. Raises ModelError, and BadInput where a key is missing."""
+        await self._load()
+        from ireneo.adapters.llm import attempts
+
+        tally = Tally()
+        try:
+            async with asyncio.timeout(self._patience.timeout_seconds):
+                value = await attempts.attempt(self._place, prompt, reply, self._patience, tally)
+        except TimeoutError:
+            raise ModelTimeout(
+                f"{self.name} did not answer within {self._patience.timeout_seconds:g} s.",
+                calls=tally.calls,
+                tokens=tally.tokens,
+            ) from None
+        usage = Usage(calls=tally.calls, tokens_in=tally.tokens_in, tokens_out=tally.tokens_out)
+        return Reply(value=value, usage=usage, model=self.name)
+
+    async def _load(self) -> None:
+        """Load what needs the extra. It takes a second or two, in which other tasks may go on."""
+        try:
+            await asyncio.to_thread(_load, self._place)
+        except ImportError as missing:
+            raise _missing(self.name) from missing
+
+
+def _load(place: Place) -> None:
+    from ireneo.adapters.llm.attempts import load
+
+    load(place)

@@ -1,0 +1,118 @@
+"""A server on this machine that speaks like a provider of models."""
+
+from __future__ import annotations
+
+import json
+import socket
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Lock, Thread
+from types import TracebackType
+from typing import Any, Self
+
+from tests.e2e.loopback.wire import Asked, Kind, Script, read, write
+
+from ireneo.adapters.llm import ProviderModel, open_model
+
+_PATHS = {"openai": "/v1/chat/completions", "anthropic": "/v1/messages", "google": ":generateContent"}
+
+
+class LoopbackModel:
+    """A server for the length of a ``with``, on a port of its own; `script` says what it answers.
+
+    `asked` holds every request in the order that they came. The script is called for one request at a time.
+    """
+
+    def __init__(self, kind: Kind, script: Script) -> None:
+        self.kind = kind
+        self.script = script
+        self.asked: list[Asked] = []
+        self.stopping = Event()
+        self.fault: Exception | None = None
+        """What the script raised; the client saw a closed connection, and the test is told at the end."""
+        self._lock = Lock()
+        self._server: ThreadingHTTPServer | None = None
+        self._thread: Thread | None = None
+
+    @property
+    def name(self) -> str:
+        """The model's name for `open_model`."""
+        return f"{self.kind}:tiny"
+
+    @property
+    def base_url(self) -> str:
+        """Where it listens, as `open_model` wants it."""
+        assert self._server is not None
+        address = f"http://127.0.0.1:{self._server.server_address[1]}"
+        return f"{address}/v1" if self.kind == "openai" else address
+
+    def model(self, **options: object) -> ProviderModel:
+        """The real adapter, asking this server; it waits a second and hardly pauses, unless it is told otherwise."""
+        given: dict[str, Any] = {"timeout_seconds": 1.0, "pause_seconds": 0.01, **options}
+        return open_model(self.name, **{"base_url": self.base_url, "api_key": "sk-loopback-secret", **given})
+
+    def handle(self, handler: BaseHTTPRequestHandler) -> None:
+        """Answer one request."""
+        size = int(handler.headers.get("content-length", 0))
+        body = json.loads(handler.rfile.read(size))
+        with self._lock:
+            asked = read(self.kind, len(self.asked) + 1, handler.path, dict(handler.headers), body)
+            self.asked.append(asked)
+            try:
+                answer = self.script(asked)
+            except Exception as fault:
+                self.fault = fault
+                raise
+        if not handler.path.partition("?")[0].endswith(_PATHS[self.kind]):
+            handler.send_error(404)
+            return
+        self.stopping.wait(answer.wait_seconds)
+        sent = write(self.kind, asked, answer)
+        handler.send_response(answer.status)
+        for name, value in {"content-type": "application/json", **answer.headers}.items():
+            handler.send_header(name, value)
+        handler.send_header("content-length", str(len(sent)))
+        handler.end_headers()
+        handler.wfile.write(sent if answer.cut_after is None else sent[: answer.cut_after])
+        if answer.cut_after is not None:
+            handler.wfile.flush()
+            handler.close_connection = True
+            handler.connection.shutdown(socket.SHUT_RDWR)
+
+    def __enter__(self) -> Self:
+        self._server = _Server(("127.0.0.1", 0), _handler(self))
+        self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._server is not None
+        assert self._thread is not None
+        self.stopping.set()
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+        if self.fault is not None and kind is None:
+            raise self.fault
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing: a client that hangs up is what is tested."""
+
+
+def _handler(model: LoopbackModel) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        timeout = 10
+
+        def do_POST(self) -> None:
+            model.handle(self)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+    return Handler
