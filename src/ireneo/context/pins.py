@@ -94,10 +94,14 @@ def _lifts(lift: Line, pin: Line) -> bool:
     """Whether `lift` was said after `pin`, and of it: it names it, or most of what it speaks of."""
     if lift.subject:
         return lift.subject == pin.subject
+    if lift.text == pin.text and lift.position >= pin.position:
+        return True
     if lift.position <= pin.position:
         return False
     about, said = _speaks_of(pin.text), _speaks_of(lift.text)
-    return bool(about) and len(about & said) >= max(1, -(-2 * len(about) // 3))
+    shared = len(about & said)
+    # It names most of what the pin speaks of, and does not speak of much else.
+    return bool(about) and 3 * shared >= 2 * len(about) and 3 * shared >= len(said)
 
 
 def _speaks_of(text: str) -> set[str]:

@@ -34,11 +34,16 @@ async def expand(store: Store, key: SessionKey, name: str) -> Expanded:
         return Expanded(summary=None, messages=tuple(await _whole(tx, key, found[:1])))
 
 
-async def _summary(tx: Transaction, key: SessionKey, name: str) -> Expanded:
+async def find_summary(tx: Transaction, key: SessionKey, name: str) -> Summary:
+    """The summary of that id, or whose id begins so; of several that of the newest stretch. Raises SummaryNotFound."""
     found = await tx.summaries.find(key, name)
     if not found:
         raise SummaryNotFound(f"There is no summary {name} in session {key.session}.")
-    summary = found[0]
+    return found[0]
+
+
+async def _summary(tx: Transaction, key: SessionKey, name: str) -> Expanded:
+    summary = await find_summary(tx, key, name)
     messages = await tx.log.path(key, summary.last, summary.first_position, summary.last_position)
     return Expanded(summary=summary, messages=tuple(await _whole(tx, key, messages)))
 

@@ -9,7 +9,6 @@ from ireneo.prompts.text import PromptText
 
 TURN = PromptText(task="turn", version=1, max_tokens=1_600)
 GOAL = PromptText(task="goal", version=1, max_tokens=1_600)
-PINS = PromptText(task="pins", version=1, max_tokens=1_200)
 
 PROMPTS: MappingProxyType[Level, PromptText] = MappingProxyType({"turn": TURN, "goal": GOAL})
 """The prompt by which the text of each level is written."""

@@ -1,0 +1,106 @@
+"""What is noted by hand: pins, the release of one, and disputes of summaries."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ireneo.context.pinned import constraints
+from ireneo.context.pins import pinned, standing
+from ireneo.context.policy import CODING
+from ireneo.context.summary import Line, Summary
+from ireneo.engine.expand import find_summary
+from ireneo.engine.known import known_row
+from ireneo.errors import BadInput
+from ireneo.log.annotation import Annotation, Kind, annotation_id
+from ireneo.log.branch import Head, SessionKey
+from ireneo.log.message import MessageId
+from ireneo.ports.store import Store, Transaction
+
+
+class Pin(Struct, frozen=True, kw_only=True):
+    """A constraint that stands, word for word."""
+
+    id: str
+    """Of a pin by hand its own id; of one that was found in a message the message's. By either it is released."""
+    text: str
+    source: MessageId
+    """The message that it stands in, or after which it was made."""
+
+
+async def pin(store: Store, key: SessionKey, branch: str, text: str) -> Annotation:
+    """Pin `text` at the branch's head."""
+    return await _note(store, key, branch, "pin", text)
+
+
+async def release(store: Store, key: SessionKey, branch: str, name: str) -> Annotation:
+    """Let go of the pin called `name`: its id, or its words."""
+    standing_now = await pins(store, key, branch)
+    meant = next((each for each in standing_now if name in (each.id, each.text)), None) or next(
+        (each for each in standing_now if each.id.startswith(name) and len(name) > len("p_")), None
+    )
+    if meant is None:
+        raise BadInput(f"No pin called {name!r} stands in session {key.session}; take one from the list of pins.")
+    by_hand = meant.id.startswith("p_")
+    return await _note(store, key, branch, "release", meant.text, about=meant.id if by_hand else "")
+
+
+async def pins(store: Store, key: SessionKey, branch: str) -> list[Pin]:
+    """The constraints that stand at the branch's head, in the order in which they were set."""
+    async with store.read() as tx:
+        head = await tx.log.head(key, branch)
+        if head is None:
+            return []
+        known = await known_row(tx, key, head, head.position, CODING)
+        found, lifts = constraints((*known.row, *known.following))
+        by_hand, released = pinned(await tx.annotations.on_path(key, head.id))
+    return [_pin(line) for line in standing([*found, *by_hand], [*lifts, *released])]
+
+
+async def dispute(store: Store, key: SessionKey, name: str, reason: str, claim: str) -> Annotation:
+    """Say that a summary, or one claim of it, is not so."""
+    if not reason.strip():
+        raise BadInput("Say why the summary is disputed: whoever writes it again has nothing else to go by.")
+    async with store.write() as tx:
+        summary = await find_summary(tx, key, name)
+        if claim and not any(claim in line.text for section in summary.sections for line in section.lines):
+            raise BadInput(f"Summary {name} doesn't say “{claim}”; give the claim in its words, or leave it out.")
+        return await _put(tx, key, _dispute_of(summary, reason.strip(), claim))
+
+
+def _dispute_of(summary: Summary, reason: str, claim: str) -> Annotation:
+    about = f"{summary.stretch} {claim}".strip()
+    return Annotation(
+        id=annotation_id("dispute", summary.last, reason, about),
+        kind="dispute",
+        at=summary.last,
+        at_position=summary.last_position,
+        text=reason,
+        about=summary.stretch,
+        claim=claim,
+    )
+
+
+def _pin(line: Line) -> Pin:
+    source = line.sources[0] if line.sources else MessageId("")
+    return Pin(id=line.subject or source, text=line.text, source=source)
+
+
+async def _note(store: Store, key: SessionKey, branch: str, kind: Kind, text: str, about: str = "") -> Annotation:
+    words = " ".join(text.split())
+    if not words:
+        raise BadInput("There is nothing to pin; give the words that are to stand.")
+    async with store.write() as tx:
+        head = await tx.log.head(key, branch)
+        if head is None:
+            raise BadInput(f"Session {key.session} has no message yet; append one, and pin after it.")
+        return await _put(tx, key, _at_head(kind, head, words, about))
+
+
+def _at_head(kind: Kind, head: Head, text: str, about: str) -> Annotation:
+    name = annotation_id(kind, head.id, text, about)
+    return Annotation(id=name, kind=kind, at=head.id, at_position=head.position, text=text, about=about)
+
+
+async def _put(tx: Transaction, key: SessionKey, annotation: Annotation) -> Annotation:
+    await tx.annotations.put(key, [annotation])
+    return annotation

@@ -1,1 +1,0 @@
-"""The constraints in a user's words that the rules may have missed."""
