@@ -178,6 +178,17 @@ class TestEachServer:
         assert "longer than 4,000,000 bytes" in str(error)
         assert len(server.asked) == 1
 
+    def test_asking_again_after_a_bad_answer_is_told_by_itself(self, kind: Kind) -> None:
+        async def twice() -> None:
+            try:
+                await server.model().ask(PROMPT, Told)
+            except BadReply:
+                await server.model().ask(PROMPT, Told)
+
+        script = then(loopback.empty(), loopback.cut_off(GOOD))
+        with LoopbackModel(kind, script) as server, pytest.raises(ModelUnavailable, match="can't be reached"):
+            asyncio.run(twice())
+
     def test_no_server(self, kind: Kind) -> None:
         with LoopbackModel(kind, always(GOOD)) as server:
             model = server.model()

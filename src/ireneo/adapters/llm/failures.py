@@ -63,7 +63,8 @@ def _ours(error: BaseException) -> BadReply | None:
     """Our own error, where the libraries wrapped it."""
     at: BaseException | None = error
     while at is not None and not isinstance(at, BadReply):
-        at = at.__cause__ or at.__context__
+        # Not the context: that may be an earlier answer, which the caller is just dealing with.
+        at = at.__cause__
     return at
 
 
