@@ -1,0 +1,132 @@
+"""Whether a status or a verdict says the opposite of the last outcomes that are known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from ireneo.grounding.normal import straight, unmarked
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """How something ended when it was done last."""
+
+    subject: str
+    """The command, or the file."""
+    failed: bool
+
+
+_GOOD = re.compile(
+    r"\b(?:pass(?:es|ed|ing)?|succe(?:eds?|eded|eding|ssful(?:ly)?)|works?|worked|working|green|fixed|clean|"
+    r"(?:is|are|was|were|ended|exit(?:ed|s)?(?: with)?(?: code| status)?) (?:ok|0))\b",
+    re.IGNORECASE,
+)
+_BAD = re.compile(
+    r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|errored|broke|breaks|broken|red|crash(?:es|ed)?|"
+    r"exit(?:ed|s)?(?: with)?(?: code| status)? [1-9]\d*)\b",
+    re.IGNORECASE,
+)
+_HEDGES = """
+not no never none nothing without neither nor hardly cannot first before earlier initially previously once until after
+then if whether unless should would will could may might must when while expect expects expected hope hoped hoping tried
+try only some part partly mostly except but instead zero
+"""
+_UNSURE = re.compile(
+    rf"\b(?:{'|'.join(_HEDGES.split())}|\w+n't|used to|0 (?:fail|err|warn|issue)\w*"
+    r"|to (?:pass|work|succeed|fail|make|see|check))\b",
+    re.IGNORECASE,
+)
+"""Denied, wished for, told of an earlier time or of a part: no plain verdict."""
+_CLAUSE = re.compile(
+    r"(?:[;,:]|\.|[!?]| - )(?:\s+|$)|\s+(?:but|whereas|although|though|however)\s+|\n|\s*→\s*", re.IGNORECASE
+)
+_CODE = re.compile(r"`([^`]+)`")
+_COMPLETE = re.compile(r"^\W*(?:status\W+)?(?:complete|completed|done|finished|success|solved)\b", re.IGNORECASE)
+_BLOCKED = re.compile(r"^\W*(?:status\W+)?(?:blocked|failed|failing|stuck)\b", re.IGNORECASE)
+_PARTIAL = re.compile(r"^\W*(?:status\W+)?partial\b", re.IGNORECASE)
+_ALL = re.compile(
+    r"\b(?:all|the|whole|full|every)\b[\w ,]{0,30}\b(?:tests?|checks?|suite|build)\b|\b(?:everything|it all)\b",
+    re.IGNORECASE,
+)
+
+
+def contradicts(status_text: str, last_outcomes: Sequence[Outcome]) -> str | None:
+    """Say what `status_text` claims against `last_outcomes`, which stand in the order of time; None for nothing.
+
+    The last of them decides: over a check that failed last nothing is complete, over one that passed nothing is
+    blocked by a failure. PARTIAL commits to neither.
+    """
+    if not last_outcomes:
+        return None
+    last = last_outcomes[-1]
+    if _COMPLETE.search(status_text) and last.failed:
+        return f"It says that the work is complete, but {last.subject} failed last."
+    if _BLOCKED.search(status_text) and not last.failed:
+        return f"It says that the work is blocked, but {last.subject} passed last."
+    wrong = flipped(status_text, last_outcomes)
+    if wrong is not None or _PARTIAL.search(status_text):
+        return wrong
+    for clause in _clauses(status_text):
+        if last.failed and _verdict(clause) is True and _ALL.search(clause):
+            return f"It says that all is well, but {last.subject} failed last."
+    return None
+
+
+def flipped(sentence: str, outcomes: Sequence[Outcome]) -> str | None:
+    """Say which verdict of `sentence` is the opposite of a known outcome; None where none surely is.
+
+    Only a plain verdict counts, in the clause in which its subject stands; what is denied, wished for or told of an
+    earlier time is left alone.
+    """
+    last = {straight(outcome.subject): outcome.failed for outcome in outcomes}
+    for clause in _clauses(sentence):
+        passed = _verdict(clause)
+        if passed is None:
+            continue
+        for subject in _subjects(clause, list(last)):
+            if last[subject] is passed:
+                said, was = ("passed", "failed") if passed else ("failed", "passed")
+                return f"It says that {subject} {said}, but it {was} last."
+    return None
+
+
+def _clauses(text: str) -> Iterator[str]:
+    """The clauses of `text`; code is not taken apart."""
+    codes: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        codes.append(match[0])
+        return f"\x01{len(codes) - 1}\x02"
+
+    for clause in _CLAUSE.split(_CODE.sub(keep, re.sub(r"[\x01\x02]", " ", text).replace("—", " - "))):
+        yield re.sub(r"\x01(\d+)\x02", lambda found: codes[int(found[1])], clause)
+
+
+def _verdict(clause: str) -> bool | None:
+    """Whether the clause says that something went well (True) or ill (False); None where it says neither plainly."""
+    words = _CODE.sub(" ", clause)
+    good, bad = bool(_GOOD.search(words)), bool(_BAD.search(words))
+    if good == bad or _UNSURE.search(words):
+        return None
+    return good
+
+
+def _subjects(clause: str, known: Sequence[str]) -> list[str]:
+    """Which of the `known` subjects stand in `clause`: as its code, or as words that can be nothing else."""
+    codes = [straight(code) for code in _CODE.findall(clause)]
+    out = [subject for subject in known if subject in codes]
+    for code in codes:
+        longer = [subject for subject in known if " " in code and subject.startswith(f"{code} ")]
+        if code not in known and len(longer) == 1:
+            out.extend(longer)
+    words = straight(_CODE.sub(" ; ", clause))
+    telling = [subject for subject in known if re.search(r"[ /._]", subject)]
+    for subject in sorted(telling, key=len, reverse=True):
+        pattern = rf"(?<![\w./-]){re.escape(unmarked(subject))}(?![\w/-]|\.\w)"
+        if re.search(pattern, words):
+            out.append(subject)
+            # What is named by a longer subject is not named a second time by a shorter one.
+            words = re.sub(pattern, " ; ", words)
+    return out

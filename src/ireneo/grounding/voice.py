@@ -1,0 +1,89 @@
+"""Whether a text keeps to its voice: who speaks, and to whom."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Voice = Literal["first", "second", "third"]
+"""“I …”, “you …” or “the agent …”."""
+
+_QUOTED = re.compile(
+    r"```.*?(?:```|\Z)|`[^`\n]*`|[“„][^“”„]*[”“]|«[^«»]*»|‘[^‘’\n]*’(?!\w)|(?<!\w)\"[^\"\n]*\"", re.DOTALL
+)
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+
+
+def _any_of(*patterns: str, flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), flags)
+
+
+# In a project about agents the word is a thing's as well: the agent loop, the agent class.
+_THING = (
+    r"(?!['’]s\b|[ -](?:class|loop|module|file|config|API|SDK|framework|sessions?|logs?|type|name|id|code|server)\b)"
+)
+_AGENT = _any_of(
+    rf"\b(?:the|this) (?:(?:AI|coding|LLM|language)[ -])?(?:agent|assistant|AI|chatbot|language model)\b{_THING}",
+    r"\bthe model (?:did|ran|tried|edited|made|then|decided|noted|found|wrote|changed|fixed|was asked)\b",
+)
+_DEEDS = (
+    "did|do|ran|run|tried|edited|made|decided|noted|found|wrote|changed|fixed|added|removed|moved|read|created|updated|were|are"
+    "|was|have|had|need|must|should|will|would|can|could"
+)
+_YOU = _any_of(
+    rf"\byou(?: \w+ly| then| also| now| have| had)? (?:{_DEEDS})\b",
+    r"\byou['’](?:ve|d|ll|re)\b",
+    r"\byour\b",
+    r"(?-i:\bYou\b)",  # At the beginning of a sentence: it tells of someone.
+)
+_I = re.compile(r"(?<![\w'’./-])(?:I|I['’](?:m|ve|d|ll)|[Mm]y|[Mm]yself)(?=[\s,.;:!?]|$)(?!\.\w)")
+_WE = _any_of(r"(?<![\w-])(?:we|we['’](?:ve|re|d|ll)|our)\s+\w")
+_OFFERS = _any_of(
+    r"\blet me know\b",
+    r"\bhope (?:this|that|it) helps\b",
+    r"\b(?:would you like|do you want me|feel free|is there anything)\b",
+    r"\bif you (?:need|have any|want|would like)\b",
+    r"\b(?:happy|glad) to help\b",
+    r"\bplease (?:note|let|provide|share|find|see)\b",
+    r"\bhere(?:['’]s| is| are) (?:the|a|my|your) (?:\w+ )?summar(?:y|ies)\b",
+    r"\b(?:sure|certainly|of course)[,!] |\bgreat question\b",
+)
+_REFUSAL = _any_of(
+    r"\bI['’]?(?: a)?m (?:so |very |really )?sorry\b",
+    r"\bI apologi[sz]e\b|\bapologies\b",
+    r"\bas an? (?:AI|(?:large )?language model|assistant)\b",
+    r"\bI (?:cannot|can['’]?t|can not|could not|am unable to|am not able to|won['’]t) "
+    r"(?:help|assist|comply|fulfil|provide (?:that|this|assistance)|summari[sz]e|continue with th)",
+)
+_LABEL = re.compile(
+    r"^[ \t>*_#-]*(?:assistant|user|human|system|ai|agent|tool|developer)[*_]*[ \t]*:", re.IGNORECASE | re.MULTILINE
+)
+_MARKUP = re.compile(r"(?<!\w)</?[A-Za-z][\w:-]*(?:\s[^<>\n]*)?/?>|<[|][^<>\n]*[|]>")
+_HEADING = re.compile(r"^[ \t]*#{1,6}(?:[ \t]|$)", re.MULTILINE)
+
+_EVERYWHERE: tuple[tuple[re.Pattern[str], str], ...] = (
+    (_LABEL, "It labels a speaker"),
+    (_OFFERS, "It talks to a reader"),
+    (_REFUSAL, "It apologises or refuses"),
+    (_MARKUP, "It has markup"),
+    (_HEADING, "It has a heading"),
+)
+_OUTSIDE, _TO_READER = (_AGENT, "It tells of the agent from outside"), (_YOU, "It speaks to a reader")
+_OF_ITSELF, _TOGETHER = (_I, "It speaks of itself"), (_WE, "It says who did it as “we”")
+_BY_VOICE: dict[Voice, tuple[tuple[re.Pattern[str], str], ...]] = {
+    # “We” may be the agent and its user, of whom the agent may tell as well.
+    "first": (_OUTSIDE, _TO_READER),
+    "second": (_OUTSIDE, _OF_ITSELF, _TOGETHER),
+    "third": (_OF_ITSELF, _TO_READER, _TOGETHER),
+}
+
+
+def voice_faults(text: str, voice: Voice) -> list[str]:
+    """Say where `text` leaves its voice, each fault once with the words that show it; what is quoted is exempt."""
+    faults = ["It has a code fence: “```”."] if _FENCE.search(text) else []
+    own = _QUOTED.sub(lambda found: re.sub(r"[^\n]", "·", found[0]), text)
+    for pattern, fault in (*_BY_VOICE[voice], *_EVERYWHERE):
+        found = pattern.search(own)
+        if found:
+            faults.append(f"{fault}: “{' '.join(found[0].split())}”.")
+    return faults

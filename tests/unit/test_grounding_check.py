@@ -1,0 +1,95 @@
+"""Both sides of a check: nothing that the sources don't say, and nothing lost that must be kept."""
+
+from __future__ import annotations
+
+from ireneo.grounding.check import check_text, lost, recall, supported_rate
+from ireneo.grounding.claims import Claim
+from ireneo.grounding.critical import critical
+from ireneo.grounding.evidence import Evidence
+from ireneo.grounding.sources import source_texts
+from ireneo.log.branch import chain
+from ireneo.log.message import Call, Draft, Message, Origin, Result, Role, Text
+
+
+def said(role: Role, text: str, origin: Origin = "spoken") -> Draft:
+    return Draft(role=role, parts=(Text(text=text),), origin=origin)
+
+
+def called(number: int, tool: str, answer: str, failed: bool = False, **arguments: object) -> list[Draft]:
+    return [
+        Draft(role="assistant", parts=(Call(id=f"c{number}", name=tool, arguments=arguments),)),
+        Draft(role="tool", parts=(Result(call_id=f"c{number}", parts=(Text(text=answer),), failed=failed),)),
+    ]
+
+
+def path(*drafts: Draft) -> list[Message]:
+    return chain(None, drafts, lambda parts: (1, 0))
+
+
+WORK = path(
+    said("user", "Fix the race in `Ledger.flush`, and leave docs/api.md alone."),
+    *called(
+        1, "Bash", "Exit code 1\n--- FAIL: TestFlushOnce (0.00s)", True, command="cd /srv && make test 2>&1 | tail -5"
+    ),
+    *called(
+        2, "Edit", "done", file_path="/srv/pkg/ledger.go", old_string="x_one()", new_string="x_one()\nflush_once()"
+    ),
+    *called(3, "Bash", "bash: golint: command not found", True, command="golint ./..."),
+    *called(4, "Bash", "ok", command="cd /srv && make test"),
+    *called(
+        5,
+        "Bash",
+        "LedgerError: batch 7\nexit status 3\nFAILED tests/test_b.py::test_seven",
+        True,
+        command="pytest tests/test_b.py",
+    ),
+)
+
+
+def test_a_text_is_checked_against_its_sources() -> None:
+    evidence = Evidence(source_texts(WORK))
+    text = "I edited pkg/ledger.go and docs/faq.md; `pytest tests/test_b.py` ended with exit status 3, for batch 8."
+    assert check_text(text, evidence) == [Claim("path", "docs/faq.md"), Claim("number", "8")]
+    assert supported_rate(text, evidence) == 3 / 5
+    assert supported_rate("Nothing to look up.", evidence) == 1.0
+
+
+def test_another_tools_compaction_is_no_evidence() -> None:
+    messages = path(said("user", "We used kafka_topic.", "summary"), said("user", "[SUMMARIZED] keep_row", "summary"))
+    assert [check_text(name, Evidence(source_texts(messages))) for name in ("keep_row", "kafka_topic")] == [
+        [],
+        [Claim("identifier", "kafka_topic")],
+    ]
+
+
+def test_what_must_not_be_lost() -> None:
+    kept = critical(WORK)
+    assert set(kept) == {
+        "Ledger.flush",
+        "docs/api.md",
+        "/srv/pkg/ledger.go",
+        "flush_once",
+        "golint ./...",
+        "pytest tests/test_b.py",
+        "LedgerError",
+        "exit status 3",
+        "test_seven",
+    }
+    assert kept[0] == "/srv/pkg/ledger.go"
+    assert kept[-1] == "flush_once"
+    assert len(critical(WORK, limit=3)) == 3
+
+
+def test_what_was_got_over_is_not_critical() -> None:
+    assert not any("make test" in each or "TestFlushOnce" in each for each in critical(WORK))
+
+
+def test_what_a_text_has_lost() -> None:
+    kept = critical(WORK)
+    text = (
+        "`Ledger.flush` now calls flush_once in ledger.go; api.md is as it was. pytest test_b.py fails: "
+        "LedgerError in test_seven (exit 3)."
+    )
+    assert lost(kept, text) == ["golint ./..."]
+    assert recall(kept, text) == 1 - 1 / len(kept)
+    assert recall([], "") == 1.0

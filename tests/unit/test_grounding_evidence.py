@@ -1,0 +1,139 @@
+"""What the sources of a statement support."""
+
+from __future__ import annotations
+
+import pytest
+
+from ireneo.grounding.claims import Claim, Kind
+from ireneo.grounding.evidence import Evidence
+
+SOURCES = (
+    "edit pkg/context/strategy.go\nstrategy.go:88: appendAssign",
+    "def retain_live(messages, excluded):\n    return Row.keep(messages)",
+    'Bash {"command": "cd /srv && go test ./pkg/... 2>&1 | tail\\n\\tretainLive \\"quoted words here\\""}',
+    "ran 1,346 tests in 0.5s, 45% covered, timeout=30; Python 3.11.4\nexit status 2, KeyError: 'a', GET /x 404",
+    "She said: “Never push to main,\n   and keep the **API** `stable`.” It’s postgresql on 2026-03-03T14:05:33Z.",
+    "commit a1b2c3d4e5f60718 by Alice O'Neil on github; uses C:\\new\\table and test-utils",
+)
+
+SUPPORTED = {
+    "path": [
+        "strategy.go",
+        "context/strategy.go",
+        "pkg/context/strategy.go",
+        "./pkg/context",
+        "pkg/context/",
+        "/srv",
+        "…/strategy.go",
+        ".../context/strategy.go",
+        "./pkg/...",
+        "pkg/cont…",
+    ],
+    "identifier": [
+        "retain_live",
+        "retain_live()",
+        "Row.keep",
+        "retainLive",
+        "\\tretainLive",
+        "a1b2c3d",
+        "GitHub",
+        "test-utils",
+        "retain_…",
+        "@Row",
+    ],
+    "number": [
+        "1,346",
+        "1346",
+        "0.5 s",
+        "0.5s",
+        "0.5 seconds",
+        "45 %",
+        "45 percent",
+        "30 s",
+        "30",
+        "88",
+        "v3.11",
+        "3.11.4",
+        "2026",
+    ],
+    "error": ["KeyError", "exit status 2", "exit 2", "exit code 2", "HTTP 404"],
+    "command": [
+        "go test ./pkg/...",
+        "cd /srv && go test",
+        "$ go test ./pkg/... 2>&1",
+        "cd go test ./pkg/...",
+        "go test ./p…",
+        "retain_live(messages, excluded)",
+    ],
+    "quotation": [
+        "Never push to main",
+        "never push to main, and keep",
+        "keep the API stable.",
+        "Never push … the API stable",
+        "quoted words here",
+        "push to main, and ke…",
+        "It's postgresql on",
+    ],
+    "name": ["Postgres", "Alice", "Alice O'Neil", "Alice's", "GitHub", "Python"],
+    "date": ["2026-03-03", "March 3rd", "3 Mar 2026", "3. März", "14:05"],
+}
+UNSUPPORTED = {
+    "path": [
+        "other/strategy.go",
+        "pkg/strategy.go",
+        "x/pkg/context/strategy.go",
+        "trategy.go",
+        "strategy.g",
+        "ontext/strategy.go",
+        "strategy.py",
+        "/pkg/context/strategy.go",
+    ],
+    "identifier": [
+        "retain",
+        "live",
+        "retain_lively",
+        "Retain_live",
+        "a1b2c3e",
+        "Row.drop",
+        "--tail",
+        "test-util",
+        "keep_…",
+    ],
+    "number": ["1,347", "346", "0.5 ms", "5 s", "45 s", "89", "3.12", "3.11.5", "8", "14", "03", "46 %"],
+    "error": ["ValueError", "exit status 3", "exit 88", "HTTP 500"],
+    "command": ["go build ./pkg/...", "go test ./cmd/...", "tail go", "make lint"],
+    "quotation": [
+        "Never push to master",
+        "push never to main",
+        "keep the API … push to main",
+        "quoted word",
+        "ever push to",
+    ],
+    "name": ["Bob", "Alice Miller", "MySQL", "Lice"],
+    "date": ["2026-03-04", "March 4th", "3 Mar 2025", "15:05", "Friday"],
+}
+
+
+def rows(table: dict[str, list[str]]) -> list[tuple[str, str]]:
+    return [(kind, text) for kind, texts in table.items() for text in texts]
+
+
+@pytest.mark.parametrize(("kind", "text"), rows(SUPPORTED))
+def test_it_stands_there(kind: Kind, text: str) -> None:
+    assert Evidence(SOURCES).supports(Claim(kind, text))
+
+
+@pytest.mark.parametrize(("kind", "text"), rows(UNSUPPORTED))
+def test_it_does_not_stand_there(kind: Kind, text: str) -> None:
+    assert not Evidence(SOURCES).supports(Claim(kind, text))
+
+
+def test_a_quotation_is_not_put_together_from_two_texts() -> None:
+    evidence = Evidence(["never push", "to main again"])
+    assert not evidence.supports(Claim("quotation", "never push … to main"))
+    assert not evidence.supports(Claim("quotation", "never push to main"))
+    assert not evidence.supports(Claim("command", "never push to main"))
+
+
+def test_nothing_supports_nothing() -> None:
+    assert not Evidence([]).supports(Claim("path", "a.py"))

@@ -1,0 +1,74 @@
+"""Verdicts against the outcomes that are known."""
+
+from __future__ import annotations
+
+import pytest
+
+from ireneo.grounding.status import Outcome, contradicts, flipped
+
+FAILED, PASSED = Outcome(subject="make lint", failed=True), Outcome(subject="go test ./...", failed=False)
+OUTCOMES = (PASSED, Outcome(subject="pkg/ledger.go", failed=True), FAILED)
+
+FLIPPED = {
+    "a command that failed": "`make lint` passed",
+    "in other words": "By now make lint is green.",
+    "with a status": "`make lint` ended with exit 0",
+    "a command that passed": "`go test ./...` failed with 3 errors",
+    "named by its beginning": "`go test` failed.",
+    "in the second clause": "I changed two files, and `make lint` succeeded.",
+    "two subjects": "`go test ./...` and `make lint` passed",
+    "a file": "pkg/ledger.go works now.",
+}
+STANDING = {
+    "as it was": "`make lint` failed, and `go test ./...` passed.",
+    "denied": "`make lint` did not pass.",
+    "wished for": "`make lint` should pass with it",
+    "of an earlier time": "`make lint` passed before, and `go test ./...` failed at first.",
+    "both verdicts in one clause": "`make lint` passed where `go vet` failed",
+    "nobody's verdict": "`make lint` reported appendAssign, so the other approach works.",
+    "another command": "`make lint-fast` passed; `go test ./pkg` failed; `make` passed",
+    "a verdict in code": "`make lint` said `all passed`",
+    "a condition": "I wanted to see if make lint passed",
+    "no failure": "`go test ./...` ran with 0 failures.",
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("sentence", FLIPPED.values(), ids=FLIPPED)
+def test_a_verdict_is_the_opposite(sentence: str) -> None:
+    assert flipped(sentence, OUTCOMES)
+
+
+@pytest.mark.parametrize("sentence", STANDING.values(), ids=STANDING)
+def test_a_verdict_may_stand(sentence: str) -> None:
+    assert flipped(sentence, OUTCOMES) is None
+
+
+def test_the_last_outcome_of_a_subject_counts() -> None:
+    again = (*OUTCOMES, Outcome(subject="make lint", failed=False))
+    assert flipped("`make lint` passed", again) is None
+    assert flipped("`make lint` failed", again) == "It says that make lint failed, but it passed last."
+
+
+@pytest.mark.parametrize(
+    ("status", "last", "wrong"),
+    [
+        ("COMPLETE — all tests pass.", FAILED, True),
+        ("COMPLETE", FAILED, True),
+        ("## Status\nAll tests pass.", FAILED, True),
+        ("Everything works.", FAILED, True),
+        ("COMPLETE — go test passes.", PASSED, False),
+        ("BLOCKED — go test ./... failed", PASSED, True),
+        ("Failed: it does not build.", PASSED, True),
+        ("BLOCKED — make lint failed last.", FAILED, False),
+        ("PARTIAL — make lint failed.", FAILED, False),
+        ("PARTIAL — `make lint` passed.", FAILED, True),
+        ("PARTIAL — the tests pass.", FAILED, False),
+    ],
+)
+def test_a_status(status: str, last: Outcome, wrong: bool) -> None:
+    assert (contradicts(status, [last]) is not None) is wrong
+
+
+def test_nothing_contradicts_nothing() -> None:
+    assert contradicts("COMPLETE — all tests pass.", []) is None
