@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from ireneo.adapters.clock import SystemClock
 from ireneo.adapters.llm import open_model
 from ireneo.adapters.tokens import EstimatedTokenizer, ExactTokenizer
 from ireneo.context.policy import Policy
 from ireneo.context.policy import preset as preset_named
 from ireneo.engine.compact import compact_drafts
 from ireneo.engine.encode import Context
+from ireneo.engine.means import Means
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Models
+from ireneo.engine.spending import Limits
 from ireneo.errors import BadInput
 from ireneo.formats.chat.registry import chat_format, detect
 from ireneo.log.message import Draft
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
 IN_MEMORY = ":memory:"
 TokenCounts = Literal["estimate", "o200k"]
+ModelChoice: TypeAlias = "str | LanguageModel | Mapping[str, str | LanguageModel] | None"
 
 
 @asynccontextmanager
@@ -35,6 +39,10 @@ async def open(
     space: str = "default",
     tokens: TokenCounts | Tokenizer = "estimate",
     durability: Literal["full", "normal"] = "full",
+    model: ModelChoice = None,
+    base_url: str | None = None,
+    timeout_seconds: float = 60.0,
+    limits: Limits | None = None,
 ) -> AsyncIterator[Memory]:
     """Open a memory: the SQLite file at `url` (made when it is not there), or ``":memory:"`` for one that dies with it.
 
@@ -42,11 +50,20 @@ async def open(
     side, exactly (``"o200k"``, the extra `tokens`), or a tokenizer of your own. With ``durability="full"`` what was
     acknowledged survives a power cut; ``"normal"`` is faster, and a power cut may take the last moments.
 
+    `model` writes the richer summaries (`Session.summarise`): a name such as ``"anthropic:claude-haiku-4-5"`` or
+    ``"ollama:llama3"``, where `base_url` is its server if that is not the provider's own; a model of your own; or one
+    for each task, as ``{"turn": …, "goal": …}``. One answer takes no longer than `timeout_seconds`. `limits` says what
+    may be spent on it; there is always a limit.
+
     Raises NotADatabase, NewerDatabase, StoreBusy.
     """
+    chosen = models(model, base_url=base_url, timeout_seconds=timeout_seconds)
     store = await _store(fspath(url), durability)
+    means = Means(
+        store=store, count=tokenizer(tokens).count, clock=SystemClock(), models=chosen, limits=limits or Limits()
+    )
     try:
-        yield Memory(store, tokenizer(tokens), space)
+        yield Memory(means, space)
     finally:
         await store.close()
 
@@ -91,7 +108,7 @@ def tokenizer(tokens: TokenCounts | Tokenizer) -> Tokenizer:
 
 
 def models(
-    given: str | LanguageModel | Mapping[str, str | LanguageModel] | None,
+    given: ModelChoice,
     *,
     base_url: str | None = None,
     api_key: str | None = None,

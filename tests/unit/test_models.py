@@ -63,7 +63,7 @@ def test_something_is_put_around_each() -> None:
 def test_names_become_models() -> None:
     own = ScriptedLLM([])
     given = models({"turn": "ollama:llama3:8b", "goal": own, "default": "anthropic:claude-haiku-4-5"}, api_key="k")
-    turn, rest = given.for_task("turn"), given.for_task("pins")
+    turn, rest = given.for_task("turn"), given.for_task("lessons")
     assert isinstance(turn, ProviderModel)
     assert turn.name == "ollama:llama3:8b"
     assert isinstance(rest, ProviderModel)

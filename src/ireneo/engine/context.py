@@ -83,7 +83,7 @@ async def context(
         if head is None:
             return _context(budget, 0, chat, chat.encode(()), (), count)
         terms = replace(terms, notes=tuple(await tx.annotations.on_path(key, head.id)), thinking=chat.thinking)
-        driver = _Driver(tx, key, head, terms, voice, cache)
+        driver = Driver(tx, key, head, terms, voice, cache)
         mark = await driver.mark(budget)
         target = budget
         for left in reversed(range(TRIES)):
@@ -97,6 +97,13 @@ async def context(
         before = head.total_tokens
     await _keep(store, key, terms.policy.family, budget, driver.made, assembled.mark, mark)
     return _context(budget, before, chat, payload, shown, count)
+
+
+async def keep_made(store: Store, key: SessionKey, made: Sequence[Summary]) -> None:
+    """Store summaries that were written on the way."""
+    if made:
+        async with store.write() as tx:
+            await tx.summaries.put(key, made)
 
 
 async def _keep(
@@ -140,7 +147,7 @@ def _context(
     )
 
 
-class _Driver:
+class Driver:
     """Answers what the assembling needs from one snapshot of the store."""
 
     def __init__(
@@ -154,6 +161,8 @@ class _Driver:
         self.voice = voice
         self.cache = cache
         self._made: dict[str, Summary] = {}
+        self.shown: tuple[Summary, ...] = ()
+        """The canonical summaries for which a text was looked for last."""
 
     @property
     def made(self) -> list[Summary]:
@@ -193,6 +202,7 @@ class _Driver:
         if isinstance(need, NeedParts):
             return await self._parts(need.summary)
         if isinstance(need, NeedTexts):
+            self.shown = need.summaries
             return await best_texts(self.tx, self.key, need.summaries, self.terms, self.voice, need.known)
         if isinstance(need, Recall):
             return self.cache.get(self.key, self._kind, need.mark)

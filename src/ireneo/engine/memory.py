@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Sequence
 
 from ireneo.engine.imports import Imported, import_session
+from ireneo.engine.means import Means
 from ireneo.engine.session import Session
 from ireneo.errors import SessionNotFound
 from ireneo.formats.logs.format import LogFormat
 from ireneo.log.branch import MAIN, SessionKey
-from ireneo.ports.store import SessionInfo, Store
-from ireneo.ports.tokenizer import Tokenizer
+from ireneo.ports.store import SessionInfo
 
 
 class Memory:
     """What `ireneo.open` gives: the sessions of one space. No call ever reaches another space."""
 
-    def __init__(self, store: Store, tokenizer: Tokenizer, space: str) -> None:
+    def __init__(self, means: Means, space: str) -> None:
         """Stand on an open store."""
         self.space = space
-        self._store = store
-        self._tokenizer = tokenizer
+        self._means = means
+        self._store = means.store
 
     async def session(self, id: str, *, branch: str = MAIN, must_exist: bool = False) -> Session:
         """The session called `id`, on one of its branches; it is made by its first append.
@@ -32,7 +32,7 @@ class Memory:
             info = await tx.sessions.get(key)
         if info is None and must_exist:
             raise SessionNotFound(f"There is no session {id!r} in space {self.space!r}; see `ireneo sessions`.")
-        session = Session(self._store, key, branch, self._tokenizer.count, info.source if info else None)
+        session = Session(self._means, key, branch, info.source if info else None)
         if must_exist:
             await session.check()
         return session
@@ -49,7 +49,7 @@ class Memory:
         """
         for logged in log.read(lines, name):
             source = f"{log.name}:{name}"
-            yield await import_session(self._store, self.space, logged, source, self._tokenizer.count)
+            yield await import_session(self._store, self.space, logged, source, self._means.count)
 
     async def close(self) -> None:
         """Let go of the store."""

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TypeAlias
 
 from ireneo.context.policy import Policy, preset
 from ireneo.context.terms import Terms
-from ireneo.context.weigh import Count
 from ireneo.engine import append as appending
 from ireneo.engine import branches
 from ireneo.engine import context as cutting
 from ireneo.engine import expand as expanding
+from ireneo.engine import notes as noting
+from ireneo.engine import summarise as summarising
 from ireneo.engine.append import Appended
 from ireneo.engine.context import ComposedCache
 from ireneo.engine.encode import Context
 from ireneo.engine.expand import Expanded
-from ireneo.errors import SessionNotFound
+from ireneo.engine.means import Means
+from ireneo.engine.notes import Pin
+from ireneo.engine.summarise import Summarised
+from ireneo.engine.tools import Tool
+from ireneo.engine.tools import tools as tools_of
+from ireneo.errors import BadInput, SessionNotFound
 from ireneo.formats.chat.registry import chat_format, detect
 from ireneo.formats.logs.registry import chat_format_of
+from ireneo.log.annotation import Annotation
 from ireneo.log.branch import MAIN, Head, SessionKey
 from ireneo.log.message import Draft, Message
-from ireneo.ports.store import Store
 
 Given: TypeAlias = "Draft | Mapping[str, object] | str"
 """A message as a caller has it: a provider's dictionary, a draft, or the words of the user."""
@@ -32,12 +38,13 @@ DEFAULT_FORMAT = "openai"
 class Session:
     """A conversation or a run, on one of its branches; made by `Memory.session`."""
 
-    def __init__(self, store: Store, key: SessionKey, branch: str, count: Count, source: str | None) -> None:
+    def __init__(self, means: Means, key: SessionKey, branch: str, source: str | None) -> None:
         """Name the place; nothing is read yet."""
         self.key = key
         self.branch = branch
-        self._store = store
-        self._count = count
+        self._means = means
+        self._store = means.store
+        self._count = means.count
         self._source = source
         self._cache = ComposedCache()
 
@@ -73,7 +80,45 @@ class Session:
         """
         chat = chat_format(to or chat_format_of(self._source) or DEFAULT_FORMAT)
         terms = Terms(budget=budget, policy=_policy(preset), count=self._count)
-        return await cutting.context(self._store, self.key, self.branch, chat, terms, "first", self._cache)
+        return await cutting.context(self._store, self.key, self.branch, chat, terms, self._means.voice, self._cache)
+
+    async def summarise(self, budget: int, *, preset: str | Policy = "coding") -> AsyncIterator[Summarised]:
+        """Let the memory's model write the summaries that a context of `budget` tokens shows, one after the other.
+
+        They are checked against their sources, and taken up at the next rebuild. A model that fails changes nothing.
+        Raises BadInput where the memory was opened without a model.
+        """
+        models = self._means.models_for(self.key)
+        if models.for_task("turn") is None and models.for_task("goal") is None:
+            raise BadInput("This memory was opened without a model for summaries; open it with one: model=….")
+        terms = Terms(budget=budget, policy=_policy(preset), count=self._count)
+        summarised = summarising.summarise(self._store, self.key, self.branch, terms, self._means.voice, models)
+        async for each in summarised:
+            yield each
+
+    async def pin(self, text: str) -> Annotation:
+        """Pin `text` here: it is shown word for word in every context from now on, until it is released."""
+        return await noting.pin(self._store, self.key, self.branch, text)
+
+    async def release(self, pin: str) -> Annotation:
+        """Let go of a pin, by its id or its words. Raises BadInput where no such pin stands."""
+        return await noting.release(self._store, self.key, self.branch, pin)
+
+    async def pins(self) -> Sequence[Pin]:
+        """The constraints that stand: those that were found in what users and the system said, and those by hand."""
+        return await noting.pins(self._store, self.key, self.branch)
+
+    async def dispute(self, id: str, reason: str, *, claim: str = "") -> Annotation:
+        """Say that the summary `id` is wrong, or one `claim` of it, in its words.
+
+        It is shown as disputed until a model has written it again from its sources, with `reason` in view. Raises
+        SummaryNotFound, and BadInput where it doesn't say the claim.
+        """
+        return await noting.dispute(self._store, self.key, id, reason, claim)
+
+    def tools(self) -> Sequence[Tool]:
+        """`expand` and `dispute` as plain functions of text, to be given to an agent."""
+        return tools_of(self)
 
     async def expand(self, id: str) -> Expanded:
         """Open what a context shows in short: a block (``s_…``) or a message (``m_…``), by the id that it shows."""
@@ -89,7 +134,7 @@ class Session:
     async def fork(self, name: str, *, at: str | None = None) -> Session:
         """Make the branch `name` at the message `at` (the head, where none is given), and stand on it."""
         await branches.fork(self._store, self.key, self.branch, name, at)
-        return Session(self._store, self.key, name, self._count, self._source)
+        return Session(self._means, self.key, name, self._source)
 
     async def branches(self) -> Mapping[str, Head | None]:
         """Where each branch stands. Raises SessionNotFound before the first append."""

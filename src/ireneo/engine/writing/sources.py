@@ -24,6 +24,9 @@ RECORD: tuple[SectionName, ...] = ("operations", "artifacts", "dead_ends", "work
 NOTES: tuple[SectionName, ...] = ("strategy", "discoveries", "dead_ends", "worked", "achieved", "artifacts", "status")
 
 
+_WHO = {"assistant": "I said:", "user": "the user said:", "system": "the system said:", "tool": "note:"}
+
+
 class Sources(Struct, frozen=True, kw_only=True):
     """What a summary is written from."""
 
@@ -58,8 +61,10 @@ def record(summary: Summary, names: Sequence[SectionName], tokens: int, count: C
     out: list[str] = []
     left = tokens
     for name in names:
-        lines = [say(name, line, [mention.name for mention in line.names[:NAMES_SHOWN]]) for line in summary.lines(name)]
-        for text in ([HEADINGS[name] + ":", *lines] if lines else []):
+        lines = [
+            say(name, line, [mention.name for mention in line.names[:NAMES_SHOWN]]) for line in summary.lines(name)
+        ]
+        for text in [HEADINGS[name] + ":", *lines] if lines else []:
             neutral = neutralise(text)
             left -= count(neutral) + 1
             if left < 0:
@@ -82,7 +87,9 @@ def _messages(messages: Sequence[Message], count: Count) -> str:
 def _pieces(message: Message) -> Iterator[tuple[str, str, str]]:
     """Each thing that a message says or does: who, what, and the id that opens it."""
     place = f"[{message.position}]"
-    who = {"assistant": "I said:", "user": "the user said:", "system": "the system said:", "tool": "note:"}[message.role]
+    who = {"assistant": "I said:", "user": "the user said:", "system": "the system said:", "tool": "note:"}[
+        message.role
+    ]
     if message.role == "user" and message.draft.origin != "spoken":
         who = "a note of the harness:"
     for part in message.parts:

@@ -1,0 +1,29 @@
+"""What the sessions of a memory work with."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ireneo.context.weigh import Count
+from ireneo.engine.models import Models
+from ireneo.engine.spending import Limits, Spending
+from ireneo.log.branch import SessionKey
+from ireneo.ports.clock import Clock
+from ireneo.ports.store import Store
+from ireneo.prompts.voices import Voice
+
+
+class Means(Struct, frozen=True, kw_only=True):
+    """A store, a tokenizer and a clock; models, where there are any, and what may be spent on them."""
+
+    store: Store
+    count: Count
+    clock: Clock
+    models: Models = Models()
+    limits: Limits = Limits()
+    voice: Voice = "first"
+    """In whose voice summaries are written and shown."""
+
+    def models_for(self, key: SessionKey) -> Models:
+        """The models, each on account of the session `key`."""
+        return self.models.each(lambda model: Spending(model, self.store, key, self.limits, self.clock, self.count))

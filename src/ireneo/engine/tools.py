@@ -1,0 +1,73 @@
+"""A session's memory as plain functions, to be given to an agent as tools: text in, text out."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from ireneo.context.offline.prose import clip
+from ireneo.context.weigh import arguments_text
+from ireneo.errors import BadInput
+from ireneo.log.message import Message, texts
+
+if TYPE_CHECKING:
+    from ireneo.engine.session import Session
+
+Tool: TypeAlias = Callable[..., Awaitable[str]]
+
+PAGE_CHARACTERS = 12_000
+"""What one answer brings into the context, about 3,000 tokens; the rest is opened message by message."""
+PIECE_CHARACTERS = 1_500
+
+
+def tools(session: Session) -> Sequence[Tool]:
+    """`expand` and `dispute`, as functions whose names, arguments and docstrings a model can be shown."""
+
+    async def expand(id: str) -> str:
+        """Open what a summary or a shortened message stands for.
+
+        Args:
+            id: What the text says it is opened with, such as s_8f2k3ab or m_c0ffee1.
+        """
+        try:
+            opened = await session.expand(id)
+        except BadInput as fault:
+            return str(fault)
+        whole = opened.summary is None
+        return _page(opened.messages, len(opened.messages) if whole else None)
+
+    async def dispute(id: str, reason: str) -> str:
+        """Say that a summary of your earlier work is wrong, after you opened it and saw that it is.
+
+        Args:
+            id: The summary's id, such as s_8f2k3ab.
+            reason: What is wrong with it, and what the messages show instead.
+        """
+        try:
+            await session.dispute(id, reason)
+        except BadInput as fault:
+            return str(fault)
+        return f"{id} is shown as disputed from now on, and is written again from its sources."
+
+    return (expand, dispute)
+
+
+def _page(messages: Sequence[Message], whole: int | None) -> str:
+    """The messages as text: one alone with all that fits on a page, of several the beginning of each."""
+    limit = PAGE_CHARACTERS if whole == 1 else PIECE_CHARACTERS
+    out: list[str] = []
+    left = PAGE_CHARACTERS
+    for place, message in enumerate(messages):
+        text = f"[{message.id}] {message.role}: {clip(_words(message), limit)}"
+        left -= len(text)
+        if left < 0 and out:
+            out.append(f"({len(messages) - place} more messages; open the next one with {message.id})")
+            break
+        out.append(text)
+    return "\n\n".join(out)
+
+
+def _words(message: Message) -> str:
+    said = list(texts(message.parts))
+    said += [f"{call.name} {arguments_text(call)}" for call in message.draft.calls]
+    return "\n".join(said)
