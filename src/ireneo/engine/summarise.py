@@ -61,7 +61,7 @@ async def summarise(
     and where the model can't be reached, or a limit is reached, the rest is left for another time.
     """
     due = await due_summaries(store, key, branch, terms, voice)
-    in_a_row = 0
+    in_a_row, warned = 0, False
     for summary in due:
         model = models.for_task(summary.level)
         if model is None:
@@ -72,7 +72,8 @@ async def summarise(
         except ModelError as error:
             in_a_row += 1
             patient = isinstance(error, (BadReply, ModelRefused)) and in_a_row < FAILURES_IN_A_ROW
-            if in_a_row == 1:
+            if not warned:
+                warned = True
                 _LOG.warning("%s The offline text stands for what no model wrote.", error)
             yield _failed(summary, error)
             if not patient:
