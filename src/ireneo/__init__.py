@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ireneo.context.policy import CODING, FORGE, Policy
-    from ireneo.context.summary import Line, Section, Summary
-    from ireneo.engine.append import Appended
+    from ireneo.context.summary import Summary
     from ireneo.engine.encode import Context, ViewRow
     from ireneo.engine.expand import Expanded
-    from ireneo.engine.imports import Imported
     from ireneo.engine.memory import Memory
+    from ireneo.engine.notes import Pin
     from ireneo.engine.session import Session
+    from ireneo.engine.spending import Limits
+    from ireneo.engine.summarise import Summarised
     from ireneo.errors import BadInput, IreneoError, StoreError
     from ireneo.formats.chat.registry import CHAT_FORMATS, chat_format
     from ireneo.formats.logs.format import Fault, LogFormat, LoggedSession
@@ -40,24 +41,23 @@ __all__ = [
     "FORGE",
     "LOG_FORMATS",
     "ROOT",
-    "Appended",
     "BadInput",
     "Context",
     "Draft",
     "Expanded",
     "Fault",
-    "Imported",
     "IreneoError",
-    "Line",
+    "Limits",
     "LogFormat",
     "LoggedSession",
     "Memory",
     "Message",
+    "Pin",
     "Policy",
-    "Section",
     "Session",
     "SessionInfo",
     "StoreError",
+    "Summarised",
     "Summary",
     "ViewRow",
     "chat_format",
@@ -73,24 +73,23 @@ _HOMES = {
     "FORGE": "ireneo.context.policy",
     "LOG_FORMATS": "ireneo.formats.logs.registry",
     "ROOT": "ireneo.log.branch",
-    "Appended": "ireneo.engine.append",
     "BadInput": "ireneo.errors",
     "Context": "ireneo.engine.encode",
     "Draft": "ireneo.log.message",
     "Expanded": "ireneo.engine.expand",
     "Fault": "ireneo.formats.logs.format",
-    "Imported": "ireneo.engine.imports",
     "IreneoError": "ireneo.errors",
-    "Line": "ireneo.context.summary",
+    "Limits": "ireneo.engine.spending",
     "LogFormat": "ireneo.formats.logs.format",
     "LoggedSession": "ireneo.formats.logs.format",
     "Memory": "ireneo.engine.memory",
     "Message": "ireneo.log.message",
+    "Pin": "ireneo.engine.notes",
     "Policy": "ireneo.context.policy",
-    "Section": "ireneo.context.summary",
     "Session": "ireneo.engine.session",
     "SessionInfo": "ireneo.ports.store",
     "StoreError": "ireneo.errors",
+    "Summarised": "ireneo.engine.summarise",
     "Summary": "ireneo.context.summary",
     "ViewRow": "ireneo.engine.encode",
     "chat_format": "ireneo.formats.chat.registry",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import ireneo
-from ireneo import Line, Section, Summary
+from ireneo import Summary
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.context.compose import all_in_one
-from ireneo.context.summary import Level, Mention, SectionName, anchor
+from ireneo.context.summary import Level, Line, Mention, Section, SectionName, anchor
 from ireneo.context.terms import Terms
 from ireneo.log.ids import short
 from ireneo.log.message import BLOCK_TAGS, MessageId

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import ireneo
 from ireneo import ROOT, Context, Draft, Memory, Message, chat_format, log_format
+from ireneo.engine.append import Appended
 from ireneo.formats.chat.format import Payload
 from ireneo.log.message import BLOCK_TAGS
 
@@ -47,7 +48,7 @@ def test_a_history_that_is_offered_again_after_the_root_is_stored_once(
         whole = await session.append(messages, format=name, after=ROOT)
         context = await look.at(session)
         for again in (session, await (await house.memory()).session("run")):
-            assert (await again.append(messages, format=name, after=ROOT)) == ireneo.Appended(ids=whole.ids, new=0)
+            assert (await again.append(messages, format=name, after=ROOT)) == Appended(ids=whole.ids, new=0)
             assert (await again.append(early, format=name, after=ROOT)).new == 0
             assert [message.id for message in await again.messages()] == list(whole.ids)
             assert (await look.at(again)).messages == context.messages
