@@ -17,7 +17,9 @@ import ireneo
 from ireneo import Draft, Memory, chat_format
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.sqlite import open_sqlite
+from ireneo.engine.means import Means
 from ireneo.ports.store import Store
+from ireneo.testing.scripted import ManualClock
 
 from .promises import TOKENS
 
@@ -25,6 +27,11 @@ STORES = ("in memory", "sqlite")
 every_store = pytest.mark.parametrize("store", STORES)
 
 _TIMES = int(os.environ.get("IRENEO_EXAMPLES", "1"))
+
+
+def memory_over(store: Store, space: str = "mine") -> Memory:
+    """A memory over an open store, without a model."""
+    return Memory(Means(store=store, count=TOKENS.count, clock=ManualClock()), space)
 
 
 def calm(examples: int, **more: int) -> settings:
@@ -52,7 +59,7 @@ class House:
     async def memory(self, space: str = "mine") -> Memory:
         """A memory that knows nothing but what is stored."""
         if self.kind == "in memory":
-            return Memory(self._shared, TOKENS, space)
+            return memory_over(self._shared, space)
         return await self._stack.enter_async_context(ireneo.open(self._path, space=space, durability="normal"))
 
     async def store(self) -> Store:

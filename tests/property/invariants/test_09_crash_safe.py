@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from ireneo import ROOT, Draft, Memory, log_format
 
 from .faults import BreakingStore, BrokenOffError, Fuse, everything
-from .houses import House, calm, every_store, live_in, transcript
+from .houses import House, calm, every_store, live_in, memory_over, transcript
 from .journeys import Look
 from .material import FORMATS, TINY, Teller, pieces, places, scripts
-from .promises import TOKENS
 
 LOOK = Look(700, TINY, "openai")
 Deed = Callable[[Memory], Awaitable[None]]
@@ -73,7 +72,7 @@ def test_a_deed_that_is_broken_off_is_done_or_not_begun_and_can_be_done_again(
     async def work(house: House) -> None:
         fuse, inner = Fuse(), await house.store()
         sound = await house.memory()
-        breaking = Memory(BreakingStore(inner, fuse), TOKENS, "mine")
+        breaking = memory_over(BreakingStore(inner, fuse))
 
         async def held() -> object:
             return await everything(inner, "mine", (TINY.family,), (LOOK.budget,))
@@ -101,7 +100,7 @@ def test_a_deed_that_is_broken_off_is_done_or_not_begun_and_can_be_done_again(
 def test_every_single_step_may_be_the_last(store: str, kind: str) -> None:
     async def work(house: House) -> None:
         fuse, inner = Fuse(), await house.store()
-        breaking = Memory(BreakingStore(inner, fuse), TOKENS, "mine")
+        breaking = memory_over(BreakingStore(inner, fuse))
         sound = await house.memory()
         await appends(Teller("first").tell(["instruct", "ask", "work", "answer", "ask", "work"]), ROOT)(sound)
         # Each try begins with something new to do, so that it has all of its steps before it.
@@ -133,7 +132,7 @@ def test_what_was_acknowledged_is_there_after_a_crash(
 ) -> None:
     async def work(house: House) -> None:
         fuse = Fuse()
-        memory = Memory(BreakingStore(await house.store(), fuse), TOKENS, "mine")
+        memory = memory_over(BreakingStore(await house.store(), fuse))
         session = await memory.session("run")
         teller = Teller()
         acknowledged = (await session.append(teller.tell(steps))).ids

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from ireneo import Memory, Session
+from ireneo import Session
 
 from .faults import BreakingStore, BrokenOffError, Fuse, everything
-from .houses import House, calm, every_store, live_in
+from .houses import House, calm, every_store, live_in, memory_over
 from .journeys import Journey, Look, journeys
 from .material import PRESETS, Teller, places
-from .promises import TOKENS
 
 FAMILIES = (
     "offline-1/coding",
@@ -34,7 +33,7 @@ async def failing(session: Session, look: Look) -> bool:
 def test_a_failing_context_is_as_if_it_had_not_been_asked_for(store: str, journey: Journey, at: int) -> None:
     async def work(house: House) -> None:
         fuse, inner = Fuse(), await house.store()
-        session = await Memory(BreakingStore(inner, fuse), TOKENS, "mine").session("run")
+        session = await memory_over(BreakingStore(inner, fuse)).session("run")
         teller, twins = Teller(), Teller()
         async with _twin() as twin:
             for number, leg in enumerate(journey.legs):
