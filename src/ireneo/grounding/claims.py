@@ -65,7 +65,7 @@ _PATH = re.compile(
     rf"|(?<!\w)\.?[\w-]+(?:\.[\w-]+)*\.(?i:{'|'.join(_ENDINGS)}){_ELIDED}(?![\w/]))(?P<at>(?::\d+){{0,2}})"
 )
 _ERROR = re.compile(
-    r"\b(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Failure|Interrupt|Exit)\b"
+    r"(?<![\w.])(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Failure|Interrupt|Exit)\b"
     r"|\b(?i:exit(?:ed|s)?(?: with)?(?: (?:code|status))? -?\d{1,3})\b|\bHTTP(?: status)? \d{3}\b"
     r"|\bE(?:NOENT|ACCES|PERM|EXIST|NOTDIR|ISDIR|INVAL|PIPE|CONNREFUSED|CONNRESET|TIMEDOUT|ADDRINUSE|NOSPC|NOMEM|AGAIN"
     r"|BUSY|MFILE|NOTEMPTY|LOOP|IO|NOTFOUND|RESOLVE)\b|\bSIG(?:KILL|TERM|INT|SEGV|ABRT|PIPE|HUP|BUS|FPE|ILL)\b"
@@ -74,7 +74,7 @@ _ERROR = re.compile(
 _IDENTIFIER = re.compile(
     rf"""
     (?: (?<![\w-])--[a-z][\w-]+                                # a flag
-    | \b(?:[A-Za-z_]\w*(?:\.|::|->))+[A-Za-z_]\w*             # a dotted name
+    | (?<![\w.])(?:[A-Za-z_]\w*(?:\.|::|->))+[A-Za-z_]\w*             # a dotted name
     | \b[A-Z]{{2,}}-\d+\b                                      # a ticket
     | \b(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{{7,40}}\b          # a hash
     | \b0x[0-9a-fA-F]+\b
