@@ -89,6 +89,7 @@ _IDENTIFIER = re.compile(
 _ABBREVIATION = re.compile(r"^(?:e\.g|i\.e|a\.k\.a|etc|vs|p\.m|a\.m|z\.B|d\.h|u\.a|U\.S)\b", re.IGNORECASE)
 # A figure that is a part of a word (3D, 16-bit) says no number.
 _FIGURE = re.compile(rf"(?<![\w.])(?:[vV](?=\d+\.))?{NUMBER}(?![\w-]*[A-Za-z_]|\d|…|\.\.\.)")
+_LINES = re.compile(r"\b[Ll]ines? \d+(?:(?:, ?| ?[-–] ?| (?:to|and|or) )\d+)*\b(?![\w.,]*\w)")
 _DATE = re.compile(f"{ISO}|{SPOKEN}|{CLOCK}|{WEEKDAY}")
 
 _Found = tuple[int, Claim]
@@ -167,7 +168,7 @@ def _of_path(match: re.Match[str]) -> list[Claim]:
 
 
 def _of_path_parts(match: re.Match[str]) -> list[Claim]:
-    lines = [Claim("number", number) for number in match["at"].split(":") if number]
+    lines = [Claim("number", f"line {number}") for number in match["at"].split(":") if number]
     return [Claim("path", match["path"]), *lines]
 
 
@@ -188,6 +189,11 @@ def _of_identifier(match: re.Match[str]) -> list[Claim]:
     return [Claim("identifier", text)]
 
 
+def _of_lines(match: re.Match[str]) -> list[Claim]:
+    # That it is a line's number matters: a tool that shows a file writes one before each line of it.
+    return [Claim("number", f"line {number}") for number in re.findall(r"\d+", match[0])]
+
+
 def _as(kind: Kind) -> Callable[[re.Match[str]], list[Claim]]:
     def read(match: re.Match[str]) -> list[Claim]:
         return [Claim(kind, match[0])]
@@ -203,5 +209,6 @@ _STEPS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[Claim]]], ..
     (_PATH, _of_path),
     (_ERROR, _as("error")),
     (_IDENTIFIER, _of_identifier),
+    (_LINES, _of_lines),
     (_FIGURE, _as("number")),
 )
