@@ -9,12 +9,13 @@ from ireneo.grounding.claims import Claim, claims
 CLAIMS = {
     "an example of a block's operation": (
         "`make lint` ×2 → exit 1, appendAssign at strategy.go:88; then exit 0",
-        ["command make lint", "error exit 1", "identifier appendAssign", "path strategy.go", "number 88"],
+        ["command make lint", "error exit 1", "identifier appendAssign", "path strategy.go", "number line 88"],
     ),
     "numbers with their units": (
         "1,346 tests ran in 0.5 s, 45 % of them slower than 30ms, on v1.2.3; see line 88.",
-        ["number 1,346", "number 0.5 s", "number 45 %", "number 30ms", "number v1.2.3", "number 88"],
+        ["number 1,346", "number 0.5 s", "number 45 %", "number 30ms", "number v1.2.3", "number line 88"],
     ),
+    "lines": ("See lines 88–95 and line 7.", ["number line 88", "number line 95", "number line 7"]),
     "no numbers": ("The 3rd of three, tried 4 times in 16-bit mode, twice ×2.", []),
     "paths": (
         "I moved internal/parser/ and ./cmd/run.py to pkg/context/strategy.go; ./... and a README.md too.",
@@ -47,7 +48,14 @@ CLAIMS = {
     ),
     "code": (
         "`x == 3` in `retain_live()` of `a.py:12`, then `None` and ``a `b` c``.",
-        ["command x == 3", "identifier retain_live()", "path a.py", "number 12", "identifier None", "command a `b` c"],
+        [
+            "command x == 3",
+            "identifier retain_live()",
+            "path a.py",
+            "number line 12",
+            "identifier None",
+            "command a `b` c",
+        ],
     ),
     "a fence": ("So:\n```sh\nmake lint\n\n}\n```\ndone", ["command make lint"]),
     "quotations": (

@@ -137,3 +137,11 @@ def test_a_quotation_is_not_put_together_from_two_texts() -> None:
 
 def test_nothing_supports_nothing() -> None:
     assert not Evidence([]).supports(Claim("path", "a.py"))
+
+
+def test_the_numbers_of_shown_lines_are_evidence_for_lines_alone() -> None:
+    shown = Evidence(["\n".join(f"    {number}→def row_{number}():" for number in range(20, 40)), "7\tsrc/a.py"])
+    assert shown.supports(Claim("number", "line 33"))
+    assert not shown.supports(Claim("number", "33"))
+    assert not shown.supports(Claim("number", "line 43"))
+    assert shown.supports(Claim("number", "7"))

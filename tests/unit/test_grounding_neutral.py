@@ -43,6 +43,7 @@ DATA = [
     "def ignore(previous): ...",
     "the system is up; user root: 3",
     "IMPORTANT: this option is old.",
+    "message: Claude wrote the log",
     "the earlier instructions of the CPU were ignored",
     '{"role": "tool", "system": "linux"}',
     "",

@@ -1,1 +1,1 @@
-"""Is a summary true: the artifacts of a text, and whether they occur in its sources."""
+"""Is a statement true: what it claims, whether its sources show that, and what of them it has lost."""

@@ -18,8 +18,8 @@ _NAME = re.compile(
     | [A-Z]{2,}-\d+\b                                    # a ticket
     | (?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b        # a hash
     | [A-Za-z]\w*_\w+                                    # snake_case, CONSTANT_CASE
-    | [a-z][a-z0-9]*(?:[A-Z][A-Za-z0-9]*)+\b             # camelCase
-    | [A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+\b             # PascalCase
+    | [a-z][a-z0-9]*[A-Z][A-Za-z0-9]*\b                  # camelCase
+    | [A-Z][a-z0-9]+[A-Z][A-Za-z0-9]*\b                  # PascalCase
     | [A-Z][A-Z0-9]{3,}\b                                # a constant, an error code
     )
     | \\t[A-Z][a-z]+\b                                   # a field's name, at the beginning of an indented line

@@ -65,7 +65,7 @@ _PATH = re.compile(
     rf"|(?<!\w)\.?[\w-]+(?:\.[\w-]+)*\.(?i:{'|'.join(_ENDINGS)}){_ELIDED}(?![\w/]))(?P<at>(?::\d+){{0,2}})"
 )
 _ERROR = re.compile(
-    r"\b(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Failure|Interrupt|Exit)\b"
+    r"(?<![\w.])(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Failure|Interrupt|Exit)\b"
     r"|\b(?i:exit(?:ed|s)?(?: with)?(?: (?:code|status))? -?\d{1,3})\b|\bHTTP(?: status)? \d{3}\b"
     r"|\bE(?:NOENT|ACCES|PERM|EXIST|NOTDIR|ISDIR|INVAL|PIPE|CONNREFUSED|CONNRESET|TIMEDOUT|ADDRINUSE|NOSPC|NOMEM|AGAIN"
     r"|BUSY|MFILE|NOTEMPTY|LOOP|IO|NOTFOUND|RESOLVE)\b|\bSIG(?:KILL|TERM|INT|SEGV|ABRT|PIPE|HUP|BUS|FPE|ILL)\b"
@@ -74,7 +74,7 @@ _ERROR = re.compile(
 _IDENTIFIER = re.compile(
     rf"""
     (?: (?<![\w-])--[a-z][\w-]+                                # a flag
-    | \b(?:[A-Za-z_]\w*(?:\.|::|->))+[A-Za-z_]\w*             # a dotted name
+    | (?<![\w.])(?:[A-Za-z_]\w*(?:\.|::|->))+[A-Za-z_]\w*             # a dotted name
     | \b[A-Z]{{2,}}-\d+\b                                      # a ticket
     | \b(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{{7,40}}\b          # a hash
     | \b0x[0-9a-fA-F]+\b
@@ -89,6 +89,7 @@ _IDENTIFIER = re.compile(
 _ABBREVIATION = re.compile(r"^(?:e\.g|i\.e|a\.k\.a|etc|vs|p\.m|a\.m|z\.B|d\.h|u\.a|U\.S)\b", re.IGNORECASE)
 # A figure that is a part of a word (3D, 16-bit) says no number.
 _FIGURE = re.compile(rf"(?<![\w.])(?:[vV](?=\d+\.))?{NUMBER}(?![\w-]*[A-Za-z_]|\d|…|\.\.\.)")
+_LINES = re.compile(r"\b[Ll]ines? \d+(?:(?:, ?| ?[-–] ?| (?:to|and|or) )\d+)*\b(?![\w.,]*\w)")
 _DATE = re.compile(f"{ISO}|{SPOKEN}|{CLOCK}|{WEEKDAY}")
 
 _Found = tuple[int, Claim]
@@ -167,7 +168,7 @@ def _of_path(match: re.Match[str]) -> list[Claim]:
 
 
 def _of_path_parts(match: re.Match[str]) -> list[Claim]:
-    lines = [Claim("number", number) for number in match["at"].split(":") if number]
+    lines = [Claim("number", f"line {number}") for number in match["at"].split(":") if number]
     return [Claim("path", match["path"]), *lines]
 
 
@@ -188,6 +189,11 @@ def _of_identifier(match: re.Match[str]) -> list[Claim]:
     return [Claim("identifier", text)]
 
 
+def _of_lines(match: re.Match[str]) -> list[Claim]:
+    # That it is a line's number matters: a tool that shows a file writes one before each line of it.
+    return [Claim("number", f"line {number}") for number in re.findall(r"\d+", match[0])]
+
+
 def _as(kind: Kind) -> Callable[[re.Match[str]], list[Claim]]:
     def read(match: re.Match[str]) -> list[Claim]:
         return [Claim(kind, match[0])]
@@ -203,5 +209,6 @@ _STEPS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[Claim]]], ..
     (_PATH, _of_path),
     (_ERROR, _as("error")),
     (_IDENTIFIER, _of_identifier),
+    (_LINES, _of_lines),
     (_FIGURE, _as("number")),
 )

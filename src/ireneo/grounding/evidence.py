@@ -9,7 +9,7 @@ from functools import cached_property
 from ireneo.grounding.claims import Claim, Kind
 from ireneo.grounding.dates import Date, dates
 from ireneo.grounding.normal import straight, unescaped, unmarked
-from ireneo.grounding.numbers import read, units
+from ireneo.grounding.numbers import read, units, without_gutter
 
 _WORD = re.compile(r"\w+")
 _STATUS = re.compile(
@@ -33,7 +33,8 @@ class Evidence:
     """Texts that claims are looked up in. Built once; a question costs one search at the most."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        written = tuple(dict.fromkeys(straight(text) for text in texts))
+        self._given = tuple(texts)
+        written = tuple(dict.fromkeys(straight(text) for text in self._given))
         # What is a string in JSON is looked into as it is written, and as it reads.
         plain = tuple(unescaped(text) for text in written)
         self._texts = tuple(dict.fromkeys((*plain, *written)))
@@ -69,7 +70,18 @@ class Evidence:
     @cached_property
     def _units(self) -> dict[str, set[str]]:
         """Every figure with the units that it stands with; the empty one where it stands alone."""
-        return units(self._plain)
+        if not self._lines:
+            return units(self._plain)
+        return units("\n".join(unescaped(straight(bare)) for bare, _ in self._unnumbered))
+
+    @cached_property
+    def _lines(self) -> frozenset[str]:
+        """The numbers of the lines that were shown."""
+        return frozenset().union(*(numbers for _, numbers in self._unnumbered))
+
+    @cached_property
+    def _unnumbered(self) -> tuple[tuple[str, frozenset[str]], ...]:
+        return tuple(without_gutter(text) for text in self._given)
 
     @cached_property
     def _dates(self) -> frozenset[Date]:
@@ -119,6 +131,8 @@ class Evidence:
         if asked is None:
             return self._stands(number, _is_word)
         figure, unit = asked
+        if number.startswith("line ") and figure in self._lines:
+            return True
         known = self._units.get(figure)
         if known is None:
             return False

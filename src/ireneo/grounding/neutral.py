@@ -65,7 +65,7 @@ _ADDRESSED = (
     rf"{_GAP}{{0,160}}?"
     r"\b(?:you (?:must|should|shall|need to|have to|are (?:required|instructed|ordered))"
     r"|(?:AI|LLM|agents?|assistants?|models?) (?:must|should|shall|need))\b",
-    r"\b(?:note|message|instructions?|attention|dear|hey|hello|hi)[ ,:]{1,3}(?:(?:to|for)[ ])?(?:the[ ]|all[ ]|any[ ])?"
+    r"\b(?:(?:note|message|instructions?)[ ,:]{1,3}(?:to|for)|attention|dear|hey|hello|hi)[ ,:]{1,3}(?:the |all |any )?"
     r"(?:AI|LLM|assistant|Claude|ChatGPT|GPT|language model)s?\b",
 )
 _PATTERNS = (*(text.replace(" ", _SPACE).replace(r"\b", _START, 1) for text in _WORDED), *_TEMPLATES, *_ADDRESSED)

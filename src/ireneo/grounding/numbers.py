@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from ireneo.grounding.dates import is_clock, without_dates
 from ireneo.grounding.normal import joined
@@ -42,6 +43,23 @@ _IN_WORD = re.compile(rf"(?<![A-Za-z0-9_.])[A-Za-z]{{0,12}}(?P<figure>{NUMBER})"
 _APART = re.compile(rf"(?P<figure>{_PLAIN}) (?P<unit>(?i:{_UNIT}))(?![A-Za-z0-9_])")
 _FIGURE = re.compile(_PLAIN)
 _DIGIT = re.compile(r"\d")
+
+
+_GUTTER = re.compile(r"^ *(\d+)(?:→|\t)", re.MULTILINE)
+
+
+def without_gutter(text: str) -> tuple[str, frozenset[str]]:
+    """`text` without the line numbers that a tool wrote before its lines, and those numbers.
+
+    They run from one to as many lines as there are, and would be evidence for any number.
+    """
+    found = [int(match[1]) for match in _GUTTER.finditer(text)]
+    beside = {one for one, other in pairwise(found) if other == one + 1}
+    beside |= {one + 1 for one in beside}
+    if not beside:
+        return text, frozenset()
+    bare = _GUTTER.sub(lambda match: " " if int(match[1]) in beside else match[0], text)
+    return bare, frozenset(str(number) for number in beside)
 
 
 def units(text: str) -> dict[str, set[str]]:

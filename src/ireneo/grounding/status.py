@@ -39,9 +39,7 @@ _UNSURE = re.compile(
     re.IGNORECASE,
 )
 """Denied, wished for, told of an earlier time or of a part: no plain verdict."""
-_CLAUSE = re.compile(
-    r"(?:[;,:]|\.|[!?]| - )(?:\s+|$)|\s+(?:but|whereas|although|though|however)\s+|\n|\s*→\s*", re.IGNORECASE
-)
+_CLAUSE = re.compile(r"(?:[;,:]|\.|[!?]| - )(?:\s+|$)|\s+(?:but|whereas|although|though|however)\s+|→", re.IGNORECASE)
 _CODE = re.compile(r"`([^`]+)`")
 _COMPLETE = re.compile(r"^\W*(?:status\W+)?(?:complete|completed|done|finished|success|solved)\b", re.IGNORECASE)
 _BLOCKED = re.compile(r"^\W*(?:status\W+)?(?:blocked|failed|failing|stuck)\b", re.IGNORECASE)
@@ -100,8 +98,10 @@ def _clauses(text: str) -> Iterator[str]:
         codes.append(match[0])
         return f"\x01{len(codes) - 1}\x02"
 
-    for clause in _CLAUSE.split(_CODE.sub(keep, re.sub(r"[\x01\x02]", " ", text).replace("—", " - "))):
-        yield re.sub(r"\x01(\d+)\x02", lambda found: codes[int(found[1])], clause)
+    for line in text.splitlines():
+        words = _CODE.sub(keep, re.sub(r"[\x01\x02]", " ", straight(line)))
+        for clause in _CLAUSE.split(words):
+            yield re.sub(r"\x01(\d+)\x02", lambda found: codes[int(found[1])], clause)
 
 
 def _verdict(clause: str) -> bool | None:
