@@ -29,7 +29,7 @@ from ireneo.context.terms import Terms
 from ireneo.context.view import Shown
 from ireneo.context.weigh import Count
 from ireneo.engine.compact import TRIES, check_budget, narrower
-from ireneo.engine.encode import Context, cost, encode, excess, view_rows
+from ireneo.engine.encode import Context, cost, encode, excess, pin_rows, view_rows
 from ireneo.engine.known import known_row
 from ireneo.engine.texts import best_texts
 from ireneo.formats.chat.format import ChatFormat, Payload
@@ -143,6 +143,7 @@ def _context(
         messages=payload.messages,
         system=payload.system,
         view=view_rows(shown),
+        pins=pin_rows(shown),
         violations=tuple(chat.validate(payload)),
     )
 

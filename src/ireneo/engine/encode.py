@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -44,6 +44,9 @@ class Context(Struct, frozen=True, kw_only=True):
     system: str | list[dict[str, object]] | None
     """The system prompt, in formats that keep it apart from the messages."""
     view: tuple[ViewRow, ...]
+    """Every message of the path once, in order: as itself, or under a summary."""
+    pins: tuple[ViewRow, ...]
+    """What is pinned and stands in no message that is shown."""
     violations: tuple[Violation, ...]
     """Rules of the format that the list breaks; empty unless a fault of ours is at work."""
 
@@ -83,7 +86,16 @@ def _characters(draft: Draft) -> int:
 
 
 def view_rows(shown: Sequence[Shown]) -> tuple[ViewRow, ...]:
-    """The view of what is shown."""
+    """The view of the path: each message of it stands in one row."""
+    return _rows(each for each in shown if each.what != "pins")
+
+
+def pin_rows(shown: Sequence[Shown]) -> tuple[ViewRow, ...]:
+    """The view of the pins, which stand for no message."""
+    return _rows(each for each in shown if each.what == "pins")
+
+
+def _rows(shown: Iterable[Shown]) -> tuple[ViewRow, ...]:
     return tuple(
         ViewRow(
             id=each.id,
