@@ -16,14 +16,15 @@ from ireneo.engine.context import ComposedCache
 from ireneo.engine.encode import Context
 from ireneo.engine.expand import Expanded
 from ireneo.errors import SessionNotFound
+from ireneo.formats.chat.origins import origin_of
 from ireneo.formats.chat.registry import chat_format, detect
 from ireneo.formats.logs.registry import chat_format_of
 from ireneo.log.branch import MAIN, Head, SessionKey
-from ireneo.log.message import Draft, Message
+from ireneo.log.message import Draft, Message, Text
 from ireneo.ports.store import Store
 
-Given: TypeAlias = "Draft | Mapping[str, object] | str"
-"""A message as a caller has it: a provider's dictionary, a draft, or the words of the user."""
+Given: TypeAlias = "Draft | Mapping[str, object] | str | object"
+"""A message as a caller has it: a provider's dictionary, a framework's object, a draft, or the words of the user."""
 
 DEFAULT_FORMAT = "openai"
 
@@ -58,7 +59,7 @@ class Session:
         of a message or ``"root"``, they go there instead, and offering the same again stores nothing twice: offer a
         whole history after ``"root"`` each time, and only what is new is stored.
         """
-        given = [messages] if isinstance(messages, (Draft, Mapping, str)) else list(messages)
+        given = list(messages) if isinstance(messages, Sequence) and not isinstance(messages, str) else [messages]
         drafts, name = _drafts(given, format or chat_format_of(self._source))
         self._source = self._source or name
         return await appending.append(
@@ -116,7 +117,7 @@ def _policy(given: str | Policy) -> Policy:
 
 def _drafts(given: Sequence[Given], format: str | None) -> tuple[list[Draft], str]:
     """Decode what a caller handed in; the words of a user stand for a user message."""
-    listed = [dict(each) for each in given if isinstance(each, Mapping)]
+    listed = [dict(each) if isinstance(each, Mapping) else each for each in given if not isinstance(each, Draft | str)]
     chat = chat_format(format) if format else detect(listed) or chat_format(DEFAULT_FORMAT)
     if len(listed) == len(given):
         return chat.decode(listed), chat.name
@@ -124,8 +125,11 @@ def _drafts(given: Sequence[Given], format: str | None) -> tuple[list[Draft], st
     for each in given:
         if isinstance(each, Draft):
             drafts.append(each)
+        elif isinstance(each, str):
+            words = (Text(text=each),)
+            drafts.append(Draft(role="user", parts=words, origin=origin_of(words)))
         else:
-            drafts += chat.decode([{"role": "user", "content": each} if isinstance(each, str) else dict(each)])
+            drafts += chat.decode([dict(each) if isinstance(each, Mapping) else each])
     return drafts, chat.name
 
 
