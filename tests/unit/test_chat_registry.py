@@ -13,7 +13,7 @@ REPLY: dict[str, object] = {"role": "assistant", "content": "Hello."}
 
 
 def test_each_format_is_found_by_its_name() -> None:
-    assert sorted(CHAT_FORMATS) == ["anthropic", "langchain", "openai"]
+    assert sorted(CHAT_FORMATS) == ["anthropic", "langchain", "openai", "pydantic-ai"]
     for name in CHAT_FORMATS:
         assert chat_format(name).name == name
 

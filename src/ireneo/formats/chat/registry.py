@@ -11,13 +11,16 @@ from ireneo.formats.chat.format import ChatFormat, Payload
 from ireneo.formats.chat.langchain.chat import LangChainMessages
 from ireneo.formats.chat.langchain.shape import is_message as is_langchain
 from ireneo.formats.chat.openai.chat import OpenAIChat
+from ireneo.formats.chat.pydantic_ai.chat import PydanticAIMessages
+from ireneo.formats.chat.pydantic_ai.shape import is_message as is_pydantic_ai
 
 _OPENAI = OpenAIChat()
 _ANTHROPIC = AnthropicMessages()
 _LANGCHAIN = LangChainMessages()
+_PYDANTIC_AI = PydanticAIMessages()
 
 CHAT_FORMATS: MappingProxyType[str, ChatFormat] = MappingProxyType(
-    {each.name: each for each in (_ANTHROPIC, _LANGCHAIN, _OPENAI)}
+    {each.name: each for each in (_ANTHROPIC, _LANGCHAIN, _OPENAI, _PYDANTIC_AI)}
 )
 """Every chat format by its name."""
 
@@ -44,6 +47,8 @@ def detect(payload: object) -> ChatFormat | None:
     listed = _listed(payload)
     if listed and all(map(is_langchain, listed)):
         return _LANGCHAIN
+    if listed and all(map(is_pydantic_ai, listed)):
+        return _PYDANTIC_AI
     messages = [message for message in listed if isinstance(message, dict)]
     if not messages or len(messages) < len(listed):
         return None
