@@ -78,10 +78,11 @@ def _merges_no_native(before: Draft, draft: Draft) -> Native | None:
 
 
 def _share(before: Draft, draft: Draft) -> bool:
-    """Whether two drafts of different voices may stand in one request; a block of ours stands alone."""
+    """Whether two drafts may stand in one request: two that the user spoke are of two; a block of ours stands alone."""
     ours = any(each.origin == "summary" and each.native is None for each in (before, draft))
     asked = before.role != "assistant" and draft.role != "assistant"
-    return asked and not ours and (before.role, before.origin) != (draft.role, draft.origin)
+    spoken = before.role == draft.role and before.origin == draft.origin == "spoken"
+    return asked and not ours and not spoken
 
 
 def _has_id(call: Call, draft: Draft) -> bool:
