@@ -17,20 +17,30 @@ from ireneo.engine.append import Appended
 from ireneo.engine.context import ComposedCache
 from ireneo.engine.encode import Context
 from ireneo.engine.expand import Expanded
+<<<<<<< HEAD
 from ireneo.engine.means import Means
 from ireneo.engine.notes import Pin
 from ireneo.engine.summarise import Summarised
 from ireneo.engine.tools import Tool
 from ireneo.engine.tools import tools as tools_of
 from ireneo.errors import BadInput, SessionNotFound
+=======
+from ireneo.errors import SessionNotFound
+from ireneo.formats.chat.origins import origin_of
+>>>>>>> part-langchain
 from ireneo.formats.chat.registry import chat_format, detect
 from ireneo.formats.logs.registry import chat_format_of
 from ireneo.log.annotation import Annotation
 from ireneo.log.branch import MAIN, Head, SessionKey
+<<<<<<< HEAD
 from ireneo.log.message import Draft, Message
+=======
+from ireneo.log.message import Draft, Message, Text
+from ireneo.ports.store import Store
+>>>>>>> part-langchain
 
-Given: TypeAlias = "Draft | Mapping[str, object] | str"
-"""A message as a caller has it: a provider's dictionary, a draft, or the words of the user."""
+Given: TypeAlias = "Draft | Mapping[str, object] | str | object"
+"""A message as a caller has it: a provider's dictionary, a framework's object, a draft, or the words of the user."""
 
 DEFAULT_FORMAT = "openai"
 
@@ -66,7 +76,7 @@ class Session:
         of a message or ``"root"``, they go there instead, and offering the same again stores nothing twice: offer a
         whole history after ``"root"`` each time, and only what is new is stored.
         """
-        given = [messages] if isinstance(messages, (Draft, Mapping, str)) else list(messages)
+        given = list(messages) if isinstance(messages, Sequence) and not isinstance(messages, str) else [messages]
         drafts, name = _drafts(given, format or chat_format_of(self._source))
         self._source = self._source or name
         return await appending.append(
@@ -161,7 +171,7 @@ def _policy(given: str | Policy) -> Policy:
 
 def _drafts(given: Sequence[Given], format: str | None) -> tuple[list[Draft], str]:
     """Decode what a caller handed in; the words of a user stand for a user message."""
-    listed = [dict(each) for each in given if isinstance(each, Mapping)]
+    listed = [dict(each) if isinstance(each, Mapping) else each for each in given if not isinstance(each, Draft | str)]
     chat = chat_format(format) if format else detect(listed) or chat_format(DEFAULT_FORMAT)
     if len(listed) == len(given):
         return chat.decode(listed), chat.name
@@ -169,8 +179,11 @@ def _drafts(given: Sequence[Given], format: str | None) -> tuple[list[Draft], st
     for each in given:
         if isinstance(each, Draft):
             drafts.append(each)
+        elif isinstance(each, str):
+            words = (Text(text=each),)
+            drafts.append(Draft(role="user", parts=words, origin=origin_of(words)))
         else:
-            drafts += chat.decode([{"role": "user", "content": each} if isinstance(each, str) else dict(each)])
+            drafts += chat.decode([dict(each) if isinstance(each, Mapping) else each])
     return drafts, chat.name
 
 
