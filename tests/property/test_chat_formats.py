@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ireneo.formats.chat.anthropic.chat import AnthropicMessages
 from ireneo.formats.chat.format import ChatFormat, Payload
+from ireneo.formats.chat.gemini.chat import GeminiContents
 from ireneo.formats.chat.openai.chat import OpenAIChat
 from ireneo.formats.chat.responses.chat import OpenAIResponses
 from ireneo.log.message import Call, Draft, Media, Native, Opaque, Origin, Part, Result, Role, Text, Thinking
@@ -19,6 +20,7 @@ FORMATS: dict[str, ChatFormat] = {
     "openai, alternating": OpenAIChat(alternate=True),
     "anthropic": AnthropicMessages(),
     "openai-responses": OpenAIResponses(),
+    "gemini": GeminiContents(),
 }
 every_format = pytest.mark.parametrize("name", sorted(FORMATS))
 CALM = settings(deadline=None, max_examples=80)
@@ -52,11 +54,10 @@ media = st.builds(
     name=st.none() | st.just("plan.pdf"),
 )
 makers = st.sampled_from(["openai", "anthropic", "gemini", "openai-responses"])
-kinds = st.sampled_from(
-    ["search_result", "tool_use", "tool_result", "thinking", "web_search_tool_result", "server_tool_use", "text", "x"]
-    + ["web_search_call", "reasoning", "function_call", "computer_call_output", "input_file", "input_text", "message"]
-    + ["mcp_approval_response", "compaction", "output_x", "refusal"]
-)
+known = ["search_result", "tool_use", "tool_result", "thinking", "web_search_tool_result", "server_tool_use", "text"]
+items = ["web_search_call", "reasoning", "function_call", "computer_call_output", "message", "mcp_approval_response"]
+contents = ["input_file", "input_text", "output_x", "refusal", "functionCall", "x"]
+kinds = st.sampled_from([*known, *items, *contents])
 payloads = st.builds(lambda kind, rest: rest | {"type": kind}, kinds, objects) | objects
 opaques = st.builds(Opaque, format=makers, payload=payloads)
 calls = st.builds(Call, id=ids, name=names, arguments=objects | words, server=st.booleans())
@@ -101,10 +102,11 @@ broken_lists = st.lists(drafts(), max_size=9)
 
 def unknown_fields(draw: st.DrawFn, record: dict[str, object]) -> dict[str, object]:
     """`record` with fields that no format knows, in it and in the objects of its content."""
-    content = record.get("content")
-    if isinstance(content, list):
-        known = [unknown_fields(draw, block) if isinstance(block, dict) else block for block in content]
-        record = record | {"content": known}
+    for key in ("content", "parts"):
+        content = record.get(key)
+        if isinstance(content, list):
+            inner = [unknown_fields(draw, block) if isinstance(block, dict) else block for block in content]
+            record = record | {key: inner}
     extra = draw(st.dictionaries(st.sampled_from(["x_cache", "x_index"]), json_values, max_size=1))
     return record | extra
 

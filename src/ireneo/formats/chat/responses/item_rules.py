@@ -16,18 +16,18 @@ from ireneo.formats.chat.responses.names import (
     MESSAGE,
     REASONING,
     content_fits,
-    follows_reasoning,
     kind_of,
     output_kind,
+    side_of,
 )
 from ireneo.formats.chat.rules.outline import Outlines, Rule, breach
 
 
 def reasoning_alone(outlines: Outlines) -> Iterator[Violation]:
-    """Reasoning leads to something: a message or a call of the model's follows it."""
+    """Reasoning leads to something: something else that the model made follows it."""
     following = [outline.message for outline in outlines][1:]
     for outline in outlines:
-        led = outline.index < len(following) and follows_reasoning(following[outline.index])
+        led = outline.index < len(following) and side_of(following[outline.index]) == "assistant"
         if kind_of(outline.message) == REASONING and not led:
             says = "the reasoning has lost what it led to; the message or the call that it came with must follow."
             yield breach("reasoning-alone", outline.index, says)

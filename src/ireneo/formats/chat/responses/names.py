@@ -26,7 +26,6 @@ ID_BEGINS: Final = {MESSAGE: "msg", REASONING: "rs", CALL: "fc"}
 """How the provider's own ids of items begin; others are refused."""
 
 _SEARCH, _FOUND = "tool_search_call", "tool_search_output"
-_COMPACTION = ("compaction", "compaction_summary")
 
 
 def kind_of(item: dict[str, object]) -> str:
@@ -65,11 +64,6 @@ def side_of(item: dict[str, object]) -> str:
     if kind == APPROVAL:
         return "user"
     return "tool" if is_output(item) else "assistant"
-
-
-def follows_reasoning(item: dict[str, object]) -> bool:
-    """Whether it is what a model reasons for: words, a call, or more reasoning."""
-    return side_of(item) == "assistant" and kind_of(item) not in _COMPACTION
 
 
 def content_fits(kind: str, side: str) -> bool:

@@ -12,7 +12,7 @@ from ireneo.formats.chat.origins import origin_of
 from ireneo.formats.chat.reading import text_or, words
 from ireneo.formats.chat.responses.expression import express
 from ireneo.formats.chat.responses.items import read_item
-from ireneo.formats.chat.responses.names import MESSAGE, NAME, has_reasoning, kind_of, side_of
+from ireneo.formats.chat.responses.names import MESSAGE, NAME, REASONING, has_reasoning, is_call, kind_of, side_of
 from ireneo.formats.chat.responses.writer import write_items
 from ireneo.log.message import BLOCK_TAGS, Draft, Part, Role, Text
 
@@ -49,7 +49,9 @@ def _groups(placed: Iterable[Placed]) -> list[list[Placed]]:
     groups: list[list[Placed]] = []
     alone = True
     for place, item in placed:
-        stands_alone = side_of(item) != "assistant" or _is_block(item)
+        # What the model reasoned for, or said beside a call, is its own, whatever it looks like.
+        bound = not alone and (kind_of(groups[-1][-1][1]) == REASONING or any(is_call(each) for _, each in groups[-1]))
+        stands_alone = side_of(item) != "assistant" or (_is_block(item) and not bound)
         if alone or stands_alone:
             groups.append([])
         groups[-1].append((place, item))
