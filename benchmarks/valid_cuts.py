@@ -22,7 +22,7 @@ from ireneo.formats.logs.format import LoggedSession
 from ireneo.log.message import Draft
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-FORMATS = ("anthropic", "openai")
+FORMATS = ("anthropic", "openai", "openai-responses", "gemini")
 
 
 def path_of(logged: LoggedSession) -> list[Draft]:

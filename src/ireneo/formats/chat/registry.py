@@ -8,12 +8,21 @@ from types import MappingProxyType
 from ireneo.errors import UnknownFormat
 from ireneo.formats.chat.anthropic.chat import AnthropicMessages
 from ireneo.formats.chat.format import ChatFormat, Payload
+from ireneo.formats.chat.gemini.chat import GeminiContents
+from ireneo.formats.chat.gemini.reader import is_contents
 from ireneo.formats.chat.openai.chat import OpenAIChat
+from ireneo.formats.chat.reading import listed_in
+from ireneo.formats.chat.responses.chat import OpenAIResponses
+from ireneo.formats.chat.responses.reader import is_input
 
 _OPENAI = OpenAIChat()
 _ANTHROPIC = AnthropicMessages()
+_RESPONSES = OpenAIResponses()
+_GEMINI = GeminiContents()
 
-CHAT_FORMATS: MappingProxyType[str, ChatFormat] = MappingProxyType({each.name: each for each in (_ANTHROPIC, _OPENAI)})
+CHAT_FORMATS: MappingProxyType[str, ChatFormat] = MappingProxyType(
+    {each.name: each for each in (_ANTHROPIC, _GEMINI, _OPENAI, _RESPONSES)}
+)
 """Every chat format by its name."""
 
 _OPENAI_ROLES = {"system", "developer", "tool", "function"}
@@ -33,9 +42,13 @@ def chat_format(name: str) -> ChatFormat:
 def detect(payload: object) -> ChatFormat | None:
     """The format that a message list is in, by what stands in it; None where it is no message list, or an empty one.
 
-    A list of plain user and assistant texts is valid in both formats. It is taken as OpenAI's: that format asks the
-    least of a list, so that it comes back as it was.
+    A list of plain user and assistant texts is valid in several formats. It is taken as OpenAI's: that format asks
+    the least of a list, so that it comes back as it was.
     """
+    if is_contents(payload):
+        return _GEMINI
+    if is_input(payload):
+        return _RESPONSES
     messages = _messages(payload)
     if not messages:
         return None
@@ -54,9 +67,7 @@ def detect(payload: object) -> ChatFormat | None:
 
 
 def _messages(payload: object) -> list[dict[str, object]]:
-    listed = payload.messages if isinstance(payload, Payload) else payload
-    if isinstance(listed, dict):
-        listed = listed.get("messages")
+    listed = listed_in(payload)
     if not isinstance(listed, list) or not all(isinstance(message, dict) for message in listed):
         return []
     return listed

@@ -13,10 +13,18 @@ from ireneo.formats.chat.gemini.parts import read_part
 from ireneo.formats.chat.gemini.writer import write_content
 from ireneo.formats.chat.natives import keep_native
 from ireneo.formats.chat.origins import origin_of
-from ireneo.formats.chat.reading import detached, kind, listing, record, role_of, text_or
+from ireneo.formats.chat.reading import detached, kind, listed_in, listing, record, role_of, text_or
 from ireneo.log.message import Draft, Part, Role, Text
 
 Content = dict[str, object]
+
+
+def is_contents(payload: object) -> bool:
+    """Whether it is a list of contents, or an object that holds one."""
+    listed = listed_in(payload, "contents")
+    contents = [content for content in listed if isinstance(content, dict)] if isinstance(listed, list) else []
+    named = isinstance(payload, dict) and "contents" in payload
+    return bool(contents) and (named or all("parts" in content and "kind" not in content for content in contents))
 
 
 def read_system(system: object) -> list[Draft]:

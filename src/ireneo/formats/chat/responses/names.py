@@ -19,6 +19,9 @@ CALL: Final = "function_call"
 CUSTOM_CALL: Final = "custom_tool_call"
 APPROVAL: Final = "mcp_approval_response"
 
+OTHERS: Final = (REASONING, APPROVAL, "mcp_approval_request", "mcp_list_tools", "compaction", "item_reference")
+"""Items that are neither messages nor calls nor outputs."""
+
 LONGEST_ID: Final = 64
 """How many letters a call's id may have."""
 

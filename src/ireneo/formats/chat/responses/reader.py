@@ -9,15 +9,34 @@ from msgspec.structs import replace
 
 from ireneo.formats.chat.natives import keep_native
 from ireneo.formats.chat.origins import origin_of
-from ireneo.formats.chat.reading import text_or, words
+from ireneo.formats.chat.reading import listed_in, text_or, words
 from ireneo.formats.chat.responses.expression import express
 from ireneo.formats.chat.responses.items import read_item
-from ireneo.formats.chat.responses.names import MESSAGE, NAME, REASONING, has_reasoning, is_call, kind_of, side_of
+from ireneo.formats.chat.responses.names import (
+    MESSAGE,
+    NAME,
+    OTHERS,
+    REASONING,
+    has_reasoning,
+    is_call,
+    is_output,
+    kind_of,
+    side_of,
+)
 from ireneo.formats.chat.responses.writer import write_items
 from ireneo.log.message import BLOCK_TAGS, Draft, Part, Role, Text
 
 Placed: TypeAlias = tuple[str, dict[str, object]]
 """An item, and the words that name its place."""
+
+
+def is_input(payload: object) -> bool:
+    """Whether it is input of this format, and of no other: by its items, or by what its object calls them."""
+    listed = listed_in(payload, "input")
+    items = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    if isinstance(payload, dict) and ("instructions" in payload or "input" in payload):
+        return isinstance(listed, str) or bool(items)
+    return any(_is_item(item) for item in items)
 
 
 def read_instructions(instructions: object) -> list[Draft]:
@@ -43,6 +62,16 @@ def read_items(placed: Iterable[Placed]) -> list[Draft]:
             reasoned = False
         out.append(draft)
     return out
+
+
+def _is_item(item: dict[str, object]) -> bool:
+    kind = kind_of(item)
+    if kind != MESSAGE:
+        return kind in OTHERS or is_call(item) or is_output(item) or kind.endswith("_call")
+    content = item.get("content")
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    # Sounds are called so in OpenAI's chat as well.
+    return "type" in item or any(block.get("type") in ("input_text", "output_text", "input_image") for block in blocks)
 
 
 def _groups(placed: Iterable[Placed]) -> list[list[Placed]]:
