@@ -53,7 +53,7 @@ async def next_deed(memory: Memory, kind: str, steps: tuple[str, ...], place: in
     if kind == "append" or not path:
         return appends(teller.tell(steps), path[-1].id if path else ROOT)
     if kind == "import":
-        name = FORMATS[place % 2]
+        name = FORMATS[place % len(FORMATS)]
         return imports(transcript(name, teller.tell(("ask", *steps))), name)
     if kind == "rewind":
         return rewinds(path[place % len(path)].id)
