@@ -43,6 +43,7 @@ def test_an_unknown_name_is_refused_with_the_names_that_there_are() -> None:
         ([{"type": "message", **USER}], "openai-responses"),
         ([{"role": "user", "content": [{"type": "input_text", "text": "Hello."}]}], "openai-responses"),
         ({"input": "Hello."}, "openai-responses"),
+        ([{"type": "message", "role": "assistant", "content": [{"type": "tool_use", "id": "a"}]}], "anthropic"),
         ({"input": [USER], "instructions": "Be brief."}, "openai-responses"),
         ([{"role": "user", "parts": [{"text": "Hello."}]}], "gemini"),
         ([{"parts": [{"text": "Hello."}]}], "gemini"),

@@ -69,9 +69,11 @@ def _is_item(item: dict[str, object]) -> bool:
     if kind != MESSAGE:
         return kind in OTHERS or is_call(item) or is_output(item) or kind.endswith("_call")
     content = item.get("content")
-    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
-    # Sounds are called so in OpenAI's chat as well.
-    return "type" in item or any(block.get("type") in ("input_text", "output_text", "input_image") for block in blocks)
+    if not isinstance(content, list):
+        return "type" in item
+    # Sounds are called as here in OpenAI's chat as well, and Anthropic's replies say that they are messages.
+    shown = ("input_text", "output_text", "input_image", "input_file")
+    return any(isinstance(block, dict) and block.get("type") in shown for block in content)
 
 
 def _groups(placed: Iterable[Placed]) -> list[list[Placed]]:
