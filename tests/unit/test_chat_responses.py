@@ -166,6 +166,13 @@ def test_ids_that_hang_on_the_reasoning_before_an_output_go_when_it_goes() -> No
     assert FORM.encode(alone).messages == [USER, *listed[4:]]
 
 
+def test_a_reply_that_was_handed_in_item_by_item_is_one_again() -> None:
+    listed = [USER, reasoning(1), call("a", id="fc_1"), output("a")]
+    drafts = [draft for item in listed for draft in FORM.decode([item])]
+    assert FORM.encode(drafts).messages == listed
+    assert FORM.encode(drafts[:2]).messages == [USER]
+
+
 def test_a_thought_of_another_provider_is_left_out() -> None:
     thoughts = (Thinking(text="Hm.", sealed="x", format="anthropic"), Thinking(text="Hm.", signature="y"))
     drafts = [

@@ -18,7 +18,8 @@ from .journeys import Journey, Look, journeys, looks, travel
 from .material import FORMATS, Teller, scripts
 from .promises import exactly_once, valid
 
-names = st.sampled_from(FORMATS)
+# A list that ends in the midst of a reply of many items says another thing than the whole one.
+names = st.sampled_from([name for name in FORMATS if name != "openai-responses"])
 
 
 async def path_of(memory: Memory) -> Sequence[Message]:

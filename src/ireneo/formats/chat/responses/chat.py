@@ -17,7 +17,7 @@ from ireneo.formats.chat.mends.systems import leading_systems
 from ireneo.formats.chat.natives import settle_natives
 from ireneo.formats.chat.reading import copied_messages, placed_messages, record
 from ireneo.formats.chat.responses.expression import express
-from ireneo.formats.chat.responses.kinds import agree_on_kinds, drop_dangling_ids
+from ireneo.formats.chat.responses.kinds import agree_on_kinds, drop_dangling_ids, join_to_reasoning
 from ireneo.formats.chat.responses.names import LONGEST_ID, NAME
 from ireneo.formats.chat.responses.reader import read_instructions, read_items
 from ireneo.formats.chat.responses.rules import LOCAL_RULES, RULES, outlined
@@ -97,6 +97,7 @@ _MENDS: tuple[Mend, ...] = (
     partial(settle_natives, name=NAME, read=_read_native, accepts=_accepts),
     flatten_summaries,
     _express_all,
+    join_to_reasoning,
     drop_dangling_ids,
     partial(join_drafts, merge=merge_natives),
     partial(keep_server_pairs, writes=_writes_no_server_result),

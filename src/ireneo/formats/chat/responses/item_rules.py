@@ -108,7 +108,6 @@ def misplaced_content(outlines: Outlines) -> Iterator[Violation]:
 
 
 ITEM_RULES: tuple[Rule, ...] = (
-    reasoning_alone,
     reasoning_without_summary,
     bad_arguments,
     bad_call_name,

@@ -16,7 +16,7 @@ from ireneo.formats.chat.responses.names import (
     output_kind,
 )
 from ireneo.formats.chat.responses.writer import native_items
-from ireneo.log.message import Draft
+from ireneo.log.message import Draft, Thinking
 
 
 def agree_on_kinds(drafts: Sequence[Draft]) -> list[Draft]:
@@ -28,6 +28,16 @@ def agree_on_kinds(drafts: Sequence[Draft]) -> list[Draft]:
     out = [replace(draft, native=None) if _let_down(draft, answers) else draft for draft in drafts]
     kinds = {call_id_of(item): kind_of(item) for draft in out for item in native_items(draft) if is_call(item)}
     return [draft if _agrees(draft, kinds) else replace(draft, native=None) for draft in out]
+
+
+def join_to_reasoning(drafts: Sequence[Draft]) -> list[Draft]:
+    """Join to reasoning what the model made right after it, though it was handed in apart."""
+    out: list[Draft] = []
+    for draft in drafts:
+        before = out[-1] if out and out[-1].role == draft.role == "assistant" else None
+        led = before is not None and before.parts and isinstance(before.parts[-1], Thinking)
+        out.append(replace(draft, joined=True) if led else draft)
+    return out
 
 
 def drop_dangling_ids(drafts: Sequence[Draft]) -> list[Draft]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ireneo.formats.chat.format import Violation
-from ireneo.formats.chat.responses.item_rules import ITEM_RULES
+from ireneo.formats.chat.responses.item_rules import ITEM_RULES, reasoning_alone
 from ireneo.formats.chat.responses.items import read_item
 from ireneo.formats.chat.responses.names import SIDES, call_id_of, is_call, is_output, kind_of, output_kind, side_of
 from ireneo.formats.chat.rules.ids import call_without_id, duplicate_id
@@ -57,6 +57,6 @@ LOCAL_RULES: tuple[Rule, ...] = (
     call_without_id,
     *ITEM_RULES,
 )
-"""Those that look at one reply at a time."""
+"""Those that look at one item at a time."""
 
-RULES: tuple[Rule, ...] = (*LOCAL_RULES, duplicate_id, *PAIR_RULES, wrong_kind)
+RULES: tuple[Rule, ...] = (*LOCAL_RULES, reasoning_alone, duplicate_id, *PAIR_RULES, wrong_kind)
