@@ -110,7 +110,7 @@ def test_parts_are_read() -> None:
 
 def test_the_native_is_kept_only_where_the_parts_do_not_say_it_all() -> None:
     natives = [draft.native is not None for draft in FORM.decode(WHOLE)]
-    assert natives == [False, False, True, False, False, True, True, True, True, True, False]
+    assert natives == [False, False, True, False, False, True, True, True, False, True, False]
 
 
 def test_a_result_that_is_read_alone_knows_its_call() -> None:

@@ -10,7 +10,7 @@ from ireneo.formats.chat.gemini.expression import express
 from ireneo.formats.chat.gemini.names import NAME
 from ireneo.formats.chat.gemini.reader import read_content, read_contents, read_system
 from ireneo.formats.chat.gemini.rules import LOCAL_RULES, RULES, outlined
-from ireneo.formats.chat.gemini.signatures import sign
+from ireneo.formats.chat.gemini.signatures import sign_running
 from ireneo.formats.chat.gemini.steps import answer_in_order, call_after_user, drop_mere_thoughts
 from ireneo.formats.chat.gemini.writer import merge_natives, write_contents, write_system
 from ireneo.formats.chat.mends.answers import answer_calls
@@ -52,13 +52,13 @@ class GeminiContents:
         """Write drafts as valid contents, and the system drafts at its beginning apart, as words.
 
         Calls are answered in their order, the user begins, empty texts go, and what can't be shown is told in a
-        text. Signatures go back on the parts that they were found on; a call of the running turn that has lost its
-        own gets the stand-in that the provider takes.
+        text. Signatures go back on the parts that they were found on; a call that has lost its own gets the stand-in
+        that the provider takes.
         """
         sound = mended(drafts, _MENDS)
         first = leading_systems(sound)
         contents = copied_messages(write_contents(sound[first:]))
-        sign(contents)
+        sign_running(contents)
         return Payload(messages=contents, system=write_system(sound[:first]))
 
     def validate(self, payload: Payload) -> list[Violation]:

@@ -20,16 +20,32 @@ STAND_IN: Final = "skip_thought_signature_validator"
 def unsigned_calls(contents: Sequence[Content]) -> Iterator[tuple[int, Content]]:
     """The first call of each step of the running turn that lacks its signature, with its content's index."""
     for index in range(_running(contents), len(contents)):
-        if role_in(contents[index]) == "model":
-            first = next((part for part in parts_in(contents[index]) if field(part, CALL) is not None), None)
-            if first is not None and not field(first, SIGNATURE):
-                yield index, first
+        first = _first_call(contents[index])
+        if first is not None and not field(first, SIGNATURE):
+            yield index, first
 
 
-def sign(contents: Sequence[Content]) -> None:
+def sign_running(contents: Sequence[Content]) -> None:
     """Put the stand-in on each call that lacks a signature and needs one."""
     for _, part in list(unsigned_calls(contents)):
         part[SIGNATURE] = STAND_IN
+
+
+def sign(content: Content) -> Content:
+    """Put the stand-in on the first call of a content of ours, if it lacks a signature.
+
+    In whatever turn it stands: else what was sent would change when the turn is over.
+    """
+    first = _first_call(content)
+    if first is not None and not field(first, SIGNATURE):
+        first[SIGNATURE] = STAND_IN
+    return content
+
+
+def _first_call(content: Content) -> Content | None:
+    if role_in(content) != "model":
+        return None
+    return next((part for part in parts_in(content) if field(part, CALL) is not None), None)
 
 
 def _running(contents: Sequence[Content]) -> int:

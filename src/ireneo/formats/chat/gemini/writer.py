@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ireneo.formats.chat.gemini.ids import is_made_up
 from ireneo.formats.chat.gemini.media import write_media
 from ireneo.formats.chat.gemini.names import CALL, NAME, RESULT, SIGNATURE
+from ireneo.formats.chat.gemini.signatures import sign
 from ireneo.formats.chat.mends.joined import provider_groups
 from ireneo.formats.chat.notes import UNNAMED, media_note
 from ireneo.formats.chat.reading import record
@@ -49,7 +50,7 @@ def merge_natives(before: Draft, draft: Draft) -> Native | None:
 def _written(draft: Draft) -> Content:
     if draft.native is not None:
         return record(draft.native.payload, "native")
-    return {"role": "model" if draft.role == "assistant" else "user", "parts": _parts(draft.parts)}
+    return sign({"role": "model" if draft.role == "assistant" else "user", "parts": _parts(draft.parts)})
 
 
 def _parts(parts: Sequence[Part]) -> list[Content]:
