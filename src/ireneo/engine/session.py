@@ -17,27 +17,18 @@ from ireneo.engine.append import Appended
 from ireneo.engine.context import ComposedCache
 from ireneo.engine.encode import Context
 from ireneo.engine.expand import Expanded
-<<<<<<< HEAD
 from ireneo.engine.means import Means
 from ireneo.engine.notes import Pin
 from ireneo.engine.summarise import Summarised
 from ireneo.engine.tools import Tool
 from ireneo.engine.tools import tools as tools_of
 from ireneo.errors import BadInput, SessionNotFound
-=======
-from ireneo.errors import SessionNotFound
 from ireneo.formats.chat.origins import origin_of
->>>>>>> part-langchain
 from ireneo.formats.chat.registry import chat_format, detect
 from ireneo.formats.logs.registry import chat_format_of
 from ireneo.log.annotation import Annotation
 from ireneo.log.branch import MAIN, Head, SessionKey
-<<<<<<< HEAD
-from ireneo.log.message import Draft, Message
-=======
 from ireneo.log.message import Draft, Message, Text
-from ireneo.ports.store import Store
->>>>>>> part-langchain
 
 Given: TypeAlias = "Draft | Mapping[str, object] | str | object"
 """A message as a caller has it: a provider's dictionary, a framework's object, a draft, or the words of the user."""

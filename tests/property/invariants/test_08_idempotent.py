@@ -16,10 +16,10 @@ from ireneo.log.message import BLOCK_TAGS
 
 from .houses import House, calm, every_store, live_in, transcript, written_in
 from .journeys import Journey, Look, journeys, looks, travel
-from .material import FORMATS, LOGGED, Teller, scripts
+from .material import LOGGED, Teller, scripts
 from .promises import exactly_once, valid
 
-names = st.sampled_from(FORMATS)
+names = st.sampled_from(LOGGED)
 
 
 async def path_of(memory: Memory) -> Sequence[Message]:

@@ -14,6 +14,18 @@ def words_after_results(before: Draft, draft: Draft) -> bool:
     return "summary" not in (before.origin, draft.origin) and (before.role, draft.role) == ("tool", "user")
 
 
+def provider_groups(drafts: Sequence[Draft]) -> list[list[Draft]]:
+    """The drafts that share a provider's message: results together, and with them the words joined to them."""
+    groups: list[list[Draft]] = []
+    for draft in drafts:
+        before = groups[-1][-1].role if groups else None
+        if (before == "tool" and draft.role == "tool") or (draft.joined and before in ("tool", "user")):
+            groups[-1].append(draft)
+        else:
+            groups.append([draft])
+    return groups
+
+
 def join_drafts(
     drafts: Sequence[Draft],
     merge: Callable[[Draft, Draft], Native | None],
