@@ -15,6 +15,7 @@ from msgspec import Struct
 from ireneo.context.compose import Composed, all_in_one, close_loose, live, one_block, with_blocks, with_masks
 from ireneo.context.cover import choose_edge, is_cramped, next_to_open, opened, split_system, too_fine
 from ireneo.context.forest import RowItem, cover_row, grow
+from ireneo.context.plan_rebuild import RebuildTo, Stay, decide, first_target, idle_seconds
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
 from ireneo.context.weigh import Count
@@ -112,15 +113,27 @@ def assemble(head: Head, budget: int, mark: Mark | None, policy: Policy, count: 
             frozen = yield from _rebuild(mark.at_position, mark.target_tokens, policy, count)
             yield Keep(mark, frozen)
         since = yield from _path(mark.at_position + 1, head.position)
-        if frozen.tokens + sum(message.tokens for message in since) <= budget:
+        decision = _decide(frozen.tokens, since, budget, policy)
+        if isinstance(decision, Stay):
             return Assembled(composed=frozen.followed_by(since), mark=mark)
-    # Nothing of a first context is in a provider's cache yet: it may fill the budget. A later one leaves room, so
-    # that what it costs to change the prefix is paid rarely.
-    target = budget if mark is None else int(budget * policy.low_water)
+        target = decision.target
+    else:
+        target = first_target(head.total_tokens, budget, policy.low_water, policy.prices)
     composed = yield from _rebuild(head.position, target, policy, count)
     mark = Mark(at=head.id, at_position=head.position, target_tokens=target)
     yield Keep(mark, composed)
     return Assembled(composed=composed, mark=mark)
+
+
+def _decide(frozen_tokens: int, since: Sequence[Message], budget: int, policy: Policy) -> Stay | RebuildTo:
+    return decide(
+        frozen_tokens=frozen_tokens,
+        since_tokens=sum(message.tokens for message in since),
+        budget=budget,
+        low_water=policy.low_water,
+        idle_seconds=idle_seconds(since),
+        prices=policy.prices,
+    )
 
 
 def _rebuild(last: int, target: int, policy: Policy, count: Count) -> Generator[Need, Answer, Composed]:
