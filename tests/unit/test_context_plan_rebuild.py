@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+import ireneo
 from ireneo.context.plan_rebuild import RebuildTo, Stay, decide, first_target, idle_seconds
-from ireneo.context.policy import CODING
+from ireneo.context.policy import CODING, Policy
 from ireneo.context.prices import prices
 from ireneo.errors import BadInput
 from ireneo.log.branch import chain
-from ireneo.log.message import Draft, Message, Role, Text
+from ireneo.log.message import Call, Draft, Message, Result, Role, Text
 
 ANTHROPIC = prices("anthropic")
+STEPS = 28
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
@@ -120,3 +123,52 @@ def test_a_policy_takes_a_low_mark_and_prices() -> None:
         CODING.down_to(0)
     with pytest.raises(BadInput, match="There are no prices"):
         CODING.priced("acme")
+
+
+def work(number: int, at: int) -> list[Draft]:
+    """A call and its result, of some 230 tokens."""
+    call = Call(id=f"c{number}", name="read", arguments={"path": f"src/part_{number}.py"})
+    text = "\n".join(f"{line} value_{number}_{line} = compute({line})" for line in range(20))
+    return [
+        Draft(role="assistant", parts=(call,), at=NOON + timedelta(seconds=at)),
+        Draft(role="tool", parts=(Result(call_id=call.id, parts=(Text(text=text),)),), at=NOON + timedelta(seconds=at)),
+    ]
+
+
+async def sizes(policy: Policy, pause: int) -> list[int]:
+    """What the contexts of a run cost in 4,000 tokens, call by call; then of a request after a `pause`, asked twice."""
+    async with ireneo.open(":memory:") as memory:
+        session = await memory.session("run")
+        await session.append(Draft(role="user", parts=(Text(text="Read it all."),), at=NOON))
+        out = []
+        for number in range(STEPS):
+            await session.append(work(number, number))
+            out.append((await session.context(4_000, preset=policy)).tokens)
+        late = NOON + timedelta(seconds=STEPS + pause)
+        await session.append(Draft(role="user", parts=(Text(text="Go on."),), at=late))
+        for _ in range(2):
+            out.append((await session.context(4_000, preset=policy)).tokens)
+        return out
+
+
+def falls(tokens: list[int]) -> list[int]:
+    """Where a context costs less than the one before."""
+    return [place for place in range(1, len(tokens)) if tokens[place] < tokens[place - 1]]
+
+
+def test_a_run_with_prices_is_rebuilt_once_where_one_without_is_rebuilt_twice() -> None:
+    plain = asyncio.run(sizes(CODING.down_to(0.5), 10))
+    priced = asyncio.run(sizes(CODING.down_to(0.5).priced("anthropic"), 10))
+    first = falls(priced)[0]
+    assert priced[first] <= 2_000 < plain[first]
+    assert plain[first + 1] <= 2_000
+    assert sum(priced) < sum(plain)
+
+
+def test_a_run_that_goes_on_after_the_cache_expired_is_rebuilt_once() -> None:
+    policy = CODING.down_to(0.5).priced("anthropic")
+    soon, late = asyncio.run(sizes(policy, 10)), asyncio.run(sizes(policy, 1_000))
+    assert soon[:STEPS] == late[:STEPS]
+    assert soon[STEPS - 1] >= 3_000
+    assert soon[STEPS] == soon[STEPS + 1] > soon[STEPS - 1]
+    assert late[STEPS] == late[STEPS + 1] <= 2_000
