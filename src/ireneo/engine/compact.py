@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ireneo.context.assemble import (
+from ireneo.context.assemble import assemble
+from ireneo.context.compose import Composed
+from ireneo.context.forest import RowItem
+from ireneo.context.needs import (
     Answer,
     Assembled,
     KnownRow,
@@ -13,10 +16,7 @@ from ireneo.context.assemble import (
     NeedPath,
     NeedRow,
     NeedTexts,
-    assemble,
 )
-from ireneo.context.compose import Composed
-from ireneo.context.forest import RowItem
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms

@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from ireneo.context.assemble import (
+from ireneo.context.assemble import assemble
+from ireneo.context.compose import Composed
+from ireneo.context.forest import RowItem
+from ireneo.context.needs import (
     Answer,
     Assembled,
     Keep,
@@ -20,10 +23,7 @@ from ireneo.context.assemble import (
     NeedRow,
     NeedTexts,
     Recall,
-    assemble,
 )
-from ireneo.context.compose import Composed
-from ireneo.context.forest import RowItem
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
 from ireneo.context.view import Shown
@@ -96,7 +96,7 @@ async def context(
             target = narrower(target, assembled.composed, over, left)
         before = head.total_tokens
     await _keep(store, key, terms.policy.family, budget, driver.made, assembled.mark, mark)
-    return _context(budget, before, chat, payload, shown, count)
+    return replace(_context(budget, before, chat, payload, shown, count), explained=assembled.why)
 
 
 async def keep_made(store: Store, key: SessionKey, made: Sequence[Summary]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from ireneo.context.plan_rebuild import Explained
 from ireneo.context.summary import Level
 from ireneo.context.view import Shown, What, drafts
 from ireneo.context.weigh import Count, arguments_text, weigh
@@ -31,7 +32,7 @@ class ViewRow(Struct, frozen=True, kw_only=True):
     text: str
 
 
-class Context(Struct, frozen=True, kw_only=True):
+class Context(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the model sees: a message list in a provider's format, and the view that says what each part stands for."""
 
     budget: int
@@ -45,10 +46,12 @@ class Context(Struct, frozen=True, kw_only=True):
     """The system prompt, in formats that keep it apart from the messages."""
     view: tuple[ViewRow, ...]
     """Every message of the path once, in order: as itself, or under a summary."""
-    pins: tuple[ViewRow, ...]
-    """What is pinned and stands in no message that is shown."""
     violations: tuple[Violation, ...]
     """Rules of the format that the list breaks; empty unless a fault of ours is at work."""
+    pins: tuple[ViewRow, ...] = ()
+    """What is pinned and stands in no message that is shown."""
+    explained: Explained | None = None
+    """Why it was kept or rebuilt, and what that costs, where that was asked for."""
 
 
 def encode(shown: Sequence[Shown], whole: Mapping[str, Draft], chat: ChatFormat) -> Payload:

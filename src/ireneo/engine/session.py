@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from ireneo.context.policy import Policy, preset
+from ireneo.context.prices import Prices
 from ireneo.context.terms import Terms
 from ireneo.engine import append as appending
 from ireneo.engine import branches
@@ -48,6 +52,7 @@ class Session:
         self._count = means.count
         self._source = source
         self._cache = ComposedCache()
+        self._asked_at: datetime | None = None
 
     @property
     def id(self) -> str:
@@ -74,14 +79,34 @@ class Session:
             self._store, self.key, self.branch, drafts, self._count, source=self._source, after=after
         )
 
-    async def context(self, budget: int, *, to: str | None = None, preset: str | Policy = "coding") -> Context:
+    async def context(
+        self,
+        budget: int,
+        *,
+        to: str | None = None,
+        preset: str | Policy = "coding",
+        prices: str | Prices | None = None,
+        explain: bool = False,
+    ) -> Context:
         """Cut the session to `budget` tokens, in the provider's format `to` (that of the session, where none is given).
 
-        Never calls a model. Raises BudgetTooSmall under 256 tokens, and UnknownFormat.
+        With the provider's `prices` (``"anthropic"``, say) it is rebuilt when that costs least. `explain` says why it
+        was kept or rebuilt, and after how many calls that has paid for itself. Never calls a model. Raises
+        BudgetTooSmall under 256 tokens, and UnknownFormat.
         """
         chat = chat_format(to or chat_format_of(self._source) or DEFAULT_FORMAT)
-        terms = Terms(budget=budget, policy=_policy(preset), count=self._count)
-        return await cutting.context(self._store, self.key, self.branch, chat, terms, self._means.voice, self._cache)
+        policy = _policy(preset)
+        now = self._means.clock.now()
+        idle = (now - self._asked_at).total_seconds() if self._asked_at else None
+        self._asked_at = now
+        terms = Terms(
+            budget=budget,
+            policy=policy if prices is None else policy.priced(prices),
+            count=self._count,
+            idle_seconds=idle,
+        )
+        found = await cutting.context(self._store, self.key, self.branch, chat, terms, self._means.voice, self._cache)
+        return found if explain else replace(found, explained=None)
 
     async def summarise(self, budget: int, *, preset: str | Policy = "coding") -> AsyncIterator[Summarised]:
         """Let the memory's model write the summaries that a context of `budget` tokens shows, one after the other.
