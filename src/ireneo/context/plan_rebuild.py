@@ -13,6 +13,9 @@ from msgspec import Struct
 from ireneo.context.prices import Prices, rebuild_cost
 from ireneo.log.message import Message
 
+FILLED = 0.9
+"""Of its low mark, so much a context is rebuilt to where calls have a price: what is needed least would be paid for at
+every call until the next rebuild."""
 ENOUGH = 0.25
 """A rebuild that no budget asks for has to save this share of the budget at the least: it is paid in recall."""
 
@@ -63,7 +66,7 @@ def decide(
     known of a cache, and only the budget decides.
     """
     before = frozen_tokens + since_tokens
-    low = int(budget * low_water)
+    low = int(budget * low_water * (FILLED if prices else 1.0))
     expired = prices is not None and prices.expired(idle_seconds)
     if before > budget:
         return RebuildTo(low, _explain(before, low, prices, expired, f"over its budget of {budget:,}"))
@@ -78,7 +81,7 @@ def first_target(tokens: int, budget: int, low_water: float, prices: Prices | No
     Who gives no prices may be cutting a list once, and wants as much of it as there is room for. Who gives them calls
     again and again: full to the brim, the context would have to be rebuilt at the next call.
     """
-    target = budget if prices is None or tokens <= budget else int(budget * low_water)
+    target = budget if prices is None or tokens <= budget else int(budget * low_water * FILLED)
     return target, _explain(tokens, min(target, tokens), prices, False, f"over its budget of {budget:,}")
 
 
