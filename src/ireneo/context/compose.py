@@ -28,6 +28,8 @@ class Composed(Struct, frozen=True, kw_only=True):
 
     shown: tuple[Shown, ...]
     tokens: int
+    in_loop: bool = False
+    """A tool loop runs on behind its last message, whose first thoughts it does not show."""
 
     def followed_by(self, messages: Sequence[Message], after: int, terms: Terms) -> Composed:
         """The same context with the messages that came since, as they are; `after` is the place of the last one before.
@@ -35,7 +37,7 @@ class Composed(Struct, frozen=True, kw_only=True):
         They were said with just this context before them, so thinking that is bound to what came before it still is:
         but for a loop that began before the context was made, whose first thoughts are gone.
         """
-        whole = next_loop(messages) if terms.thinking == "prefix" else 0
+        whole = next_loop(messages, running=self.in_loop) if terms.thinking == "prefix" else 0
         fresh = [
             verbatim(message, thinking=terms.thinking != "none" and place >= whole)
             for place, message in enumerate(messages)
@@ -44,9 +46,8 @@ class Composed(Struct, frozen=True, kw_only=True):
 
 
 def live(messages: Sequence[Message], terms: Terms) -> Composed:
-    """Show every message as it is: with the model's thinking where there is room for it."""
-    size = sum(message.tokens + message.thinking_tokens for message in messages)
-    thinking = terms.thinking != "none" and size <= terms.budget
+    """Show every message as it is, with the model's thinking where the format has a place for it."""
+    thinking = terms.thinking != "none"
     return composed(with_notes(messages, [verbatim(message, thinking=thinking) for message in messages], -1, terms))
 
 
