@@ -50,6 +50,8 @@ UNLIMITED = Limits(calls_per_session=None, tokens_per_session=None, calls_per_da
 CERTAIN, FOUND = 1.96, 0.84
 """A difference is to be found in four of five measurements, and to be chance in one of twenty."""
 DIFFERENCE = 0.10
+FAULTS_IN_A_ROW = 9
+"""After so many answers that were none, no more are asked for."""
 
 
 class Bill(Struct):
@@ -96,6 +98,8 @@ class Result(Struct):
     unanswered: Counter[str] = field(default_factory=Counter)
     written: Counter[str] = field(default_factory=Counter)
     """What became of the notes, by voice and outcome."""
+    fault: str = ""
+    """What was wrong with the last answer that was none."""
     stopped: str = ""
     """Why it ended before all cuts were asked."""
 
@@ -108,7 +112,7 @@ async def measure(
     cuts: Sequence[Cut], model: LanguageModel, budget: int, *, write: bool, bill: Bill, tell: Callable[[str], None]
 ) -> Result:
     """Ask for the next action at each cut, in each voice; with `write`, the model writes the notes before."""
-    result = Result()
+    result, in_a_row = Result(), 0
     for number, cut in enumerate(cuts):
         # The voices take turns in who comes first: a server may change as the hours pass.
         turn = number % len(VOICES)
@@ -118,12 +122,18 @@ async def measure(
             try:
                 context = await shown(cut, asked if write else None, budget, voice, result.written)
                 reply = await asked.ask(question(context, voice, cut.tools), Act)
-            except (BadReply, ModelRefused):
+            except (BadReply, ModelRefused) as error:
                 result.unanswered[voice] += 1
+                in_a_row += 1
+                result.fault = str(error)
+                if in_a_row == FAULTS_IN_A_ROW:
+                    result.stopped = "no answer was one any more"
+                    return result
             except ModelError as error:
                 result.stopped = str(error)
                 return result
             else:
+                in_a_row = 0
                 repeats[voice] = bool(repeated(reply.value.call, cut.dead_ends))
         if len(repeats) == len(VOICES):
             result.repeats.append(repeats)
@@ -193,6 +203,8 @@ def report(result: Result, model: str, bill: Bill) -> Iterator[str]:
         yield f"a difference of {DIFFERENCE * 100:.0f} points would be seen, if there is one, with about {most:,} cuts"
     if result.written:
         yield "notes: " + ", ".join(f"{name} {count}" for name, count in sorted(result.written.items()))
+    if result.fault:
+        yield f"{sum(result.unanswered.values())} answers were none, the last: {result.fault}"
     if result.stopped:
         yield f"stopped early: {result.stopped}"
 

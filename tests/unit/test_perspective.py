@@ -138,7 +138,13 @@ def test_a_cut_without_an_answer_in_one_voice_counts_in_none(benchmark: ModuleTy
     assert result.repeats == []
     assert result.unanswered == {"second": 3}
     assert bill.calls == 9
-    assert list(benchmark.report(result, "scripted", bill))
+    assert list(benchmark.report(result, "scripted", bill))[-1] == "3 answers were none, the last: no"
+
+
+def test_it_gives_up_on_a_model_that_never_answers(benchmark: ModuleType, cuts: list[Any]) -> None:
+    result, bill, _ = measured(benchmark, cuts * 4, lambda prompt: BadReply("no", calls=1))
+    assert bill.calls == benchmark.FAULTS_IN_A_ROW
+    assert "stopped early" in list(benchmark.report(result, "scripted", bill))[-1]
 
 
 def test_it_stops_at_the_last_call_and_where_there_is_no_server(benchmark: ModuleType, cuts: list[Any]) -> None:
