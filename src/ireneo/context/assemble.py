@@ -37,14 +37,13 @@ from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
 from ireneo.log.atoms import atoms, torn
 from ireneo.log.branch import Head
+from ireneo.log.loops import loop_runs
 from ireneo.log.message import Message
 
 MASKABLE = 12
 """Outputs are most of a run, but hardly ever more than eleven twelfths of it: longer paths are not tried with masks."""
 TAIL = 64
 """Messages that are read at a time from the end of a path to find where it stops being live."""
-
-
 WIDENINGS = 3
 """How often what the blocks leave of the room is given to the live part."""
 SPARE_SHARE = 0.15
@@ -111,17 +110,27 @@ def _rebuild(
         terms = replace(terms, notes=disputes)
     live_tokens = int(target * terms.policy.live_share)
     tail = yield from _tail(last, max(live_tokens, 1), terms.policy)
+    blocks = yield from _tiers(tail, target, terms, known)
+    yield Made(blocks.made)
+    return replace(blocks.composed, in_loop=loop_runs(tail)), (*blocks.texts, *heard)
+
+
+def _tiers(
+    tail: Sequence[Message], target: int, terms: Terms, known: tuple[str, ...] | None
+) -> Generator[Need, Answer, _Blocks]:
+    """Make the context of the path that ends with `tail`, the tiers one after the other."""
+    last, live_tokens = tail[-1].position, int(target * terms.policy.live_share)
     if terms.policy.eager:
         eager = yield from _eager(tail, target, terms, known)
         if eager is not None:
-            return eager.composed, (*eager.texts, *heard)
+            return eager
     edge = tail[choose_edge(tail, live_tokens, terms.policy)].position
-    if edge * 20 < target:
+    if tail[-1].total_tokens <= target or edge * 20 < target:
         messages = yield from _path(0, last)
         if sum(message.tokens for message in messages) <= target * MASKABLE:
             masked = with_masks(messages, edge, target, terms)
             if masked.tokens <= target:
-                return masked, heard
+                return _Blocks(composed=masked)
     for _ in range(WIDENINGS):
         blocks = yield from _with_blocks(tail, target, live_tokens, terms, known)
         free = target - blocks.composed.tokens
@@ -130,8 +139,7 @@ def _rebuild(
         # The past has said what it has to say: what is left is for more of the newest turns, verbatim.
         live_tokens += free - free // 10
         tail = yield from _tail(last, live_tokens, terms.policy)
-    yield Made(blocks.made)
-    return blocks.composed, (*blocks.texts, *heard)
+    return blocks
 
 
 class _Blocks(Struct, frozen=True, kw_only=True):
