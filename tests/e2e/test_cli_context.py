@@ -12,7 +12,7 @@ import pytest
 from tests.e2e.test_cli_command import AGENT, DESK, answer, run
 
 KEYS = {"budget", "tokens", "tokens_before", "format", "messages", "view", "violations"}
-ROW = {"id", "what", "level", "depth", "first", "last", "covers", "tokens", "text"}
+ROW = {"id", "what", "level", "depth", "first", "last", "covers", "tokens", "text", "disputed"}
 MESSAGES = 59
 """How many messages the agent's log holds."""
 
@@ -29,7 +29,8 @@ def test_a_log_is_cut_to_its_budget(budget: int, preset: str, tmp_path: Path) ->
     cut = context(AGENT, "--budget", budget, "--preset", preset, cwd=tmp_path)
     assert set(cut) == KEYS
     assert all(set(row) == ROW for row in cut["view"])
-    assert {row["what"] for row in cut["view"]} <= {"message", "masked", "summary"}
+    assert {row["what"] for row in cut["view"]} <= {"message", "masked", "summary", "pins"}
+    assert all((row["covers"] == 0) == (row["what"] == "pins") for row in cut["view"])
     assert cut["budget"] == budget >= cut["tokens"]
     assert cut["tokens_before"] > 5_000
     assert cut["format"] == "anthropic"
@@ -99,7 +100,7 @@ def test_a_block_of_a_file_opens_again() -> None:
         assert [message["id"] for message in opened["messages"]][:: row["covers"] - 1 or 1] == (
             [row["first"], row["last"]] if row["covers"] > 1 else [row["first"]]
         )
-    message = answer("expand", cut["view"][0]["first"], "--file", AGENT)
+    message = answer("expand", blocks[0]["first"], "--file", AGENT)
     assert isinstance(message, dict)
     assert message["summary"] is None
     assert message["messages"][0]["draft"]["record"]["format"] == "claude-code"

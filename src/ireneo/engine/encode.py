@@ -29,6 +29,8 @@ class ViewRow(Struct, frozen=True, kw_only=True):
     """How many messages it stands for."""
     tokens: int
     text: str
+    disputed: str = ""
+    """Of a summary: why it is disputed, if it is."""
 
 
 class Context(Struct, frozen=True, kw_only=True):
@@ -95,6 +97,7 @@ def view_rows(shown: Sequence[Shown]) -> tuple[ViewRow, ...]:
             covers=each.covers,
             tokens=each.tokens,
             text=each.text,
+            disputed=each.disputed,
         )
         for each in shown
     )
