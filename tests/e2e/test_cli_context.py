@@ -60,6 +60,26 @@ def test_one_of_several_sessions() -> None:
     assert "trumpet" in json.dumps(other["messages"])
 
 
+def test_the_first_of_several_sessions_is_not_shown_in_silence() -> None:
+    said = run("context", DESK, "--budget", 2000, "--json").stderr
+    assert said == (
+        f"warning: {DESK} holds 2 sessions; this is the first, reed-valve-0412. Name another with --session.\n"
+    )
+    assert run("context", DESK, "--budget", 2000, "--session", "reed-valve-0412").stderr == ""
+    assert run("context", AGENT, "--budget", 2000).stderr == ""
+
+
+def test_the_format_of_a_file_may_be_named(tmp_path: Path) -> None:
+    (tmp_path / "odd.txt").write_text("not a log\n" * 7_000 + DESK.read_text())
+    assert "name it with --format" in run("context", "odd.txt", "--budget", 2000, cwd=tmp_path, ends=2).stderr
+    named = ("--format", "openai", "--session", "reed-valve-0412")
+    assert context(tmp_path / "odd.txt", "--budget", 2000, *named) == context(DESK, "--budget", 2000)
+    block = next(row for row in context(DESK, "--budget", 400)["view"] if row["what"] == "summary")
+    found = ("expand", block["id"], "--file", "odd.txt", "--budget", 400)
+    run(*found, "--format", "openai", cwd=tmp_path)
+    run(*found, cwd=tmp_path, ends=2)
+
+
 @pytest.mark.parametrize("suffix", [".jsonl.xz", ".jsonl.gz", ".log"])
 def test_a_file_may_be_packed(suffix: str, tmp_path: Path) -> None:
     data = AGENT.read_bytes()

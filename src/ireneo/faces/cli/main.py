@@ -16,6 +16,7 @@ from ireneo.faces.cli.compact import compact
 from ireneo.faces.cli.context import context
 from ireneo.faces.cli.demo import demo
 from ireneo.faces.cli.expand import expand
+from ireneo.faces.cli.groups import grouped
 from ireneo.faces.cli.imports import import_logs
 from ireneo.faces.cli.sessions import formats, sessions
 from ireneo.faces.cli.snapshot import snapshot
@@ -50,7 +51,7 @@ def main(
 
 app.command("import")(import_logs)
 for command in (sessions, context, expand, compact, snapshot, rewind, fork, formats, demo):
-    app.command()(command)
+    app.command()(grouped(command))
 
 
 def run() -> NoReturn:
