@@ -18,6 +18,7 @@ from ireneo.engine.context import ComposedCache
 from ireneo.engine.encode import Context
 from ireneo.engine.expand import Expanded
 from ireneo.engine.means import Means
+from ireneo.engine.models import Models
 from ireneo.engine.notes import Pin
 from ireneo.engine.summarise import Summarised
 from ireneo.engine.tools import Tool
@@ -88,13 +89,21 @@ class Session:
         They are checked against their sources, and taken up at the next rebuild. A model that fails changes nothing.
         Raises BadInput where the memory was opened without a model.
         """
-        models = self._means.models_for(self.key)
-        if models.for_task("turn") is None and models.for_task("goal") is None:
-            raise BadInput("This memory was opened without a model for summaries; open it with one: model=….")
+        models = self._writers()
         terms = Terms(budget=budget, policy=_policy(preset), count=self._count)
         summarised = summarising.summarise(self._store, self.key, self.branch, terms, self._means.voice, models)
         async for each in summarised:
             yield each
+
+    async def due(self, budget: int, *, preset: str | Policy = "coding") -> int:
+        """How many summaries `summarise` would ask the memory's model for; about the work of a context, and no model.
+
+        Raises BadInput where the memory was opened without a model.
+        """
+        models = self._writers()
+        terms = Terms(budget=budget, policy=_policy(preset), count=self._count)
+        due = await summarising.due_summaries(self._store, self.key, self.branch, terms, self._means.voice)
+        return sum(models.for_task(summary.level) is not None for summary in due)
 
     async def pin(self, text: str) -> Annotation:
         """Pin `text` here: it is shown word for word in every context from now on, until it is released."""
@@ -148,6 +157,12 @@ class Session:
             if head is None:
                 return ()
             return await tx.log.path(self.key, head.id, first, head.position if last is None else last)
+
+    def _writers(self) -> Models:
+        models = self._means.models_for(self.key)
+        if models.for_task("turn") is None and models.for_task("goal") is None:
+            raise BadInput("This memory was opened without a model for summaries; open it with one: model=….")
+        return models
 
     async def check(self) -> None:
         """Raise SessionNotFound unless the session has the branch that this stands on."""
