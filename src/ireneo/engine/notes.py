@@ -19,7 +19,6 @@ from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import MessageId
 from ireneo.ports.store import Store, Transaction
 
-
 SHOWN = 60
 """Characters of each pin, where a name calls several."""
 
@@ -86,7 +85,7 @@ def _dispute_of(summary: Summary, reason: str, claim: str) -> Annotation:
 
 
 def _meant(pins: Sequence[Pin], name: str, key: SessionKey) -> Pin:
-    """The one pin that `name` calls; those that stand in one message share its id, and are told apart by their words."""
+    """The one pin that `name` calls; those that stand in one message share its id, and are told by their words."""
     words = " ".join(name.split())
     exact = [each for each in pins if each.text == words] or [each for each in pins if each.id == words]
     begins = [each for each in pins if len(words) > len("p_") and each.id.startswith(words)]
