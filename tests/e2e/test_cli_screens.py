@@ -126,6 +126,8 @@ def test_colours_stand_for_letters() -> None:
     bar = next(line for line in COLOUR.sub("", text).splitlines() if line.startswith("  context"))
     assert set(bar.removeprefix("  context").strip()) == {"█", "░"}
     assert len(bar) == 78
+    (coloured,) = [line for line in text.splitlines() if COLOUR.sub("", line) == bar]
+    assert coloured.startswith("\x1b[2m  context  \x1b[0m\x1b[38;5;"), "the label alone is dim"
 
 
 def test_a_row_stands_for_what_belongs_together() -> None:
