@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import socket
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from tests.e2e import loopback
 from tests.e2e.loopback import Answer, Asked, LoopbackModel, Script, always
 from tests.e2e.test_cli_command import AGENT, Done, answer, run, spawn
+from tests.e2e.test_cli_screens import watched
 
 import ireneo
 from ireneo.adapters.llm import model as adapter
@@ -91,6 +93,14 @@ def test_a_model_writes_what_a_context_shows(folder: Path) -> None:
     assert "100 % of its claims supported" in who
     offline = next(row for row in blocks if GOAL["goal_arc"] not in row["text"] and TURN["strategy"] not in row["text"])
     assert "written by" not in run("expand", offline["id"], cwd=folder).stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such terminals")
+def test_a_terminal_sees_how_far_it_is(folder: Path) -> None:
+    with LoopbackModel("openai", script(TURN)) as server:
+        shown = watched([str(each) for each in asking(server)], folder)
+    assert f"{DUE}/{DUE}" in shown
+    assert f"{DUE} blocks: {DUE} written" in shown
 
 
 def test_what_is_not_supported_is_said(folder: Path) -> None:
