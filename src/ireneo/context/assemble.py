@@ -58,7 +58,7 @@ def assemble(head: Head, mark: Mark | None, terms: Terms) -> Assembling:
         composed = live(messages, terms)
         if composed.tokens <= budget:
             return Assembled(composed=composed, mark=None, why=whole(composed.tokens, budget))
-    if mark is not None and not _newly_disputed(mark, terms):
+    if mark is not None and not terms.rebuild and not _newly_disputed(mark, terms):
         frozen = cast("Composed | None", (yield Recall(mark)))
         if frozen is None:
             frozen, _ = yield from _rebuild(mark.at_position, mark.target_tokens, terms, mark.taken_up)

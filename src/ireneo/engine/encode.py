@@ -30,6 +30,8 @@ class ViewRow(Struct, frozen=True, kw_only=True):
     """How many messages it stands for."""
     tokens: int
     text: str
+    disputed: str = ""
+    """Of a summary: why it is disputed, if it is."""
 
 
 class Context(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -110,6 +112,7 @@ def _rows(shown: Iterable[Shown]) -> tuple[ViewRow, ...]:
             covers=each.covers,
             tokens=each.tokens,
             text=each.text,
+            disputed=each.disputed,
         )
         for each in shown
     )

@@ -22,6 +22,7 @@ from ireneo.engine.context import ComposedCache
 from ireneo.engine.encode import Context
 from ireneo.engine.expand import Expanded
 from ireneo.engine.means import Means
+from ireneo.engine.models import Models
 from ireneo.engine.notes import Pin
 from ireneo.engine.summarise import Summarised
 from ireneo.engine.tools import Tool
@@ -87,12 +88,14 @@ class Session:
         preset: str | Policy = "coding",
         prices: str | Prices | None = None,
         explain: bool = False,
+        rebuild: bool = False,
     ) -> Context:
         """Cut the session to `budget` tokens, in the provider's format `to` (that of the session, where none is given).
 
         With the provider's `prices` (``"anthropic"``, say) it is rebuilt when that costs least. `explain` says why it
-        was kept or rebuilt, and after how many calls that has paid for itself. Never calls a model. Raises
-        BudgetTooSmall under 256 tokens, and UnknownFormat.
+        was kept or rebuilt, and after how many calls that has paid for itself. `rebuild` makes it anew, with the
+        summaries that were written since, where it would be kept. Never calls a model. Raises BudgetTooSmall under 256
+        tokens, and UnknownFormat.
         """
         chat = chat_format(to or chat_format_of(self._source) or DEFAULT_FORMAT)
         policy = _policy(preset)
@@ -104,6 +107,7 @@ class Session:
             policy=policy if prices is None else policy.priced(prices),
             count=self._count,
             idle_seconds=idle,
+            rebuild=rebuild,
         )
         found = await cutting.context(self._store, self.key, self.branch, chat, terms, self._means.voice, self._cache)
         return found if explain else replace(found, explained=None)
@@ -114,13 +118,21 @@ class Session:
         They are checked against their sources, and taken up at the next rebuild. A model that fails changes nothing.
         Raises BadInput where the memory was opened without a model.
         """
-        models = self._means.models_for(self.key)
-        if models.for_task("turn") is None and models.for_task("goal") is None:
-            raise BadInput("This memory was opened without a model for summaries; open it with one: model=….")
+        models = self._writers()
         terms = Terms(budget=budget, policy=_policy(preset), count=self._count)
         summarised = summarising.summarise(self._store, self.key, self.branch, terms, self._means.voice, models)
         async for each in summarised:
             yield each
+
+    async def due(self, budget: int, *, preset: str | Policy = "coding") -> int:
+        """How many summaries `summarise` would ask the memory's model for; about the work of a context, and no model.
+
+        Raises BadInput where the memory was opened without a model.
+        """
+        models = self._writers()
+        terms = Terms(budget=budget, policy=_policy(preset), count=self._count)
+        due = await summarising.due_summaries(self._store, self.key, self.branch, terms, self._means.voice)
+        return sum(models.for_task(summary.level) is not None for summary in due)
 
     async def pin(self, text: str) -> Annotation:
         """Pin `text` here: it is shown word for word in every context from now on, until it is released."""
@@ -174,6 +186,12 @@ class Session:
             if head is None:
                 return ()
             return await tx.log.path(self.key, head.id, first, head.position if last is None else last)
+
+    def _writers(self) -> Models:
+        models = self._means.models_for(self.key)
+        if models.for_task("turn") is None and models.for_task("goal") is None:
+            raise BadInput("This memory was opened without a model for summaries; open it with one: model=….")
+        return models
 
     async def check(self) -> None:
         """Raise SessionNotFound unless the session has the branch that this stands on."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import Struct
 
 DEFAULT_DB = "memory.db"
 DEFAULT_SPACE = "default"
@@ -28,6 +29,9 @@ To = Annotated[
 Format = Annotated[
     str, typer.Option("--format", "-f", metavar="FORMAT", help="The log's format; `ireneo formats` lists them.")
 ]
+FormatOfFile = Annotated[
+    str, typer.Option("--format", "-f", metavar="FORMAT", help="Of a file: its format; `ireneo formats` lists them.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, and nothing else there.")]
 SessionOf = Annotated[
     str | None,
@@ -39,3 +43,17 @@ SessionName = Annotated[
     str,
     typer.Argument(metavar="SESSION", help="Its id or the beginning of it; SESSION@BRANCH stands on another branch."),
 ]
+
+
+class Within(Struct, frozen=True, kw_only=True):
+    """Which session of a file is meant, and how the file is read."""
+
+    session: SessionOf = None
+    format: FormatOfFile = AUTO
+
+
+class Stored(Struct, frozen=True, kw_only=True):
+    """Where the memory is."""
+
+    db: Db = None
+    space: Space = DEFAULT_SPACE
