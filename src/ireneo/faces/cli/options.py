@@ -39,6 +39,12 @@ SessionOf = Annotated[
         "--session", "-s", metavar="ID", help="Which session of a file that holds several.", show_default="the first"
     ),
 ]
+Prices = Annotated[
+    str | None,
+    typer.Option("--prices", metavar="NAME", help="The provider's prices: a session is rebuilt when that costs least."),
+]
+Explain = Annotated[bool, typer.Option("--explain", help="Say why a session was kept or rebuilt, and what that costs.")]
+Rebuild = Annotated[bool, typer.Option("--rebuild", help="Make it anew, with the summaries that were written since.")]
 SessionName = Annotated[
     str,
     typer.Argument(metavar="SESSION", help="Its id or the beginning of it; SESSION@BRANCH stands on another branch."),
@@ -50,6 +56,14 @@ class Within(Struct, frozen=True, kw_only=True):
 
     session: SessionOf = None
     format: FormatOfFile = AUTO
+
+
+class Cutting(Struct, frozen=True, kw_only=True):
+    """How a session of the database is cut from one call to the next."""
+
+    prices: Prices = None
+    explain: Explain = False
+    rebuild: Rebuild = False
 
 
 class Stored(Struct, frozen=True, kw_only=True):

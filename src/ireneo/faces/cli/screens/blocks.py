@@ -91,6 +91,11 @@ def places_of(path: Sequence[ireneo.Draft]) -> list[Place]:
     return out
 
 
+def rows_of(context: ireneo.Context) -> tuple[ireneo.ViewRow, ...]:
+    """What there is to look at: the pins, then the path."""
+    return (*context.pins, *context.view)
+
+
 def ends_of(view: Sequence[ireneo.ViewRow]) -> list[tuple[int, int]]:
     """The positions on the path at which each row begins and ends; together they cover it without a gap.
 
@@ -107,7 +112,8 @@ def ends_of(view: Sequence[ireneo.ViewRow]) -> list[tuple[int, int]]:
 
 def parts_of(context: ireneo.Context, ends: Sequence[Ends]) -> list[Part]:
     """Each row of the view in its tier; `ends` are the places of its first and last message."""
-    short = [index for index, row in enumerate(context.view) if row.what in ("summary", "masked")]
+    rows = rows_of(context)
+    short = [index for index, row in enumerate(rows) if row.what in ("summary", "masked")]
     live_from = short[-1] + 1 if short else 0
     return [
         Part(
@@ -117,7 +123,7 @@ def parts_of(context: ireneo.Context, ends: Sequence[Ends]) -> list[Part]:
             first_turn=first.turn,
             last_turn=last.turn,
         )
-        for index, (row, (first, last)) in enumerate(zip(context.view, ends, strict=True))
+        for index, (row, (first, last)) in enumerate(zip(rows, ends, strict=True))
     ]
 
 

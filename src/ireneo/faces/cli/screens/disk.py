@@ -48,6 +48,9 @@ def show_context(screen: Console, context: ireneo.Context, parts: Sequence[Part]
     screen.print()
     show_columns(screen, _COLUMNS, [_row(block, coloured=coloured) for block in blocks_of(parts)])
     screen.print()
+    if context.explained is not None:
+        show_labelled(screen, "explained", Text(context.explained.decision), width=LABEL)
+        screen.print()
     for broken in context.violations:
         screen.print(Text(f"  message {broken.index} breaks {broken.rule}: {broken.message}", style="red"))
 
