@@ -15,7 +15,7 @@ The log is the truth; everything else is a view of it that names its sources::
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ireneo.context.policy import CODING, FORGE, Policy
+    from ireneo.context.policy import CODING, Policy
     from ireneo.context.prices import Prices
     from ireneo.context.summary import Summary
     from ireneo.engine.encode import Context, ViewRow
@@ -32,14 +32,13 @@ if TYPE_CHECKING:
     from ireneo.log.branch import ROOT
     from ireneo.log.message import Draft, Message
     from ireneo.ports.store import SessionInfo
-    from ireneo.wiring import compact, open
+    from ireneo.wiring import compact, models, open
 
 __version__ = "0.1.0"
 
 __all__ = [
     "CHAT_FORMATS",
     "CODING",
-    "FORGE",
     "LOG_FORMATS",
     "ROOT",
     "BadInput",
@@ -65,6 +64,7 @@ __all__ = [
     "chat_format",
     "compact",
     "log_format",
+    "models",
     "open",
     "recognise",
 ]
@@ -72,7 +72,6 @@ __all__ = [
 _HOMES = {
     "CHAT_FORMATS": "ireneo.formats.chat.registry",
     "CODING": "ireneo.context.policy",
-    "FORGE": "ireneo.context.policy",
     "LOG_FORMATS": "ireneo.formats.logs.registry",
     "ROOT": "ireneo.log.branch",
     "BadInput": "ireneo.errors",
@@ -98,6 +97,7 @@ _HOMES = {
     "chat_format": "ireneo.formats.chat.registry",
     "compact": "ireneo.wiring",
     "log_format": "ireneo.formats.logs.registry",
+    "models": "ireneo.wiring",
     "open": "ireneo.wiring",
     "recognise": "ireneo.formats.logs.registry",
 }

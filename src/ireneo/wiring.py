@@ -21,6 +21,7 @@ from ireneo.engine.spending import Limits
 from ireneo.errors import BadInput
 from ireneo.formats.chat.registry import chat_format, detect
 from ireneo.log.message import Draft
+from ireneo.prompts.voices import Voice
 
 if TYPE_CHECKING:
     from ireneo.ports.llm import LanguageModel
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 IN_MEMORY = ":memory:"
 TokenCounts = Literal["estimate", "o200k"]
-ModelChoice: TypeAlias = "str | LanguageModel | Mapping[str, str | LanguageModel] | None"
+ModelChoice: TypeAlias = "str | LanguageModel | Mapping[str, str | LanguageModel] | Models | None"
 
 
 @asynccontextmanager
@@ -40,8 +41,7 @@ async def open(
     tokens: TokenCounts | Tokenizer = "estimate",
     durability: Literal["full", "normal"] = "full",
     model: ModelChoice = None,
-    base_url: str | None = None,
-    timeout_seconds: float = 60.0,
+    voice: Voice = "first",
     limits: Limits | None = None,
 ) -> AsyncIterator[Memory]:
     """Open a memory: the SQLite file at `url` (made when it is not there), or ``":memory:"`` for one that dies with it.
@@ -51,16 +51,22 @@ async def open(
     acknowledged survives a power cut; ``"normal"`` is faster, and a power cut may take the last moments.
 
     `model` writes the richer summaries (`Session.summarise`): a name such as ``"anthropic:claude-haiku-4-5"`` or
-    ``"ollama:llama3"``, where `base_url` is its server if that is not the provider's own; a model of your own; or one
-    for each task, as ``{"turn": …, "goal": …}``. One answer takes no longer than `timeout_seconds`. `limits` says what
-    may be spent on it; there is always a limit.
+    ``"ollama:llama3"``, a model of your own, one for each task as ``{"turn": …, "goal": …}``, or what `models` gives,
+    for a server of your own. They are written in the first person, unless another `voice` is to be compared with it.
+    `limits` says what may be spent; there is always a limit.
 
     Raises NotADatabase, NewerDatabase, StoreBusy.
     """
-    chosen = models(model, base_url=base_url, timeout_seconds=timeout_seconds)
+    chosen = model if isinstance(model, Models) else models(model)
+    counts = tokenizer(tokens)
     store = await _store(fspath(url), durability)
     means = Means(
-        store=store, count=tokenizer(tokens).count, clock=SystemClock(), models=chosen, limits=limits or Limits()
+        store=store,
+        count=counts.count,
+        clock=SystemClock(),
+        models=chosen,
+        limits=limits or Limits(),
+        voice=voice,
     )
     try:
         yield Memory(means, space)
@@ -109,7 +115,7 @@ def tokenizer(tokens: TokenCounts | Tokenizer) -> Tokenizer:
 
 
 def models(
-    given: ModelChoice,
+    given: str | LanguageModel | Mapping[str, str | LanguageModel] | None,
     *,
     base_url: str | None = None,
     api_key: str | None = None,

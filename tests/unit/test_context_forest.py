@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from ireneo import FORGE, Draft, Message, Policy, Summary
+from ireneo import Draft, Message, Policy, Summary
 from ireneo.context.forest import RowItem, cover_row, grow, is_kept, loose_from, open_block
+from ireneo.context.policy import FORGE
 from ireneo.context.weigh import weigh
 from ireneo.log.atoms import atoms
 from ireneo.log.branch import chain

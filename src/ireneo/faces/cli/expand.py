@@ -90,7 +90,7 @@ async def _in_file(given: str, id: str, session: str | None, budget: int, format
         for name in names:
             if session is not None and not name.startswith(session):
                 continue
-            for preset in (ireneo.CODING, ireneo.FORGE):
+            for preset in ("coding", "forge"):
                 one = await memory.session(name)
                 if id.startswith("s_"):
                     await one.context(budget, preset=preset)

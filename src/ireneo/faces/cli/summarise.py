@@ -55,7 +55,7 @@ class Asking(Struct, frozen=True, kw_only=True):
         typer.Option(
             "--base-url",
             metavar="URL",
-            help="A server that speaks like the provider. No key is sent there.",
+            help="A server that speaks like the provider; its key is $IRENEO_API_KEY, and no other is sent there.",
             show_default="$IRENEO_BASE_URL, else the provider's",
         ),
     ] = None
@@ -74,7 +74,7 @@ class Asking(Struct, frozen=True, kw_only=True):
             "turn": self.turn_model,
             "goal": self.goal_model,
         }
-        found = {task: name for task, name in named.items() if name}
+        found: dict[str, str] = {task: name for task, name in named.items() if name}
         if not found:
             raise BadInput(NO_MODEL)
         return found
@@ -134,13 +134,15 @@ def summarise(
 
 
 async def _write(named: str, budget: int, preset: str, asking: Asking, stored: Stored) -> Outcome:
-    models = asking.models()
     async with ireneo.open(
         existing(stored.db),
         space=stored.space,
-        model=dict(models),
-        base_url=asking.base_url or os.environ.get("IRENEO_BASE_URL") or None,
-        timeout_seconds=asking.timeout,
+        model=ireneo.models(
+            dict(asking.models()),
+            base_url=asking.base_url or os.environ.get("IRENEO_BASE_URL") or None,
+            api_key=os.environ.get("IRENEO_API_KEY") or None,
+            timeout_seconds=asking.timeout,
+        ),
         limits=asking.limits(),
     ) as memory:
         session = await session_named(memory, named)
