@@ -105,16 +105,18 @@ def _lifts(lift: Line, pin: Line) -> bool:
 
 
 def _speaks_of(text: str) -> set[str]:
-    said = {word.lower().rstrip(".") for word in _WORD.findall(text)}
+    said = {word.lower().rstrip(".") for word in _WORD.findall(words.SCOPE.sub(" ", text))}
     return {_stem(word) for word in said if word not in words.EMPTY and len(word) > 1}
 
 
 def _stem(word: str) -> str:
-    """A word without its ending, so that `pushing` meets `push`."""
-    for ending in ("ing", "ies", "ed", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
+    """A word without its ending, so that `pushing` meets `push`, `files` meets `file` and `running` meets `run`."""
+    for ending in ("ing", "ies", "ed", "es", "s", "e", "y"):
+        # Friday is no word of one Frida, as dependencies are of a dependency.
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and word[-2:] not in ("ay", "ey", "oy"):
+            word = word[: -len(ending)]
+            break
+    return word[:-1] if len(word) > 2 and word[-1] == word[-2] else word
 
 
 def _strength(sentence: str) -> float:
@@ -127,7 +129,7 @@ def _strength(sentence: str) -> float:
         base = max(base, STRONG)
     elif words.MUST.search(sentence):
         base = max(base, MEDIUM)
-    elif words.HINT.search(sentence) and len(sentence.split()) <= SHORT_WORDS:
+    elif words.HINT.search(sentence) and len(sentence.split()) <= SHORT_WORDS and not words.TELLS.search(sentence):
         base = max(base, MILD)
     if words.SCOPE.search(sentence):
         # What says how far it reaches is a rule even where it has no verb that we know.
