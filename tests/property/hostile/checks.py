@@ -27,9 +27,18 @@ async def written(session: Session) -> list[Summary]:
 
 
 async def stored(session: Session) -> list[Summary]:
-    """Every summary of the session's store."""
+    """Every summary of the session's store: one look finds ten at the most, so longer beginnings are looked for."""
+    out: list[Summary] = []
+    beginnings = ["s_"]
     async with session._store.read() as tx:
-        return list(await tx.summaries.find(session.key, "s_"))
+        while beginnings:
+            beginning = beginnings.pop()
+            found = await tx.summaries.find(session.key, beginning)
+            if len(found) < 10:
+                out += found
+            else:
+                beginnings += [beginning + letter for letter in "abcdefghijklmnopqrstuvwxyz234567"]
+    return out
 
 
 def lines_of(summary: Summary) -> Iterator[tuple[SectionName, Line]]:
