@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from ireneo.context import constraint_words as words
 from ireneo.context.summary import Line
 from ireneo.log.annotation import Annotation
@@ -84,10 +86,25 @@ def standing(pins: Iterable[Line], lifts: Sequence[Line]) -> list[Line]:
             name = " ".join(pin.text.lower().split()).rstrip(".!")
             earlier = out.pop(name, None)
             out[name] = pin if earlier is None or pin.weight >= earlier.weight else earlier
+    _take_in(out)
     if len(out) > MAX_PINS:
         strongest = sorted(out.values(), key=lambda line: (-line.weight, -line.position))[:MAX_PINS]
         return sorted(strongest, key=lambda line: line.position)
     return list(out.values())
+
+
+def _take_in(pins: dict[str, Line]) -> None:
+    """Let a sentence stand for the part of it that was pinned as well, as binding as either."""
+    for name, pin in list(pins.items()):
+        whole = next((each for each in pins if each != name and name in each and _same(pins[each], pin)), None)
+        if whole is not None:
+            del pins[name]
+            pins[whole] = replace(pins[whole], weight=max(pins[whole].weight, pin.weight))
+
+
+def _same(one: Line, other: Line) -> bool:
+    """Whether two pins were found in one message."""
+    return bool(one.sources) and one.sources == other.sources and not other.subject
 
 
 def _lifts(lift: Line, pin: Line) -> bool:
