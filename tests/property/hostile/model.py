@@ -12,8 +12,8 @@ from ireneo.errors import BadReply, ModelRefused
 from ireneo.ports.llm import Prompt
 from ireneo.testing.scripted import Scripted
 
-_PATH = re.compile(r"\b(?:src|lib|pkg|app|core|tests)/[\w/.]+\.py\b")
-_NAME = re.compile(r"\b[a-z]+_[a-z]+_\d+\b")
+_PATH = re.compile(r"(?<![\w/.-])[\w-][\w.-]*(?:/[\w.-]+)+\.\w{1,4}\b")
+_NAME = re.compile(r"\b[a-z]+(?:_[a-z0-9]+)+\b")
 _CHECK = re.compile(r"pytest tests/\w+\.py")
 _NUMBER = re.compile(r"\b\d{2,4} ms\b")
 
