@@ -79,7 +79,9 @@ BOUND = _pattern(
 
 MUST = _pattern(r"\b(?:must|is required|are required|required to|have to|has to|needs to be|essential|crucial|vital)\b")
 
-HINT = _pattern(r"(?<!was )(?<!were )(?<!has )(?<!have )(?<!had )\b(?:never|always|only|no longer|nothing|forbidden)\b")
+HINT = _pattern(
+    r"(?<!was )(?<!were )(?<!has )(?<!have )(?<!had )\b(?:never(?! mind)|always|only|no longer|nothing|forbidden)\b"
+)
 
 TELLS = _pattern(rf"\b(?:i|we|they|he|she|it|somebody|someone|nobody) (?:(?!to\b)[\w']+ )?{_PAST}\b")
 """Somebody did something: what else such a sentence hints at is a part of the story."""
@@ -103,8 +105,8 @@ FORBID = _pattern(
 
 KEEP = _pattern(
     r"^(?:keep (?!going|in mind|working|reading|trying|it up|at it|on\b|track)|stick (?:to|with)|"
-    r"only (?!because|if|when|the\b|one\b|then\b|for\b|a\b)\w+|preserve|respect|limit|restrict|stay\b|remain|prefer|"
-    r"behalte|nutze nur|verwende nur)"
+    rf"only (?!{_PAST}\b|because|if|when|the\b|one\b|then\b|for\b|a\b)\w+|preserve|respect|limit|restrict"
+    r"|stay\b|remain|prefer|behalte|nutze nur|verwende nur)"
 )
 """At the beginning of a clause: what is to stay as it is."""
 
@@ -142,7 +144,7 @@ EMPTY = frozenset(
         "free allowed need needs have has had get rule constraint restriction forget ignore drop lift about earlier "
         "said told what when where how which who instead anyway from on off out up down per via don dont doesn't stop "
         "leave alone ask asking first prefer over whole session bitte niemals nie immer nicht kein keine der die das "
-        "den"
+        "den mind"
     ).split()
 )
 """Words that say nothing of what a sentence is about."""

@@ -117,8 +117,10 @@ def _lifts(lift: Line, pin: Line) -> bool:
         return False
     about, said = _speaks_of(pin.text), _speaks_of(lift.text)
     shared = len(about & said)
-    # It names most of what the pin speaks of, and does not speak of much else.
-    return bool(about) and 3 * shared >= 2 * len(about) and 3 * shared >= len(said)
+    # It names nearly all that the pin speaks of and not much else, or half of it and nothing else at all: another
+    # branch that may be pushed to lifts nothing.
+    names_it = bool(about) and len(about) - shared <= (len(about) - 1) // 3 and 3 * shared >= len(said)
+    return names_it or (shared >= 2 and said <= about and 2 * shared >= len(about))
 
 
 def _speaks_of(text: str) -> set[str]:
