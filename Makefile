@@ -24,8 +24,8 @@ types: $(READY)
 tests: $(READY)
 	@$(BIN)/python -m pytest
 
-bench: $(READY) ## Tables of speeds and of what a context keeps; some take minutes
-	@for table in benchmarks/*.py; do echo "== $$table"; $(BIN)/python $$table || exit 1; done
+bench: $(READY) ## Tables of speeds and of what a context keeps; some take minutes, and one wants a model, which it says
+	@for table in benchmarks/*.py; do echo "== $$table"; $(BIN)/python $$table || [ $$? -eq 2 ] || exit 1; done
 
 clean: ## Forget the environment and all caches
 	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

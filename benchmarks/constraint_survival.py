@@ -88,7 +88,7 @@ def main() -> None:
         size = ireneo.compact(session, 10_000_000).tokens_before
         for ratio in RATIOS:
             context = ireneo.compact(session, max(size // ratio, 256), to="openai")
-            there = rule in " ".join("\n".join(row.text for row in context.view).split())
+            there = rule in " ".join("\n".join(row.text for row in (*context.pins, *context.view)).split())
             kept[ratio] += there
             if not there:
                 print(f"lost at 1/{ratio} ({context.budget} tokens, {way}): {rule}", file=sys.stderr)

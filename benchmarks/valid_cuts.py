@@ -22,7 +22,7 @@ from ireneo.formats.logs.format import LoggedSession
 from ireneo.log.message import Draft
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-FORMATS = ("anthropic", "openai")
+FORMATS = ("anthropic", "gemini", "langchain", "openai", "openai-responses", "pydantic-ai")
 
 
 def path_of(logged: LoggedSession) -> list[Draft]:

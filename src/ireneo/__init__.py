@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ireneo.context.policy import CODING, FORGE, Policy
+    from ireneo.context.prices import Prices
     from ireneo.context.summary import Summary
     from ireneo.engine.encode import Context, ViewRow
     from ireneo.engine.expand import Expanded
@@ -54,6 +55,7 @@ __all__ = [
     "Message",
     "Pin",
     "Policy",
+    "Prices",
     "Session",
     "SessionInfo",
     "StoreError",
@@ -86,6 +88,7 @@ _HOMES = {
     "Message": "ireneo.log.message",
     "Pin": "ireneo.engine.notes",
     "Policy": "ireneo.context.policy",
+    "Prices": "ireneo.context.prices",
     "Session": "ireneo.engine.session",
     "SessionInfo": "ireneo.ports.store",
     "StoreError": "ireneo.errors",

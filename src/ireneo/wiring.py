@@ -78,8 +78,9 @@ def compact(
 ) -> Context:
     """Cut a message list to `budget` tokens, without any store: a provider's format in, the same (or `to`) out.
 
-    `messages` is a list of OpenAI Chat Completions or Anthropic messages, or an object with ``messages`` (and
-    ``system``), or a list of drafts (from a log, say), which come out as OpenAI's where `to` names no other format.
+    `messages` is a list in any of the chat formats, LangChain's and Pydantic AI's message objects among them, or an
+    object that holds one as the provider takes it (``messages`` and ``system``, say), or a list of drafts (from a log),
+    which come out as OpenAI's where `to` names no other format.
     Raises BudgetTooSmall under 256 tokens, UnknownFormat, and UnreadableLog with the fault's place.
     """
     given = detect(messages) or chat_format(to or "openai")

@@ -33,6 +33,11 @@ COMMANDS = (
     "snapshot",
     "rewind",
     "fork",
+    "pin",
+    "pins",
+    "release",
+    "dispute",
+    "summarise",
     "formats",
     "demo",
 )

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from tests.e2e.test_cli_command import AGENT, DESK, answer, run
 
-KEYS = {"budget", "tokens", "tokens_before", "format", "messages", "view", "violations"}
-ROW = {"id", "what", "level", "depth", "first", "last", "covers", "tokens", "text"}
+KEYS = {"budget", "tokens", "tokens_before", "format", "messages", "view", "violations", "pins"}
+ROW = {"id", "what", "level", "depth", "first", "last", "covers", "tokens", "text", "disputed"}
 MESSAGES = 59
 """How many messages the agent's log holds."""
 
@@ -29,7 +29,8 @@ def test_a_log_is_cut_to_its_budget(budget: int, preset: str, tmp_path: Path) ->
     cut = context(AGENT, "--budget", budget, "--preset", preset, cwd=tmp_path)
     assert set(cut) == KEYS
     assert all(set(row) == ROW for row in cut["view"])
-    assert {row["what"] for row in cut["view"]} <= {"message", "masked", "summary"}
+    assert {row["what"] for row in cut["view"]} <= {"message", "masked", "summary", "pins"}
+    assert all((row["covers"] == 0) == (row["what"] == "pins") for row in cut["view"])
     assert cut["budget"] == budget >= cut["tokens"]
     assert cut["tokens_before"] > 5_000
     assert cut["format"] == "anthropic"
@@ -57,6 +58,26 @@ def test_one_of_several_sessions() -> None:
     assert first == context(DESK, "--budget", 2000, "--session", "reed-valve-0412")
     other = context(DESK, "--budget", 2000, "--session", "reed-valve-0413")
     assert "trumpet" in json.dumps(other["messages"])
+
+
+def test_the_first_of_several_sessions_is_not_shown_in_silence() -> None:
+    said = run("context", DESK, "--budget", 2000, "--json").stderr
+    assert said == (
+        f"warning: {DESK} holds 2 sessions; this is the first, reed-valve-0412. Name another with --session.\n"
+    )
+    assert run("context", DESK, "--budget", 2000, "--session", "reed-valve-0412").stderr == ""
+    assert run("context", AGENT, "--budget", 2000).stderr == ""
+
+
+def test_the_format_of_a_file_may_be_named(tmp_path: Path) -> None:
+    (tmp_path / "odd.txt").write_text("not a log\n" * 7_000 + DESK.read_text())
+    assert "name it with --format" in run("context", "odd.txt", "--budget", 2000, cwd=tmp_path, ends=2).stderr
+    named = ("--format", "openai", "--session", "reed-valve-0412")
+    assert context(tmp_path / "odd.txt", "--budget", 2000, *named) == context(DESK, "--budget", 2000)
+    block = next(row for row in context(DESK, "--budget", 400)["view"] if row["what"] == "summary")
+    found = ("expand", block["id"], "--file", "odd.txt", "--budget", 400)
+    run(*found, "--format", "openai", cwd=tmp_path)
+    run(*found, cwd=tmp_path, ends=2)
 
 
 @pytest.mark.parametrize("suffix", [".jsonl.xz", ".jsonl.gz", ".log"])
@@ -99,7 +120,7 @@ def test_a_block_of_a_file_opens_again() -> None:
         assert [message["id"] for message in opened["messages"]][:: row["covers"] - 1 or 1] == (
             [row["first"], row["last"]] if row["covers"] > 1 else [row["first"]]
         )
-    message = answer("expand", cut["view"][0]["first"], "--file", AGENT)
+    message = answer("expand", blocks[0]["first"], "--file", AGENT)
     assert isinstance(message, dict)
     assert message["summary"] is None
     assert message["messages"][0]["draft"]["record"]["format"] == "claude-code"

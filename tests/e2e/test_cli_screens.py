@@ -29,7 +29,11 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 HEADER = (
     "[GOAL BATCH] 12 messages, 5 calls · open with s_2345678\n## Goal Arc\nFrom “mend the lock” to “ship it”: COMPLETE."
 )
+RULES = "[PINNED] Constraints that stand, word for word:\n- Never force the lock.\n- Keep it small. · m_abcdefg"
+DOUBTED = "[SUMMARIZED] 2 calls · open with s_y · (disputed): It was never run.\n## Status\nCOMPLETE — it held."
+NOTE = "[PINNED] Constraints that stand, word for word:\n- No sleeping in tests."
 VIEW = (
+    ("pins", None, 0, 0, 40, RULES, [("user", 1)] * 2),
     ("summary", "goal", 2, 12, 310, HEADER, [("user", 1), ("assistant", 3)]),
     ("message", None, 0, 1, 22, "Does the lock hold under load?", [("user", 4)] * 2),
     (
@@ -41,6 +45,7 @@ VIEW = (
         "[SUMMARIZED] 3 calls · open with s_z\n## Operations\n- run `make load` → exit 0",
         [("assistant", 4)] * 2,
     ),
+    ("summary", "turn", 1, 2, 35, DOUBTED, [("assistant", 4)] * 2),
     ("message", None, 0, 1, 18, "And under two workers?\nTake your time.", [("user", 5)] * 2),
     ("message", None, 0, 1, 30, "I'll start two.", [("assistant", 5)] * 2),
     (
@@ -54,6 +59,8 @@ VIEW = (
     ),
     ("message", None, 0, 1, 60, "It holds.", [("assistant", 5)] * 2),
     ("message", None, 0, 1, 9, "Ship it.", [("user", 6)] * 2),
+    ("pins", None, 0, 0, 20, NOTE, [("user", 6)] * 2),
+    ("pins", None, 0, 0, 18, "[PINNED] Lifted, and holds no longer:\n- Keep it small.", [("user", 6)] * 2),
 )
 
 
@@ -70,6 +77,7 @@ def made() -> tuple[ireneo.Context, list[tuple[Place, Place]]]:
             covers=covers,
             tokens=tokens,
             text=text,
+            disputed="It was never run." if text == DOUBTED else "",
         )
         for number, (what, level, depth, covers, tokens, text, _) in enumerate(VIEW)
     )
@@ -118,13 +126,18 @@ def test_colours_stand_for_letters() -> None:
     bar = next(line for line in COLOUR.sub("", text).splitlines() if line.startswith("  context"))
     assert set(bar.removeprefix("  context").strip()) == {"█", "░"}
     assert len(bar) == 78
+    (coloured,) = [line for line in text.splitlines() if COLOUR.sub("", line) == bar]
+    assert coloured.startswith("\x1b[2m  context  \x1b[0m\x1b[38;5;"), "the label alone is dim"
 
 
 def test_a_row_stands_for_what_belongs_together() -> None:
     context, ends = made()
-    assert [first for first, _ in ends_of(context.view)] == [0, 12, 13, 19, 20, 21, 22, 23]
+    assert [first for first, _ in ends_of(context.view)] == [0, 0, 12, 13, 19, 21, 22, 23, 24, 25, 25, 25]
     names = [part.tier.name for part in parts_of(context, ends)]
-    assert names == ["goal batch", "user", "turn block", "user", "kept", "masked", "live", "user"]
+    assert names == [
+        *("pinned", "goal batch", "user", "turn block", "disputed", "user", "kept", "masked", "live", "user"),
+        *("pinned", "pinned"),
+    ]
 
 
 def test_a_tool_cannot_steer_the_terminal_through_its_output(tmp_path: Path) -> None:

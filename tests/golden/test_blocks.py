@@ -34,7 +34,12 @@ class Quarters:
 )
 def test_a_context_reads_as_it_did(name: str, budget: int, policy: Policy) -> None:
     context = compact_drafts(session(), budget, ireneo.chat_format("openai"), policy, Quarters().count)
-    text = "\n\n".join(f"=== {row.what} {row.level or ''} {row.depth}\n{row.text}" for row in context.view) + "\n"
+    text = (
+        "\n\n".join(
+            f"=== {row.what} {row.level or ''} {row.depth}\n{row.text}" for row in (*context.pins, *context.view)
+        )
+        + "\n"
+    )
     path = FOLDER / f"{name}.txt"
     if os.environ.get("REGENERATE"):
         path.write_text(text)

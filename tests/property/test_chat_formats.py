@@ -10,13 +10,21 @@ from hypothesis import strategies as st
 
 from ireneo.formats.chat.anthropic.chat import AnthropicMessages
 from ireneo.formats.chat.format import ChatFormat, Payload
+from ireneo.formats.chat.gemini.chat import GeminiContents
+from ireneo.formats.chat.langchain.chat import LangChainMessages
 from ireneo.formats.chat.openai.chat import OpenAIChat
+from ireneo.formats.chat.pydantic_ai.chat import PydanticAIMessages
+from ireneo.formats.chat.responses.chat import OpenAIResponses
 from ireneo.log.message import Call, Draft, Media, Native, Opaque, Origin, Part, Result, Role, Text, Thinking
 
 FORMATS: dict[str, ChatFormat] = {
     "openai": OpenAIChat(),
     "openai, alternating": OpenAIChat(alternate=True),
     "anthropic": AnthropicMessages(),
+    "langchain": LangChainMessages(),
+    "pydantic-ai": PydanticAIMessages(),
+    "openai-responses": OpenAIResponses(),
+    "gemini": GeminiContents(),
 }
 every_format = pytest.mark.parametrize("name", sorted(FORMATS))
 CALM = settings(deadline=None, max_examples=80)
@@ -40,6 +48,7 @@ thoughts = st.builds(
     text=words,
     signature=st.none() | st.sampled_from(["", "c2ln"]),
     sealed=st.none() | st.just("c2VhbA=="),
+    format=st.none() | st.sampled_from(["anthropic", "openai-responses", "gemini"]),
 )
 media = st.builds(
     Media,
@@ -48,11 +57,13 @@ media = st.builds(
     url=st.none() | st.sampled_from(["https://example.org/a.png", "data:,x", ""]),
     name=st.none() | st.just("plan.pdf"),
 )
-kinds = st.sampled_from(
-    ["search_result", "tool_use", "tool_result", "thinking", "web_search_tool_result", "server_tool_use", "text", "x"]
-)
+makers = st.sampled_from(["openai", "anthropic", "gemini", "openai-responses", "langchain", "pydantic-ai"])
+known = ["search_result", "tool_use", "tool_result", "thinking", "web_search_tool_result", "server_tool_use", "text"]
+items = ["web_search_call", "reasoning", "function_call", "computer_call_output", "message", "mcp_approval_response"]
+contents = ["input_file", "input_text", "output_x", "refusal", "functionCall", "x"]
+kinds = st.sampled_from([*known, *items, *contents])
 payloads = st.builds(lambda kind, rest: rest | {"type": kind}, kinds, objects) | objects
-opaques = st.builds(Opaque, format=st.sampled_from(["openai", "anthropic", "gemini"]), payload=payloads)
+opaques = st.builds(Opaque, format=makers, payload=payloads)
 calls = st.builds(Call, id=ids, name=names, arguments=objects | words, server=st.booleans())
 inner_parts = st.lists(texts | media | opaques, max_size=3).map(tuple)
 failures = st.none() | st.booleans()
@@ -86,7 +97,7 @@ def drafts(draw: st.DrawFn) -> Draft:
     payload = draw(st.none() | objects | st.builds(lambda word: {"role": role, "content": word}, words))
     native = None
     if payload is not None:
-        native = Native(format=draw(st.sampled_from(["openai", "anthropic"])), payload=payload)
+        native = Native(format=draw(makers), payload=payload)
     return Draft(role=role, parts=tuple(draw(inside)), origin=draw(origins), joined=draw(st.booleans()), native=native)
 
 
@@ -95,10 +106,13 @@ broken_lists = st.lists(drafts(), max_size=9)
 
 def unknown_fields(draw: st.DrawFn, record: dict[str, object]) -> dict[str, object]:
     """`record` with fields that no format knows, in it and in the objects of its content."""
-    content = record.get("content")
-    if isinstance(content, list):
-        known = [unknown_fields(draw, block) if isinstance(block, dict) else block for block in content]
-        record = record | {"content": known}
+    for key in ("content", "data", "parts"):
+        inner = record.get(key)
+        if isinstance(inner, list):
+            known = [unknown_fields(draw, block) if isinstance(block, dict) else block for block in inner]
+            record = record | {key: known}
+        elif isinstance(inner, dict):
+            record = record | {key: unknown_fields(draw, inner)}
     extra = draw(st.dictionaries(st.sampled_from(["x_cache", "x_index"]), json_values, max_size=1))
     return record | extra
 
@@ -181,5 +195,4 @@ def test_a_summary_is_never_the_assistants_last_word(name: str, data: st.DataObj
     form = FORMATS[name]
     before = data.draw(broken_lists)
     summary = Draft(role="assistant", parts=(Text(text="[SUMMARIZED] 3 calls"),), origin="summary")
-    messages = form.encode([*before, summary]).messages
-    assert messages[-1]["role"] == "user"
+    assert form.decode(form.encode([*before, summary]))[-1].role == "user"

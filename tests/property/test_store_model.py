@@ -143,12 +143,12 @@ class Stores(RuleBasedStateMachine):
         taken_up=st.sampled_from([(), (SummaryId("s_one"),), (SummaryId("s_two"), SummaryId("s_one"))]),
     )
     def rebuild(
-        self, key: SessionKey, place: int, family: str, target_tokens: int, texts: tuple[SummaryId, ...]
+        self, key: SessionKey, place: int, family: str, target_tokens: int, taken_up: tuple[SummaryId, ...]
     ) -> None:
         model = self.models[key]
         if not model.paths:
             return
-        mark = rebuilt(model.pick(place)[-1], family=family, target_tokens=target_tokens, taken_up=texts)
+        mark = rebuilt(model.pick(place)[-1], family=family, target_tokens=target_tokens, taken_up=taken_up)
         model.rebuilds[family, 1000, mark.at] = mark
 
         async def work(tx: Transaction) -> None:

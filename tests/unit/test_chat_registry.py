@@ -13,13 +13,13 @@ REPLY: dict[str, object] = {"role": "assistant", "content": "Hello."}
 
 
 def test_each_format_is_found_by_its_name() -> None:
-    assert sorted(CHAT_FORMATS) == ["anthropic", "openai"]
+    assert sorted(CHAT_FORMATS) == ["anthropic", "gemini", "langchain", "openai", "openai-responses", "pydantic-ai"]
     for name in CHAT_FORMATS:
         assert chat_format(name).name == name
 
 
 def test_an_unknown_name_is_refused_with_the_names_that_there_are() -> None:
-    with pytest.raises(UnknownFormat, match=r"no chat format 'gopher'; the formats are anthropic, openai\."):
+    with pytest.raises(UnknownFormat, match=r"no chat format 'gopher'; the formats are anthropic, gemini, langchain"):
         chat_format("gopher")
 
 
@@ -37,7 +37,18 @@ def test_an_unknown_name_is_refused_with_the_names_that_there_are() -> None:
         ([{"role": "user", "content": [{"type": "image", "source": {}}]}], "anthropic"),
         ({"system": "Be brief.", "messages": [USER, REPLY]}, "anthropic"),
         (Payload(messages=[USER], system="Be brief."), "anthropic"),
-        # Valid in both; OpenAI's asks the least of a list.
+        ([USER, {"type": "function_call", "call_id": "a", "name": "run", "arguments": "{}"}], "openai-responses"),
+        ([USER, {"type": "reasoning", "summary": []}, REPLY], "openai-responses"),
+        ([USER, {"type": "web_search_call", "id": "ws_1"}], "openai-responses"),
+        ([{"type": "message", **USER}], "openai-responses"),
+        ([{"role": "user", "content": [{"type": "input_text", "text": "Hello."}]}], "openai-responses"),
+        ({"input": "Hello."}, "openai-responses"),
+        ([{"type": "message", "role": "assistant", "content": [{"type": "tool_use", "id": "a"}]}], "anthropic"),
+        ({"input": [USER], "instructions": "Be brief."}, "openai-responses"),
+        ([{"role": "user", "parts": [{"text": "Hello."}]}], "gemini"),
+        ([{"parts": [{"text": "Hello."}]}], "gemini"),
+        ({"contents": [{"role": "user", "parts": []}], "system_instruction": {"parts": []}}, "gemini"),
+        # Valid in several; OpenAI's asks the least of a list.
         ([USER, REPLY], "openai"),
         ({"messages": [USER]}, "openai"),
         (Payload(messages=[USER]), "openai"),
@@ -50,7 +61,7 @@ def test_a_list_tells_its_format(payload: object, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "payload", [None, "hello", 7, [], {}, {"messages": []}, [1], [{}], [{"role": "model", "parts": []}], [{"role": []}]]
+    "payload", [None, "hello", 7, [], {}, {"messages": []}, [1], [{}], [{"role": "model"}], [{"role": []}]]
 )
 def test_what_is_no_message_list_has_no_format(payload: object) -> None:
     assert detect(payload) is None

@@ -6,11 +6,14 @@ import pytest
 
 from ireneo.formats.chat.anthropic.chat import AnthropicMessages
 from ireneo.formats.chat.format import ChatFormat
+from ireneo.formats.chat.gemini.chat import GeminiContents
 from ireneo.formats.chat.openai.chat import OpenAIChat
+from ireneo.formats.chat.responses.chat import OpenAIResponses
 from ireneo.log.message import Call, Draft, Native, Result, Role, Text
 
 OPENAI, ANTHROPIC = OpenAIChat(), AnthropicMessages()
-both = pytest.mark.parametrize("form", [OPENAI, ANTHROPIC], ids=["openai", "anthropic"])
+FORMATS: list[ChatFormat] = [OPENAI, ANTHROPIC, OpenAIResponses(), GeminiContents()]
+each_format = pytest.mark.parametrize("form", FORMATS, ids=[form.name for form in FORMATS])
 
 NOTES = "(My own notes on earlier work; not a request.)\n"
 BLOCK = "[SUMMARIZED] 3 calls\n## Status\nCOMPLETE"
@@ -31,14 +34,14 @@ def voices(form: ChatFormat, drafts: list[Draft]) -> list[tuple[str, str]]:
     return [(draft.role, draft.text) for draft in form.decode(payload) if draft.text]
 
 
-@both
+@each_format
 @pytest.mark.parametrize("role", ["assistant", "user", "system"])
 def test_before_a_user_message_it_is_the_assistants(form: ChatFormat, role: Role) -> None:
     told = voices(form, [said("user", "One"), summary(role=role), said("user", "Two")])
     assert told == [("user", "One"), ("assistant", BLOCK), ("user", "Two")]
 
 
-@both
+@each_format
 def test_elsewhere_it_is_the_users_and_says_whose_it_is(form: ChatFormat) -> None:
     told = voices(form, [said("user", "One"), summary(), said("assistant", "Done.")])
     assert told == [("user", "One"), ("user", NOTES + BLOCK), ("assistant", "Done.")]
@@ -47,7 +50,7 @@ def test_elsewhere_it_is_the_users_and_says_whose_it_is(form: ChatFormat) -> Non
     assert between[-3:] == [("user", NOTES + BATCH), ("assistant", BLOCK), ("user", "Two")]
 
 
-@both
+@each_format
 def test_a_call_and_its_result_are_not_torn_apart_by_one(form: ChatFormat) -> None:
     call = Draft(role="assistant", parts=(Call(id="a", name="run", arguments={}),))
     result = Draft(role="tool", parts=(Result(call_id="a", parts=(Text(text="ok"),)),))
@@ -56,7 +59,7 @@ def test_a_call_and_its_result_are_not_torn_apart_by_one(form: ChatFormat) -> No
     assert [draft.role for draft in form.decode(payload)] == ["user", "assistant", "tool", "user"]
 
 
-@both
+@each_format
 def test_our_own_blocks_are_known_again_and_come_back_equal(form: ChatFormat) -> None:
     compacted = form.encode(
         [said("user", "One"), summary(BATCH), summary(), said("user", "Two"), summary(), said("assistant", "Done.")]
@@ -66,7 +69,7 @@ def test_our_own_blocks_are_known_again_and_come_back_equal(form: ChatFormat) ->
     assert form.encode(drafts) == compacted
 
 
-@both
+@each_format
 @pytest.mark.parametrize(
     "messages",
     [
@@ -78,10 +81,10 @@ def test_our_own_blocks_are_known_again_and_come_back_equal(form: ChatFormat) ->
     ],
 )
 def test_what_only_looks_like_one_was_said(form: ChatFormat, messages: list[tuple[str, str]]) -> None:
-    listed = [{"role": role, "content": words} for role, words in messages]
+    listed = form.encode([said("user" if role == "user" else "assistant", words) for role, words in messages])
     drafts = form.decode(listed)
     assert {draft.origin for draft in drafts} == {"spoken"}
-    assert form.encode(drafts).messages == listed
+    assert form.encode(drafts) == listed
 
 
 def test_another_tools_compaction_comes_back_as_it_was() -> None:

@@ -8,7 +8,7 @@ over a store run the same text.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import TypeAlias, cast
+from typing import cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,103 +16,38 @@ from msgspec.structs import replace
 from ireneo.context.compose import Composed, all_in_one, close_loose, live, one_block, with_blocks, with_masks
 from ireneo.context.cover import choose_edge, is_cramped, next_to_open, opened, split_system, too_fine
 from ireneo.context.forest import RowItem, cover_row, grow
+from ireneo.context.needs import (
+    Answer,
+    Assembled,
+    Assembling,
+    Keep,
+    KnownRow,
+    Made,
+    Mark,
+    Need,
+    NeedParts,
+    NeedPath,
+    NeedRow,
+    NeedTexts,
+    Recall,
+)
+from ireneo.context.plan_rebuild import RebuildTo, Stay, decide, first_target, idle_seconds, whole
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
 from ireneo.log.atoms import atoms, torn
 from ireneo.log.branch import Head
-from ireneo.log.message import Message, MessageId
+from ireneo.log.loops import loop_runs
+from ireneo.log.message import Message
 
 MASKABLE = 12
 """Outputs are most of a run, but hardly ever more than eleven twelfths of it: longer paths are not tried with masks."""
 TAIL = 64
 """Messages that are read at a time from the end of a path to find where it stops being live."""
-
-
 WIDENINGS = 3
 """How often what the blocks leave of the room is given to the live part."""
 SPARE_SHARE = 0.15
 """Less than this share of the room is not worth another round."""
-
-
-class NeedPath(Struct, frozen=True):
-    """Send the messages of positions `first` to `last` of the path."""
-
-    first: int
-    last: int
-
-
-class NeedRow(Struct, frozen=True):
-    """Send what is known of the path up to position `last`: a `KnownRow`."""
-
-    last: int
-
-
-class NeedParts(Struct, frozen=True):
-    """Send the row that a summary was written from: its sources, and the messages between them."""
-
-    summary: Summary
-
-
-class NeedTexts(Struct, frozen=True):
-    """Send for each of `summaries` the best text that there is of its stretch: itself, or one that a model wrote.
-
-    Of those that a model wrote only those among `known`, where that is given: a context that was shown before is to
-    be the same again.
-    """
-
-    summaries: tuple[Summary, ...]
-    known: tuple[str, ...] | None = None
-
-
-class Made(Struct, frozen=True):
-    """Keep these summaries; nothing is sent back."""
-
-    summaries: tuple[Summary, ...]
-
-
-class KnownRow(Struct, frozen=True):
-    """The row up to the last summary that is known, and the messages from there on."""
-
-    row: tuple[RowItem, ...]
-    following: tuple[Message, ...]
-
-
-class Mark(Struct, frozen=True, kw_only=True):
-    """Where and how the context was last rebuilt, so that its beginning stays the same until it has to be again."""
-
-    at: MessageId
-    """The head for which it was rebuilt."""
-    at_position: int
-    target_tokens: int
-    """What the rebuilt context was allowed to cost."""
-    taken_up: tuple[str, ...] = ()
-    """The summaries by a model that it shows, and the disputes that were known."""
-
-
-class Recall(Struct, frozen=True):
-    """Send the context that was composed for this mark before, if it is at hand; else None."""
-
-    mark: Mark
-
-
-class Keep(Struct, frozen=True):
-    """Keep the context that was composed for a mark at hand; nothing is sent back."""
-
-    mark: Mark
-    composed: Composed
-
-
-class Assembled(Struct, frozen=True, kw_only=True):
-    """A context, and the mark to keep for the next one (None: there was nothing to compact)."""
-
-    composed: Composed
-    mark: Mark | None
-
-
-Need: TypeAlias = NeedPath | NeedRow | NeedParts | NeedTexts | Made | Recall | Keep
-Answer: TypeAlias = "Sequence[Message] | KnownRow | Sequence[RowItem] | Sequence[Summary] | Composed | None"
-Assembling: TypeAlias = Generator[Need, Answer, Assembled]
 
 
 def assemble(head: Head, mark: Mark | None, terms: Terms) -> Assembling:
@@ -122,23 +57,24 @@ def assemble(head: Head, mark: Mark | None, terms: Terms) -> Assembling:
         messages = yield from _path(0, head.position)
         composed = live(messages, terms)
         if composed.tokens <= budget:
-            return Assembled(composed=composed, mark=None)
-    if mark is not None and not _newly_disputed(mark, terms):
+            return Assembled(composed=composed, mark=None, why=whole(composed.tokens, budget))
+    if mark is not None and not terms.rebuild and not _newly_disputed(mark, terms):
         frozen = cast("Composed | None", (yield Recall(mark)))
         if frozen is None:
             frozen, _ = yield from _rebuild(mark.at_position, mark.target_tokens, terms, mark.taken_up)
             yield Keep(mark, frozen)
         since = yield from _path(mark.at_position + 1, head.position)
         grown = frozen.followed_by(since, mark.at_position, terms)
-        if grown.tokens <= budget:
-            return Assembled(composed=grown, mark=mark)
-    # Nothing of a first context is in a provider's cache yet: it may fill the budget. A later one leaves room, so
-    # that what it costs to change the prefix is paid rarely.
-    target = budget if mark is None else int(budget * policy.low_water)
+        decision = _decide(frozen.tokens, grown.tokens - frozen.tokens, since, terms)
+        if isinstance(decision, Stay):
+            return Assembled(composed=grown, mark=mark, why=decision.why)
+        target, why = decision.target, decision.why
+    else:
+        target, why = first_target(head.total_tokens, budget, policy.low_water, policy.prices)
     composed, taken_up = yield from _rebuild(head.position, target, terms, None)
     mark = Mark(at=head.id, at_position=head.position, target_tokens=target, taken_up=taken_up)
     yield Keep(mark, composed)
-    return Assembled(composed=composed.followed_by((), head.position, terms), mark=mark)
+    return Assembled(composed=composed.followed_by((), head.position, terms), mark=mark, why=why)
 
 
 def _newly_disputed(mark: Mark, terms: Terms) -> bool:
@@ -146,6 +82,18 @@ def _newly_disputed(mark: Mark, terms: Terms) -> bool:
     return any(
         note.kind == "dispute" and note.at_position <= mark.at_position and note.id not in mark.taken_up
         for note in terms.notes
+    )
+
+
+def _decide(frozen_tokens: int, since_tokens: int, since: Sequence[Message], terms: Terms) -> Stay | RebuildTo:
+    idle = [seconds for seconds in (terms.idle_seconds, idle_seconds(since)) if seconds is not None]
+    return decide(
+        frozen_tokens=frozen_tokens,
+        since_tokens=since_tokens,
+        budget=terms.budget,
+        low_water=terms.policy.low_water,
+        idle_seconds=max(idle, default=None),
+        prices=terms.policy.prices,
     )
 
 
@@ -162,17 +110,27 @@ def _rebuild(
         terms = replace(terms, notes=disputes)
     live_tokens = int(target * terms.policy.live_share)
     tail = yield from _tail(last, max(live_tokens, 1), terms.policy)
+    blocks = yield from _tiers(tail, target, terms, known)
+    yield Made(blocks.made)
+    return replace(blocks.composed, in_loop=loop_runs(tail)), (*blocks.texts, *heard)
+
+
+def _tiers(
+    tail: Sequence[Message], target: int, terms: Terms, known: tuple[str, ...] | None
+) -> Generator[Need, Answer, _Blocks]:
+    """Make the context of the path that ends with `tail`, the tiers one after the other."""
+    last, live_tokens = tail[-1].position, int(target * terms.policy.live_share)
     if terms.policy.eager:
         eager = yield from _eager(tail, target, terms, known)
         if eager is not None:
-            return eager.composed, (*eager.texts, *heard)
+            return eager
     edge = tail[choose_edge(tail, live_tokens, terms.policy)].position
-    if edge * 20 < target:
+    if tail[-1].total_tokens <= target or edge * 20 < target:
         messages = yield from _path(0, last)
         if sum(message.tokens for message in messages) <= target * MASKABLE:
             masked = with_masks(messages, edge, target, terms)
             if masked.tokens <= target:
-                return masked, heard
+                return _Blocks(composed=masked)
     for _ in range(WIDENINGS):
         blocks = yield from _with_blocks(tail, target, live_tokens, terms, known)
         free = target - blocks.composed.tokens
@@ -181,8 +139,7 @@ def _rebuild(
         # The past has said what it has to say: what is left is for more of the newest turns, verbatim.
         live_tokens += free - free // 10
         tail = yield from _tail(last, live_tokens, terms.policy)
-    yield Made(blocks.made)
-    return blocks.composed, (*blocks.texts, *heard)
+    return blocks
 
 
 class _Blocks(Struct, frozen=True, kw_only=True):

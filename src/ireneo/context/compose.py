@@ -12,7 +12,17 @@ from ireneo.context.pinned import note, pin_block
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
-from ireneo.context.view import Shown, Slot, block_limit, settle, slot_masked, slot_verbatim, slot_within, verbatim
+from ireneo.context.view import (
+    MIN_BLOCK_TOKENS,
+    Shown,
+    Slot,
+    block_limit,
+    settle,
+    slot_masked,
+    slot_verbatim,
+    slot_within,
+    verbatim,
+)
 from ireneo.log.atoms import atoms
 from ireneo.log.loops import next_loop, running_turn
 from ireneo.log.message import Message, texts
@@ -28,6 +38,8 @@ class Composed(Struct, frozen=True, kw_only=True):
 
     shown: tuple[Shown, ...]
     tokens: int
+    in_loop: bool = False
+    """A tool loop runs on behind its last message, whose first thoughts it does not show."""
 
     def followed_by(self, messages: Sequence[Message], after: int, terms: Terms) -> Composed:
         """The same context with the messages that came since, as they are; `after` is the place of the last one before.
@@ -35,7 +47,7 @@ class Composed(Struct, frozen=True, kw_only=True):
         They were said with just this context before them, so thinking that is bound to what came before it still is:
         but for a loop that began before the context was made, whose first thoughts are gone.
         """
-        whole = next_loop(messages) if terms.thinking == "prefix" else 0
+        whole = next_loop(messages, running=self.in_loop) if terms.thinking == "prefix" else 0
         fresh = [
             verbatim(message, thinking=terms.thinking != "none" and place >= whole)
             for place, message in enumerate(messages)
@@ -44,9 +56,8 @@ class Composed(Struct, frozen=True, kw_only=True):
 
 
 def live(messages: Sequence[Message], terms: Terms) -> Composed:
-    """Show every message as it is: with the model's thinking where there is room for it."""
-    size = sum(message.tokens + message.thinking_tokens for message in messages)
-    thinking = terms.thinking != "none" and size <= terms.budget
+    """Show every message as it is, with the model's thinking where the format has a place for it."""
+    thinking = terms.thinking != "none"
     return composed(with_notes(messages, [verbatim(message, thinking=thinking) for message in messages], -1, terms))
 
 
@@ -89,10 +100,13 @@ def with_blocks(
 ) -> Composed:
     """Show a row as blocks and kept words, and the `newest` messages after it, in `target` tokens."""
     count = terms.count
-    after = _newest(newest, max(oversized_limit(target), live_tokens), terms)
     blocks = [_block(item, terms) for item in row if isinstance(item, Summary)]
-    left = target - sum(slot.fixed(count) for slot in (*after, *blocks))
     kept = [item for item in row if isinstance(item, Message)]
+    # Thinking comes before what blocks and old words can say, but not before what they say at the least.
+    least = sum(slot.fixed(count) + MIN_BLOCK_TOKENS for slot in blocks)
+    least += sum(min(message.tokens, WORDS_FLOOR) for message in kept)
+    after = _newest(newest, max(oversized_limit(target), live_tokens), terms, target - least)
+    left = target - sum(slot.fixed(count) for slot in (*after, *blocks))
     # Blocks can say no more than their share of what they stand for: what they leave is for words.
     sayable = sum(block_limit(slot.item) for slot in blocks if isinstance(slot.item, Summary))
     words_room = max(int(max(left, 0) * WORDS_SHARE), left - sayable)
@@ -106,7 +120,8 @@ def one_block(
     system: Sequence[Message], past: Sequence[Summary], newest: Sequence[Message], target: int, terms: Terms
 ) -> Composed:
     """Show the past as one block after the system's words, for a budget that has no room for more, and the newest."""
-    after = _newest(newest, oversized_limit(target) if past else target - 40, terms)
+    limit = oversized_limit(target) if past else target - 40
+    after = _newest(newest, limit, terms, limit)
     rooms = share([message.tokens for message in system], int(target * WORDS_SHARE), floor=WORDS_FLOOR)
     before = [slot_within(message, room, terms.count) for message, room in zip(system, rooms, strict=True)]
     slots = [*before, *(_block(block, terms) for block in past), *after]
@@ -163,11 +178,14 @@ def composed(shown: Sequence[Shown]) -> Composed:
     return Composed(shown=tuple(shown), tokens=sum(each.tokens for each in shown))
 
 
-def _newest(messages: Sequence[Message], limit: int, terms: Terms) -> list[Slot]:
-    """The newest messages, as they are where they fit into `limit` together."""
+def _newest(messages: Sequence[Message], limit: int, terms: Terms, free: int) -> list[Slot]:
+    """The newest messages, as they are where they fit into `limit` together, with thinking where that fits in `free`.
+
+    That is the thinking of the running turn alone, and of all that is shown of it or of nothing.
+    """
     turn = running_turn(messages) if terms.thinking == "turn" else len(messages)
     size = sum(message.tokens for message in messages)
-    if size + sum(message.thinking_tokens for message in messages[turn:]) > limit:
+    if size + sum(message.thinking_tokens for message in messages[turn:]) > free:
         turn = len(messages)
     if size <= limit:
         return [slot_verbatim(message, terms.count, thinking=place >= turn) for place, message in enumerate(messages)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.context.prices import Prices
+from ireneo.context.prices import prices as prices_named
 from ireneo.errors import BadInput
 
 
@@ -30,10 +32,22 @@ class Policy(Struct, frozen=True, kw_only=True):
     """Old work is summarised even where the budget has room for it."""
     excluded_tools: frozenset[str] = frozenset()
     """Calls of these tools are never summarised."""
+    prices: Prices | None = None
+    """What the provider takes for a prompt; None: not known, and the budget alone decides when to rebuild."""
 
     def without(self, *tools: str) -> Policy:
         """The same policy, but that calls of these tools are never summarised."""
         return replace(self, excluded_tools=self.excluded_tools | frozenset(tools))
+
+    def down_to(self, share: float) -> Policy:
+        """The same policy, but that a rebuild goes down to this share of the budget. Raises BadInput."""
+        if not 0 < share <= 1:
+            raise BadInput(f"A rebuild can't go down to {share} of the budget; give a share above 0, and up to 1.")
+        return replace(self, low_water=share)
+
+    def priced(self, prices: str | Prices) -> Policy:
+        """The same policy for a provider that takes these prices, or those of that name. Raises BadInput."""
+        return replace(self, prices=prices_named(prices) if isinstance(prices, str) else prices)
 
     @property
     def family(self) -> str:

@@ -82,6 +82,8 @@ class Writing(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of the critical artifacts of the sources, the share that the model kept by itself, from 0 to 1."""
     repaired: bool = False
     """It was asked a second time, with the list of what was wrong."""
+    trusted: bool = True
+    """Whether any of it stands; where not, the summary has only what the structure shows."""
     struck: int = 0
     """Lines that were struck out since nothing supports them."""
     disputes: tuple[str, ...] = ()

@@ -26,6 +26,10 @@ class Terms(Struct, frozen=True, kw_only=True, dict=True):
     thinking: Thinking = "none"
     notes: tuple[Annotation, ...] = ()
     """The pins, releases and disputes along the path."""
+    rebuild: bool = False
+    """The context is to be made anew, whatever its beginning was until now."""
+    idle_seconds: float | None = None
+    """How long no context was asked for; None where that is not known."""
 
     @cached_property
     def pins(self) -> tuple[list[Line], list[Line]]:

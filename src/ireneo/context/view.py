@@ -53,6 +53,8 @@ class Shown(Struct, frozen=True, kw_only=True):
     draft: Draft
     whole: bool = False
     """The message is shown just as it was handed in, so that its provider's own payload may stand for it."""
+    disputed: str = ""
+    """Of a block: why it is disputed, as its header says."""
 
     @property
     def text(self) -> str:
@@ -121,7 +123,8 @@ class Slot:
     def shown(self, choice: Choice, count: Count) -> Shown:
         """Settle it."""
         if isinstance(self.item, Summary):
-            return show_block(self.item, render(self.item, choice, self._doubt), self.frame, count)
+            shown = show_block(self.item, render(self.item, choice, self._doubt), self.frame, count)
+            return replace(shown, disputed=self._doubt)
         names = [name for _, chosen in choice.get(LEFT_OUT, ()) for name in chosen]
         draft = self.draft(names)
         changed = self.masked and isinstance(self.fitted, Fitted) and not self.fitted.whole

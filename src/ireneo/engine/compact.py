@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ireneo.context.assemble import (
+from ireneo.context.assemble import assemble
+from ireneo.context.compose import Composed
+from ireneo.context.forest import RowItem
+from ireneo.context.needs import (
     Answer,
     Assembled,
     KnownRow,
@@ -13,15 +16,12 @@ from ireneo.context.assemble import (
     NeedPath,
     NeedRow,
     NeedTexts,
-    assemble,
 )
-from ireneo.context.compose import Composed
-from ireneo.context.forest import RowItem
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
 from ireneo.context.weigh import Count, weigh
-from ireneo.engine.encode import Context, cost, encode, excess, view_rows
+from ireneo.engine.encode import Context, cost, encode, excess, pin_rows, view_rows
 from ireneo.errors import BudgetTooSmall
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.log.branch import chain, head_of
@@ -59,6 +59,7 @@ def compact_drafts(drafts: Sequence[Draft], budget: int, chat: ChatFormat, polic
         messages=payload.messages,
         system=payload.system,
         view=view_rows(shown),
+        pins=pin_rows(shown),
         violations=tuple(chat.validate(payload)),
     )
 

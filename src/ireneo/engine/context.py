@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from ireneo.context.assemble import (
+from ireneo.context.assemble import assemble
+from ireneo.context.compose import Composed
+from ireneo.context.forest import RowItem
+from ireneo.context.needs import (
     Answer,
     Assembled,
     Keep,
@@ -20,16 +23,13 @@ from ireneo.context.assemble import (
     NeedRow,
     NeedTexts,
     Recall,
-    assemble,
 )
-from ireneo.context.compose import Composed
-from ireneo.context.forest import RowItem
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
 from ireneo.context.view import Shown
 from ireneo.context.weigh import Count
 from ireneo.engine.compact import TRIES, check_budget, narrower
-from ireneo.engine.encode import Context, cost, encode, excess, view_rows
+from ireneo.engine.encode import Context, cost, encode, excess, pin_rows, view_rows
 from ireneo.engine.known import known_row
 from ireneo.engine.texts import best_texts
 from ireneo.formats.chat.format import ChatFormat, Payload
@@ -96,7 +96,7 @@ async def context(
             target = narrower(target, assembled.composed, over, left)
         before = head.total_tokens
     await _keep(store, key, terms.policy.family, budget, driver.made, assembled.mark, mark)
-    return _context(budget, before, chat, payload, shown, count)
+    return replace(_context(budget, before, chat, payload, shown, count), explained=assembled.why)
 
 
 async def keep_made(store: Store, key: SessionKey, made: Sequence[Summary]) -> None:
@@ -143,6 +143,7 @@ def _context(
         messages=payload.messages,
         system=payload.system,
         view=view_rows(shown),
+        pins=pin_rows(shown),
         violations=tuple(chat.validate(payload)),
     )
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
+from ireneo.context.plan_rebuild import Explained
 from ireneo.context.summary import Level
 from ireneo.context.view import Shown, What, drafts
 from ireneo.context.weigh import Count, arguments_text, weigh
@@ -29,9 +30,11 @@ class ViewRow(Struct, frozen=True, kw_only=True):
     """How many messages it stands for."""
     tokens: int
     text: str
+    disputed: str = ""
+    """Of a summary: why it is disputed, if it is."""
 
 
-class Context(Struct, frozen=True, kw_only=True):
+class Context(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the model sees: a message list in a provider's format, and the view that says what each part stands for."""
 
     budget: int
@@ -44,8 +47,13 @@ class Context(Struct, frozen=True, kw_only=True):
     system: str | list[dict[str, object]] | None
     """The system prompt, in formats that keep it apart from the messages."""
     view: tuple[ViewRow, ...]
+    """Every message of the path once, in order: as itself, or under a summary."""
     violations: tuple[Violation, ...]
     """Rules of the format that the list breaks; empty unless a fault of ours is at work."""
+    pins: tuple[ViewRow, ...] = ()
+    """What is pinned and stands in no message that is shown."""
+    explained: Explained | None = None
+    """Why it was kept or rebuilt, and what that costs, where that was asked for."""
 
 
 def encode(shown: Sequence[Shown], whole: Mapping[str, Draft], chat: ChatFormat) -> Payload:
@@ -83,7 +91,16 @@ def _characters(draft: Draft) -> int:
 
 
 def view_rows(shown: Sequence[Shown]) -> tuple[ViewRow, ...]:
-    """The view of what is shown."""
+    """The view of the path: each message of it stands in one row."""
+    return _rows(each for each in shown if each.what != "pins")
+
+
+def pin_rows(shown: Sequence[Shown]) -> tuple[ViewRow, ...]:
+    """The view of the pins, which stand for no message."""
+    return _rows(each for each in shown if each.what == "pins")
+
+
+def _rows(shown: Iterable[Shown]) -> tuple[ViewRow, ...]:
     return tuple(
         ViewRow(
             id=each.id,
@@ -95,6 +112,7 @@ def view_rows(shown: Sequence[Shown]) -> tuple[ViewRow, ...]:
             covers=each.covers,
             tokens=each.tokens,
             text=each.text,
+            disputed=each.disputed,
         )
         for each in shown
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ireneo.context.assemble import KnownRow
 from ireneo.context.forest import RowItem, is_kept
+from ireneo.context.needs import KnownRow
 from ireneo.context.plan_turns import leaf_is_full
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary

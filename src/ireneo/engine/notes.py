@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
+from ireneo.context.offline.prose import clip
 from ireneo.context.pinned import constraints
 from ireneo.context.pins import pinned, standing
 from ireneo.context.policy import CODING
@@ -16,12 +19,18 @@ from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import MessageId
 from ireneo.ports.store import Store, Transaction
 
+SHOWN = 60
+"""Characters of each pin, where a name calls several."""
+
 
 class Pin(Struct, frozen=True, kw_only=True):
     """A constraint that stands, word for word."""
 
     id: str
-    """Of a pin by hand its own id; of one that was found in a message the message's. By either it is released."""
+    """Of a pin by hand its own id; of one that was found in a message the message's. By either it is released.
+
+    Several that were found in one message share its id: each of them is released by its words.
+    """
     text: str
     source: MessageId
     """The message that it stands in, or after which it was made."""
@@ -33,13 +42,8 @@ async def pin(store: Store, key: SessionKey, branch: str, text: str) -> Annotati
 
 
 async def release(store: Store, key: SessionKey, branch: str, name: str) -> Annotation:
-    """Let go of the pin called `name`: its id, or its words."""
-    standing_now = await pins(store, key, branch)
-    meant = next((each for each in standing_now if name in (each.id, each.text)), None) or next(
-        (each for each in standing_now if each.id.startswith(name) and len(name) > len("p_")), None
-    )
-    if meant is None:
-        raise BadInput(f"No pin called {name!r} stands in session {key.session}; take one from the list of pins.")
+    """Let go of the pin called `name`: its id or its words, or the beginning of either."""
+    meant = _meant(await pins(store, key, branch), name, key)
     by_hand = meant.id.startswith("p_")
     return await _note(store, key, branch, "release", meant.text, about=meant.id if by_hand else "")
 
@@ -78,6 +82,20 @@ def _dispute_of(summary: Summary, reason: str, claim: str) -> Annotation:
         about=summary.stretch,
         claim=claim,
     )
+
+
+def _meant(pins: Sequence[Pin], name: str, key: SessionKey) -> Pin:
+    """The one pin that `name` calls; those that stand in one message share its id, and are told by their words."""
+    words = " ".join(name.split())
+    exact = [each for each in pins if each.text == words] or [each for each in pins if each.id == words]
+    begins = [each for each in pins if len(words) > len("p_") and each.id.startswith(words)]
+    found = exact or begins or [each for each in pins if words and each.text.startswith(words)]
+    if not found:
+        raise BadInput(f"No pin called {name!r} stands in session {key.session}; take one from the list of pins.")
+    if len(found) > 1:
+        said = ", ".join(f"“{clip(each.text, SHOWN)}”" for each in found)
+        raise BadInput(f"{len(found)} pins are called {name!r}; give the words of one: {said}.")
+    return found[0]
 
 
 def _pin(line: Line) -> Pin:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from ireneo.context.policy import Policy, preset
+from ireneo.context.prices import Prices
 from ireneo.context.terms import Terms
 from ireneo.engine import append as appending
 from ireneo.engine import branches
@@ -18,19 +22,21 @@ from ireneo.engine.context import ComposedCache
 from ireneo.engine.encode import Context
 from ireneo.engine.expand import Expanded
 from ireneo.engine.means import Means
+from ireneo.engine.models import Models
 from ireneo.engine.notes import Pin
 from ireneo.engine.summarise import Summarised
 from ireneo.engine.tools import Tool
 from ireneo.engine.tools import tools as tools_of
 from ireneo.errors import BadInput, SessionNotFound
+from ireneo.formats.chat.origins import origin_of
 from ireneo.formats.chat.registry import chat_format, detect
 from ireneo.formats.logs.registry import chat_format_of
 from ireneo.log.annotation import Annotation
 from ireneo.log.branch import MAIN, Head, SessionKey
-from ireneo.log.message import Draft, Message
+from ireneo.log.message import Draft, Message, Text
 
-Given: TypeAlias = "Draft | Mapping[str, object] | str"
-"""A message as a caller has it: a provider's dictionary, a draft, or the words of the user."""
+Given: TypeAlias = "Draft | Mapping[str, object] | str | object"
+"""A message as a caller has it: a provider's dictionary, a framework's object, a draft, or the words of the user."""
 
 DEFAULT_FORMAT = "openai"
 
@@ -47,6 +53,7 @@ class Session:
         self._count = means.count
         self._source = source
         self._cache = ComposedCache()
+        self._asked_at: datetime | None = None
 
     @property
     def id(self) -> str:
@@ -66,21 +73,44 @@ class Session:
         of a message or ``"root"``, they go there instead, and offering the same again stores nothing twice: offer a
         whole history after ``"root"`` each time, and only what is new is stored.
         """
-        given = [messages] if isinstance(messages, (Draft, Mapping, str)) else list(messages)
+        given = list(messages) if isinstance(messages, Sequence) and not isinstance(messages, str) else [messages]
         drafts, name = _drafts(given, format or chat_format_of(self._source))
         self._source = self._source or name
         return await appending.append(
             self._store, self.key, self.branch, drafts, self._count, source=self._source, after=after
         )
 
-    async def context(self, budget: int, *, to: str | None = None, preset: str | Policy = "coding") -> Context:
+    async def context(
+        self,
+        budget: int,
+        *,
+        to: str | None = None,
+        preset: str | Policy = "coding",
+        prices: str | Prices | None = None,
+        explain: bool = False,
+        rebuild: bool = False,
+    ) -> Context:
         """Cut the session to `budget` tokens, in the provider's format `to` (that of the session, where none is given).
 
-        Never calls a model. Raises BudgetTooSmall under 256 tokens, and UnknownFormat.
+        With the provider's `prices` (``"anthropic"``, say) it is rebuilt when that costs least. `explain` says why it
+        was kept or rebuilt, and after how many calls that has paid for itself. `rebuild` makes it anew, with the
+        summaries that were written since, where it would be kept. Never calls a model. Raises BudgetTooSmall under 256
+        tokens, and UnknownFormat.
         """
         chat = chat_format(to or chat_format_of(self._source) or DEFAULT_FORMAT)
-        terms = Terms(budget=budget, policy=_policy(preset), count=self._count)
-        return await cutting.context(self._store, self.key, self.branch, chat, terms, self._means.voice, self._cache)
+        policy = _policy(preset)
+        now = self._means.clock.now()
+        idle = (now - self._asked_at).total_seconds() if self._asked_at else None
+        self._asked_at = now
+        terms = Terms(
+            budget=budget,
+            policy=policy if prices is None else policy.priced(prices),
+            count=self._count,
+            idle_seconds=idle,
+            rebuild=rebuild,
+        )
+        found = await cutting.context(self._store, self.key, self.branch, chat, terms, self._means.voice, self._cache)
+        return found if explain else replace(found, explained=None)
 
     async def summarise(self, budget: int, *, preset: str | Policy = "coding") -> AsyncIterator[Summarised]:
         """Let the memory's model write the summaries that a context of `budget` tokens shows, one after the other.
@@ -88,13 +118,21 @@ class Session:
         They are checked against their sources, and taken up at the next rebuild. A model that fails changes nothing.
         Raises BadInput where the memory was opened without a model.
         """
-        models = self._means.models_for(self.key)
-        if models.for_task("turn") is None and models.for_task("goal") is None:
-            raise BadInput("This memory was opened without a model for summaries; open it with one: model=….")
+        models = self._writers()
         terms = Terms(budget=budget, policy=_policy(preset), count=self._count)
         summarised = summarising.summarise(self._store, self.key, self.branch, terms, self._means.voice, models)
         async for each in summarised:
             yield each
+
+    async def due(self, budget: int, *, preset: str | Policy = "coding") -> int:
+        """How many summaries `summarise` would ask the memory's model for; about the work of a context, and no model.
+
+        Raises BadInput where the memory was opened without a model.
+        """
+        models = self._writers()
+        terms = Terms(budget=budget, policy=_policy(preset), count=self._count)
+        due = await summarising.due_summaries(self._store, self.key, self.branch, terms, self._means.voice)
+        return sum(models.for_task(summary.level) is not None for summary in due)
 
     async def pin(self, text: str) -> Annotation:
         """Pin `text` here: it is shown word for word in every context from now on, until it is released."""
@@ -149,6 +187,12 @@ class Session:
                 return ()
             return await tx.log.path(self.key, head.id, first, head.position if last is None else last)
 
+    def _writers(self) -> Models:
+        models = self._means.models_for(self.key)
+        if models.for_task("turn") is None and models.for_task("goal") is None:
+            raise BadInput("This memory was opened without a model for summaries; open it with one: model=….")
+        return models
+
     async def check(self) -> None:
         """Raise SessionNotFound unless the session has the branch that this stands on."""
         if self.branch not in await self.branches():
@@ -161,7 +205,7 @@ def _policy(given: str | Policy) -> Policy:
 
 def _drafts(given: Sequence[Given], format: str | None) -> tuple[list[Draft], str]:
     """Decode what a caller handed in; the words of a user stand for a user message."""
-    listed = [dict(each) for each in given if isinstance(each, Mapping)]
+    listed = [dict(each) if isinstance(each, Mapping) else each for each in given if not isinstance(each, Draft | str)]
     chat = chat_format(format) if format else detect(listed) or chat_format(DEFAULT_FORMAT)
     if len(listed) == len(given):
         return chat.decode(listed), chat.name
@@ -169,8 +213,11 @@ def _drafts(given: Sequence[Given], format: str | None) -> tuple[list[Draft], st
     for each in given:
         if isinstance(each, Draft):
             drafts.append(each)
+        elif isinstance(each, str):
+            words = (Text(text=each),)
+            drafts.append(Draft(role="user", parts=words, origin=origin_of(words)))
         else:
-            drafts += chat.decode([{"role": "user", "content": each} if isinstance(each, str) else dict(each)])
+            drafts += chat.decode([dict(each) if isinstance(each, Mapping) else each])
     return drafts, chat.name
 
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from ireneo.context.summary import Level, Summary
 from ireneo.context.terms import Terms
+from ireneo.engine.compact import check_budget
 from ireneo.engine.context import ComposedCache, Driver, keep_made
 from ireneo.engine.models import Models
 from ireneo.engine.texts import best_texts, text_id
@@ -82,6 +83,7 @@ async def summarise(
 
 async def due_summaries(store: Store, key: SessionKey, branch: str, terms: Terms, voice: Voice) -> list[Summary]:
     """The summaries that a context rebuilt now would show and that no model has written yet, or that are disputed."""
+    check_budget(terms.budget)
     async with store.read() as tx:
         head = await tx.log.head(key, branch)
         if head is None:

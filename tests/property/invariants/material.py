@@ -24,7 +24,9 @@ HASTY = Policy(
 )
 SPARING = Policy(name="sparing", leaf_min_atoms=2, leaf_max_atoms=4, fan_in=2, excluded_tools=frozenset({"plan"}))
 PRESETS: tuple[str | Policy, ...] = ("coding", "forge", TINY, HASTY, SPARING)
-FORMATS = ("openai", "anthropic")
+LOGGED = ("openai", "anthropic")
+"""The chat formats whose lists are read as logs, too; a list's beginning says in them what it says in the whole one."""
+FORMATS = (*LOGGED, "openai-responses", "gemini", "langchain", "pydantic-ai")
 BUDGETS = (256, 300, 420, 700, 1_200, 2_500, 6_000, 20_000, 90_000)
 
 presets = st.sampled_from(PRESETS)

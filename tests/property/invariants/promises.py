@@ -149,11 +149,14 @@ def strings(value: object) -> Iterator[str]:
         yield value
     elif isinstance(value, Mapping):
         for key, inner in value.items():
-            if key == "input":
+            if key in ("input", "args"):
                 yield json.dumps(inner, ensure_ascii=False)
-            elif key in ("text", "thinking", "content", "arguments", "function", "tool_calls"):
+            elif key in ("text", "thinking", "content", "arguments", "function", "tool_calls", "parts"):
                 yield from strings(inner)
-            elif key == "name" and "input" in value:
+            elif key == "data" and isinstance(inner, Mapping):
+                # The fields of a message, and no picture.
+                yield from strings(inner)
+            elif key == "name" and ("input" in value or "args" in value):
                 yield str(inner)
     elif isinstance(value, Sequence):
         for inner in value:

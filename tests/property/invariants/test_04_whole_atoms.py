@@ -32,7 +32,7 @@ def test_no_row_of_a_context_splits_a_call_from_its_results(store: str, journey:
 @every_store
 @calm(12)
 @given(journey=journeys())
-def test_every_context_is_valid_in_both_formats(store: str, journey: Journey) -> None:
+def test_every_context_is_valid_in_every_format(store: str, journey: Journey) -> None:
     async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
         for name in FORMATS:
             valid(await session.context(context.budget, to=name, preset=journey.usual.preset))

@@ -14,7 +14,7 @@ from ireneo import ROOT, Draft, Memory, log_format
 from .faults import BreakingStore, BrokenOffError, Fuse, everything
 from .houses import House, calm, every_store, live_in, memory_over, transcript
 from .journeys import Look
-from .material import FORMATS, TINY, Teller, pieces, places, scripts
+from .material import LOGGED, TINY, Teller, pieces, places, scripts
 
 LOOK = Look(700, TINY, "openai")
 Deed = Callable[[Memory], Awaitable[None]]
@@ -52,7 +52,7 @@ async def next_deed(memory: Memory, kind: str, steps: tuple[str, ...], place: in
     if kind == "append" or not path:
         return appends(teller.tell(steps), path[-1].id if path else ROOT)
     if kind == "import":
-        name = FORMATS[place % 2]
+        name = LOGGED[place % len(LOGGED)]
         return imports(transcript(name, teller.tell(("ask", *steps))), name)
     if kind == "rewind":
         return rewinds(path[place % len(path)].id)

@@ -18,7 +18,15 @@ ODD = ("parallel", "parallel, split", "interleaved", "late", "think", "plan", "r
 
 def is_prefix(before: Context, now: Context) -> bool:
     """Whether all of an earlier context stands unchanged at the beginning of a later one, as a cache wants it."""
-    return now.system == before.system and now.messages[: len(before.messages)] == before.messages
+    at = len(before.messages) - 1
+    if now.system != before.system or now.messages[:at] != before.messages[:at] or at >= len(now.messages):
+        return False
+    last, grown = before.messages[at], now.messages[at]
+    parts, more = last.get("parts"), grown.get("parts")
+    if isinstance(parts, list) and isinstance(more, list):
+        # The last content grows by what the model does next; what was sent of it still stands first.
+        return {**grown, "parts": more[: len(parts)]} == last
+    return grown == last
 
 
 @every_store

@@ -37,12 +37,17 @@ def load_provider(provider: Provider) -> None:
 
 
 def _openai(place: Place, client: AsyncClient) -> Model:
+    from openai import OpenAIError
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
     if place.base_url is None:
-        return OpenAIChatModel(place.model, provider=OpenAIProvider(api_key=place.api_key, http_client=client))
+        try:
+            return OpenAIChatModel(place.model, provider=OpenAIProvider(api_key=place.api_key, http_client=client))
+        except OpenAIError as missing:
+            # A key that is set, and empty, is looked at by OpenAI's own library.
+            raise UserError(str(missing)) from missing
     # This one never sends the key that is meant for OpenAI to somebody else's server.
     provider = OpenAICompatibleProvider(
         "openai-compatible", base_url=place.base_url, api_key=_key(place), http_client=client

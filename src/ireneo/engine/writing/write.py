@@ -79,6 +79,7 @@ async def write(job: Job, model: LanguageModel, count: Count) -> Written:
         supported=round(supported, 4),
         recall=round(recall(judge.critical, told), 4),
         repaired=len(usage) > 1,
+        trusted=trusted,
         struck=struck,
         disputes=tuple(each.id for each in job.disputes),
     )

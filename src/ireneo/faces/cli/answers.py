@@ -29,4 +29,5 @@ def context_answer(context: ireneo.Context) -> dict[str, object]:
     }
     if context.system is not None:
         answer["system"] = context.system
-    return {**answer, "view": context.view, "violations": context.violations}
+    answer |= {"view": context.view, "violations": context.violations, "pins": context.pins}
+    return answer if context.explained is None else answer | {"explained": context.explained}

@@ -43,6 +43,14 @@ def _shaped(given: object, cut: ireneo.Context) -> object:
         if cut.system is None:
             return cut.messages
         given = {}
-    beside = {key: value for key, value in given.items() if key not in ("messages", "system")}
-    system = {} if cut.system is None else {"system": cut.system}
-    return {**beside, **system, "messages": cut.messages}
+    listed, prompt = _KEYS.get(cut.format, _PLAIN)
+    taken = {key for keys in (_PLAIN, *_KEYS.values()) for key in keys} | {"system_instruction"}
+    beside = {key: value for key, value in given.items() if key not in taken}
+    # One provider's prompt is a content of its own.
+    told = {"parts": [{"text": cut.system}]} if cut.format == "gemini" else cut.system
+    return {**beside, **({} if cut.system is None else {prompt: told}), listed: cut.messages}
+
+
+_PLAIN = ("messages", "system")
+_KEYS = {"openai-responses": ("input", "instructions"), "gemini": ("contents", "systemInstruction")}
+"""What providers call the list and the prompt in the object that they take."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,8 +10,8 @@ from msgspec import Struct
 import ireneo
 from ireneo.faces.cli.answers import context_answer, write_json
 from ireneo.faces.cli.logs import is_file, path_of, read_session
-from ireneo.faces.cli.options import DEFAULT_SPACE, AsJson, Budget, Db, Preset, SessionOf, Space, To
-from ireneo.faces.cli.screens.blocks import Ends, Place, ends_of, parts_of, place_of, places_of
+from ireneo.faces.cli.options import AsJson, Budget, Cutting, Preset, Stored, To, Within
+from ireneo.faces.cli.screens.blocks import Ends, Place, ends_of, parts_of, place_of, places_of, rows_of
 from ireneo.faces.cli.screens.progress import waiting
 from ireneo.faces.cli.stored import reading, session_named, title_of
 
@@ -39,41 +38,56 @@ def context(
     preset: Preset = "coding",
     to: To = None,
     as_json: AsJson = False,
-    session: SessionOf = None,
-    db: Db = None,
-    space: Space = DEFAULT_SPACE,
+    *,
+    cutting: Cutting,
+    within: Within,
+    stored: Stored,
 ) -> None:
     """Cut a session to a budget, and look at it.
 
     A file is read as it is, without any database. With --json: the payload itself, and what each part of it stands for.
     """
     with waiting("Cutting …"):
-        cut = _cut(named, budget, to, preset, session, db, space)
+        if is_file(named):
+            cut = cut_file(named, budget, to=to, preset=preset, within=within)
+        else:
+            cut = reading(
+                stored.db,
+                stored.space,
+                lambda memory: cut_stored(memory, named, budget, to=to, preset=preset, cutting=cutting),
+            )
     if as_json:
         write_json(context_answer(cut.context))
     else:
         show_cut(cut)
 
 
-def _cut(named: str, budget: int, to: str | None, preset: str, session: str | None, db: Path | None, space: str) -> Cut:
-    """Cut a file, or a session of the database."""
-    if is_file(named):
-        logged, log = read_session(named, session)
-        path = path_of(logged)
-        made = ireneo.compact(path, budget, to=to or log.chat, preset=preset)
-        places = places_of(path)
-        ends = [(places[first], places[last]) for first, last in ends_of(made.view)]
-        return Cut(context=made, title=f"{logged.id} · {log.name} → {made.format}", ends=ends)
-    return reading(db, space, lambda memory: cut_stored(memory, named, budget, to=to, preset=preset))
+def cut_file(named: str, budget: int, *, to: str | None, preset: str, within: Within) -> Cut:
+    """Cut a log on disk, or standard input."""
+    logged, log = read_session(named, within.session, within.format)
+    path = path_of(logged)
+    made = ireneo.compact(path, budget, to=to or log.chat, preset=preset)
+    places = places_of(path)
+    ends = [(places[first], places[last]) for first, last in ends_of(rows_of(made))]
+    return Cut(context=made, title=f"{logged.id} · {log.name} → {made.format}", ends=ends)
 
 
 async def cut_stored(
-    memory: ireneo.Memory, named: str, budget: int, *, to: str | None = None, preset: str = "coding"
+    memory: ireneo.Memory,
+    named: str,
+    budget: int,
+    *,
+    to: str | None = None,
+    preset: str = "coding",
+    cutting: Cutting | None = None,
 ) -> Cut:
     """Cut a session of the database."""
+    how = cutting or Cutting()
     session = await session_named(memory, named)
-    made = await session.context(budget, to=to, preset=preset)
-    ends = [(await _place(session, first), await _place(session, last)) for first, last in ends_of(made.view)]
+    made = await session.context(
+        budget, to=to, preset=preset, prices=how.prices, explain=how.explain, rebuild=how.rebuild
+    )
+    ends = [(await _place(session, first), await _place(session, last)) for first, last in ends_of(rows_of(made))]
     return Cut(context=made, title=f"{title_of(session)} → {made.format}", ends=ends)
 
 

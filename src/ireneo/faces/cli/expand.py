@@ -11,7 +11,7 @@ from ireneo.errors import NotFound
 from ireneo.faces.cli.answers import write_json
 from ireneo.faces.cli.files import LogFile
 from ireneo.faces.cli.logs import log_format_of
-from ireneo.faces.cli.options import AUTO, DEFAULT_SPACE, AsJson, Db, Space
+from ireneo.faces.cli.options import AUTO, DEFAULT_SPACE, AsJson, Db, FormatOfFile, Space
 from ireneo.faces.cli.stored import reading, session_named
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="What a context shows: s_… for a block, m_… for a message.")]
@@ -41,6 +41,7 @@ def expand(
     session: Of = None,
     file: File = None,
     budget: AtBudget = SMALLEST,
+    format: FormatOfFile = AUTO,
     as_json: AsJson = False,
     db: Db = None,
     space: Space = DEFAULT_SPACE,
@@ -54,7 +55,7 @@ def expand(
     else:
         import asyncio
 
-        name, opened = asyncio.run(_in_file(file, id, session, budget))
+        name, opened = asyncio.run(_in_file(file, id, session, budget, format))
     if as_json:
         write_json({"id": id, "session": name, "summary": opened.summary, "messages": opened.messages})
     else:
@@ -80,11 +81,11 @@ async def _in_space(memory: ireneo.Memory, id: str, session: str | None) -> tupl
     )
 
 
-async def _in_file(given: str, id: str, session: str | None, budget: int) -> tuple[str, ireneo.Expanded]:
+async def _in_file(given: str, id: str, session: str | None, budget: int, format: str) -> tuple[str, ireneo.Expanded]:
     """Look in a memory that dies with us: the same messages make the same blocks, under the same ids."""
     async with ireneo.open(":memory:") as memory:
         with LogFile(given) as file:
-            log = log_format_of(file, AUTO)
+            log = log_format_of(file, format)
             names = [done.session async for done in memory.import_log(file.lines(), log, name=file.stem)]
         for name in names:
             if session is not None and not name.startswith(session):

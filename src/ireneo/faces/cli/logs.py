@@ -8,7 +8,8 @@ import ireneo
 from ireneo.errors import BadInput, SessionNotFound
 from ireneo.faces.cli.files import LOG_SUFFIXES, LogFile
 from ireneo.faces.cli.options import AUTO, STDIN
-from ireneo.faces.cli.warnings import warn_of_damage, warn_of_faults
+from ireneo.faces.cli.warnings import warn, warn_of_damage, warn_of_faults
+from ireneo.faces.cli.words import counted
 
 LISTED = 5
 """So many sessions are named where none fits."""
@@ -36,14 +37,17 @@ def log_format_of(file: LogFile, name: str) -> ireneo.LogFormat:
     return ireneo.recognise(sample, file.label)
 
 
-def read_session(given: str, session: str | None) -> tuple[ireneo.LoggedSession, ireneo.LogFormat]:
+def read_session(given: str, session: str | None, format: str) -> tuple[ireneo.LoggedSession, ireneo.LogFormat]:
     """A session of a log (the first one, where none is named), and the log's format."""
     with LogFile(given) as file:
-        log = log_format_of(file, AUTO)
+        log = log_format_of(file, format)
         try:
-            logged = _chosen(file, log, session)
+            logged, others = _chosen(file, log, session)
         except ireneo.BadInput as fault:
             raise type(fault)(f"{file.label}: {fault}") from fault
+        if others:
+            all_of = counted(others + 1, "session")
+            warn(f"{file.label} holds {all_of}; this is the first, {logged.id}. Name another with --session.")
         warn_of_faults(file.label, logged.faults)
         warn_of_damage(file)
     return logged, log
@@ -60,11 +64,15 @@ def path_of(logged: ireneo.LoggedSession) -> list[ireneo.Draft]:
     return path[::-1]
 
 
-def _chosen(file: LogFile, log: ireneo.LogFormat, session: str | None) -> ireneo.LoggedSession:
+def _chosen(file: LogFile, log: ireneo.LogFormat, session: str | None) -> tuple[ireneo.LoggedSession, int]:
+    """The session that is meant, and, where none was named, how many others the file holds."""
     ids = []
-    for logged in log.read(file.lines(), file.stem):
-        if session is None or logged.id.startswith(session):
-            return logged
+    read = iter(log.read(file.lines(), file.stem))
+    for logged in read:
+        if session is None:
+            return logged, sum(1 for _ in read)
+        if logged.id.startswith(session):
+            return logged, 0
         ids.append(logged.id)
     more = ", …" if len(ids) > LISTED else ""
     raise SessionNotFound(f"There is no session {session} in it; it holds {', '.join(ids[:LISTED])}{more}.")

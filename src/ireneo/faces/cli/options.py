@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import Struct
 
 DEFAULT_DB = "memory.db"
 DEFAULT_SPACE = "default"
@@ -28,6 +29,9 @@ To = Annotated[
 Format = Annotated[
     str, typer.Option("--format", "-f", metavar="FORMAT", help="The log's format; `ireneo formats` lists them.")
 ]
+FormatOfFile = Annotated[
+    str, typer.Option("--format", "-f", metavar="FORMAT", help="Of a file: its format; `ireneo formats` lists them.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, and nothing else there.")]
 SessionOf = Annotated[
     str | None,
@@ -35,7 +39,35 @@ SessionOf = Annotated[
         "--session", "-s", metavar="ID", help="Which session of a file that holds several.", show_default="the first"
     ),
 ]
+Prices = Annotated[
+    str | None,
+    typer.Option("--prices", metavar="NAME", help="The provider's prices: a session is rebuilt when that costs least."),
+]
+Explain = Annotated[bool, typer.Option("--explain", help="Say why a session was kept or rebuilt, and what that costs.")]
+Rebuild = Annotated[bool, typer.Option("--rebuild", help="Make it anew, with the summaries that were written since.")]
 SessionName = Annotated[
     str,
     typer.Argument(metavar="SESSION", help="Its id or the beginning of it; SESSION@BRANCH stands on another branch."),
 ]
+
+
+class Within(Struct, frozen=True, kw_only=True):
+    """Which session of a file is meant, and how the file is read."""
+
+    session: SessionOf = None
+    format: FormatOfFile = AUTO
+
+
+class Cutting(Struct, frozen=True, kw_only=True):
+    """How a session of the database is cut from one call to the next."""
+
+    prices: Prices = None
+    explain: Explain = False
+    rebuild: Rebuild = False
+
+
+class Stored(Struct, frozen=True, kw_only=True):
+    """Where the memory is."""
+
+    db: Db = None
+    space: Space = DEFAULT_SPACE

@@ -23,12 +23,17 @@ def database(given: Path | None) -> Path:
     return given or Path(os.environ.get("IRENEO_DB") or DEFAULT_DB)
 
 
-def reading(given: Path | None, space: str, work: Callable[[ireneo.Memory], Awaitable[T]]) -> T:
-    """Do `work` on the memory in a database that is there; to ask what is in one must not make an empty one."""
+def existing(given: Path | None) -> Path:
+    """The database that is meant, which must be there: to ask what is in one must not make an empty one."""
     path = database(given)
     if not path.exists():
         raise BadInput(f"There is no database {path}; fill one with `ireneo import LOG`, or name another with --db.")
-    return writing(path, space, work)
+    return path
+
+
+def reading(given: Path | None, space: str, work: Callable[[ireneo.Memory], Awaitable[T]]) -> T:
+    """Do `work` on the memory in a database that is there."""
+    return writing(existing(given), space, work)
 
 
 def writing(path: Path, space: str, work: Callable[[ireneo.Memory], Awaitable[T]]) -> T:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import ireneo
 from ireneo.faces.cli.files import LogFile
@@ -16,6 +17,24 @@ SHOWN = 20
 def warn(sentence: str) -> None:
     """Say it on standard error, where it stands in nobody's way."""
     sys.stderr.write(f"warning: {sentence}\n")
+
+
+@contextmanager
+def log_on_stderr() -> Iterator[None]:
+    """Say there what the library warns of, in the words of its log."""
+    # Only a command that asks a model pays for the log.
+    import logging
+
+    class Said(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            warn(record.getMessage())
+
+    log, said = logging.getLogger("ireneo"), Said(logging.WARNING)
+    log.addHandler(said)
+    try:
+        yield
+    finally:
+        log.removeHandler(said)
 
 
 def warn_of_faults(label: str, faults: Sequence[ireneo.Fault]) -> None:

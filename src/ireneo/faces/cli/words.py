@@ -15,3 +15,8 @@ def printable(text: str) -> str:
 def counted(number: int, noun: str, plural: str | None = None) -> str:
     """A number with its noun, in the singular or the plural."""
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def share(part: float) -> str:
+    """A share as a percentage; only all of it is 100 %."""
+    return f"{min(round(part * 100), 99) if part < 1 else 100} %"

@@ -10,24 +10,30 @@ from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import Payload
 
 
-def messages_of(payload: object) -> list[object]:
-    """The message list that `payload` is, or holds under `messages`."""
+def messages_of(payload: object, key: str = "messages") -> list[object]:
+    """The message list that `payload` is, or holds under `key`, or else under `messages`."""
     if isinstance(payload, Payload):
         return list(payload.messages)
     if isinstance(payload, dict):
-        payload = payload.get("messages")
+        held = key if key in payload else "messages"
+        payload = payload.get(held)
         if not isinstance(payload, list):
-            raise UnreadableLog(f"`messages` is {kind(payload)}, not a list of messages")
+            raise UnreadableLog(f"`{held}` is {kind(payload)}, not a list of messages")
     if not isinstance(payload, list):
-        raise UnreadableLog(
-            f"This is {kind(payload)}, not a list of messages nor an object that holds one in `messages`"
-        )
+        raise UnreadableLog(f"This is {kind(payload)}, not a list of messages nor an object that holds one in `{key}`")
     return payload
 
 
-def placed_messages(payload: object) -> Iterator[tuple[str, dict[str, object]]]:
+def listed_in(payload: object, key: str = "messages") -> object:
+    """What stands where `payload` would hold its messages, whatever it is."""
+    if isinstance(payload, Payload):
+        return payload.messages
+    return payload.get(key, payload.get("messages")) if isinstance(payload, dict) else payload
+
+
+def placed_messages(payload: object, key: str = "messages") -> Iterator[tuple[str, dict[str, object]]]:
     """Each message of `payload`, copied, with the words that name its place: ``message 3`` is the fourth."""
-    for index, message in enumerate(messages_of(payload)):
+    for index, message in enumerate(messages_of(payload, key)):
         place = f"message {index}"
         yield place, record(detached(record(message, place), place), place)
 

@@ -8,12 +8,27 @@ from types import MappingProxyType
 from ireneo.errors import UnknownFormat
 from ireneo.formats.chat.anthropic.chat import AnthropicMessages
 from ireneo.formats.chat.format import ChatFormat, Payload
+from ireneo.formats.chat.gemini.chat import GeminiContents
+from ireneo.formats.chat.gemini.reader import is_contents
+from ireneo.formats.chat.langchain.chat import LangChainMessages
+from ireneo.formats.chat.langchain.shape import is_message as is_langchain
 from ireneo.formats.chat.openai.chat import OpenAIChat
+from ireneo.formats.chat.pydantic_ai.chat import PydanticAIMessages
+from ireneo.formats.chat.pydantic_ai.shape import is_message as is_pydantic_ai
+from ireneo.formats.chat.reading import listed_in
+from ireneo.formats.chat.responses.chat import OpenAIResponses
+from ireneo.formats.chat.responses.reader import is_input
 
 _OPENAI = OpenAIChat()
 _ANTHROPIC = AnthropicMessages()
+_RESPONSES = OpenAIResponses()
+_GEMINI = GeminiContents()
+_LANGCHAIN = LangChainMessages()
+_PYDANTIC_AI = PydanticAIMessages()
 
-CHAT_FORMATS: MappingProxyType[str, ChatFormat] = MappingProxyType({each.name: each for each in (_ANTHROPIC, _OPENAI)})
+CHAT_FORMATS: MappingProxyType[str, ChatFormat] = MappingProxyType(
+    {each.name: each for each in (_ANTHROPIC, _GEMINI, _LANGCHAIN, _OPENAI, _RESPONSES, _PYDANTIC_AI)}
+)
 """Every chat format by its name."""
 
 _OPENAI_ROLES = {"system", "developer", "tool", "function"}
@@ -33,11 +48,20 @@ def chat_format(name: str) -> ChatFormat:
 def detect(payload: object) -> ChatFormat | None:
     """The format that a message list is in, by what stands in it; None where it is no message list, or an empty one.
 
-    A list of plain user and assistant texts is valid in both formats. It is taken as OpenAI's: that format asks the
-    least of a list, so that it comes back as it was.
+    A list of plain user and assistant texts is valid in several formats. It is taken as OpenAI's: that format asks
+    the least of a list, so that it comes back as it was.
     """
-    messages = _messages(payload)
-    if not messages:
+    listed = _listed(payload)
+    if listed and all(map(is_langchain, listed)):
+        return _LANGCHAIN
+    if listed and all(map(is_pydantic_ai, listed)):
+        return _PYDANTIC_AI
+    if is_contents(payload):
+        return _GEMINI
+    if is_input(payload):
+        return _RESPONSES
+    messages = [message for message in listed if isinstance(message, dict)]
+    if not messages or len(messages) < len(listed):
         return None
     roles = {role if isinstance(role := message.get("role"), str) else "" for message in messages}
     if not roles <= _OPENAI_ROLES | {"user", "assistant"}:
@@ -53,13 +77,9 @@ def detect(payload: object) -> ChatFormat | None:
     return _ANTHROPIC if _has_system(payload) else _OPENAI
 
 
-def _messages(payload: object) -> list[dict[str, object]]:
-    listed = payload.messages if isinstance(payload, Payload) else payload
-    if isinstance(listed, dict):
-        listed = listed.get("messages")
-    if not isinstance(listed, list) or not all(isinstance(message, dict) for message in listed):
-        return []
-    return listed
+def _listed(payload: object) -> list[object]:
+    listed = listed_in(payload)
+    return listed if isinstance(listed, list) else []
 
 
 def _has_system(payload: object) -> bool:

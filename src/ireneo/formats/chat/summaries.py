@@ -32,7 +32,7 @@ def recognise_summaries(drafts: Sequence[Draft]) -> list[Draft]:
     out = list(drafts)
     for index in reversed(range(len(out))):
         draft = out[index]
-        if draft.native is None and not draft.joined and len(draft.parts) == 1 and isinstance(draft.parts[0], Text):
+        if _stands_alone(out, index) and len(draft.parts) == 1 and isinstance(draft.parts[0], Text):
             text = draft.parts[0].text
             ours = text.startswith(BLOCK_TAGS) if draft.role == "assistant" else text.startswith(_WRAPPED)
             cast = "assistant" if _user_follows(out, index) else "user"
@@ -42,6 +42,11 @@ def recognise_summaries(drafts: Sequence[Draft]) -> list[Draft]:
 
 
 _WRAPPED = tuple(f"{NOTES}\n{mark}" for mark in BLOCK_TAGS)
+
+
+def _stands_alone(drafts: Sequence[Draft], index: int) -> bool:
+    shared = drafts[index].joined or (index + 1 < len(drafts) and drafts[index + 1].joined)
+    return drafts[index].native is None and not shared
 
 
 def _flat(draft: Draft) -> Draft:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ireneo.errors import UnknownFormat
 from ireneo.formats.chat.anthropic.chat import AnthropicMessages
 from ireneo.formats.chat.openai.chat import OpenAIChat
+from ireneo.formats.chat.registry import CHAT_FORMATS
 from ireneo.formats.logs.claude_code import ClaudeCode
 from ireneo.formats.logs.format import LogFormat
 from ireneo.formats.logs.json_lines import BOM
@@ -39,9 +40,9 @@ def recognise(sample: bytes, filename: str) -> LogFormat:
 
 
 def chat_format_of(source: str | None) -> str | None:
-    """The chat format of a session whose messages came from `source` (a log format's name, perhaps with a file)."""
+    """The chat format of a session whose messages came from `source` (a format's name, perhaps with a file)."""
     name = (source or "").partition(":")[0]
-    return next((known.chat for known in LOG_FORMATS if known.name == name), None)
+    return next((known.chat for known in LOG_FORMATS if known.name == name), name if name in CHAT_FORMATS else None)
 
 
 def _names() -> str:

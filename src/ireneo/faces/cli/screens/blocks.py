@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 import ireneo
-from ireneo.faces.cli.words import printable
+from ireneo.faces.cli.words import counted, printable
 
 
 class Tier(Struct, frozen=True):
@@ -22,6 +22,8 @@ class Tier(Struct, frozen=True):
 
 
 STORY = Tier("story", "stories", "color(97)", "s")
+PINS = Tier("pinned", "pins", "color(204)", "p")
+DISPUTED = Tier("disputed", "disputed blocks", "color(160)", "d")
 GOAL = Tier("goal batch", "goal batches", "color(99)", "g")
 TURN = Tier("turn block", "turn blocks", "color(68)", "t")
 MASKED = Tier("masked", "masked", "color(136)", "m")
@@ -29,8 +31,11 @@ KEPT = Tier("kept", "kept", "color(73)", "k")
 WORDS = Tier("user", "system and user words", "color(71)", "u")
 LIVE = Tier("live", "live", "color(43)", "l")
 FREE = Tier("free", "free", "color(238)", ".")
-TIERS = (STORY, GOAL, TURN, MASKED, KEPT, WORDS, LIVE)
-"""Oldest things first, as they stand in a session."""
+TIERS = (PINS, STORY, GOAL, TURN, DISPUTED, MASKED, KEPT, WORDS, LIVE)
+"""What holds all the time, then oldest things first, as they stand in a session."""
+
+LIFTED = "[PINNED] Lifted"
+"""What a note begins with that a pin holds no longer."""
 
 _OF_LEVEL = {"story": STORY, "goal": GOAL, "turn": TURN}
 
@@ -86,19 +91,29 @@ def places_of(path: Sequence[ireneo.Draft]) -> list[Place]:
     return out
 
 
+def rows_of(context: ireneo.Context) -> tuple[ireneo.ViewRow, ...]:
+    """What there is to look at: the pins, then the path."""
+    return (*context.pins, *context.view)
+
+
 def ends_of(view: Sequence[ireneo.ViewRow]) -> list[tuple[int, int]]:
-    """The positions on the path at which each row begins and ends; together they cover it without a gap."""
+    """The positions on the path at which each row begins and ends; together they cover it without a gap.
+
+    Pins cover nothing: they stand at the message before them, or at the first.
+    """
     ends = []
     position = 0
     for row in view:
-        ends.append((position, position + row.covers - 1))
+        before = max(position - 1, 0)
+        ends.append((position, position + row.covers - 1) if row.covers else (before, before))
         position += row.covers
     return ends
 
 
 def parts_of(context: ireneo.Context, ends: Sequence[Ends]) -> list[Part]:
     """Each row of the view in its tier; `ends` are the places of its first and last message."""
-    short = [index for index, row in enumerate(context.view) if row.what != "message"]
+    rows = rows_of(context)
+    short = [index for index, row in enumerate(rows) if row.what in ("summary", "masked")]
     live_from = short[-1] + 1 if short else 0
     return [
         Part(
@@ -108,12 +123,12 @@ def parts_of(context: ireneo.Context, ends: Sequence[Ends]) -> list[Part]:
             first_turn=first.turn,
             last_turn=last.turn,
         )
-        for index, (row, (first, last)) in enumerate(zip(context.view, ends, strict=True))
+        for index, (row, (first, last)) in enumerate(zip(rows, ends, strict=True))
     ]
 
 
 def blocks_of(parts: Sequence[Part]) -> Iterator[Block]:
-    """One row a summary and a user's word, and one for what an agent did in a turn."""
+    """One row for a summary, for a user's word and for pins, and one for what an agent did in a turn."""
     run: list[Part] = []
     for part in parts:
         if run and not _belongs(run[-1], part):
@@ -125,8 +140,10 @@ def blocks_of(parts: Sequence[Part]) -> Iterator[Block]:
 
 
 def _tier(row: ireneo.ViewRow, place: Place, *, live: bool) -> Tier:
+    if row.what == "pins":
+        return PINS
     if row.what == "summary":
-        return _OF_LEVEL.get(row.level or "", TURN)
+        return DISPUTED if row.disputed else _OF_LEVEL.get(row.level or "", TURN)
     if row.what == "masked":
         return MASKED
     if place.spoken and place.role in ("system", "user"):
@@ -135,8 +152,8 @@ def _tier(row: ireneo.ViewRow, place: Place, *, live: bool) -> Tier:
 
 
 def _belongs(before: Part, part: Part) -> bool:
-    single = (before.row.what == "summary", part.row.what == "summary", before.tier is WORDS, part.tier is WORDS)
-    if any(single) or before.last_turn != part.first_turn:
+    alone = any(part.row.what in ("summary", "pins") or part.tier is WORDS for part in (before, part))
+    if alone or before.last_turn != part.first_turn:
         return False
     return (before.tier is LIVE) == (part.tier is LIVE)
 
@@ -162,14 +179,25 @@ def _name(first: Part, masked: int, size: int) -> str:
         return f"{masked} masked"
     if first.tier is WORDS:
         return first.role
-    deep = first.row.what == "summary" and first.row.depth > 1
-    return f"{first.tier.name} {first.row.depth}" if deep else first.tier.name
+    if first.tier is PINS:
+        return _pins(first.row.text)
+    if first.row.what != "summary":
+        return first.tier.name
+    name = _OF_LEVEL.get(first.row.level or "", TURN).name
+    named = f"{name} {first.row.depth}" if first.row.depth > 1 else name
+    return f"{named}, {first.tier.name}" if first.tier is DISPUTED else named
+
+
+def _pins(text: str) -> str:
+    if text.startswith(LIFTED):
+        return "released"
+    return counted(sum(line.startswith("- ") for line in text.splitlines()), "pin")
 
 
 def first_line(text: str) -> str:
-    """The first line that tells something: not a block's header nor the heading of a section."""
+    """The first line that tells something: not the header of a block or of pins, nor the heading of a section."""
     for line in text.splitlines():
         told = " ".join(printable(line).split())
-        if told and not told.startswith(("[SUMMARIZED]", "[GOAL BATCH]", "## ")):
+        if told and not told.startswith(("[SUMMARIZED]", "[GOAL BATCH]", "[PINNED]", "## ")):
             return told.removeprefix("- ")
     return ""

@@ -39,8 +39,8 @@ def show_labelled(screen: Console, label: str, text: Text, *, width: int) -> Non
     """Show `text` behind a dim label that takes `width` columns; further lines of it stand under its first."""
     for number, line in enumerate(text.wrap(screen, max(screen.width - width, NARROWEST))):
         line.rstrip()
-        head = Text((MARGIN + label if number == 0 else "").ljust(width), style="dim")
-        screen.print(head + line, no_wrap=True, crop=False, overflow="ignore")
+        head = (MARGIN + label if number == 0 else "").ljust(width)
+        screen.print(Text.assemble((head, "dim"), line), no_wrap=True, crop=False, overflow="ignore")
 
 
 def _line(columns: Sequence[Column], row: Sequence[Text], widths: Sequence[int]) -> Text:

@@ -48,6 +48,9 @@ def show_context(screen: Console, context: ireneo.Context, parts: Sequence[Part]
     screen.print()
     show_columns(screen, _COLUMNS, [_row(block, coloured=coloured) for block in blocks_of(parts)])
     screen.print()
+    if context.explained is not None:
+        show_labelled(screen, "explained", Text(context.explained.decision), width=LABEL)
+        screen.print()
     for broken in context.violations:
         screen.print(Text(f"  message {broken.index} breaks {broken.rule}: {broken.message}", style="red"))
 
@@ -62,6 +65,7 @@ def show_bars(screen: Console, context: ireneo.Context, parts: Sequence[Part]) -
     shares.append((FREE, max(context.budget - context.tokens, 0)))
     path = [(part.tier, part.row.covers) for part in parts]
     messages = sum(part.row.covers for part in parts)
+    places = sum(part.row.covers > 0 for part in parts)
     coloured = is_coloured(screen)
     width = min(max(screen.width - LABEL - 2, 10), WIDEST_BAR)
     _labelled(screen, "context", filled_bar(shares, width, coloured=coloured))
@@ -71,7 +75,7 @@ def show_bars(screen: Console, context: ireneo.Context, parts: Sequence[Part]) -
         _labelled(screen, "", line)
     _labelled(screen, "budget", Text(f"{context.tokens:,} of {context.budget:,} tokens"))
     _labelled(
-        screen, "saving", Text(f"{saving(context)}; {counted(messages, 'message')} in {counted(len(parts), 'place')}")
+        screen, "saving", Text(f"{saving(context)}; {counted(messages, 'message')} in {counted(places, 'place')}")
     )
 
 
@@ -105,11 +109,14 @@ def _legend(shares: Iterable[tuple[Tier, int]], width: int, *, coloured: bool) -
 
 def _row(block: Block, *, coloured: bool) -> list[Text]:
     first, last = block.first_turn, block.last_turn
+    turns = str(first) if first == last else f"{first}–{last}"
+    # Pins stand for no message, and hold in every turn; there is nothing to open.
+    covers = block.messages > 0
     return [
         Text(f"█ {block.name}" if coloured else block.name, style=block.tier.style if coloured else ""),
-        Text(str(first) if first == last else f"{first}–{last}"),
-        Text(f"{block.messages:,}"),
+        Text(turns if covers else ""),
+        Text(f"{block.messages:,}" if covers else ""),
         Text(f"{block.tokens:,}"),
-        Text(block.id[:SHORT], style="dim" if coloured else ""),
+        Text(block.id[:SHORT] if covers else "", style="dim" if coloured else ""),
         Text(block.line),
     ]

@@ -8,7 +8,7 @@ from datetime import datetime
 from rich.text import Text
 
 import ireneo
-from ireneo.faces.cli.screens.columns import Column, show_columns
+from ireneo.faces.cli.screens.columns import MARGIN, Column, show_columns, show_labelled
 from ireneo.faces.cli.screens.console import console
 
 _SESSIONS = (
@@ -49,6 +49,20 @@ def show_formats() -> None:
     screen.print()
     chats = [[Text(name, style="bold")] for name in ireneo.CHAT_FORMATS]
     show_columns(screen, (Column("messages in and out (--to)"),), chats)
+
+
+def show_pins(pins: Sequence[tuple[str, str, str]], title: str) -> None:
+    """One row a pin: what releases it, where it was set, and its words, all of them."""
+    screen = console()
+    if not pins:
+        screen.print(f"No pin stands in {title}.", soft_wrap=True)
+        return
+    headings = ("released by", "set by", "words")
+    named, placed = (max(len(row[column]) for row in (headings, *pins)) for column in range(2))
+    for number, (id, place, words) in enumerate((headings, *pins)):
+        label = f"{id:<{named}}  {place:<{placed}}"
+        text = Text(words, style="" if number else "dim")
+        show_labelled(screen, label, text, width=len(label) + len(MARGIN) * 2)
 
 
 def _day(moment: datetime | None) -> str:

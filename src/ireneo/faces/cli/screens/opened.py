@@ -10,7 +10,7 @@ from rich.text import Text
 
 import ireneo
 from ireneo.faces.cli.screens.blocks import GOAL, KEPT, LIVE, MASKED, STORY, TURN, WORDS
-from ireneo.faces.cli.words import counted, printable
+from ireneo.faces.cli.words import counted, printable, share
 
 MOST_LINES = 40
 """Of one message among several; alone it is shown whole."""
@@ -28,10 +28,32 @@ def show_opened(screen: Console, opened: ireneo.Expanded, session: str) -> None:
         title = f"  {tier.name} {block.id[:SHORT]} · {size} · {session}"
         screen.print()
         screen.print(Text(title, style="bold"), soft_wrap=True)
+        if who := written_by(block):
+            screen.print(Text(f"  {printable(who)}", style="dim"), soft_wrap=True)
     screen.print()
     alone = len(opened.messages) == 1
     for message in opened.messages:
         _show_message(screen, message, MOST_LINES if not alone else None)
+
+
+def written_by(block: ireneo.Summary) -> str:
+    """Who wrote a block and how far it could be trusted, in a line; nothing where no model had a part in it."""
+    writing = block.writing
+    if writing is None:
+        return ""
+    who = f"{writing.model} ({writing.prompt})"
+    said = [
+        f"written by {who}" if writing.trusted else f"as without a model: nothing that {who} wrote could be trusted",
+        f"{share(writing.supported)} of its claims supported",
+        f"{share(writing.recall)} of the critical names kept",
+    ]
+    if writing.repaired:
+        said.append("asked twice")
+    if writing.struck:
+        said.append(f"{counted(writing.struck, 'line')} struck out")
+    if writing.disputes:
+        said.append(f"in view of {counted(len(writing.disputes), 'dispute')}")
+    return " · ".join(said)
 
 
 def _show_message(screen: Console, message: ireneo.Message, most: int | None) -> None:

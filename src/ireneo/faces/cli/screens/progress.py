@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.progress import Progress, ProgressColumn
 
 
 class ReadingBar:
@@ -19,7 +19,7 @@ class ReadingBar:
         """Make ready to read so many bytes."""
         self._total = total_bytes
         self._done = 0
-        self._bar: Progress | None = _bar() if sys.stderr.isatty() else None
+        self._bar: Progress | None = _reading() if sys.stderr.isatty() else None
 
     def __enter__(self) -> ReadingBar:
         if self._bar is not None:
@@ -52,20 +52,38 @@ class ReadingBar:
             sys.stdout.write(f"{line}\n")
 
 
-def _bar() -> Progress:
+def _reading() -> Progress:
     # Only a terminal pays for the drawing.
+    from rich.progress import DownloadColumn, TimeRemainingColumn
+
+    return _bar(DownloadColumn(), TimeRemainingColumn())
+
+
+def _bar(*measures: ProgressColumn) -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn
 
     return Progress(
         TextColumn("  {task.description}", markup=False),
         BarColumn(complete_style="color(68)", finished_style="color(71)"),
-        DownloadColumn(),
-        TimeRemainingColumn(),
+        *measures,
         console=Console(stderr=True),
         transient=True,
         redirect_stdout=False,
     )
+
+
+@contextmanager
+def writing_bar(total: int) -> Iterator[Callable[[str], None]]:
+    """A bar of what a model has written, which is told of each as it comes; none where there is no terminal."""
+    if not total or not sys.stderr.isatty():
+        yield lambda what: None
+        return
+    from rich.progress import MofNCompleteColumn, TimeElapsedColumn
+
+    with _bar(MofNCompleteColumn(), TimeElapsedColumn()) as bar:
+        task = bar.add_task("asking", total=total)
+        yield lambda what: bar.update(task, description=what, advance=1)
 
 
 @contextmanager

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from msgspec.structs import replace
 
 from ireneo.formats.chat.anthropic.media import write_media
 from ireneo.formats.chat.anthropic.names import (
     CALL,
-    FITTING_NAME,
     NAME,
     RESULT,
     THINKING,
@@ -19,10 +16,10 @@ from ireneo.formats.chat.anthropic.names import (
 )
 from ireneo.formats.chat.anthropic.server import is_server_block
 from ireneo.formats.chat.mends.change import with_parts
-from ireneo.formats.chat.notes import UNNAMED, media_note, opaque_note
+from ireneo.formats.chat.mends.names import fitting_name
+from ireneo.formats.chat.notes import media_note, opaque_note
 from ireneo.log.message import Call, Draft, Media, Opaque, Part, Result, Text, Thinking
 
-_ELSEWHERE = re.compile(r"[^A-Za-z0-9_-]")
 _OWN_PARTS = ("", "text", CALL, RESULT, *THINKING)
 """Blocks that have parts of their own; one that was not read as such is broken."""
 
@@ -40,7 +37,7 @@ def _is_foreign(part: Part) -> bool:
 
 def _said(part: Part, role: str) -> Part:
     if isinstance(part, Call):
-        return part if part.server or FITTING_NAME.fullmatch(part.name) else replace(part, name=_fitting(part.name))
+        return part if part.server else replace(part, name=fitting_name(part.name))
     if isinstance(part, Result):
         if role == "assistant" and is_server_block(part):
             return part
@@ -60,7 +57,3 @@ def _is_block(part: Opaque) -> bool:
     kind = kind_of(part.payload)
     broken = kind in _OWN_PARTS or is_server_call(kind) or is_server_result(kind)
     return part.format == NAME and not broken
-
-
-def _fitting(name: str) -> str:
-    return _ELSEWHERE.sub("_", name)[:128] or UNNAMED

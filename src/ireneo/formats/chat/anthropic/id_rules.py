@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ireneo.formats.chat.anthropic.block_rules import blocks_of
-from ireneo.formats.chat.anthropic.names import CALL, FITTING_ID, FITTING_NAME, is_server_call, kind_of
+from ireneo.formats.chat.anthropic.names import CALL, FITTING_ID, is_server_call, kind_of
 from ireneo.formats.chat.format import Violation
+from ireneo.formats.chat.mends.names import FITTING_NAME
 from ireneo.formats.chat.rules.outline import Outlines, breach
 
 

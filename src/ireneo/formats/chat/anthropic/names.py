@@ -15,7 +15,6 @@ RESULT: Final = "tool_result"
 THINKING: Final = ("thinking", "redacted_thinking")
 
 FITTING_ID: Final = re.compile(r"[A-Za-z0-9_-]+")
-FITTING_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
 def is_server_call(kind: str) -> bool:

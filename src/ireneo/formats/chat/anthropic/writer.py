@@ -8,6 +8,7 @@ from ireneo.formats.chat.anthropic.media import write_media
 from ireneo.formats.chat.anthropic.names import CALL, NAME, RESULT
 from ireneo.formats.chat.anthropic.server import server_block, write_server_call
 from ireneo.formats.chat.mends.blanks import is_blank
+from ireneo.formats.chat.mends.joined import provider_groups
 from ireneo.formats.chat.notes import WORDLESS_ERROR, media_note
 from ireneo.formats.chat.reading import record
 from ireneo.log.message import Call, Draft, Media, Native, Part, Result, Text, Thinking
@@ -15,14 +16,7 @@ from ireneo.log.message import Call, Draft, Media, Native, Part, Result, Text, T
 
 def write_messages(drafts: Sequence[Draft]) -> list[dict[str, object]]:
     """The messages of a list without its system prompt: results together, and what was joined to them."""
-    groups: list[list[Draft]] = []
-    for draft in drafts:
-        before = groups[-1][-1].role if groups else None
-        if (before == "tool" and draft.role == "tool") or (draft.joined and before in ("tool", "user")):
-            groups[-1].append(draft)
-        else:
-            groups.append([draft])
-    return [write_message(group) for group in groups]
+    return [write_message(group) for group in provider_groups(drafts)]
 
 
 def write_message(group: Sequence[Draft]) -> dict[str, object]:

@@ -31,7 +31,8 @@ def answer_calls(drafts: Sequence[Draft]) -> list[Draft]:
             stood = bool(left) or (bool(out) and out[-1].role == "tool")
             continue
         # What was joined to results that have moved away stands alone now.
-        out.append(replace(draft, joined=False) if draft.joined and not stood else draft)
+        left_behind = draft.joined and not stood and index > 0 and drafts[index - 1].role == "tool"
+        out.append(replace(draft, joined=False) if left_behind else draft)
         out += _answers(drafts, spots.get(index, []))
         stood = False
     return out

@@ -21,7 +21,12 @@ def drop_blanks(drafts: Sequence[Draft]) -> list[Draft]:
     System drafts are left as they are: they have no message of their own to be empty.
     """
     spoken = [draft if draft.role == "system" else with_parts(draft, _spoken(draft.parts)) for draft in drafts]
-    return drop_empty(spoken)
+    return drop_empty(drop_loose_thinking(spoken))
+
+
+def drop_loose_thinking(drafts: Sequence[Draft]) -> list[Draft]:
+    """Drop the thinking at a message's end, which leads to nothing; system drafts are left as they are."""
+    return [draft if draft.role == "system" else with_parts(draft, _led(draft.parts)) for draft in drafts]
 
 
 def is_blank(part: Part) -> bool:
@@ -30,10 +35,14 @@ def is_blank(part: Part) -> bool:
 
 
 def _spoken(parts: Sequence[Part]) -> list[Part]:
-    out = [_answered(part) if isinstance(part, Result) else part for part in parts if not is_blank(part)]
-    while out and isinstance(out[-1], Thinking):
-        out.pop()
-    return out
+    return [_answered(part) if isinstance(part, Result) else part for part in parts if not is_blank(part)]
+
+
+def _led(parts: Sequence[Part]) -> Sequence[Part]:
+    end = len(parts)
+    while end and isinstance(parts[end - 1], Thinking):
+        end -= 1
+    return parts[:end]
 
 
 def _answered(result: Result) -> Result:

@@ -12,6 +12,8 @@ from ireneo.formats.chat.mends.matching import Spot, match
 from ireneo.log.message import Call, Draft, Part, Result
 
 _ELSEWHERE = re.compile(r"[^A-Za-z0-9_-]")
+_LONGEST = 48
+"""How much of an id that doesn't fit is kept: some providers take no more than 64 letters."""
 
 
 def name_apart(
@@ -50,7 +52,7 @@ class _Names:
 
     def fresh(self, old: str) -> str:
         """An id that looks like `old` and that nothing bears yet."""
-        stem = _ELSEWHERE.sub("_", old) or "call"
+        stem = _ELSEWHERE.sub("_", old)[:_LONGEST] or "call"
         name, count = stem, 1
         while name in self._taken:
             count += 1

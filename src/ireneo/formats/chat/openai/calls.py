@@ -24,19 +24,19 @@ def read_calls(message: dict[str, object], place: str) -> list[Call]:
         where = f"{place}, function_call"
         function = record(old, where)
         name = words(function.get("name"), f"{where}, name")
-        calls.append(Call(id=old_id(name), name=name, arguments=_arguments(function.get("arguments"))))
+        calls.append(Call(id=old_id(name), name=name, arguments=read_arguments(function.get("arguments"))))
     return calls
 
 
 def write_calls(calls: tuple[Call, ...]) -> dict[str, object]:
     """The fields of an assistant message that makes `calls`."""
     if len(calls) == 1 and is_old(calls[0].id):
-        return {"function_call": {"name": calls[0].name, "arguments": _written(calls[0])}}
+        return {"function_call": {"name": calls[0].name, "arguments": write_arguments(calls[0])}}
     if not calls:
         return {}
     return {
         "tool_calls": [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": _written(call)}}
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": write_arguments(call)}}
             for call in calls
         ]
     }
@@ -62,16 +62,8 @@ def id_fits(call: Call, draft: Draft) -> bool:
     return not is_old(call.id) or (len(draft.calls) == 1 and old_name(call.id) == call.name)
 
 
-def _read(item: dict[str, object], place: str) -> Call:
-    # A custom tool takes free text; a function takes JSON, written as a string.
-    custom = item.get("custom") if item.get("type") == "custom" else None
-    inner = record(item.get("function") if custom is None else custom, f"{place}, function")
-    name = words(inner.get("name"), f"{place}, name")
-    arguments = _arguments(inner.get("arguments")) if custom is None else text_or(inner.get("input"))
-    return Call(id=text_or(item.get("id")), name=name, arguments=arguments)
-
-
-def _arguments(written: object) -> dict[str, object] | str:
+def read_arguments(written: object) -> dict[str, object] | str:
+    """What a model wrote as arguments: the object, or the string as it is where it holds none."""
     if isinstance(written, dict):
         return written
     if not isinstance(written, str) or not written.strip():
@@ -84,5 +76,15 @@ def _arguments(written: object) -> dict[str, object] | str:
     return parsed if isinstance(parsed, dict) else written
 
 
-def _written(call: Call) -> str:
+def write_arguments(call: Call) -> str:
+    """The arguments of a call, as the string that the format wants."""
     return call.arguments if isinstance(call.arguments, str) else msgspec.json.encode(call.arguments).decode()
+
+
+def _read(item: dict[str, object], place: str) -> Call:
+    # A custom tool takes free text; a function takes JSON, written as a string.
+    custom = item.get("custom") if item.get("type") == "custom" else None
+    inner = record(item.get("function") if custom is None else custom, f"{place}, function")
+    name = words(inner.get("name"), f"{place}, name")
+    arguments = read_arguments(inner.get("arguments")) if custom is None else text_or(inner.get("input"))
+    return Call(id=text_or(item.get("id")), name=name, arguments=arguments)

@@ -17,6 +17,16 @@ def call_without_id(outlines: Outlines) -> Iterator[Violation]:
             yield breach("call-without-id", outline.index, "a result doesn't say which call it answers.")
 
 
+def duplicate_id(outlines: Outlines) -> Iterator[Violation]:
+    """No two calls of a list bear one id."""
+    seen: set[str] = set()
+    for outline in outlines:
+        for name in filter(None, outline.calls):
+            if name in seen:
+                yield breach("duplicate-call-id", outline.index, f"the id {name!r} is that of an earlier call.")
+            seen.add(name)
+
+
 def duplicate_id_in_message(outlines: Outlines) -> Iterator[Violation]:
     """No two calls of a message bear one id."""
     for outline in outlines:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import Violation
 from ireneo.formats.chat.rules.outline import Outlines, Rule
-from ireneo.log.message import Draft
 
 
-def unreadable(read: Callable[[dict[str, object], str], Sequence[Draft]], known: tuple[str, ...]) -> Rule:
+def unreadable(read: Callable[[dict[str, object], str], object], known: tuple[str, ...]) -> Rule:
     """Each message can be read at all; one whose role is unknown is another rule's."""
 
     def rule(outlines: Outlines) -> Iterator[Violation]:

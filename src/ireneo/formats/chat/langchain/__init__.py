@@ -1,0 +1,1 @@
+"""LangChain: messages as `messages_to_dict` writes them, whatever provider is below."""

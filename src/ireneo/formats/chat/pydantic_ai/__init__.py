@@ -1,0 +1,1 @@
+"""Pydantic AI: requests and responses of typed parts, as `ModelMessagesTypeAdapter` writes them."""
