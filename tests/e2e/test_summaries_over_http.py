@@ -22,7 +22,7 @@ from ireneo.adapters.llm import open_model
 from ireneo.grounding.error_text import error_text
 from ireneo.ports.llm import LanguageModel
 
-DRAFTS = [*material(), *material(), *material()]
+DRAFTS = material(3)
 BUDGET = 1_400
 FINE = Policy(name="fine", leaf_min_atoms=2, leaf_max_atoms=4, fan_in=2, goal_min_turns=2, goal_max_turns=2)
 SERVERS: tuple[Kind, ...] = ("openai", "anthropic")

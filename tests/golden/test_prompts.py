@@ -113,7 +113,8 @@ async def shown(policy: Policy, *, disputed: bool) -> str:
     context = await session.context(BUDGET, to="openai", preset=policy)
     assert context.tokens <= BUDGET
     assert not context.violations
-    return "\n\n".join(f"=== {row.what} {row.level or ''} {row.depth}\n{row.text}" for row in context.view) + "\n"
+    rows = (*context.pins, *context.view)
+    return "\n\n".join(f"=== {row.what} {row.level or ''} {row.depth}\n{row.text}" for row in rows) + "\n"
 
 
 @pytest.mark.parametrize(("name", "task"), [("written", "goal"), ("written_turns", "turn"), ("disputed", "goal")])

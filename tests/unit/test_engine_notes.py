@@ -16,6 +16,7 @@ from ireneo.ports.llm import Prompt
 from ireneo.testing.scripted import Scripted, ScriptedLLM
 
 DRAFTS = session()
+MORE = [[*user(f"Part {n}."), *run(f"make part_{n}", f"{n} done"), *said("Done.")] for n in range(7)]
 BUDGET = 700
 FINE = Policy(name="fine", leaf_min_atoms=2, leaf_max_atoms=4, fan_in=2, goal_min_turns=2, goal_max_turns=2)
 FOUND = "Never touch the migrations folder."
@@ -42,7 +43,7 @@ async def look(session: Session, budget: int = BUDGET) -> Context:
 
 
 def text(context: Context) -> str:
-    return "\n".join(row.text for row in context.view)
+    return "\n".join(row.text for row in (*context.pins, *context.view))
 
 
 @every_store
@@ -128,10 +129,8 @@ def test_a_pin_survives_rebuilds_and_deeper_blocks(store: str, tmp_path: Path) -
     async def work(session: Session) -> None:
         await session.append(DRAFTS)
         await session.pin("Deploy on Mondays only.")
-        for number in range(6):
-            await session.append(
-                [*user(f"Part {number}."), *run(f"make part_{number}", f"{number} done"), *said("Done.")]
-            )
+        for more in MORE[:6]:
+            await session.append(more)
             for budget in (BUDGET, BUDGET + 300):
                 context = await look(session, budget)
                 assert not context.violations
@@ -183,7 +182,7 @@ def test_a_dispute_is_shown_at_once_and_gone_when_a_model_has_written_again(
         assert "(disputed): The cause was another one." in shown.text.splitlines()[0]
         came = [each async for each in session.summarise(BUDGET, preset=FINE)]
         assert {each.outcome for each in came} <= {"written", "repaired"}
-        await session.append([*user("Go on."), *run("make all", "fine"), *said("Done. " * 300)])
+        await session.append([*MORE[6], *said("Done. " * 300)])
         assert "(disputed)" not in text(await look(session, BUDGET + 1))
         opened = await session.expand(came[0].id)
         assert opened.summary is not None

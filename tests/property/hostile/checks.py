@@ -114,8 +114,8 @@ def failed_last(messages: Sequence[Message]) -> bool:
 
 def pins_stand(context: Context, standing: Sequence[str], lifted: Sequence[str], *, roomy: bool) -> None:
     """Every constraint that stands is shown word for word, or counted where there is no room; no lifted one is."""
-    shown = " ".join("\n".join(row.text for row in context.view).split())
-    block = "\n".join(row.text for row in context.view if row.what == "pins")
+    shown = " ".join("\n".join(row.text for row in (*context.pins, *context.view)).split())
+    block = "\n".join(row.text for row in context.pins)
     missing = [rule for rule in standing if rule not in shown]
     counted = re.search(r"\((\d+) more have no room here\.\)", block)
     assert not missing or not roomy, f"lost at {context.budget}: {missing}"
