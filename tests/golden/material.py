@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ireneo.log.message import Call, Draft, Result, Text
 
-_NUMBER = iter(range(1, 1000))
+_numbers = iter(range(1, 1000))
 
 
 def user(text: str) -> list[Draft]:
@@ -16,7 +16,7 @@ def said(text: str) -> list[Draft]:
 
 
 def step(text: str, tool: str, arguments: dict[str, object], output: str, failed: bool | None = None) -> list[Draft]:
-    call = Call(id=f"call_{next(_NUMBER)}", name=tool, arguments=arguments)
+    call = Call(id=f"call_{next(_numbers)}", name=tool, arguments=arguments)
     parts = (Text(text=text), call) if text else (call,)
     result = Result(call_id=call.id, parts=(Text(text=output),), failed=failed)
     return [Draft(role="assistant", parts=parts), Draft(role="tool", parts=(result,))]
@@ -37,7 +37,14 @@ def run(command: str, output: str, failed: bool = False, text: str = "") -> list
 SOURCE = "\n".join(f"{n:>4}  def load_part_{n}(self, ledger_id):  # reads part {n} of the ledger" for n in range(1, 60))
 
 
-def session() -> list[Draft]:
+def session(times: int = 1) -> list[Draft]:
+    """The run, once or several times over; its calls are numbered from 1, whoever told it before."""
+    global _numbers
+    _numbers = iter(range(1, 1000))
+    return [draft for _ in range(times) for draft in _run()]
+
+
+def _run() -> list[Draft]:
     """Three turns: a fault found and mended after a dead end, a refused command, and a turn that ends badly."""
     return [
         *user("The nightly import drops the last row. Find out why and fix it. Never touch the migrations folder."),

@@ -145,3 +145,11 @@ def test_the_numbers_of_shown_lines_are_evidence_for_lines_alone() -> None:
     assert not shown.supports(Claim("number", "33"))
     assert not shown.supports(Claim("number", "line 43"))
     assert shown.supports(Claim("number", "7"))
+
+
+@pytest.mark.parametrize(
+    ("told", "source"), [("Fridays", "No work on Fridays."), ("Friday", "on Fridays"), ("Fridays", "Fri")]
+)
+def test_a_day_of_the_week_is_found_however_it_is_written(told: str, source: str) -> None:
+    assert Evidence([source]).supports(Claim("date", told))
+    assert not Evidence(["on Mondays"]).supports(Claim("date", told))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.grounding.status import Outcome, contradicts, flipped
+from ireneo.grounding.status import Outcome, contradicts, flipped, overclaims
 
 FAILED, PASSED = Outcome(subject="make lint", failed=True), Outcome(subject="go test ./...", failed=False)
 OUTCOMES = (PASSED, Outcome(subject="pkg/ledger.go", failed=True), FAILED)
@@ -72,3 +72,51 @@ def test_a_status(status: str, last: Outcome, wrong: bool) -> None:
 
 def test_nothing_contradicts_nothing() -> None:
     assert contradicts("COMPLETE — all tests pass.", []) is None
+
+
+CHECKED = (PASSED, Outcome(subject="pytest tests/test_rows.py -x", failed=True))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "`tests/test_rows.py` passes now.",
+        "I made tests/test_rows.py pass: it is green.",
+        "`pytest tests/test_rows.py` passed.",
+    ],
+)
+def test_a_command_is_known_by_the_file_that_only_it_was_given(sentence: str) -> None:
+    assert flipped(sentence, CHECKED)
+
+
+@pytest.mark.parametrize("sentence", ["`tests/test_other.py` passes now.", "`rows` works.", "`-x` works."])
+def test_another_file_is_no_verdict_on_it(sentence: str) -> None:
+    assert flipped(sentence, CHECKED) is None
+
+
+def test_a_file_that_two_commands_were_given_is_no_verdict_on_either() -> None:
+    both = (*CHECKED, Outcome(subject="mypy tests/test_rows.py", failed=False))
+    assert flipped("`tests/test_rows.py` passes now.", both) is None
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "All tests pass now.",
+        "Everything works.",
+        "The user got it: the whole suite is green.",
+        "I tried it — abandoned because COMPLETE — it passed.",
+    ],
+)
+def test_nothing_is_called_well_over_what_failed_last(sentence: str) -> None:
+    assert overclaims(sentence, CHECKED)
+    assert overclaims(sentence, (*CHECKED, PASSED)) is None
+    assert overclaims(sentence, ()) is None
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["The first test passed.", "Not all tests pass.", "Everything but the rows works.", "`COMPLETE` is a status."],
+)
+def test_less_than_that_may_be_said(sentence: str) -> None:
+    assert overclaims(sentence, CHECKED) is None

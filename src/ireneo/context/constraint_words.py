@@ -13,6 +13,11 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE)
 
 
+_PAST = (
+    "(?:\\w{2,}ed|was|were|had|did|saw|ran|got|went|came|thought|found|knew|told|said|made|took|read|wrote|built|kept|sent"
+    "|gave|left|lost|meant|met|heard|felt|learnt|began|chose|broke|forgot|spent|understood)"
+)
+
 CLAUSE = _pattern(r"\s*[;:—–(]\s*|,\s+|\s+-\s+|\s+(?:and|but|so|then|und|aber|et|mais|y|pero)\s+")
 """What parts a sentence."""
 
@@ -74,7 +79,12 @@ BOUND = _pattern(
 
 MUST = _pattern(r"\b(?:must|is required|are required|required to|have to|has to|needs to be|essential|crucial|vital)\b")
 
-HINT = _pattern(r"(?<!was )(?<!were )(?<!has )(?<!have )(?<!had )\b(?:never|always|only|no longer|nothing|forbidden)\b")
+HINT = _pattern(
+    r"(?<!was )(?<!were )(?<!has )(?<!have )(?<!had )\b(?:never(?! mind)|always|only|no longer|nothing|forbidden)\b"
+)
+
+TELLS = _pattern(rf"\b(?:i|we|they|he|she|it|somebody|someone|nobody) (?:(?!to\b)[\w']+ )?{_PAST}\b")
+"""Somebody did something: what else such a sentence hints at is a part of the story."""
 
 FORBID = _pattern(
     "^"
@@ -83,9 +93,10 @@ FORBID = _pattern(
         r"leave\b.*\b(?:alone|as (?:it|they)|untouched|unchanged)",
         *("stay (?:away|out|off|within|on|under|below)", "no more than", "not more than", "(?:make|do) no"),
         *(r"treat .* as", "remember", "(?:answer|reply|respond|speak) (?:me )?(?:only )?in"),
-        r"(?:i|we) (?:do not|don't|don’t|never|always|only) (?!know|see|think|mind|get|understand|have to|need)\w+",
+        rf"(?:i|we) (?:do not|don't|don’t|never|always|only) (?!{_PAST}\b|know|see|think|mind|get"
+        r"|understand|have to|need)\w+",
         r"(?:all|every|each|any|anything|everything|nothing|nobody|no one) .*\b(?:must|should|has to|have to|gets?|goes"
-        r"|go|stays?|is|are|may|can)\b(?!.*\b(?:done|finished|passing|green)\b)",
+        r"|go|stays?|is|are|may|can|needs?)\b(?!.*\b(?:done|finished|passing|green)\b)",
         *("nicht", "keine?", r"ne \w+ pas", "no (?:toques|uses|cambies)"),
     )
     + r"\b(?! (?:worry|know|see|think|mind|forget|get it|understand|remember|recall|have|need)\b)"
@@ -94,8 +105,8 @@ FORBID = _pattern(
 
 KEEP = _pattern(
     r"^(?:keep (?!going|in mind|working|reading|trying|it up|at it|on\b|track)|stick (?:to|with)|"
-    r"only (?!because|if|when|the\b|one\b|then\b|for\b|a\b)\w+|preserve|respect|limit|restrict|stay\b|remain|prefer|"
-    r"behalte|nutze nur|verwende nur)"
+    rf"only (?!{_PAST}\b|because|if|when|the\b|one\b|then\b|for\b|a\b)\w+|preserve|respect|limit|restrict"
+    r"|stay\b|remain|prefer|behalte|nutze nur|verwende nur)"
 )
 """At the beginning of a clause: what is to stay as it is."""
 
@@ -116,8 +127,9 @@ LIFT = _pattern(
         r"|constraint|restriction|instruction|limit|ban|freeze|requirement|what i said|what i told|pin)\b",
         "never mind (?:about |the |what )",
         r"(?:no longer|not?\b.*\bany ?more|any ?longer|don't have to|doesn't have to|no need to|needn't)\b",
-        r"(?:rule|constraint|restriction|freeze|ban|requirement|limit) (?:is|has been|was) (?:lifted|over|gone|dropped"
-        r"|off)\b",
+        r"(?:rule|constraint|restriction|freeze|ban|requirement|limit)\b.{0,60}? (?:is|has been|was) (?:lifted|over"
+        r"|gone|dropped|off)\b",
+        r"(?:can|may|could)\b.*\b(?:again|after all|anyway|from (?:now|here) on)\b",
         r"instead of\b",
     )
 )
@@ -131,7 +143,8 @@ EMPTY = frozenset(
         "than then so please also just use using keep stick make sure ensure avoid let it's ok okay fine go ahead feel "
         "free allowed need needs have has had get rule constraint restriction forget ignore drop lift about earlier "
         "said told what when where how which who instead anyway from on off out up down per via don dont doesn't stop "
-        "leave alone"
+        "leave alone ask asking first prefer over whole session bitte niemals nie immer nicht kein keine der die das "
+        "den mind"
     ).split()
 )
 """Words that say nothing of what a sentence is about."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from ireneo.context import constraint_words as words
 from ireneo.context.summary import Line
 from ireneo.log.annotation import Annotation
@@ -84,10 +86,25 @@ def standing(pins: Iterable[Line], lifts: Sequence[Line]) -> list[Line]:
             name = " ".join(pin.text.lower().split()).rstrip(".!")
             earlier = out.pop(name, None)
             out[name] = pin if earlier is None or pin.weight >= earlier.weight else earlier
+    _take_in(out)
     if len(out) > MAX_PINS:
         strongest = sorted(out.values(), key=lambda line: (-line.weight, -line.position))[:MAX_PINS]
         return sorted(strongest, key=lambda line: line.position)
     return list(out.values())
+
+
+def _take_in(pins: dict[str, Line]) -> None:
+    """Let a sentence stand for the part of it that was pinned as well, as binding as either."""
+    for name, pin in list(pins.items()):
+        whole = next((each for each in pins if each != name and name in each and _same(pins[each], pin)), None)
+        if whole is not None:
+            del pins[name]
+            pins[whole] = replace(pins[whole], weight=max(pins[whole].weight, pin.weight))
+
+
+def _same(one: Line, other: Line) -> bool:
+    """Whether two pins were found in one message."""
+    return bool(one.sources) and one.sources == other.sources and not other.subject
 
 
 def _lifts(lift: Line, pin: Line) -> bool:
@@ -100,21 +117,25 @@ def _lifts(lift: Line, pin: Line) -> bool:
         return False
     about, said = _speaks_of(pin.text), _speaks_of(lift.text)
     shared = len(about & said)
-    # It names most of what the pin speaks of, and does not speak of much else.
-    return bool(about) and 3 * shared >= 2 * len(about) and 3 * shared >= len(said)
+    # It names nearly all that the pin speaks of and not much else, or half of it and nothing else at all: another
+    # branch that may be pushed to lifts nothing.
+    names_it = bool(about) and len(about) - shared <= (len(about) - 1) // 3 and 3 * shared >= len(said)
+    return names_it or (shared >= 2 and said <= about and 2 * shared >= len(about))
 
 
 def _speaks_of(text: str) -> set[str]:
-    said = {word.lower().rstrip(".") for word in _WORD.findall(text)}
+    said = {word.lower().rstrip(".") for word in _WORD.findall(words.SCOPE.sub(" ", text))}
     return {_stem(word) for word in said if word not in words.EMPTY and len(word) > 1}
 
 
 def _stem(word: str) -> str:
-    """A word without its ending, so that `pushing` meets `push`."""
-    for ending in ("ing", "ies", "ed", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
+    """A word without its ending, so that `pushing` meets `push`, `files` meets `file` and `running` meets `run`."""
+    for ending in ("ing", "ies", "ed", "es", "s", "e", "y"):
+        # Friday is no word of one Frida, as dependencies are of a dependency.
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and word[-2:] not in ("ay", "ey", "oy"):
+            word = word[: -len(ending)]
+            break
+    return word[:-1] if len(word) > 2 and word[-1] == word[-2] else word
 
 
 def _strength(sentence: str) -> float:
@@ -127,7 +148,7 @@ def _strength(sentence: str) -> float:
         base = max(base, STRONG)
     elif words.MUST.search(sentence):
         base = max(base, MEDIUM)
-    elif words.HINT.search(sentence) and len(sentence.split()) <= SHORT_WORDS:
+    elif words.HINT.search(sentence) and len(sentence.split()) <= SHORT_WORDS and not words.TELLS.search(sentence):
         base = max(base, MILD)
     if words.SCOPE.search(sentence):
         # What says how far it reaches is a rule even where it has no verb that we know.

@@ -87,6 +87,11 @@ def command_of(call: Call) -> str:
     return straight(_FILTERS.sub("", command))
 
 
+def failing_tests(output: str) -> list[str]:
+    """The tests that a test runner's `output` names as failing, each once."""
+    return list(dict.fromkeys(next(group for group in found if group) for found in _TEST.findall(output)))
+
+
 def _approach(call: Call) -> str:
     """What tells one deed from another: the command, or the tool with its file."""
     return command_of(call) or f"{call.name} {_first(call, _PATHS)}".strip()
@@ -120,8 +125,7 @@ def _of_failure(command: str, output: str) -> Iterator[tuple[str, float]]:
         found = pattern.findall(output)
         if found:
             yield found[-1], weight
-    tests = [next(group for group in found if group) for found in _TEST.findall(output)]
-    for test in list(dict.fromkeys(tests))[:6]:
+    for test in failing_tests(output)[:6]:
         yield test, _FAILING
 
 

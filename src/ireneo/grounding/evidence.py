@@ -185,7 +185,8 @@ class Evidence:
             return asked[0] in self._dates or ((0, month, day) in self._dates and str(year) in self._units)
         if ":" in text:
             return self._stands(text, _is_time)
-        return text.casefold().rstrip("s") in self._small_words or text.casefold()[:3] in self._small_words
+        said = text.casefold()
+        return not self._small_words.isdisjoint((said, said.rstrip("s"), f"{said}s", said[:3]))
 
     def _stands(self, wanted: str, free: Free) -> bool:
         return bool(wanted) and any(True for _ in _finds(wanted, self._whole, free))

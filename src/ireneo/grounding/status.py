@@ -41,6 +41,8 @@ _UNSURE = re.compile(
 """Denied, wished for, told of an earlier time or of a part: no plain verdict."""
 _CLAUSE = re.compile(r"(?:[;,:]|\.|[!?]| - )(?:\s+|$)|\s+(?:but|whereas|although|though|however)\s+|→", re.IGNORECASE)
 _CODE = re.compile(r"`([^`]+)`")
+_WORD = re.compile(r"[\w./:-]*\w")
+_TELLING = re.compile(r"\w[/._]\w")
 _COMPLETE = re.compile(r"^\W*(?:status\W+)?(?:complete|completed|done|finished|success|solved)\b", re.IGNORECASE)
 _BLOCKED = re.compile(r"^\W*(?:status\W+)?(?:blocked|failed|failing|stuck)\b", re.IGNORECASE)
 _PARTIAL = re.compile(r"^\W*(?:status\W+)?partial\b", re.IGNORECASE)
@@ -48,6 +50,12 @@ _ALL = re.compile(
     r"\b(?:all|the|whole|full|every)\b[\w ,]{0,30}\b(?:tests?|checks?|suite|build)\b|\b(?:everything|it all)\b",
     re.IGNORECASE,
 )
+_EVERYTHING = re.compile(
+    r"\b(?:all|whole|full|entire|every)\b[\w ,]{0,30}\b(?:tests?|checks?|suite|build)\b|\b(?:everything|it all)\b",
+    re.IGNORECASE,
+)
+_DONE = re.compile(r"\bCOMPLETE\b")
+"""The word of our own statuses, wherever it stands."""
 
 
 def contradicts(status_text: str, last_outcomes: Sequence[Outcome]) -> str | None:
@@ -69,6 +77,18 @@ def contradicts(status_text: str, last_outcomes: Sequence[Outcome]) -> str | Non
     for clause in _clauses(status_text):
         if last.failed and _verdict(clause) is True and _ALL.search(clause):
             return f"It says that all is well, but {last.subject} failed last."
+    return None
+
+
+def overclaims(sentence: str, last_outcomes: Sequence[Outcome]) -> str | None:
+    """Say that `sentence` calls all of it well or complete though what was done last failed; None where it doesn't."""
+    if not last_outcomes or not last_outcomes[-1].failed:
+        return None
+    subject = last_outcomes[-1].subject
+    if _DONE.search(_CODE.sub(" ", sentence)):
+        return f"It says that the work is complete, but {subject} failed last."
+    if any(_verdict(clause) is True and _EVERYTHING.search(clause) for clause in _clauses(sentence)):
+        return f"It says that all is well, but {subject} failed last."
     return None
 
 
@@ -129,4 +149,14 @@ def _subjects(clause: str, known: Sequence[str]) -> list[str]:
             out.append(subject)
             # What is named by a longer subject is not named a second time by a shorter one.
             words = re.sub(pattern, " ; ", words)
+    return out or _by_part([*codes, *_WORD.findall(words)], known)
+
+
+def _by_part(said: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The subjects of which a telling part is `said`: a file that only one of the known commands was given."""
+    out: list[str] = []
+    for part in dict.fromkeys(said):
+        meant = [subject for subject in known if part in subject.split()[1:]] if _TELLING.search(part) else []
+        if len(meant) == 1:
+            out += meant
     return out

@@ -61,11 +61,13 @@ _LABEL = re.compile(
 _MARKUP = re.compile(r"(?<!\w)</?[A-Za-z][\w:-]*(?:\s[^<>\n]*)?/?>|<[|][^<>\n]*[|]>")
 _HEADING = re.compile(r"^[ \t]*#{1,6}(?:[ \t]|$)", re.MULTILINE)
 
+MARKUP = "It has markup"
+"""How that fault begins: in a list of names a bracket may be a part of one."""
 _EVERYWHERE: tuple[tuple[re.Pattern[str], str], ...] = (
     (_LABEL, "It labels a speaker"),
     (_OFFERS, "It talks to a reader"),
     (_REFUSAL, "It apologises or refuses"),
-    (_MARKUP, "It has markup"),
+    (_MARKUP, MARKUP),
     (_HEADING, "It has a heading"),
 )
 _OUTSIDE, _TO_READER = (_AGENT, "It tells of the agent from outside"), (_YOU, "It speaks to a reader")

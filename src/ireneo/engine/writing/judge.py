@@ -10,14 +10,14 @@ from ireneo.engine.writing.lines import Said
 from ireneo.engine.writing.sources import Sources
 from ireneo.grounding.check import check_text
 from ireneo.grounding.claims import Claim, claims
-from ireneo.grounding.critical import critical
+from ireneo.grounding.critical import critical, failing_tests
 from ireneo.grounding.error_text import error_text
 from ireneo.grounding.evidence import Evidence
 from ireneo.grounding.language import other_language
 from ireneo.grounding.neutral import instruction_like
 from ireneo.grounding.sources import source_texts
-from ireneo.grounding.status import Outcome, contradicts, flipped
-from ireneo.grounding.voice import voice_faults
+from ireneo.grounding.status import Outcome, contradicts, flipped, overclaims
+from ireneo.grounding.voice import MARKUP, voice_faults
 from ireneo.log.message import Message
 from ireneo.prompts.voices import Voice
 
@@ -45,9 +45,11 @@ class Judge:
         ]
         if instruction_like(text):
             found.append("It repeats an instruction that a tool returned.")
-        if said.section != "artifacts":
-            found += voice_faults(text, self._voice)
+        faults = voice_faults(text, self._voice)
+        # The name of a thing may be written in brackets, and is no markup of ours.
+        found += [fault for fault in faults if said.section != "artifacts" or not fault.startswith(MARKUP)]
         wrong = contradicts(text, self.outcomes) if said.section == "status" else flipped(text, self.outcomes)
+        wrong = wrong or overclaims(text, self.outcomes)
         return [*found, wrong] if wrong else found
 
     def of_all(self, statements: Sequence[Said]) -> list[str]:
@@ -63,13 +65,16 @@ class Judge:
 
     @cached_property
     def outcomes(self) -> list[Outcome]:
-        """How each command ended when it was run last, in the order of time."""
-        last: dict[str, Outcome] = {}
+        """How each command ended when it was run last, in the order of time; before it the tests that failed in it."""
+        last: dict[str, list[Outcome]] = {}
         for step in steps(self._messages):
             if step.result is not None and step.action.deed in ("check", "run", "save"):
-                last.pop(step.action.subject, None)
-                last[step.action.subject] = Outcome(subject=step.action.subject, failed=step.failed)
-        return list(last.values())
+                subject = step.action.subject
+                last.pop(subject, None)
+                tests = failing_tests(step.output) if step.failed else []
+                named = [Outcome(subject=test, failed=True) for test in tests]
+                last[subject] = [*named, Outcome(subject=subject, failed=step.failed)]
+        return [outcome for outcomes in last.values() for outcome in outcomes]
 
     @cached_property
     def critical(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from msgspec.structs import replace
@@ -13,7 +14,10 @@ from ireneo.context.summary import Line, Section, SectionName, Summary
 from ireneo.engine.writing.lines import Said
 from ireneo.grounding.artifacts import artifacts
 from ireneo.grounding.sources import source_texts
+from ireneo.grounding.status import Outcome, overclaims
 from ireneo.log.message import Message
+
+_QUOTED = re.compile(r"“[^”]*”")
 
 BESIDE = 0.5
 """What the offline line of a section weighs where a model's stand beside it."""
@@ -26,12 +30,17 @@ ONE_LINE: frozenset[SectionName] = frozenset({"goal", "strategy", "status"})
 
 
 def settle(
-    offline: Summary, said: Sequence[Said], quotes: Sequence[Line], lost: Sequence[str], messages: Sequence[Message]
+    offline: Summary,
+    said: Sequence[Said],
+    quotes: Sequence[Line],
+    lost: Sequence[str],
+    messages: Sequence[Message],
+    outcomes: Sequence[Outcome],
 ) -> tuple[Section, ...]:
     """Put together the sections of `offline`, what was `said` of the same messages, and the constraints in `quotes`.
 
     Operations, names, the user's words and what is pinned come from the structure whatever a model says, and so do
-    its dead ends; `lost` are critical artifacts that nothing else names.
+    its dead ends; `lost` are critical artifacts that nothing else names. Nothing is COMPLETE over what failed last.
     """
     finder = _Finder(messages)
     out: list[Section] = []
@@ -39,7 +48,7 @@ def settle(
         told = [finder.line(each) for each in said if each.section == name]
         known = list(offline.lines(name))
         if name in ONE_LINE:
-            lines = told or known
+            lines = told or [_humble(line, outcomes) for line in known]
         elif name == "constraints":
             lines = standing([*known, *quotes], offline.lines("lifted"))
         elif name == "dead_ends":
@@ -53,6 +62,14 @@ def settle(
         if lines:
             out.append(Section(name=name, lines=tuple(lines)))
     return tuple(out)
+
+
+def _humble(line: Line, outcomes: Sequence[Outcome]) -> Line:
+    """A line that the structure gave: it looks at the last piece of the stretch alone, before which a check failed."""
+    if not overclaims(_QUOTED.sub(" ", line.text), outcomes):
+        return line
+    why = f"PARTIAL — {outcomes[-1].subject} failed last"
+    return replace(line, text=re.sub(r"\bCOMPLETE\b(?: —.*)?", lambda _: why, line.text))
 
 
 def quoted(constraints: Sequence[str], messages: Sequence[Message]) -> list[Line]:

@@ -141,6 +141,6 @@ def _settled(job: Job, judge: Judge, kept: Sequence[Said], answer: Answer, writi
         job.offline,
         id=text_id(job.offline, disputes, job.voice),
         family=text_family(job.offline, disputes, job.voice),
-        sections=settle(job.offline, kept, quotes, missing, messages),
+        sections=settle(job.offline, kept, quotes, missing, messages, judge.outcomes),
         writing=writing,
     )

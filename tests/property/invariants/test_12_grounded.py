@@ -1,0 +1,52 @@
+"""Every path, name, number, error and quotation in an offline or a written summary occurs in its sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.property.hostile.checks import decent, grounded, stored, written
+from tests.property.hostile.model import HostileModel
+
+from ireneo import Context, Memory, Message, Session
+from ireneo.engine.means import Means
+from ireneo.engine.models import Models
+from ireneo.testing.scripted import ManualClock, ScriptedLLM
+
+from .houses import House, calm, every_store, live_in
+from .journeys import Journey, Look, journeys, looks, travel
+from .material import Teller, scripts
+from .promises import TOKENS
+
+
+@every_store
+@calm(12)
+@given(journey=journeys(legs=3))
+def test_what_an_offline_summary_says_stands_in_its_sources(store: str, journey: Journey) -> None:
+    async def check(session: Session, context: Context, path: Sequence[Message]) -> None:
+        for summary in await stored(session):
+            grounded(summary, path)
+
+    travel(store, journey, check)
+
+
+@every_store
+@calm(12)
+@given(steps=scripts(), look=looks, seed=st.integers(0, 1_000), truth=st.floats(0.1, 0.9))
+def test_what_a_model_wrote_stands_in_its_sources(
+    store: str, steps: list[str], look: Look, seed: int, truth: float
+) -> None:
+    async def work(house: House) -> None:
+        model = ScriptedLLM(HostileModel(seed, truth=truth), name="hostile")
+        means = Means(store=await house.store(), count=TOKENS.count, clock=ManualClock(), models=Models.of(model))
+        session = await Memory(means, "mine").session("run")
+        await session.append(Teller().tell(steps))
+        async for _ in session.summarise(look.budget, preset=look.preset):
+            pass
+        path = await session.messages()
+        for summary in await written(session):
+            grounded(summary, path)
+            decent(summary)
+
+    live_in(store, work)

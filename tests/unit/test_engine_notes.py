@@ -1,0 +1,207 @@
+"""Pins, releases and disputes by hand, on every store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from tests.golden.material import run, said, session, user
+
+import ireneo
+from ireneo import BadInput, Context, Policy, Session
+from ireneo.errors import SummaryNotFound
+from ireneo.ports.llm import Prompt
+from ireneo.testing.scripted import Scripted, ScriptedLLM
+
+DRAFTS = session()
+MORE = [[*user(f"Part {n}."), *run(f"make part_{n}", f"{n} done"), *said("Done.")] for n in range(7)]
+BUDGET = 700
+FINE = Policy(name="fine", leaf_min_atoms=2, leaf_max_atoms=4, fan_in=2, goal_min_turns=2, goal_max_turns=2)
+FOUND = "Never touch the migrations folder."
+every_store = pytest.mark.parametrize("store", ["in memory", "sqlite"])
+
+
+def good(prompt: Prompt) -> Scripted:
+    if prompt.task == "goal":
+        return {"goal_arc": "The user wanted the lost row found.", "status": "PARTIAL"}
+    return {"strategy": "I looked for the cause.", "status": "PARTIAL"}
+
+
+def live(store: str, folder: Path, work: Callable[[Session], Awaitable[None]]) -> None:
+    async def within() -> None:
+        place = ":memory:" if store == "in memory" else str(folder / "memory.db")
+        async with ireneo.open(place, model=ScriptedLLM(good), durability="normal") as memory:
+            await work(await memory.session("run"))
+
+    asyncio.run(within())
+
+
+async def look(session: Session, budget: int = BUDGET) -> Context:
+    return await session.context(budget, to="openai", preset=FINE)
+
+
+def text(context: Context) -> str:
+    return "\n".join(row.text for row in (*context.pins, *context.view))
+
+
+@every_store
+def test_a_pin_stands_until_it_is_released(store: str, tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.append(DRAFTS)
+        pin = await session.pin("Deploy  on\nMondays only.")
+        assert pin.text == "Deploy on Mondays only."
+        listed = await session.pins()
+        assert FOUND in [each.text for each in listed]
+        assert [each.text for each in listed if each.id == pin.id] == ["Deploy on Mondays only."]
+        await session.append([*user("Go on."), *said("I do.")])
+        assert "Deploy on Mondays only." in text(await look(session))
+        released = await session.release(pin.id)
+        assert released.about == pin.id
+        assert pin.id not in [each.id for each in await session.pins()]
+        with pytest.raises(BadInput, match="take one from the list"):
+            await session.release(pin.id)
+
+    live(store, tmp_path, work)
+
+
+@every_store
+def test_what_was_found_in_a_message_is_released_by_its_words_or_by_the_message(store: str, tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.append(DRAFTS)
+        (found,) = [each for each in await session.pins() if each.text == FOUND]
+        assert found.id == found.source
+        await session.release(FOUND)
+        assert FOUND not in [each.text for each in await session.pins()]
+        await session.append(user(f"Go on, and once more: {FOUND}"))
+        # What is said again later holds again.
+        (again,) = [each for each in await session.pins() if FOUND in each.text]
+        await session.release(again.id)
+        assert not [each for each in await session.pins() if FOUND in each.text]
+
+    live(store, tmp_path, work)
+
+
+@every_store
+def test_the_same_note_twice_is_one(store: str, tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.append(DRAFTS)
+        assert await session.pin("Use UTC.") == await session.pin("Use UTC.")
+        assert [each.text for each in await session.pins()].count("Use UTC.") == 1
+
+    live(store, tmp_path, work)
+
+
+@every_store
+@pytest.mark.parametrize("words", ["", "  \n"])
+def test_nothing_can_not_be_pinned(store: str, words: str, tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        assert list(await session.pins()) == []
+        with pytest.raises(BadInput, match="no message yet"):
+            await session.pin("Use UTC.")
+        await session.append(DRAFTS)
+        with pytest.raises(BadInput, match="nothing to pin"):
+            await session.pin(words)
+        with pytest.raises(BadInput):
+            await session.release("p_")
+
+    live(store, tmp_path, work)
+
+
+@every_store
+def test_a_pin_by_hand_stands_where_it_was_made_and_changes_nothing_before_it(store: str, tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.append(DRAFTS[:7])
+        before = (await look(session, 50_000)).messages
+        await session.pin("Deploy on Mondays only.")
+        pinned = (await look(session, 50_000)).messages
+        assert pinned[: len(before)] == before
+        assert "Deploy on Mondays only." in str(pinned[len(before) :])
+        await session.append(DRAFTS[7:])
+        assert (await look(session, 50_000)).messages[: len(pinned)] == pinned
+
+    live(store, tmp_path, work)
+
+
+@every_store
+def test_a_pin_survives_rebuilds_and_deeper_blocks(store: str, tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.append(DRAFTS)
+        await session.pin("Deploy on Mondays only.")
+        for more in MORE[:6]:
+            await session.append(more)
+            for budget in (BUDGET, BUDGET + 300):
+                context = await look(session, budget)
+                assert not context.violations
+                assert context.tokens <= budget
+                shown = text(context)
+                assert shown.count("Deploy on Mondays only.") == 1
+                assert FOUND in shown
+
+    live(store, tmp_path, work)
+
+
+@every_store
+def test_a_pin_is_seen_on_its_own_branch_only(store: str, tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.append(DRAFTS[:12])
+        await session.pin("Use UTC.")
+        other = await session.fork("other")
+        await session.append(DRAFTS[12:])
+        await other.append(user("Another way."))
+        await session.pin("Only on main.")
+        await other.pin("Only on the other.")
+        mine = {each.text for each in await session.pins()}
+        yours = {each.text for each in await other.pins()}
+        assert {"Use UTC.", "Only on main."} <= mine
+        assert {"Use UTC.", "Only on the other."} <= yours
+        assert "Only on the other." not in mine | set(text(await look(session)).splitlines())
+        assert "Only on main." not in yours
+        with pytest.raises(BadInput):
+            await other.release("Only on main.")
+
+    live(store, tmp_path, work)
+
+
+@every_store
+@pytest.mark.parametrize("claimed", [False, True])
+def test_a_dispute_is_shown_at_once_and_gone_when_a_model_has_written_again(
+    store: str, claimed: bool, tmp_path: Path
+) -> None:
+    async def work(session: Session) -> None:
+        await session.append(DRAFTS)
+        block = next(row for row in (await look(session)).view if row.what == "summary")
+        record = (await session.expand(block.id)).summary
+        assert record is not None
+        claim = record.lines("dead_ends")[0].text if claimed else ""
+        note = await session.dispute(block.id, " The cause was another one. ", claim=claim)
+        assert (note.text, note.claim) == ("The cause was another one.", claim)
+        shown = next(row for row in (await look(session)).view if row.what == "summary")
+        assert ("(disputed)\n" in shown.text) == claimed
+        assert "(disputed): The cause was another one." in shown.text.splitlines()[0]
+        came = [each async for each in session.summarise(BUDGET, preset=FINE)]
+        assert {each.outcome for each in came} <= {"written", "repaired"}
+        await session.append([*MORE[6], *said("Done. " * 300)])
+        assert "(disputed)" not in text(await look(session, BUDGET + 1))
+        opened = await session.expand(came[0].id)
+        assert opened.summary is not None
+        assert opened.summary.writing is not None
+        assert opened.summary.writing.disputes == (note.id,)
+
+    live(store, tmp_path, work)
+
+
+@every_store
+def test_what_can_not_be_disputed_is_said(store: str, tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.append(DRAFTS)
+        block = next(row for row in (await look(session)).view if row.what == "summary")
+        with pytest.raises(BadInput, match="Say why"):
+            await session.dispute(block.id, "  ")
+        with pytest.raises(BadInput, match="doesn't say “the moon”"):
+            await session.dispute(block.id, "It is not so.", claim="the moon")
+        with pytest.raises(SummaryNotFound):
+            await session.dispute("s_nothere", "It is not so.")
+
+    live(store, tmp_path, work)

@@ -1,0 +1,167 @@
+"""Which sentences bind, how much, and which sentences let go of which."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+from tests.property.hostile.rules import RULES, TALK, Rule
+
+from ireneo.context.pins import (
+    BY_HAND,
+    MAX_CHARACTERS,
+    MAX_PINS,
+    MEDIUM,
+    MILD,
+    STANDING,
+    STRONG,
+    find_lifts,
+    find_pins,
+    standing,
+)
+from ireneo.context.summary import Line
+from ireneo.log.branch import chain
+from ireneo.log.message import Draft, Message, Origin, Role, Text
+
+
+def said(*texts: str, role: Role = "user", origin: Origin = "spoken") -> list[Message]:
+    drafts = [Draft(role=role, parts=(Text(text=text),), origin=origin) for text in texts]
+    return list(chain(None, drafts, lambda parts: (1, 0)))
+
+
+def found(text: str, role: Role = "user", origin: Origin = "spoken") -> list[str]:
+    return [line.text for line in find_pins(said(text, role=role, origin=origin)[0])]
+
+
+BINDING = {
+    "Whatever you do, never drop the table.": STANDING,
+    "From now on you must reply in French.": STANDING,
+    "From now on reply in French.": MEDIUM,
+    "Do not merge anything without asking me.": STANDING,
+    "Never force-push.": STRONG,
+    "And please never edit the generated files.": STRONG,
+    "The schema must not change.": STRONG,
+    "The config file is read-only.": STRONG,
+    "Please ask me before you install packages.": STRONG,
+    "Every endpoint must have a test.": MEDIUM,
+    "Don't rename the columns.": MEDIUM,
+    "Keep the lines under 100 characters.": MEDIUM,
+    "Leave the old tests untouched.": MEDIUM,
+    "We don't use mocks here.": MEDIUM,
+    "Every public function needs a docstring.": MEDIUM,
+    "Use double quotes.": MILD,
+    "Spaces only.": MILD,
+    "Niemals die Datenbank löschen.": STRONG,
+}
+
+
+@pytest.mark.parametrize(("sentence", "weight"), BINDING.items())
+def test_what_binds_is_found_with_its_strength(sentence: str, weight: float) -> None:
+    (line,) = find_pins(said(sentence)[0])
+    assert (line.text, line.weight) == (sentence, weight)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.text)
+def test_a_rule_is_found_among_talk_word_for_word(rule: Rule) -> None:
+    assert found(f"{TALK[0]} {TALK[1]}\n\n- {rule.text}\n\n{TALK[2]}") == [rule.text]
+    assert found(rule.text, role="system") == [rule.text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *TALK,
+        "Should we never push to main?",
+        "Must it always be UTC?",
+        "I never saw that error before.",
+        "We only looked at the first page.",
+        "It was always broken.",
+        "Nobody told me about it.",
+        "I always thought that it was slow.",
+        "Don't worry about it.",
+        "Never mind.",
+        "Use the following rules:",
+        "Look at this:\n```\nNever push to main.\nmust not change\n```",
+        "<system-reminder>Always use the todo tool.</system-reminder>",
+        "| must | never |\n| --- | --- |",
+        "ok",
+        "",
+    ],
+)
+def test_what_binds_nothing_is_not_found(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("role", "origin"), [("assistant", "spoken"), ("tool", "spoken"), ("user", "injected"), ("user", "summary")]
+)
+def test_only_users_and_the_system_bind(role: Role, origin: Origin) -> None:
+    assert found("Never push to main.", role=role, origin=origin) == []
+
+
+def test_a_block_of_ours_brings_its_pins_back() -> None:
+    block = "[PINNED] Constraints that stand, word for word:\n- Never push. · m_abcdefg\n- Use tabs."
+    (message,) = said(block, origin="injected")
+    assert [(line.text, line.weight) for line in find_pins(message)] == [
+        ("Never push.", BY_HAND),
+        ("Use tabs.", BY_HAND),
+    ]
+
+
+def test_of_a_very_long_sentence_the_clause_that_binds_is_pinned() -> None:
+    story = "the service was moved to another machine in the night " * 8
+    (text,) = found(f"Since {story}, never restart it by hand.")
+    assert len(text) <= MAX_CHARACTERS
+    assert text == "never restart it by hand."
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.text)
+def test_a_rule_is_lifted_by_its_own_lift_and_no_other(rule: Rule) -> None:
+    (pin,) = find_pins(said(rule.text)[0])
+    for other in RULES:
+        lifts = [replace(line, position=5) for line in find_lifts(said(other.lift)[0])]
+        assert lifts, other.lift
+        assert (standing([pin], lifts) == []) == (other is rule), other.lift
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Can you push to the release branch now?",
+        "I pushed to the release branch.",
+        "The release branch is broken again.",
+        "You can now read the docs.",
+        "You may push to the branch of the docs now.",
+        "You may push now.",
+        "Forget what I said about tabs.",
+        "Never push to the release branch.",
+    ],
+)
+def test_what_lifts_nothing(sentence: str) -> None:
+    pins = find_pins(said("Never push to the release branch.")[0])
+    lifts = [replace(line, position=5) for line in find_lifts(said(sentence)[0])]
+    assert standing(pins, lifts) == pins
+
+
+def test_a_lift_holds_for_what_was_said_before_it_only() -> None:
+    messages = said("Never push to main.", "You can push to main now.", "Never push to main!")
+    pins = [line for message in messages for line in find_pins(message)]
+    lifts = [line for message in messages for line in find_lifts(message)]
+    assert [line.position for line in standing(pins, lifts)] == [2]
+
+
+def test_a_rule_said_twice_stands_once_where_it_was_said_last() -> None:
+    pins = [line for message in said("Use tabs.", "never push", "use tabs") for line in find_pins(message)]
+    assert [(line.text, line.position) for line in standing(pins, [])] == [("never push", 1), ("use tabs", 2)]
+
+
+def test_a_part_of_a_pinned_sentence_is_not_pinned_beside_it() -> None:
+    (whole,) = find_pins(said("Make it faster, but keep the API stable.")[0])
+    part = Line(text="keep the API stable.", weight=STRONG, position=whole.position, sources=whole.sources)
+    (line,) = standing([whole, part], [])
+    assert (line.text, line.weight) == (whole.text, STRONG)
+
+
+def test_of_too_many_the_strongest_stand_in_the_order_in_which_they_were_set() -> None:
+    pins = [Line(text=f"rule {n}", weight=1.0 + n % 2, position=n, sources=()) for n in range(2 * MAX_PINS)]
+    kept = standing(pins, [])
+    assert [line.position for line in kept] == list(range(1, 2 * MAX_PINS, 2))
