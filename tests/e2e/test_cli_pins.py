@@ -78,17 +78,19 @@ def test_pins_are_listed_with_where_they_come_from(folder: Path) -> None:
     assert "system, turn 0" in run("pins", "reed-valve-0413", cwd=folder).stdout
 
 
-def test_no_id_releases_more_than_was_meant(folder: Path) -> None:
-    listed = pins(folder)
-    ids = [pin["id"] for pin in listed]
-    shared = next(id for id in ids if ids.count(id) > 1)
-    said = run("release", "7c1e", shared, cwd=folder, ends=2).stderr
-    assert f"{ids.count(shared)} pins are called" in said
+def test_no_id_releases_more_than_was_meant(tmp_path: Path) -> None:
+    rules = "Never touch the migrations. Keep the public names stable. What is still open?"
+    (tmp_path / "rules.json").write_text(json.dumps([{"role": "user", "content": rules}]))
+    run("import", "rules.json", cwd=tmp_path)
+    listed = pins(tmp_path, "rules")
+    shared = listed[0]["id"]
+    assert [pin["id"] for pin in listed] == [shared, shared]
+    said = run("release", "rules", shared, cwd=tmp_path, ends=2).stderr
+    assert "2 pins are called" in said
     assert "give the words of one" in said
-    assert pins(folder) == listed
-    meant = next(pin for pin in listed if pin["id"] == shared)
-    run("release", "7c1e", meant["text"][:20], cwd=folder)
-    assert pins(folder) == [pin for pin in listed if pin != meant]
+    assert pins(tmp_path, "rules") == listed
+    run("release", "rules", listed[0]["text"][:20], cwd=tmp_path)
+    assert pins(tmp_path, "rules") == listed[1:]
 
 
 def test_a_pin_belongs_to_its_branch(folder: Path) -> None:

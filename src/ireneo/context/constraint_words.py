@@ -43,16 +43,18 @@ SCOPE = _pattern(
         "without (?:asking|my|checking with)",
         "for (?:all|any) (?:further|future)",
         "for the (?:rest|whole|entire|remainder|duration)",
-        "throughout",
         r"for (?:this|the) (?:whole |entire )?(?:session|project|task|repo|repository|work|job|run)\b",
-        *("everywhere", "every (?:time|single)", "each time", "(?:hard|house|ground) rule"),
+        "(?:hard|house|ground) rule",
         *("standing (?:rule|order|instruction)", "hands off", "(?:is|are|stays?|remains?) off[- ]limits"),
         *("ab jetzt", "von nun an", "auf keinen fall", "unter keinen umständen"),
         *("désormais", "à partir de maintenant", "a partir de ahora"),
     )
     + r"\b"
 )
-"""How far something reaches: such a sentence holds beyond the task at hand."""
+"""How far something reaches: such a sentence holds beyond the task at hand, whatever else it says."""
+
+WIDE = _pattern(r"\b(?:everywhere|every (?:time|single)|each time|throughout)\b")
+"""How far something reaches, where it binds; told of what happens, it binds nothing."""
 
 NEVER = _pattern(
     r"^(?:never|always|do not ever|don't ever|niemals|nie|immer|jamais|toujours|nunca|siempre)\b(?! mind\b)"

@@ -17,6 +17,8 @@ SHARES = ((BY_HAND, 0.5), (STANDING, 0.4), (STRONG, 0.35), (MEDIUM, 0.25), (MILD
 """Of a context's room, what constraints at least so binding may take together with those that bind more."""
 WITH_SOURCES = 2_000
 """From this room on each pin names the message that it comes from."""
+WITH_COUNT = 400
+"""From this room on it is said how many have no place, where not one has."""
 HEADING = f"{PINS_TAG} Constraints that stand, word for word:"
 
 
@@ -49,7 +51,7 @@ def pin_block(items: Iterable[Summary | Message], said: Sequence[str], terms: Te
     missing = [pin for pin in standing(pins, lifts) if " ".join(pin.text.split()) not in shown]
     chosen = _fitting(missing, terms, room)
     if not chosen:
-        return None
+        return _unshown(missing, terms.count) if missing and room >= WITH_COUNT else None
     return _show(chosen, len(missing) - len(chosen), terms.count, sources=room >= WITH_SOURCES)
 
 
@@ -80,6 +82,12 @@ def _show(pins: Sequence[Line], left_out: int, count: Count, *, sources: bool) -
         lines.append(f"({left_out} more have no room here.)")
     first, last = pins[0].sources[:1], pins[-1].sources[-1:]
     return _written("\n".join(lines), "pins", count, *(first or ("",)), *(last or ("",)))
+
+
+def _unshown(pins: Sequence[Line], count: Count) -> Shown:
+    """Say that there are some, where not one has room."""
+    text = f"{PINS_TAG} {len(pins)} standing constraints have no room here."
+    return _written(text, "pins", count, *(pins[0].sources[:1] or ("",)), *(pins[-1].sources[-1:] or ("",)))
 
 
 def _line(pin: Line, *, sources: bool) -> str:

@@ -150,6 +150,8 @@ def _strength(sentence: str) -> float:
         base = max(base, MEDIUM)
     elif words.HINT.search(sentence) and len(sentence.split()) <= SHORT_WORDS and not words.TELLS.search(sentence):
         base = max(base, MILD)
+    if base and words.WIDE.search(sentence):
+        return STANDING
     if words.SCOPE.search(sentence):
         # What says how far it reaches is a rule even where it has no verb that we know.
         base = STANDING if base else MEDIUM

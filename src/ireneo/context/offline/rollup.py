@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import replace
+
 from ireneo.context.offline.dead_ends import overturned
 from ireneo.context.offline.names import SAID, Tally, merged
 from ireneo.context.offline.prose import clip
@@ -11,6 +13,7 @@ from ireneo.context.pins import MAX_PINS, find_lifts, find_pins, standing
 from ireneo.context.summary import Line, Section, SectionName, Summary
 from ireneo.log.message import Message, is_own_block
 
+_RUNS = frozenset({"check", "run", "save"})
 LIMITS: dict[SectionName, int] = {
     "goal": 1,
     "direction": 24,
@@ -39,7 +42,7 @@ def write_turn_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
             "dead_ends": _still_dead(children),
             "worked": _gather(children, "worked"),
             "artifacts": _by_subject(_gather(children, "artifacts")),
-            "status": _gather(children[-1:], "status"),
+            "status": _last_status(children),
         }
     )
 
@@ -150,6 +153,23 @@ def _still_dead(children: Sequence[Summary]) -> list[Line]:
             line = _again(line, times, earlier)
         out[line.subject] = line
     return list(out.values())
+
+
+def _last_status(children: Sequence[Summary]) -> list[Line]:
+    """The last status; where it is that of a last word that did nothing more, by what was run before it."""
+    told = _gather(children[-1:], "status")
+    if not told or told[0].text != "COMPLETE":
+        return told
+    done = [line for line in _gather(children, "operations") if _RUNS & {verb for verb, _ in line.verbs}]
+    last = max(done, key=lambda line: line.position, default=None)
+    checks = [line for line in done if "check" in dict(line.verbs)]
+    if last is not None and last.failed:
+        text = f"BLOCKED — {clip(last.subject, 80)} failed last: {clip(last.text, 120)}"
+    elif checks and not checks[-1].failed:
+        text = f"COMPLETE — {clip(checks[-1].subject, 80)} passed"
+    else:
+        text = "COMPLETE — (not verified)"
+    return [replace(told[0], text=text)]
 
 
 def _again(line: Line, times: int, earlier: Line) -> Line:
