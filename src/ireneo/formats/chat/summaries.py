@@ -57,7 +57,8 @@ def _flat(draft: Draft) -> Draft:
         return replace(draft, origin="spoken")
     if draft.native is not None:
         return draft
-    return replace(draft, role="user", parts=(Text(text=draft.text),), joined=False)
+    # Without the line that marks it as notes: what is blank but for that is dropped like any other blank text.
+    return replace(draft, role="user", parts=(Text(text=_unmarked(draft)),), joined=False)
 
 
 def _cast(draft: Draft, user_follows: bool) -> Draft:
@@ -65,10 +66,14 @@ def _cast(draft: Draft, user_follows: bool) -> Draft:
         return draft
     if draft.native is not None and (user_follows or draft.role == "user"):
         return draft
-    text = draft.text.removeprefix(f"{NOTES}\n")
+    text = _unmarked(draft)
     if user_follows:
         return replace(draft, role="assistant", parts=(Text(text=text),), native=None)
     return replace(draft, role="user", parts=(Text(text=f"{NOTES}\n{text}"),), native=None)
+
+
+def _unmarked(draft: Draft) -> str:
+    return draft.text.removeprefix(f"{NOTES}\n")
 
 
 def _user_follows(drafts: Sequence[Draft], index: int) -> bool:

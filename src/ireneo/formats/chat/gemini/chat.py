@@ -20,13 +20,13 @@ from ireneo.formats.chat.mends.ids import name_apart
 from ireneo.formats.chat.mends.joined import join_drafts
 from ireneo.formats.chat.mends.opening import open_with_user
 from ireneo.formats.chat.mends.places import place_parts
-from ireneo.formats.chat.mends.server_pairs import keep_server_pairs
+from ireneo.formats.chat.mends.server_pairs import tell_server_pairs
 from ireneo.formats.chat.mends.systems import leading_systems, quote_later_systems
 from ireneo.formats.chat.natives import settle_natives
 from ireneo.formats.chat.reading import copied_messages, placed_messages, record
 from ireneo.formats.chat.rules.outline import violations
 from ireneo.formats.chat.summaries import cast_summaries, flatten_summaries, recognise_summaries
-from ireneo.log.message import Call, Draft, Result
+from ireneo.log.message import Call, Draft
 
 _PROMPTS = ("systemInstruction", "system_instruction", "system")
 
@@ -78,10 +78,6 @@ def _express_all(drafts: Sequence[Draft]) -> list[Draft]:
     return [express(draft) for draft in drafts]
 
 
-def _writes_no_server_result(result: Result) -> bool:
-    return False
-
-
 def _id_fits(call: Call, draft: Draft) -> bool:
     return True
 
@@ -91,7 +87,7 @@ _MENDS: tuple[Mend, ...] = (
     flatten_summaries,
     _express_all,
     partial(join_drafts, merge=merge_natives),
-    partial(keep_server_pairs, writes=_writes_no_server_result),
+    tell_server_pairs,
     place_parts,
     drop_mere_thoughts,
     drop_empty,

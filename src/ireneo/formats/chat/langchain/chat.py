@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from ireneo.formats.chat.format import Payload, ThinkingRule, Violation
-from ireneo.formats.chat.langchain.expression import express
+from ireneo.formats.chat.langchain.expression import carries
 from ireneo.formats.chat.langchain.identity import name_messages
 from ireneo.formats.chat.langchain.names import NAME
 from ireneo.formats.chat.langchain.reader import read_message, settle_marked
@@ -16,18 +16,19 @@ from ireneo.formats.chat.langchain.writer import write_draft
 from ireneo.formats.chat.mends.answers import answer_calls
 from ireneo.formats.chat.mends.blanks import drop_empty
 from ireneo.formats.chat.mends.change import Mend, mended
+from ireneo.formats.chat.mends.expressible import express_drafts
 from ireneo.formats.chat.mends.ids import name_apart
-from ireneo.formats.chat.mends.joined import join_drafts
+from ireneo.formats.chat.mends.joined import join_drafts, no_native
 from ireneo.formats.chat.mends.opening import open_with_user
 from ireneo.formats.chat.mends.places import place_parts
-from ireneo.formats.chat.mends.server_pairs import keep_server_pairs
+from ireneo.formats.chat.mends.server_pairs import tell_server_pairs
 from ireneo.formats.chat.mends.systems import join_systems, quote_later_systems
 from ireneo.formats.chat.natives import settle_natives
 from ireneo.formats.chat.openai.calls import id_fits
 from ireneo.formats.chat.reading import copied_messages, record
 from ireneo.formats.chat.rules.outline import violations
 from ireneo.formats.chat.summaries import cast_summaries, flatten_summaries
-from ireneo.log.message import Draft, Native, Result
+from ireneo.log.message import Draft
 
 
 class LangChainMessages:
@@ -69,25 +70,12 @@ def _read_native(payload: object) -> list[Draft]:
     return read_message(record(payload, "native"), "native")
 
 
-def _express_all(drafts: Sequence[Draft]) -> list[Draft]:
-    return [express(draft) for draft in drafts]
-
-
-def _writes_no_server_result(result: Result) -> bool:
-    return False
-
-
-def _merges_no_native(before: Draft, draft: Draft) -> Native | None:
-    # One message of this format is one draft; what was joined elsewhere is built from its parts.
-    return None
-
-
 _MENDS: tuple[Mend, ...] = (
     partial(settle_natives, name=NAME, read=_read_native, accepts=_accepts),
     flatten_summaries,
-    partial(join_drafts, merge=_merges_no_native),
-    partial(keep_server_pairs, writes=_writes_no_server_result),
-    _express_all,
+    partial(join_drafts, merge=no_native),
+    tell_server_pairs,
+    partial(express_drafts, carries=carries),
     place_parts,
     drop_empty,
     partial(name_apart, fits=id_fits, per_message=True),

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.langchain.blocks import read_content, read_reply
 from ireneo.formats.chat.langchain.calls import read_calls
-from ireneo.formats.chat.langchain.expression import express
+from ireneo.formats.chat.langchain.expression import carries
 from ireneo.formats.chat.langchain.names import NAME, ROLES, SOURCE, SUMMARISED, role_named, type_named
 from ireneo.formats.chat.langchain.writer import write_draft
+from ireneo.formats.chat.mends.expressible import express
 from ireneo.formats.chat.natives import keep_native
 from ireneo.formats.chat.openai.calls import old_id
 from ireneo.formats.chat.openai.names import REASONING
@@ -57,7 +58,7 @@ def settle_marked(drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def _alone(draft: Draft) -> object:
-    written = write_draft(express(draft))
+    written = write_draft(express(draft, carries))
     return written[0] if len(written) == 1 else None
 
 

@@ -54,3 +54,8 @@ def join_drafts(
 def _is_one(before: Draft, draft: Draft) -> bool:
     spoken = "summary" not in (before.origin, draft.origin)
     return spoken and before.role == draft.role and draft.role in ("assistant", "tool")
+
+
+def no_native(before: Draft, draft: Draft) -> Native | None:
+    """For formats in which one message is one draft: what was joined elsewhere is built from its parts."""
+    return None

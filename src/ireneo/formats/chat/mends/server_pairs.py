@@ -15,6 +15,11 @@ def keep_server_pairs(drafts: Sequence[Draft], writes: Callable[[Result], bool])
     return [_paired(draft, writes, taken) if draft.role == "assistant" else draft for draft in drafts]
 
 
+def tell_server_pairs(drafts: Sequence[Draft]) -> list[Draft]:
+    """Make notes of all calls that the provider ran, for formats that have no place for their results."""
+    return keep_server_pairs(drafts, lambda result: False)
+
+
 def _paired(draft: Draft, writes: Callable[[Result], bool], taken: set[str]) -> Draft:
     kept: set[int] = set()
     served: set[str] = set()

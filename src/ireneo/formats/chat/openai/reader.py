@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ireneo.errors import UnreadableLog
+from ireneo.formats.chat.mends.expressible import express
 from ireneo.formats.chat.natives import keep_native
 from ireneo.formats.chat.openai.calls import old_id, read_calls
-from ireneo.formats.chat.openai.expression import express
+from ireneo.formats.chat.openai.expression import carries
 from ireneo.formats.chat.openai.media import read_media
 from ireneo.formats.chat.openai.names import NAME, REASONING, ROLES
 from ireneo.formats.chat.openai.writer import write_draft
@@ -21,7 +22,7 @@ def read_message(message: dict[str, object], place: str) -> list[Draft]:
 
 
 def _alone(draft: Draft) -> object:
-    written = write_draft(express(draft))
+    written = write_draft(express(draft, carries))
     return written[0] if len(written) == 1 else None
 
 

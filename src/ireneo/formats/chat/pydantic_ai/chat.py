@@ -9,13 +9,14 @@ from ireneo.formats.chat.format import Payload, ThinkingRule, Violation
 from ireneo.formats.chat.mends.answers import answer_calls
 from ireneo.formats.chat.mends.blanks import drop_empty
 from ireneo.formats.chat.mends.change import Mend, mended
+from ireneo.formats.chat.mends.expressible import express_drafts
 from ireneo.formats.chat.mends.ids import name_apart
-from ireneo.formats.chat.mends.joined import join_drafts
+from ireneo.formats.chat.mends.joined import join_drafts, no_native
 from ireneo.formats.chat.mends.opening import open_with_user
 from ireneo.formats.chat.mends.places import place_parts
-from ireneo.formats.chat.mends.server_pairs import keep_server_pairs
+from ireneo.formats.chat.mends.server_pairs import tell_server_pairs
 from ireneo.formats.chat.natives import settle_natives
-from ireneo.formats.chat.pydantic_ai.expression import express
+from ireneo.formats.chat.pydantic_ai.expression import carries
 from ireneo.formats.chat.pydantic_ai.names import NAME
 from ireneo.formats.chat.pydantic_ai.reader import read_message
 from ireneo.formats.chat.pydantic_ai.rules import LOCAL_RULES, RULES, outlined
@@ -24,7 +25,7 @@ from ireneo.formats.chat.pydantic_ai.writer import write_messages
 from ireneo.formats.chat.reading import copied_messages, record
 from ireneo.formats.chat.rules.outline import violations
 from ireneo.formats.chat.summaries import cast_summaries, flatten_summaries, recognise_summaries
-from ireneo.log.message import Call, Draft, Native, Result
+from ireneo.log.message import Call, Draft
 
 
 class PydanticAIMessages:
@@ -64,19 +65,6 @@ def _read_native(payload: object) -> list[Draft]:
     return read_message(record(payload, "native"), "native")
 
 
-def _express_all(drafts: Sequence[Draft]) -> list[Draft]:
-    return [express(draft) for draft in drafts]
-
-
-def _writes_no_server_result(result: Result) -> bool:
-    return False
-
-
-def _merges_no_native(before: Draft, draft: Draft) -> Native | None:
-    # What one message of this format holds of one role is one draft; what was joined elsewhere is built from its parts.
-    return None
-
-
 def _share(before: Draft, draft: Draft) -> bool:
     """Whether two drafts may stand in one request: two that the user spoke are of two; a block of ours stands alone."""
     ours = any(each.origin == "summary" and each.native is None for each in (before, draft))
@@ -92,9 +80,9 @@ def _has_id(call: Call, draft: Draft) -> bool:
 _MENDS: tuple[Mend, ...] = (
     partial(settle_natives, name=NAME, read=_read_native, accepts=_accepts),
     flatten_summaries,
-    _express_all,
-    partial(join_drafts, merge=_merges_no_native, share=_share),
-    partial(keep_server_pairs, writes=_writes_no_server_result),
+    partial(express_drafts, carries=carries),
+    partial(join_drafts, merge=no_native, share=_share),
+    tell_server_pairs,
     place_parts,
     drop_empty,
     partial(name_apart, fits=_has_id, per_message=True),

@@ -8,9 +8,10 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
+from ireneo.formats.chat.mends.expressible import express
 from ireneo.formats.chat.natives import keep_native
 from ireneo.formats.chat.origins import origin_of
-from ireneo.formats.chat.pydantic_ai.expression import express
+from ireneo.formats.chat.pydantic_ai.expression import carries
 from ireneo.formats.chat.pydantic_ai.names import NAME, RESPONSE, Voice, kind_named, part_kind, voice_of
 from ireneo.formats.chat.pydantic_ai.prompts import read_prompt, read_result
 from ireneo.formats.chat.pydantic_ai.replies import read_reply
@@ -82,4 +83,4 @@ def _kept(draft: Draft, message: dict[str, object], run: Sequence[Placed]) -> Dr
     if draft.origin == "summary" or not draft.parts:
         # Another's summary is no prompt, and what says nothing has nothing to be built from.
         return replace(draft, native=Native(format=NAME, payload=half))
-    return keep_native(draft, NAME, half, write_message([express(draft)], {}))
+    return keep_native(draft, NAME, half, write_message([express(draft, carries)], {}))

@@ -12,7 +12,7 @@ from ireneo.formats.chat.mends.change import Mend, mended
 from ireneo.formats.chat.mends.ids import name_apart
 from ireneo.formats.chat.mends.joined import join_drafts
 from ireneo.formats.chat.mends.places import place_parts
-from ireneo.formats.chat.mends.server_pairs import keep_server_pairs
+from ireneo.formats.chat.mends.server_pairs import tell_server_pairs
 from ireneo.formats.chat.mends.systems import leading_systems
 from ireneo.formats.chat.natives import settle_natives
 from ireneo.formats.chat.reading import copied_messages, placed_messages, record
@@ -24,7 +24,7 @@ from ireneo.formats.chat.responses.rules import LOCAL_RULES, RULES, outlined
 from ireneo.formats.chat.responses.writer import merge_natives, write_instructions, write_items
 from ireneo.formats.chat.rules.outline import violations
 from ireneo.formats.chat.summaries import cast_summaries, flatten_summaries, recognise_summaries
-from ireneo.log.message import Call, Draft, Result
+from ireneo.log.message import Call, Draft
 
 
 class OpenAIResponses:
@@ -85,10 +85,6 @@ def _express_all(drafts: Sequence[Draft]) -> list[Draft]:
     return [express(draft) for draft in drafts]
 
 
-def _writes_no_server_result(result: Result) -> bool:
-    return False
-
-
 def _id_fits(call: Call, draft: Draft) -> bool:
     return len(call.id) <= LONGEST_ID
 
@@ -100,7 +96,7 @@ _MENDS: tuple[Mend, ...] = (
     join_to_reasoning,
     drop_dangling_ids,
     partial(join_drafts, merge=merge_natives),
-    partial(keep_server_pairs, writes=_writes_no_server_result),
+    tell_server_pairs,
     place_parts,
     drop_loose_thinking,
     drop_empty,
