@@ -46,6 +46,7 @@ def _carried(part: Text | Media | Opaque, role: str) -> Text | Media | Opaque:
 def _is_part(part: Opaque) -> bool:
     # One that would be read as something else has parts of its own, and is broken if it was not read so before.
     own = ("text", "functionCall", "function_call", "functionResponse", "function_response")
-    if part.format != NAME or not part.payload or any(name in part.payload for name in own):
+    says = any(value is not None for key, value in part.payload.items() if key != "thought")
+    if part.format != NAME or not says or any(name in part.payload for name in own):
         return False
     return read_part(part.payload, "model", "part") == [part]
