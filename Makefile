@@ -22,7 +22,7 @@ types: $(READY)
 	@$(BIN)/mypy
 
 tests: $(READY)
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto --dist loadfile
 
 bench: $(READY) ## Tables of speeds and of what a context keeps; some take minutes, and one wants a model, which it says
 	@for table in benchmarks/*.py; do echo "== $$table"; $(BIN)/python $$table || [ $$? -eq 2 ] || exit 1; done
