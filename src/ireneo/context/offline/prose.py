@@ -9,7 +9,7 @@ MAX_SENTENCE = 320
 """Characters; a longer sentence is a list or a pasted line, and is cut at a word with a mark."""
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_MARKUP = re.compile(r"^(?:[#>*+-]+|\d+[.)])\s+|\*\*|__(?=\S)|(?<=\S)__")
+_MARKUP = re.compile(r"^(?:[#>*+-]+|\d+[.)])\s+|\*\*")
 _END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(\d/])")
 _INTENT = re.compile(
     r"^(?:THOUGHT:|(?:now|next|first|then|ok(?:ay)?|good|great|perfect|alright|so|and|but)[,.!]?\s+)*"
