@@ -149,3 +149,8 @@ def test_a_list_gets_a_place_for_its_system_prompt() -> None:
     messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}]
     done = run("compact", "-", "--budget", 700, "--to", "anthropic", given=json.dumps(messages).encode())
     assert json.loads(done.stdout) == {"system": "Be brief.", "messages": [{"role": "user", "content": "Hello"}]}
+
+
+def test_a_file_is_cut_once_and_takes_no_word_on_being_cut_again(tmp_path: Path) -> None:
+    said = run("context", AGENT, "-b", 2000, "--explain", cwd=tmp_path, ends=2).stderr
+    assert "`ireneo import` the log" in said

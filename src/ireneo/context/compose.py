@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from ireneo.context.cover import WORDS_FLOOR, WORDS_SHARE
 from ireneo.context.forest import RowItem, loose_from, open_block
 from ireneo.context.parts import share
 from ireneo.context.pinned import note, pin_block
@@ -26,11 +27,6 @@ from ireneo.context.view import (
 from ireneo.log.atoms import atoms
 from ireneo.log.loops import next_loop, running_turn
 from ireneo.log.message import Message, texts
-
-WORDS_SHARE = 0.35
-"""Of the room for the past, so much may go to the words of the users and the system, verbatim."""
-WORDS_FLOOR = 48
-"""Tokens of a user message that are shown at the least where it stands for itself."""
 
 
 class Composed(Struct, frozen=True, kw_only=True):

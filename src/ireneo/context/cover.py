@@ -89,17 +89,5 @@ def opened(row: Sequence[RowItem], block: Summary, parts: Sequence[RowItem]) -> 
     return [*row[:place], *parts, *row[place + 1 :]]
 
 
-def share_words(sizes: Sequence[int], room: int) -> list[int]:
-    """Share `room` out over texts of these sizes: short ones whole, the long ones alike."""
-    shares = [0] * len(sizes)
-    left, waiting = room, sorted(range(len(sizes)), key=lambda place: sizes[place])
-    while waiting:
-        fair = max(left // len(waiting), WORDS_FLOOR)
-        place = waiting.pop(0)
-        shares[place] = min(sizes[place], fair)
-        left -= shares[place]
-    return shares
-
-
 def _words(row: Sequence[RowItem]) -> int:
     return sum(min(item.tokens, 400) for item in row if isinstance(item, Message))

@@ -8,8 +8,8 @@ from functools import cached_property
 from ireneo.context.offline.steps import steps
 from ireneo.engine.writing.lines import Said
 from ireneo.engine.writing.sources import Sources
-from ireneo.grounding.check import check_text
-from ireneo.grounding.claims import Claim, claims
+from ireneo.grounding.check import check_text, supported_rate
+from ireneo.grounding.claims import Claim
 from ireneo.grounding.critical import critical, failing_tests
 from ireneo.grounding.error_text import error_text
 from ireneo.grounding.evidence import Evidence
@@ -60,8 +60,7 @@ class Judge:
 
     def supported(self, statements: Sequence[Said]) -> float:
         """Of the claims that were made, the share that the sources support; 1 where nothing can be looked up."""
-        made = sum(len(claims(each.text)) for each in statements)
-        return 1.0 - sum(len(self._unsupported(each.text)) for each in statements) / made if made else 1.0
+        return supported_rate("\n".join(each.text for each in statements), self.evidence)
 
     @cached_property
     def outcomes(self) -> list[Outcome]:

@@ -8,6 +8,7 @@ import typer
 from msgspec import Struct
 
 import ireneo
+from ireneo.errors import BadInput
 from ireneo.faces.cli.answers import context_answer, write_json
 from ireneo.faces.cli.logs import is_file, path_of, read_session
 from ireneo.faces.cli.options import AsJson, Budget, Cutting, Preset, Stored, To, Within
@@ -22,6 +23,12 @@ Named = Annotated[
         help="A session of the database (SESSION@BRANCH for another branch), a log on disk, or - for standard input.",
     ),
 ]
+
+
+ONE_CUT = (
+    "--prices, --explain and --rebuild are about a session that is cut again and again; `ireneo import` the log, and "
+    "name its session."
+)
 
 
 class Cut(Struct, frozen=True, kw_only=True):
@@ -49,6 +56,8 @@ def context(
     """
     with waiting("Cutting …"):
         if is_file(named):
+            if cutting != Cutting():
+                raise BadInput(ONE_CUT)
             cut = cut_file(named, budget, to=to, preset=preset, within=within)
         else:
             cut = reading(

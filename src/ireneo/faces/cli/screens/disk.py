@@ -49,7 +49,7 @@ def show_context(screen: Console, context: ireneo.Context, parts: Sequence[Part]
     show_columns(screen, _COLUMNS, [_row(block, coloured=coloured) for block in blocks_of(parts)])
     screen.print()
     if context.explained is not None:
-        show_labelled(screen, "explained", Text(context.explained.decision), width=LABEL)
+        show_labelled(screen, "why", Text(context.explained.decision), width=LABEL)
         screen.print()
     for broken in context.violations:
         screen.print(Text(f"  message {broken.index} breaks {broken.rule}: {broken.message}", style="red"))
