@@ -10,6 +10,29 @@ from ireneo.context.prices import prices as prices_named
 from ireneo.errors import BadInput
 
 
+class Pyramid(Struct, frozen=True, kw_only=True):
+    """How a story fades: leaves of so many messages, and deeper summaries of so many of the next finer ones."""
+
+    leaf_messages: int = 150
+    """A leaf ends with the first whole turn that brings it to this many messages."""
+    leaf_tokens: int = 20_000
+    """No leaf covers more, unless a single atom does."""
+    fan_in: int = 4
+    """So many adjacent summaries of one depth become one that is deeper."""
+    limit: int = 6
+    """No more summaries of one depth than this are shown: where there are more, the oldest are merged."""
+    live_messages: int = 100
+    """So many of the newest messages, at the least, stay out of every leaf."""
+    window_tokens: int = 100_000
+    """What a summariser can read at a time: deep summaries are written from leaves as long as they fit into it."""
+    raw_tokens: int = 24_000
+    """A deep summary of messages that cost no more than this is written from the messages themselves."""
+    open_threads: int = 40
+    """So many open threads are carried; beyond them the least weighty give way."""
+    running: bool = False
+    """One summary, folded again and again, instead of a pyramid: to be measured against, and for nothing else."""
+
+
 class Policy(Struct, frozen=True, kw_only=True):
     """How a path becomes blocks, and when; the sizes are in messages, atoms, turns or tokens, as their names say."""
 
@@ -34,6 +57,10 @@ class Policy(Struct, frozen=True, kw_only=True):
     """Calls of these tools are never summarised."""
     prices: Prices | None = None
     """What the provider takes for a prompt; None: not known, and the budget alone decides when to rebuild."""
+    pyramid: Pyramid | None = None
+    """How a story fades; None: the work of an agent, in turns and goals."""
+    seen_by: str = ""
+    """Of a story: the character whose memory it is, who knows only what she was present for; empty: everything."""
 
     def without(self, *tools: str) -> Policy:
         """The same policy, but that calls of these tools are never summarised."""
@@ -49,9 +76,20 @@ class Policy(Struct, frozen=True, kw_only=True):
         """The same policy for a provider that takes these prices, or those of that name. Raises BadInput."""
         return replace(self, prices=prices_named(prices) if isinstance(prices, str) else prices)
 
+    def seen(self, character: str) -> Policy:
+        """The same policy for the memory of one character of a story. Raises BadInput where there is no story."""
+        if character and self.pyramid is None:
+            raise BadInput(f"The preset {self.name!r} knows no characters; take 'story' for the memory of {character}.")
+        return replace(self, seen_by=character)
+
     @property
     def family(self) -> str:
         """The name under which its summaries are stored; policies that cut alike share them."""
+        if self.pyramid is not None:
+            sizes = f"{self.pyramid.leaf_messages}-{self.pyramid.leaf_tokens}-{self.pyramid.fan_in}"
+            kind = "running" if self.pyramid.running else "story"
+            seen = f"/as/{self.seen_by}" if self.seen_by else ""
+            return f"offline-1/{kind}/{sizes}{seen}"
         tools = "".join(f"-{tool}" for tool in sorted(self.excluded_tools))
         return f"offline-1/{self.name}{tools}"
 
@@ -62,7 +100,11 @@ FORGE = Policy(
 )
 """By age instead of by budget: tool calls that are 20 messages old are summarised once ten of them have come together
 and the work changes, or forty in any case; goal batches of three to six turns that are as old."""
-PRESETS = {policy.name: policy for policy in (CODING, FORGE)}
+STORY = Policy(name="story", pyramid=Pyramid(), live_share=0.5)
+"""A story or a conversation without end: coarse past, fine present, live now."""
+RUNNING = Policy(name="running", pyramid=Pyramid(running=True), live_share=0.5)
+"""One summary of everything, folded again and again, as many systems do it: there to be measured against."""
+PRESETS = {policy.name: policy for policy in (CODING, FORGE, STORY, RUNNING)}
 
 
 def preset(name: str) -> Policy:

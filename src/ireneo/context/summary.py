@@ -7,6 +7,7 @@ from typing import Literal, NewType
 
 from msgspec import Struct
 
+from ireneo.context.thread import Threads
 from ireneo.log.ids import digest
 from ireneo.log.message import MessageId
 
@@ -25,6 +26,7 @@ SectionName = Literal[
     "worked",
     "constraints",
     "lifted",
+    "story",
     "artifacts",
     "status",
 ]
@@ -111,6 +113,12 @@ class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The summaries that it was written from; none where it was written from the messages."""
     writing: Writing | None = None
     """How a model wrote it; None for the offline text."""
+    leaves: int = 0
+    """Of a story: how many leaves it covers; 1 for a leaf."""
+    retellings: int = 0
+    """Of a story: how many times the least lucky message that it covers has been retold to make it; 1 for a leaf."""
+    threads: Threads = Threads()
+    """Of a story: the threads that were opened and resolved within it."""
 
     @property
     def messages(self) -> int:

@@ -24,9 +24,13 @@ PINS_TAG = "[PINNED]"
 
 
 class Text(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="text"):
-    """Plain text, said by the message's role."""
+    """Plain text, said by the message's role, or by the `author` who speaks in it."""
 
     text: str
+    author: str | None = None
+    """Who says it, where there are more voices than roles: a character of a story, a member of a group."""
+    present: tuple[str, ...] | None = None
+    """Who was there to hear it, besides the author; None: everyone."""
 
 
 class Thinking(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="thinking"):

@@ -27,6 +27,8 @@ from ireneo.context.summary import Summary, SummaryId
 from ireneo.log.annotation import Annotation
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Draft, Message, MessageId
+from ireneo.ports.leases import LeasesPort
+from ireneo.ports.upkeep import UpkeepPort
 
 
 class SessionInfo(Struct, frozen=True, kw_only=True):
@@ -59,6 +61,14 @@ class Spent(Struct, frozen=True, kw_only=True):
 
     calls: int = 0
     tokens: int = 0
+
+
+class Span(Struct, frozen=True, kw_only=True):
+    """What a summary covers, without the summary."""
+
+    id: SummaryId
+    first_position: int
+    last_position: int
 
 
 class LogPort(Protocol):
@@ -131,6 +141,15 @@ class SummariesPort(Protocol):
     async def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
         """Read the summaries whose id begins with `prefix`, the newest stretch first, at most 10."""
 
+    async def spans(self, key: SessionKey, to: MessageId, family: str, depth: int, first: int = 0) -> Sequence[Span]:
+        """What the summaries of `family` at `depth` cover that lie wholly on the path to `to` from position `first` on.
+
+        In order of their first and then their last positions; their records are not read.
+        """
+
+    async def families(self, key: SessionKey) -> Sequence[str]:
+        """The families of which the session has summaries, in order of their names."""
+
 
 class RebuildsPort(Protocol):
     """The marks of rebuilds."""
@@ -194,6 +213,14 @@ class Transaction(Protocol):
     @property
     def spending(self) -> SpendingPort:
         """What was spent on models."""
+
+    @property
+    def leases(self) -> LeasesPort:
+        """Who is at which work."""
+
+    @property
+    def upkeep(self) -> UpkeepPort:
+        """What keeps the store sound."""
 
 
 class Store(Protocol):

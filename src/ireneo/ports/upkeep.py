@@ -1,0 +1,41 @@
+"""What the engine needs of a store to look after it: what is wrong, what nobody needs any more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from ireneo.context.summary import SummaryId
+from ireneo.log.branch import Head, SessionKey
+
+
+class Pruned(Struct, frozen=True, kw_only=True):
+    """What was taken out of a session, since no branch leads to it."""
+
+    messages: int = 0
+    tokens: int = 0
+    summaries: int = 0
+
+
+class UpkeepPort(Protocol):
+    """The upkeep of a store."""
+
+    async def faults(self) -> Sequence[str]:
+        """What is wrong with the store itself, a sentence each: damage, rows that point to what is not there."""
+
+    async def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
+        """The id of every summary of a session, on whatever path, in the order of their first messages."""
+
+    async def discard(self, key: SessionKey, ids: Sequence[SummaryId]) -> int:
+        """Take out summaries by id; the log has all that they were made from. Returns how many were there."""
+
+    async def ends(self, key: SessionKey) -> Sequence[Head]:
+        """Where the tree ends on no branch: the last message of each path that was abandoned, by position."""
+
+    async def drop(self, key: SessionKey, branch: str) -> bool:
+        """Forget the name of a branch; its messages stay until `prune`. False where there is no such branch."""
+
+    async def prune(self, key: SessionKey) -> Pruned:
+        """Take out every message that no branch leads to, with all that hangs on it. Raises SessionNotFound."""
