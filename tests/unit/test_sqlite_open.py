@@ -14,7 +14,7 @@ from ireneo.adapters.sqlite import open_sqlite
 from ireneo.errors import BadInput, NewerDatabase, NotADatabase, StoreError
 from ireneo.log.branch import SessionKey
 
-APPLIED = [(1, "log"), (2, "models")]
+APPLIED = [(1, "log"), (2, "models"), (3, "leases")]
 
 
 async def open_and_close(path: Path) -> None:

@@ -13,6 +13,8 @@ from ireneo.adapters.sqlite.migrate import APPLICATION_ID, load_migrations
 from ireneo.adapters.sqlite.queries import SQL, parse_queries
 
 PACKAGE = files("ireneo.adapters.sqlite")
+OF_ALL_SPACES = ("connection.sql", "faults.sql")
+"""The queries on the file itself, and those that look for what is wrong with it: they read all of it, once."""
 Shape = tuple[int, list[tuple[str, str, str]]]
 
 
@@ -55,19 +57,21 @@ def test_a_space_or_its_session_leads_every_key(migrated: apsw.Connection) -> No
 
 
 def test_no_query_scans_a_table(migrated: apsw.Connection) -> None:
+    faults = parse_queries(PACKAGE.joinpath("queries", "faults.sql").read_text(encoding="utf-8"))
     for name, query in SQL.items():
-        if not re.match(r"(--.*\n)*\s*(SELECT|WITH|INSERT|UPDATE)", query):
+        if name in faults or not re.match(r"(--.*\n)*\s*(SELECT|WITH|INSERT|UPDATE|DELETE)", query):
             continue
         bindings = dict.fromkeys(re.findall(r":(\w+)", query), 1)
         plan = [row[3] for row in migrated.execute(f"EXPLAIN QUERY PLAN {query}", bindings)]
         scans = {step.split()[1] for step in plan if step.startswith("SCAN")}
-        # The migrations are a handful, and `stretch` is the walk over segments itself.
-        assert scans <= {"migrations", "stretch", "sqlite_master", "pragma_application_id", "CONSTANT"}, (name, plan)
+        # The migrations are a handful; `stretch`, `needed` and `family` are walks, and a `tip` is a segment's last row.
+        walks = {"stretch", "needed", "family", "tip"}
+        assert scans <= walks | {"migrations", "sqlite_master", "pragma_application_id", "CONSTANT"}, (name, plan)
 
 
 def test_every_query_but_those_on_the_file_names_a_session_or_a_space() -> None:
     for file in PACKAGE.joinpath("queries").iterdir():
-        if file.name != "connection.sql":
+        if file.name not in OF_ALL_SPACES:
             for name, query in parse_queries(file.read_text(encoding="utf-8")).items():
                 assert ":key" in query or ":space" in query, name
 
@@ -77,6 +81,22 @@ def test_the_next_summary_is_one_look_into_an_index(migrated: apsw.Connection) -
     (step,) = (row[3] for row in migrated.execute(f"EXPLAIN QUERY PLAN {SQL['next_summary']}", bindings))
     assert "COVERING INDEX summaries_by_place" in step
     assert "first_position>" in step
+
+
+@pytest.mark.parametrize(
+    ("query", "looked_up"),
+    [
+        ("list_spans", "session=? AND family=? AND segment=? AND first_position>? AND first_position<?"),
+        ("list_families", "session=? AND family>?"),
+        ("list_summaries", "session=?"),
+    ],
+)
+def test_what_needs_no_record_reads_only_the_index(migrated: apsw.Connection, query: str, looked_up: str) -> None:
+    bindings = dict.fromkeys(re.findall(r":(\w+)", SQL[query]), 1)
+    plan = [row[3] for row in migrated.execute(f"EXPLAIN QUERY PLAN {SQL[query]}", bindings)]
+    looks = [step for step in plan if step.startswith("SEARCH")]
+    assert all("USING COVERING INDEX summaries_by_place" in step for step in looks), plan
+    assert looks[-1].endswith(f"({looked_up})"), plan
 
 
 @pytest.mark.parametrize(

@@ -37,9 +37,20 @@ def widen(
 ) -> tuple[datetime | None, datetime | None]:
     """The earliest and the latest time in `span` and in `messages`; a time without a zone is taken for UTC."""
     times = [at for at in (*span, *(message.draft.at for message in messages)) if at is not None]
+    return between(times)
+
+
+def between(times: Sequence[datetime]) -> tuple[datetime | None, datetime | None]:
+    """The earliest and the latest of `times`; a time without a zone is taken for UTC."""
     if not times:
         return None, None
     return min(times, key=_comparable), max(times, key=_comparable)
+
+
+def check_branches(key: SessionKey, *, is_empty: bool, has_branch: bool) -> None:
+    """Raise BadInput where a session with messages has no branch: to prune it would leave nothing."""
+    if not is_empty and not has_branch:
+        raise BadInput(f"Session {key.session!r} has no branch; fork or rewind one first.")
 
 
 def _comparable(at: datetime) -> datetime:

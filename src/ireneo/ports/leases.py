@@ -2,6 +2,9 @@
 
 Leases save money and nothing else: the truth is kept by the names of what is written, which two writers of one
 stretch share. A lease spans the call of a model, and no transaction does.
+
+Times are compared exactly, to the microsecond, and come back in UTC; one without a zone is taken for UTC. As with
+every port, writing to a session that was never made raises SessionNotFound.
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ class Lease(Struct, frozen=True, kw_only=True):
     holder: str
     """Who has it; empty where nobody has it, and what is kept is only how the work failed."""
     token: int
-    """Grows by one each time that the work is taken: whoever comes with an older one was overtaken."""
+    """Grows each time that the work is taken, also after it was given back or forgotten: whoever comes with an older
+    one was overtaken. The works of a session count together, so it may grow by more than one."""
     until: datetime
     """When it expires."""
     failures: int = 0
@@ -41,19 +45,30 @@ class LeasesPort(Protocol):
     async def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
         """Take the lease on `work` until `until`; None while another holds it, or before its `retry_at`.
 
-        One that has expired at `now` is taken over. So is one that would expire later than `until`: nobody leases for
-        longer, so the clock was set back since. For the same reason a `retry_at` that lies a day ahead or more is
-        passed over. The number of failures is carried on. Raises SessionNotFound.
+        One that `holder` has already is taken anew, and one that has expired at `now` is taken over. So is one that
+        would outlast `until` by more than the time from `now` to `until`: nobody leases for so long, so the clock was
+        set back since. (By less it may: a rival looks at the clock a moment later, and still comes first.) For the
+        same reason a `retry_at` that lies a day ahead or more is passed over. The number of failures and the last
+        error are carried on, the `retry_at` is not. Raises BadInput where `holder` is empty.
         """
 
     async def renew(self, lease: Lease, until: datetime) -> bool:
-        """Make it last until `until`; False, and nothing changed, where it was taken over or given back."""
+        """Make it last until `until`; False, and nothing changed, where it was taken over or let go of.
+
+        One that has expired is renewed too, as long as nobody has taken it since.
+        """
 
     async def give_back(self, lease: Lease) -> bool:
-        """Let go of it, the work being done: nothing is kept of it. False where it was taken over."""
+        """Let go of it, the work being done: nothing is kept of it, nor of its failures.
+
+        False, and nothing changed, where it was taken over or let go of.
+        """
 
     async def fail(self, lease: Lease, error: str, retry_at: datetime) -> bool:
-        """Let go of it, the work having failed: how, is kept. False, and nothing changed, where it was taken over."""
+        """Let go of it, the work having failed: how often, how and when to try again is kept, without a holder.
+
+        False, and nothing changed, where it was taken over or let go of.
+        """
 
     async def of_session(self, key: SessionKey) -> Sequence[Lease]:
         """Every lease that is held and every failure that is kept, by the name of the work."""

@@ -144,7 +144,8 @@ class SummariesPort(Protocol):
     async def spans(self, key: SessionKey, to: MessageId, family: str, depth: int, first: int = 0) -> Sequence[Span]:
         """What the summaries of `family` at `depth` cover that lie wholly on the path to `to` from position `first` on.
 
-        In order of their first and then their last positions; their records are not read.
+        Those that begin before `first` are left out, however far they reach. In order of their first positions, then
+        their last ones, then their ids; their records are not read.
         """
 
     async def families(self, key: SessionKey) -> Sequence[str]:

@@ -23,19 +23,27 @@ class UpkeepPort(Protocol):
     """The upkeep of a store."""
 
     async def faults(self) -> Sequence[str]:
-        """What is wrong with the store itself, a sentence each: damage, rows that point to what is not there."""
+        """What is wrong with the store itself, a sentence each: damage, rows that point to what is not there.
+
+        It looks at every space, since damage keeps to none. Of one kind of fault it names so many, and then says that
+        there are more.
+        """
 
     async def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
-        """The id of every summary of a session, on whatever path, in the order of their first messages."""
+        """The id of every summary of a session, on whatever path, by its first and then its last position."""
 
     async def discard(self, key: SessionKey, ids: Sequence[SummaryId]) -> int:
         """Take out summaries by id; the log has all that they were made from. Returns how many were there."""
 
     async def ends(self, key: SessionKey) -> Sequence[Head]:
-        """Where the tree ends on no branch: the last message of each path that was abandoned, by position."""
+        """Where the tree ends on no branch: the last message of each path that was abandoned, by position, then id."""
 
     async def drop(self, key: SessionKey, branch: str) -> bool:
         """Forget the name of a branch; its messages stay until `prune`. False where there is no such branch."""
 
     async def prune(self, key: SessionKey) -> Pruned:
-        """Take out every message that no branch leads to, with all that hangs on it. Raises SessionNotFound."""
+        """Take out every message that no branch leads to, with all that hangs on it: payloads, summaries, marks, notes.
+
+        What is taken out is always whole subtrees, so what stays still has its whole path. Raises SessionNotFound,
+        and BadInput where the session has messages and no branch, since nothing would be left.
+        """

@@ -10,7 +10,7 @@ from ireneo.errors import BadInput
 from ireneo.log.annotation import Annotation
 from ireneo.log.branch import SessionKey
 from ireneo.log.message import MessageId
-from ireneo.ports.store import Rebuild
+from ireneo.ports.store import Rebuild, Span
 
 FOUND_AT_MOST = 10
 
@@ -57,6 +57,21 @@ class MemorySummaries:
         found = [each for each in self._shelf.see(key).summaries.values() if each.id.startswith(prefix)]
         found.sort(key=lambda each: (-each.last_position, -each.first_position, each.id))
         return found[:FOUND_AT_MOST]
+
+    async def spans(self, key: SessionKey, to: MessageId, family: str, depth: int, first: int = 0) -> Sequence[Span]:
+        """What the summaries of one family and depth cover along a path."""
+        tree = self._shelf.see(key)
+        path = {message.id for message in tree.walk(to)}
+        found = [
+            Span(id=each.id, first_position=each.first_position, last_position=each.last_position)
+            for each in tree.summaries.values()
+            if (each.family, each.depth) == (family, depth) and each.first_position >= first and each.last in path
+        ]
+        return sorted(found, key=lambda span: (span.first_position, span.last_position, span.id))
+
+    async def families(self, key: SessionKey) -> Sequence[str]:
+        """The families of which the session has summaries."""
+        return sorted({each.family for each in self._shelf.see(key).summaries.values()})
 
 
 class MemoryRebuilds:

@@ -66,6 +66,11 @@ class Shelf:
         self._check()
         return [tree for key, tree in self._trees.items() if key.space == space]
 
+    def everything(self) -> list[Tree]:
+        """The sessions of all spaces."""
+        self._check()
+        return list(self._trees.values())
+
     def spent(self) -> Mapping[SpendingKey, Spent]:
         """What each session spent on each day."""
         self._check()

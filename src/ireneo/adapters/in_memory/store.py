@@ -8,10 +8,12 @@ from contextlib import asynccontextmanager
 from msgspec import Struct
 
 from ireneo.adapters.in_memory.derived import MemoryAnnotations, MemoryRebuilds, MemorySummaries
+from ireneo.adapters.in_memory.leases import MemoryLeases
 from ireneo.adapters.in_memory.log import MemoryLog
 from ireneo.adapters.in_memory.shelf import Shelf, SpendingKey
 from ireneo.adapters.in_memory.spending import MemorySpending
 from ireneo.adapters.in_memory.tree import Tree
+from ireneo.adapters.in_memory.upkeep import MemoryUpkeep
 from ireneo.adapters.pool import Pool
 from ireneo.errors import StoreError
 from ireneo.log.branch import Head, SessionKey
@@ -52,6 +54,8 @@ class MemoryTransaction(Struct, frozen=True, kw_only=True):
     rebuilds: MemoryRebuilds
     annotations: MemoryAnnotations
     spending: MemorySpending
+    leases: MemoryLeases
+    upkeep: MemoryUpkeep
 
 
 class InMemoryStore:
@@ -105,4 +109,6 @@ def _over(shelf: Shelf) -> MemoryTransaction:
         rebuilds=MemoryRebuilds(shelf),
         annotations=MemoryAnnotations(shelf),
         spending=MemorySpending(shelf),
+        leases=MemoryLeases(shelf),
+        upkeep=MemoryUpkeep(shelf),
     )

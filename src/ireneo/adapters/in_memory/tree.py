@@ -10,6 +10,7 @@ from ireneo.context.summary import Summary, SummaryId
 from ireneo.log.annotation import Annotation, AnnotationId
 from ireneo.log.branch import Head, SessionKey, head_of
 from ireneo.log.message import Message, MessageId
+from ireneo.ports.leases import Lease
 from ireneo.ports.store import Rebuild, SessionInfo
 
 
@@ -29,6 +30,10 @@ class Tree:
         self.summaries: dict[SummaryId, Summary] = {}
         self.rebuilds: dict[tuple[str, int, MessageId], Rebuild] = {}
         self.annotations: dict[AnnotationId, Annotation] = {}
+        self.leases: dict[str, Lease] = {}
+        """By the name of the work."""
+        self.leased = 0
+        """The last token that a lease was given."""
 
     def copy(self) -> Tree:
         """A tree of its own with the same values, which are immutable."""
@@ -40,6 +45,8 @@ class Tree:
         other.summaries = dict(self.summaries)
         other.rebuilds = dict(self.rebuilds)
         other.annotations = dict(self.annotations)
+        other.leases = dict(self.leases)
+        other.leased = self.leased
         return other
 
     def need(self, name: MessageId) -> Message:

@@ -79,8 +79,8 @@ def insert_messages(database: apsw.Connection, key: SessionKey, messages: Sequen
 def _count_known(database: apsw.Connection, session: int, messages: Sequence[Message]) -> int:
     """How many of a chain are stored.
 
-    A message is stored after its parent and never taken away, so those that are stored are the first ones, and
-    their number is found by halving. An append asks once.
+    A message is stored after its parent and taken away only with all that came after it, so those that are stored are
+    the first ones, and their number is found by halving. An append asks once.
     """
     low, high = 0, len(messages)
     probe = 0

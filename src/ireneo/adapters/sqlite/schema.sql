@@ -1,4 +1,5 @@
--- The log, the sessions in it, the summaries and annotations over it, the marks of rebuilds, and what was spent.
+-- The log, the sessions in it, the summaries and annotations over it, the marks of rebuilds, what was spent,
+-- and who is at which work.
 
 PRAGMA application_id = 1232236143; -- 'Irno' in ASCII: by this a file is known to be ours
 
@@ -20,6 +21,7 @@ CREATE TABLE sessions (
     tokens   INTEGER NOT NULL DEFAULT 0,
     first_at TEXT,
     last_at  TEXT,
+    leased   INTEGER NOT NULL DEFAULT 0, -- the last token that a lease of the session was given
     UNIQUE (space, session)
 ) STRICT;
 
@@ -128,3 +130,17 @@ CREATE TABLE spending (
 
 -- The counters stand in it too: without them SQLite would rather read all that the space ever spent.
 CREATE INDEX spending_by_day ON spending (space, day, calls, tokens);
+
+-- Who is at which work of a session, and how work failed that nobody is at (then `holder` is empty). Times are
+-- microseconds since 1970 in UTC, so that they compare exactly.
+CREATE TABLE leases (
+    session  INTEGER NOT NULL,
+    work     TEXT NOT NULL,
+    holder   TEXT NOT NULL,
+    token    INTEGER NOT NULL,
+    until    INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
+    error    TEXT NOT NULL,
+    retry_at INTEGER,
+    PRIMARY KEY (session, work)
+) STRICT, WITHOUT ROWID;

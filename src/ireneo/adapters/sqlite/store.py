@@ -15,6 +15,7 @@ from ireneo.adapters.pool import Pool
 from ireneo.adapters.sqlite.annotations import SqliteAnnotations
 from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.connection import Connection
+from ireneo.adapters.sqlite.leases import SqliteLeases
 from ireneo.adapters.sqlite.log import SqliteLog
 from ireneo.adapters.sqlite.migrate import Durability, check_place, prepare_reader, prepare_writer
 from ireneo.adapters.sqlite.queries import SQL
@@ -22,6 +23,7 @@ from ireneo.adapters.sqlite.rebuilds import SqliteRebuilds
 from ireneo.adapters.sqlite.sessions import SqliteSessions
 from ireneo.adapters.sqlite.spending import SqliteSpending
 from ireneo.adapters.sqlite.summaries import SqliteSummaries
+from ireneo.adapters.sqlite.upkeep import SqliteUpkeep
 from ireneo.errors import BadInput
 
 READERS = 4
@@ -37,6 +39,8 @@ class SqliteTransaction(Struct, frozen=True, kw_only=True):
     rebuilds: SqliteRebuilds
     annotations: SqliteAnnotations
     spending: SqliteSpending
+    leases: SqliteLeases
+    upkeep: SqliteUpkeep
 
 
 class SqliteStore:
@@ -108,6 +112,8 @@ async def _through(connection: Connection, *, writes: bool) -> AsyncIterator[Sql
             rebuilds=SqliteRebuilds(channel),
             annotations=SqliteAnnotations(channel),
             spending=SqliteSpending(channel),
+            leases=SqliteLeases(channel),
+            upkeep=SqliteUpkeep(channel),
         )
     finally:
         channel.shut()

@@ -15,6 +15,7 @@ from ireneo.context.summary import Summary, SummaryId
 from ireneo.errors import BadInput
 from ireneo.log.branch import SessionKey, Stretch
 from ireneo.log.message import MessageId
+from ireneo.ports.store import Span
 
 _SUMMARY = msgspec.json.Decoder(Summary)
 
@@ -44,6 +45,14 @@ class SqliteSummaries:
     async def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
         """Read summaries by the beginning of their id."""
         return await self._channel.ask(find_summaries, key, prefix)
+
+    async def spans(self, key: SessionKey, to: MessageId, family: str, depth: int, first: int = 0) -> Sequence[Span]:
+        """What the summaries of one family and depth cover along a path."""
+        return await self._channel.ask(list_spans, key, to, family, depth, first)
+
+    async def families(self, key: SessionKey) -> Sequence[str]:
+        """The families of which the session has summaries."""
+        return await self._channel.ask(list_families, key)
 
 
 def put_summaries(database: apsw.Connection, key: SessionKey, summaries: Sequence[Summary]) -> int:
@@ -118,6 +127,45 @@ def find_summaries(database: apsw.Connection, key: SessionKey, prefix: str) -> l
         return []
     rows = database.execute(SQL["find_summaries"], {"key": session.key, "prefix": prefix})
     return [_SUMMARY.decode(record) for (record,) in rows]
+
+
+def list_spans(
+    database: apsw.Connection, key: SessionKey, to: MessageId, family: str, depth: int, first: int
+) -> list[Span]:
+    """What the summaries of one family and depth cover: a range of the index for each stretch, no record read."""
+    session, stretches = find_path(database, key, to, first)
+    found: list[tuple[int, int, SummaryId]] = []
+    for stretch in stretches:
+        run = {"family": family, "segment": stretch.segment, "first": first, "last": stretch.last, "depth": depth}
+        found.extend(database.execute(SQL["list_spans"], {"key": session.key, **run}))
+    found.sort()
+    return [Span(id=name, first_position=start, last_position=end) for start, end, name in found]
+
+
+def list_families(database: apsw.Connection, key: SessionKey) -> list[str]:
+    """The families of which the session has summaries, by name."""
+    session = find_session(database, key)
+    if session is None:
+        return []
+    return [family for (family,) in database.execute(SQL["list_families"], {"key": session.key})]
+
+
+def list_summaries(database: apsw.Connection, key: SessionKey) -> list[SummaryId]:
+    """The id of every summary of a session."""
+    session = find_session(database, key)
+    return (
+        [] if session is None else [name for (name,) in database.execute(SQL["list_summaries"], {"key": session.key})]
+    )
+
+
+def discard_summaries(database: apsw.Connection, key: SessionKey, ids: Sequence[SummaryId]) -> int:
+    """Delete summaries; says how many there were."""
+    session = need_session(database, key)
+    gone = 0
+    for name in ids:
+        database.execute(SQL["delete_summary"], {"key": session.key, "id": name})
+        gone += database.changes()
+    return gone
 
 
 def _read(database: apsw.Connection, session: int, ids: Sequence[SummaryId]) -> list[Summary]:

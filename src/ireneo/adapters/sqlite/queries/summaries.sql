@@ -23,3 +23,27 @@ FROM summaries
 WHERE session = :key AND id >= :prefix AND id < :prefix || '~'
 ORDER BY last_position DESC, first_position DESC, id
 LIMIT 10;
+
+-- name: list_spans
+-- Of one stretch. In no order: those of several stretches are put in order together.
+SELECT first_position, last_position, id
+FROM summaries
+WHERE session = :key AND family = :family AND segment = :segment
+    AND first_position BETWEEN :first AND :last AND last_position <= :last AND depth = :depth;
+
+-- name: list_families
+-- From each family straight to the next one: as many looks into the index as there are families.
+WITH RECURSIVE family (name) AS (
+    SELECT (SELECT min(family) FROM summaries WHERE session = :key)
+    UNION ALL
+    SELECT (SELECT min(s.family) FROM summaries AS s WHERE s.session = :key AND s.family > family.name)
+    FROM family
+    WHERE family.name IS NOT NULL
+)
+SELECT name FROM family WHERE name IS NOT NULL;
+
+-- name: list_summaries
+SELECT id FROM summaries WHERE session = :key ORDER BY first_position, last_position, id;
+
+-- name: delete_summary
+DELETE FROM summaries WHERE session = :key AND id = :id;

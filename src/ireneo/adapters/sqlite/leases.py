@@ -1,0 +1,156 @@
+"""The leases on a session's work, in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TypeAlias, cast
+
+import apsw
+
+from ireneo.adapters.leasing import check_holder, failed, is_held, may_take, renewed, taken
+from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.places import find_session, need_session
+from ireneo.adapters.sqlite.queries import SQL
+from ireneo.log.branch import SessionKey
+from ireneo.ports.leases import Lease
+
+_Row: TypeAlias = tuple[str, str, int, int, int, str, int | None]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class SqliteLeases:
+    """`ireneo.ports.leases.LeasesPort` over one open transaction."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    async def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
+        """Take the lease on a piece of work, unless another holds it or it is too early."""
+        return await self._channel.change(take_lease, key, work, holder, now, until)
+
+    async def renew(self, lease: Lease, until: datetime) -> bool:
+        """Make a lease last longer."""
+        return await self._channel.change(renew_lease, lease, until)
+
+    async def give_back(self, lease: Lease) -> bool:
+        """Let go of a lease, the work being done."""
+        return await self._channel.change(give_back_lease, lease)
+
+    async def fail(self, lease: Lease, error: str, retry_at: datetime) -> bool:
+        """Let go of a lease, the work having failed."""
+        return await self._channel.change(fail_lease, lease, error, retry_at)
+
+    async def of_session(self, key: SessionKey) -> Sequence[Lease]:
+        """Every lease and every failure of a session."""
+        return await self._channel.ask(list_leases, key)
+
+    async def forget(self, key: SessionKey, work: str) -> bool:
+        """Drop a lease whoever holds it."""
+        return await self._channel.change(forget_lease, key, work)
+
+
+def take_lease(
+    database: apsw.Connection, key: SessionKey, work: str, holder: str, now: datetime, until: datetime
+) -> Lease | None:
+    """Take the lease on a piece of work; None where the rules don't let `holder` have it."""
+    session = need_session(database, key).key
+    check_holder(holder)
+    found = _find(database, session, key, work)
+    if not may_take(found, holder, now, until):
+        return None
+    ((token,),) = database.execute(SQL["next_token"], {"key": session})
+    lease = taken(found, key, work, holder, token, until)
+    _put(database, session, lease)
+    return lease
+
+
+def renew_lease(database: apsw.Connection, lease: Lease, until: datetime) -> bool:
+    """Make a lease last until `until`, if it is still held."""
+    session = need_session(database, lease.key).key
+    found = _held(database, session, lease)
+    if found is not None:
+        _put(database, session, renewed(found, until))
+    return found is not None
+
+
+def give_back_lease(database: apsw.Connection, lease: Lease) -> bool:
+    """Delete a lease, if it is still held."""
+    session = need_session(database, lease.key).key
+    if _held(database, session, lease) is None:
+        return False
+    database.execute(SQL["delete_lease"], {"key": session, "work": lease.work})
+    return True
+
+
+def fail_lease(database: apsw.Connection, lease: Lease, error: str, retry_at: datetime) -> bool:
+    """Keep of a lease only how its work failed, if it is still held."""
+    session = need_session(database, lease.key).key
+    found = _held(database, session, lease)
+    if found is not None:
+        _put(database, session, failed(found, error, retry_at))
+    return found is not None
+
+
+def list_leases(database: apsw.Connection, key: SessionKey) -> list[Lease]:
+    """Every lease and every failure of a session, by the name of the work."""
+    session = find_session(database, key)
+    if session is None:
+        return []
+    return [_lease(key, cast(_Row, row)) for row in database.execute(SQL["list_leases"], {"key": session.key})]
+
+
+def forget_lease(database: apsw.Connection, key: SessionKey, work: str) -> bool:
+    """Delete a lease, whoever holds it."""
+    database.execute(SQL["delete_lease"], {"key": need_session(database, key).key, "work": work})
+    return database.changes() > 0
+
+
+def _held(database: apsw.Connection, session: int, lease: Lease) -> Lease | None:
+    found = _find(database, session, lease.key, lease.work)
+    return found if is_held(found, lease) else None
+
+
+def _find(database: apsw.Connection, session: int, key: SessionKey, work: str) -> Lease | None:
+    row = database.execute(SQL["read_lease"], {"key": session, "work": work}).fetchone()
+    return None if row is None else _lease(key, cast(_Row, row))
+
+
+def _put(database: apsw.Connection, session: int, lease: Lease) -> None:
+    database.execute(
+        SQL["put_lease"],
+        {
+            "key": session,
+            "work": lease.work,
+            "holder": lease.holder,
+            "token": lease.token,
+            "until": _write(lease.until),
+            "failures": lease.failures,
+            "error": lease.error,
+            "retry_at": None if lease.retry_at is None else _write(lease.retry_at),
+        },
+    )
+
+
+def _lease(key: SessionKey, row: _Row) -> Lease:
+    work, holder, token, until, failures, error, retry_at = row
+    return Lease(
+        key=key,
+        work=work,
+        holder=holder,
+        token=token,
+        until=_read(until),
+        failures=failures,
+        error=error,
+        retry_at=None if retry_at is None else _read(retry_at),
+    )
+
+
+def _write(at: datetime) -> int:
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def _read(microseconds: int) -> datetime:
+    return _EPOCH + microseconds * _MICROSECOND

@@ -1,0 +1,89 @@
+-- What nobody needs any more.
+
+-- name: list_ends
+-- The last message of each segment that no segment continues there, unless a branch stands on it.
+SELECT m.id, m.position, m.turn, m.total_tokens
+FROM (
+    SELECT s.segment, (SELECT max(position) FROM messages WHERE session = :key AND segment = s.segment) AS last
+    FROM segments AS s
+    WHERE s.session = :key
+) AS tip
+JOIN messages AS m ON m.session = :key AND m.segment = tip.segment AND m.position = tip.last
+WHERE (tip.segment, tip.last + 1) NOT IN (
+    SELECT parent, first FROM segments WHERE session = :key AND parent IS NOT NULL
+)
+AND (tip.segment, tip.last) NOT IN (
+    SELECT segment, position FROM branches WHERE session = :key AND segment IS NOT NULL
+)
+ORDER BY m.position, m.id;
+
+-- name: drop_branch
+DELETE FROM branches WHERE session = :key AND branch = :branch;
+
+-- name: count_branches
+SELECT
+    (SELECT count(*) FROM branches WHERE session = :key),
+    (SELECT count(*) FROM segments WHERE session = :key);
+
+-- name: list_segments
+-- Each segment with the last position of it that some branch needs; none where no branch needs any of it.
+WITH RECURSIVE needed (segment, last) AS (
+    SELECT segment, position FROM branches WHERE session = :key AND segment IS NOT NULL
+    UNION
+    SELECT s.parent, s.first - 1
+    FROM needed JOIN segments AS s ON s.session = :key AND s.segment = needed.segment
+    WHERE s.parent IS NOT NULL
+)
+SELECT s.segment, kept.last
+FROM segments AS s
+LEFT JOIN (SELECT segment, max(last) AS last FROM needed GROUP BY segment) AS kept ON kept.segment = s.segment
+WHERE s.session = :key;
+
+-- name: count_after
+SELECT count(*), coalesce(sum(tokens), 0)
+FROM messages
+WHERE session = :key AND segment = :segment AND position > :last;
+
+-- name: delete_messages_after
+DELETE FROM messages WHERE session = :key AND segment = :segment AND position > :last;
+
+-- name: delete_payloads_after
+DELETE FROM payloads WHERE session = :key AND segment = :segment AND position > :last;
+
+-- name: delete_segment
+DELETE FROM segments WHERE session = :key AND segment = :segment;
+
+-- name: delete_loose_summaries
+-- Those whose last message is gone: where that one stays, all that it covers does.
+DELETE FROM summaries
+WHERE session = :key AND NOT EXISTS (
+    SELECT 1 FROM messages AS m
+    WHERE m.session = :key AND m.segment = summaries.segment AND m.position = summaries.last_position
+);
+
+-- name: delete_loose_rebuilds
+DELETE FROM rebuilds
+WHERE session = :key AND NOT EXISTS (
+    SELECT 1 FROM messages AS m
+    WHERE m.session = :key AND m.segment = rebuilds.segment AND m.position = rebuilds.at_position
+);
+
+-- name: delete_loose_annotations
+DELETE FROM annotations
+WHERE session = :key AND NOT EXISTS (
+    SELECT 1 FROM messages AS m
+    WHERE m.session = :key AND m.segment = annotations.segment AND m.position = annotations.at_position
+);
+
+-- name: list_times
+-- A bound for the segment, so that the rows are read in the order in which they lie, and not in that of their ids.
+SELECT at FROM messages WHERE session = :key AND segment >= 0 AND at IS NOT NULL;
+
+-- name: recount_messages
+UPDATE sessions
+SET (messages, tokens) = (
+        SELECT count(*), coalesce(sum(tokens), 0) FROM messages WHERE session = :key AND segment >= 0
+    ),
+    first_at = :first_at,
+    last_at = :last_at
+WHERE key = :key;

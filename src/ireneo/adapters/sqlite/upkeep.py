@@ -1,0 +1,64 @@
+"""The upkeep of a SQLite file: what is wrong with it, and what nobody needs any more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import apsw
+
+from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.faults import find_faults
+from ireneo.adapters.sqlite.places import find_session, need_session
+from ireneo.adapters.sqlite.prune import prune_session
+from ireneo.adapters.sqlite.queries import SQL
+from ireneo.adapters.sqlite.summaries import discard_summaries, list_summaries
+from ireneo.context.summary import SummaryId
+from ireneo.log.branch import Head, SessionKey
+from ireneo.ports.upkeep import Pruned
+
+
+class SqliteUpkeep:
+    """`ireneo.ports.upkeep.UpkeepPort` over one open transaction."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    async def faults(self) -> Sequence[str]:
+        """What is wrong with the file."""
+        return await self._channel.ask(find_faults)
+
+    async def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
+        """The id of every summary of a session."""
+        return await self._channel.ask(list_summaries, key)
+
+    async def discard(self, key: SessionKey, ids: Sequence[SummaryId]) -> int:
+        """Take out summaries by id."""
+        return await self._channel.change(discard_summaries, key, ids)
+
+    async def ends(self, key: SessionKey) -> Sequence[Head]:
+        """Where the tree ends on no branch."""
+        return await self._channel.ask(list_ends, key)
+
+    async def drop(self, key: SessionKey, branch: str) -> bool:
+        """Forget the name of a branch."""
+        return await self._channel.change(drop_branch, key, branch)
+
+    async def prune(self, key: SessionKey) -> Pruned:
+        """Take out every message that no branch leads to."""
+        return await self._channel.change(prune_session, key)
+
+
+def list_ends(database: apsw.Connection, key: SessionKey) -> list[Head]:
+    """Where the tree ends on no branch, by position."""
+    session = find_session(database, key)
+    if session is None:
+        return []
+    rows = database.execute(SQL["list_ends"], {"key": session.key})
+    return [Head(id=name, position=position, turn=turn, total_tokens=total) for name, position, turn, total in rows]
+
+
+def drop_branch(database: apsw.Connection, key: SessionKey, branch: str) -> bool:
+    """Forget the name of a branch; says whether there was one."""
+    session = need_session(database, key)
+    database.execute(SQL["drop_branch"], {"key": session.key, "branch": branch})
+    return database.changes() > 0
