@@ -68,8 +68,8 @@ def test_every_check_is_a_sentence_with_a_name_of_its_own() -> None:
     assert len({(check.capability, check.name) for check in CHECKS}) == len(CHECKS)
     for check in CHECKS:
         assert check.sentence.endswith("."), check.name
-    assert {"log", "sessions", "summaries", "rebuilds", "annotations", "spending"} <= set(CAPABILITIES)
-    assert {"transactions", "spaces", "concurrency", "sharing"} <= set(CAPABILITIES)
+    assert {"log", "sessions", "summaries", "rebuilds", "annotations", "spending", "leases"} <= set(CAPABILITIES)
+    assert {"upkeep", "transactions", "spaces", "concurrency", "sharing"} <= set(CAPABILITIES)
 
 
 def test_a_report_says_how_a_store_did() -> None:

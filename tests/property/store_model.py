@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import date
+from datetime import date, datetime, timedelta
 
 from ireneo.context.summary import Summary
 from ireneo.log.annotation import Annotation, AnnotationId
+from ireneo.log.branch import Head, SessionKey, head_of
 from ireneo.log.message import Draft, Message, MessageId, Native, Text
-from ireneo.ports.store import Rebuild, Spent
+from ireneo.ports.leases import Lease
+from ireneo.ports.store import Rebuild, Span, Spent
+from ireneo.ports.upkeep import Pruned
 
 
 class Model:
@@ -22,12 +25,8 @@ class Model:
         self.rebuilds: dict[tuple[str, int, MessageId], Rebuild] = {}
         self.annotations: dict[AnnotationId, Annotation] = {}
         self.spent: dict[date, Spent] = {}
-
-    def copy(self) -> Model:
-        other = Model()
-        for name, value in vars(self).items():
-            setattr(other, name, dict(value))
-        return other
+        self.leases: dict[str, Lease] = {}
+        self.leased = 0
 
     def pick(self, place: int) -> list[Message]:
         """Some stored path."""
@@ -62,6 +61,62 @@ class Model:
     def annotations_on(self, path: Sequence[Message]) -> list[Annotation]:
         noted_there = [[each for each in self.annotations.values() if each.at == message.id] for message in path]
         return [each for there in noted_there for each in sorted(there, key=lambda each: each.id)]
+
+    def spans(self, path: Sequence[Message], family: str, depth: int, first: int) -> list[Span]:
+        on_path = {message.id for message in path}
+        return [
+            Span(id=each.id, first_position=each.first_position, last_position=each.last_position)
+            for each in self.listed()
+            if (each.family, each.depth) == (family, depth) and each.last in on_path and each.first_position >= first
+        ]
+
+    def listed(self) -> list[Summary]:
+        return sorted(self.summaries.values(), key=lambda each: (each.first_position, each.last_position, each.id))
+
+    def ends(self) -> list[Head]:
+        stood_on = [message.id for message in self.branches.values() if message]
+        ends = [
+            path[-1]
+            for path in self.paths.values()
+            if path[-1].id not in stood_on and not any(path[-1].id == other[-1].parent for other in self.paths.values())
+        ]
+        return [head_of(end) for end in sorted(ends, key=lambda end: (end.position, end.id))]
+
+    def prune(self) -> Pruned:
+        """Leave the messages on some branch's path, and what lies on those alone."""
+        kept = {each.id for head in self.branches.values() if head for each in self.paths[head.id]}
+        gone = [path[-1] for name, path in self.paths.items() if name not in kept]
+        covering = [
+            name
+            for name, each in self.summaries.items()
+            if any(message.id not in kept for message in self.paths[each.last][each.first_position :])
+        ]
+        for name in covering:
+            del self.summaries[name]
+        for message in gone:
+            del self.paths[message.id], self.drafts[message.id]
+        self.rebuilds = {name: each for name, each in self.rebuilds.items() if each.at in kept}
+        self.annotations = {name: each for name, each in self.annotations.items() if each.at in kept}
+        return Pruned(messages=len(gone), tokens=sum(each.tokens for each in gone), summaries=len(covering))
+
+    def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
+        found = self.leases.get(work)
+        if found is not None:
+            if found.retry_at is not None and found.retry_at > now and found.retry_at - now < timedelta(days=1):
+                return None
+            if found.holder not in ("", holder) and now < found.until <= until + (until - now):
+                return None
+        self.leased += 1
+        failures, error = (found.failures, found.error) if found else (0, "")
+        self.leases[work] = Lease(
+            key=key, work=work, holder=holder, token=self.leased, until=until, failures=failures, error=error
+        )
+        return self.leases[work]
+
+    def holds(self, lease: Lease) -> bool:
+        """Whether a lease that was once given is still held."""
+        found = self.leases.get(lease.work)
+        return found is not None and found.holder != "" and found.token == lease.token
 
 
 def total(spent: Iterable[Spent]) -> Spent:

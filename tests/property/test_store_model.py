@@ -1,5 +1,5 @@
-"""Any order of appends, forks, moves, summaries, annotations, spending and broken transactions leaves every store as a
-plain model has it."""
+"""Any order of appends, forks, moves, summaries, annotations, spending, leases, upkeep and broken transactions leaves
+every store as a plain model has it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,22 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from msgspec.structs import replace
 from tests.property.store_model import Model, drafts_of, total
 
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.sqlite import open_sqlite
 from ireneo.context.summary import SummaryId
+from ireneo.errors import BadInput
 from ireneo.log.branch import SessionKey, chain, head_of
 from ireneo.log.message import Message
+from ireneo.ports.leases import Lease
 from ireneo.ports.store import Spent, Store, Transaction
-from ireneo.testing.conformance.material import DAY, count, noted, rebuilt, summarise
+from ireneo.testing.conformance.material import DAY, MINUTE, NOON, count, noted, rebuilt, summarise
 
 KEYS = [SessionKey("mine", "s"), SessionKey("yours", "s"), SessionKey("mine", "t")]
 FAMILIES = ["one", "two"]
@@ -31,6 +35,9 @@ keys = st.sampled_from(KEYS)
 branches = st.sampled_from(BRANCHES)
 # Few words, so that the same content often comes again in the same place.
 words = st.lists(st.sampled_from("ab"), min_size=1, max_size=5)
+works = st.sampled_from("vw")
+# Close together, so that leases meet; and once far back, as a clock that was set.
+minutes = st.one_of(st.integers(0, 5), st.sampled_from([-2000, -60, 60]))
 places = st.integers(min_value=0, max_value=10_000)
 
 
@@ -49,6 +56,7 @@ class Stores(RuleBasedStateMachine):
         self.stores: list[Store] = [InMemoryStore(), sqlite]
         self.models = {key: Model() for key in KEYS}
         self.appended: list[SessionKey] = []
+        self.given: list[Lease] = []
         self.write(self.make_sessions)
 
     async def make_sessions(self, tx: Transaction) -> None:
@@ -183,6 +191,92 @@ class Stores(RuleBasedStateMachine):
 
         self.write(work)
 
+    @rule(key=keys, work=works, holder=st.sampled_from("pq"), minute=minutes, length=st.sampled_from([1, 2, 60]))
+    def take_a_lease(self, key: SessionKey, work: str, holder: str, minute: int, length: int) -> None:
+        now = NOON + minute * MINUTE
+        wanted = self.models[key].take(key, work, holder, now, now + length * MINUTE)
+        if wanted is not None:
+            self.given.append(wanted)
+
+        async def work_on(tx: Transaction) -> None:
+            assert await tx.leases.take(key, work, holder, now, now + length * MINUTE) == wanted
+
+        self.write(work_on)
+
+    @precondition(lambda self: self.given)
+    @rule(place=places, minute=minutes, what=st.sampled_from(["renew", "give back", "fail"]))
+    def use_a_lease(self, place: int, minute: int, what: str) -> None:
+        """Any that was ever given, of late mostly; it may long be another's."""
+        lease = self.given[-1 - place % min(4, len(self.given))]
+        model = self.models[lease.key]
+        wanted = model.holds(lease)
+        at = NOON + minute * MINUTE
+        if wanted:
+            found = model.leases.pop(lease.work)
+            if what == "renew":
+                model.leases[lease.work] = replace(found, until=at)
+            elif what == "fail":
+                model.leases[lease.work] = replace(
+                    found, holder="", failures=found.failures + 1, error=f"at {minute}", retry_at=at
+                )
+
+        async def work(tx: Transaction) -> None:
+            uses = {
+                "renew": lambda: tx.leases.renew(lease, at),
+                "give back": lambda: tx.leases.give_back(lease),
+                "fail": lambda: tx.leases.fail(lease, f"at {minute}", at),
+            }
+            assert await uses[what]() == wanted
+
+        self.write(work)
+
+    @rule(key=keys, work=works)
+    def forget_a_lease(self, key: SessionKey, work: str) -> None:
+        wanted = self.models[key].leases.pop(work, None) is not None
+
+        async def work_on(tx: Transaction) -> None:
+            assert await tx.leases.forget(key, work) == wanted
+
+        self.write(work_on)
+
+    @rule(key=keys, place=places)
+    def discard(self, key: SessionKey, place: int) -> None:
+        model = self.models[key]
+        ids = [each.id for each in model.listed()][place % 3 :: 3]
+        for name in ids:
+            del model.summaries[name]
+
+        async def work(tx: Transaction) -> None:
+            assert await tx.upkeep.discard(key, [*ids, SummaryId("s_unknown")]) == len(ids)
+
+        self.write(work)
+
+    @rule(key=keys, branch=branches)
+    def drop(self, key: SessionKey, branch: str) -> None:
+        model = self.models[key]
+        wanted = branch in model.branches
+        model.branches.pop(branch, None)
+
+        async def work(tx: Transaction) -> None:
+            assert await tx.upkeep.drop(key, branch) == wanted
+
+        self.write(work)
+
+    @rule(key=keys)
+    def prune(self, key: SessionKey) -> None:
+        model = self.models[key]
+        refused = bool(model.paths) and not model.branches
+        wanted = None if refused else model.prune()
+
+        async def work(tx: Transaction) -> None:
+            if refused:
+                with pytest.raises(BadInput):
+                    await tx.upkeep.prune(key)
+            else:
+                assert await tx.upkeep.prune(key) == wanted
+
+        self.write(work)
+
     @rule(key=keys, letters=words, cancelled=st.booleans())
     def break_off(self, key: SessionKey, letters: list[str], cancelled: bool) -> None:
         """Do a bit of everything, and leave the transaction by an exception."""
@@ -197,6 +291,9 @@ class Stores(RuleBasedStateMachine):
             await tx.rebuilds.put(key, rebuilt(messages[0], family="one", target_tokens=99))
             await tx.annotations.put(key, [noted(messages[0], "broken off")])
             await tx.spending.add(key, DAYS[0], Spent(calls=1, tokens=99))
+            await tx.leases.take(key, "v", "broken off", NOON, NOON + MINUTE)
+            await tx.upkeep.drop(key, "try")
+            await tx.upkeep.prune(key)
             raise asyncio.CancelledError if cancelled else BrokenOffError
 
         for store in self.stores:
@@ -241,6 +338,7 @@ class Stores(RuleBasedStateMachine):
             self.read(lambda tx, key=key: self.compare(tx, key))  # type: ignore[misc]
 
     async def compare_sessions(self, tx: Transaction) -> None:
+        assert list(await tx.upkeep.faults()) == []
         for space in ("mine", "yours"):
             for day in DAYS:
                 wanted = total(
@@ -260,6 +358,10 @@ class Stores(RuleBasedStateMachine):
         for branch in BRANCHES:
             assert await tx.log.head(key, branch) == heads.get(branch)
         assert await tx.spending.of_session(key) == total(model.spent.values())
+        assert list(await tx.leases.of_session(key)) == sorted(model.leases.values(), key=lambda each: each.work)
+        assert list(await tx.upkeep.summaries(key)) == [each.id for each in model.listed()]
+        assert list(await tx.upkeep.ends(key)) == model.ends()
+        assert list(await tx.summaries.families(key)) == sorted({each.family for each in model.summaries.values()})
         leaves = [path for path in model.paths.values() if path[-1] in model.branches.values()]
         for path in leaves:
             end = path[-1].id
@@ -268,6 +370,9 @@ class Stores(RuleBasedStateMachine):
             for family in FAMILIES:
                 assert list(await tx.summaries.frontier(key, end, family)) == model.frontier(path, family)
                 assert await tx.rebuilds.last(key, end, family, 1000) == model.last_rebuild(path, family)
+                for depth, first in ((1, 0), (2, 1), (3, 2)):
+                    spans = await tx.summaries.spans(key, end, family, depth, first)
+                    assert list(spans) == model.spans(path, family, depth, first)
 
 
 Stores.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)

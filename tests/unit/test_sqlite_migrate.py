@@ -21,6 +21,8 @@ from ireneo.testing.conformance.material import (
     DAY,
     FAMILY,
     KEY,
+    MINUTE,
+    NOON,
     after,
     noted,
     numbered,
@@ -70,6 +72,8 @@ def test_a_file_of_version_1_is_migrated_and_keeps_what_it_holds(version_1: Path
             assert await tx.rebuilds.last(KEY, MESSAGES[-1].id, FAMILY, 1000) == rebuilt(MESSAGES[3])
             assert await tx.annotations.on_path(KEY, MESSAGES[-1].id) == []
             assert await tx.spending.of_session(KEY) == Spent()
+            assert await tx.leases.of_session(KEY) == []
+            assert await tx.upkeep.faults() == []
         await store.close()
 
     asyncio.run(main())
@@ -85,6 +89,9 @@ def test_a_file_of_version_1_takes_what_came_later(version_1: Path) -> None:
             assert await tx.annotations.put(KEY, [note]) == 1
             await tx.rebuilds.put(KEY, mark)
             await tx.spending.add(KEY, DAY, Spent(calls=1, tokens=20))
+            lease = await tx.leases.take(KEY, "work", "one", NOON, NOON + MINUTE)
+            assert lease is not None
+            assert lease.token == 1
         await tell(store, say("and on"))
         await store.close()
         again = await open_sqlite(version_1)
@@ -92,6 +99,8 @@ def test_a_file_of_version_1_takes_what_came_later(version_1: Path) -> None:
             assert await tx.annotations.on_path(KEY, FORK[-1].id) == [note]
             assert await tx.rebuilds.last(KEY, MESSAGES[-1].id, FAMILY, 1000) == mark
             assert await tx.spending.of_day(KEY.space, DAY) == Spent(calls=1, tokens=20)
+            assert await tx.leases.of_session(KEY) == [lease]
+            assert await tx.upkeep.faults() == []
             head = await tx.log.head(KEY)
             assert head is not None
             assert head.position == len(MESSAGES)

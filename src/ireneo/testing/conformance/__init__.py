@@ -26,6 +26,7 @@ it the checks on sharing are skipped.
 from ireneo.testing.conformance import (
     annotations_checks,
     concurrency_checks,
+    leases_checks,
     log_checks,
     paths_checks,
     rebuilds_checks,
@@ -35,6 +36,7 @@ from ireneo.testing.conformance import (
     spending_checks,
     summaries_checks,
     transactions_checks,
+    upkeep_checks,
 )
 from ireneo.testing.conformance.check import Again, Check, Fresh, checks_in
 from ireneo.testing.conformance.expect import UnmetError
@@ -48,6 +50,8 @@ CHECKS = checks_in(
     rebuilds_checks,
     annotations_checks,
     spending_checks,
+    leases_checks,
+    upkeep_checks,
     transactions_checks,
     spaces_checks,
     concurrency_checks,

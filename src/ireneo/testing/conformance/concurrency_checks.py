@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 
 from ireneo.log.branch import SessionKey
+from ireneo.ports.leases import Lease
 from ireneo.ports.store import Store
 from ireneo.testing.conformance.check import check
 from ireneo.testing.conformance.expect import expect
-from ireneo.testing.conformance.material import KEY, SPACE, after, numbered, read_path, say, tell
+from ireneo.testing.conformance.material import KEY, MINUTE, NOON, SPACE, after, numbered, read_path, say, tell
 
 TASKS = 24
 
@@ -95,6 +97,23 @@ async def a_waiter_that_is_cancelled_holds_nobody_up(store: Store) -> None:
     async with store.read() as tx:
         (info,) = await tx.sessions.list(SPACE)
     expect(info.messages, TASKS // 2, "the messages")
+
+
+@check
+async def a_lease_is_taken_by_one_of_many(store: Store) -> None:
+    """Of tasks that try to take one lease at once exactly one gets it, whichever looked at the clock first."""
+    async with store.write() as tx:
+        await tx.sessions.create(KEY, None)
+
+    async def take(number: int) -> Lease | None:
+        now = NOON - timedelta(milliseconds=number)
+        async with store.write() as tx:
+            return await tx.leases.take(KEY, "work", f"task {number}", now, now + MINUTE)
+
+    leases = [lease for lease in await asyncio.gather(*(take(number) for number in range(TASKS))) if lease]
+    async with store.read() as tx:
+        expect(leases, list(await tx.leases.of_session(KEY)), "the leases that were got")
+    expect(len(leases), 1, "how many got it")
 
 
 @check

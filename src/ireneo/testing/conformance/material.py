@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 
 from ireneo.context.summary import Level, Line, Section, Summary, SummaryId, anchor
 from ireneo.log.annotation import Annotation, Kind, annotation_id
@@ -16,6 +16,8 @@ KEY = SessionKey(SPACE, "session")
 FAMILY = "family-1"
 NOWHERE = "m_aaaaaaaaaaaaaaaaaaaaaaaaaa"
 DAY = date(2031, 5, 9)
+NOON = datetime(2031, 5, 9, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
 
 
 def count(parts: Sequence[Part]) -> tuple[int, int]:

@@ -7,6 +7,7 @@ import asyncio
 from ireneo.context.summary import SummaryId
 from ireneo.errors import SessionNotFound
 from ireneo.log.branch import SessionKey
+from ireneo.ports.leases import Lease
 from ireneo.ports.store import Spent, Store
 from ireneo.testing.conformance.check import Again, shared_check
 from ireneo.testing.conformance.expect import expect, expect_error
@@ -14,6 +15,8 @@ from ireneo.testing.conformance.material import (
     DAY,
     FAMILY,
     KEY,
+    MINUTE,
+    NOON,
     SPACE,
     after,
     append,
@@ -39,6 +42,7 @@ async def what_was_committed_is_there_when_it_is_opened_again(store: Store, agai
         await tx.rebuilds.put(KEY, mark)
         await tx.annotations.put(KEY, [noted(m[2], "kept")])
         await tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
+        lease = await tx.leases.take(KEY, "work", "one", NOON, NOON + MINUTE)
     async with store.read() as tx:
         infos = list(await tx.sessions.list(SPACE))
     await store.close()
@@ -52,6 +56,8 @@ async def what_was_committed_is_there_when_it_is_opened_again(store: Store, agai
             expect(await tx.rebuilds.last(KEY, m[-1].id, FAMILY, 1000), mark, "the mark")
             expect(list(await tx.annotations.on_path(KEY, m[-1].id)), [noted(m[2], "kept")], "the annotations")
             expect(await tx.spending.of_session(KEY), Spent(calls=1, tokens=100), "what the session spent")
+            expect(list(await tx.leases.of_session(KEY)), [lease], "the leases")
+            expect(list(await tx.upkeep.faults()), [], "the faults")
         more = await tell(other, say("and on"))
         expect(more[0].parent, m[-1].id, "the parent of what came next")
     finally:
@@ -123,6 +129,28 @@ async def two_stores_spend_at_once(store: Store, again: Again) -> None:
             async with each.read() as tx:
                 expect(await tx.spending.of_session(KEY), Spent(calls=40, tokens=780), "what the session spent")
                 expect(await tx.spending.of_day(SPACE, DAY), Spent(calls=40, tokens=780), "what the space spent")
+    finally:
+        await other.close()
+
+
+@shared_check
+async def two_stores_take_a_lease_at_once(store: Store, again: Again) -> None:
+    """Of tasks of two stores that try to take one lease at once exactly one gets it, and both see whose it is."""
+    other = await again(store)
+    async with store.write() as tx:
+        await tx.sessions.create(KEY, None)
+
+    async def take(to: Store, holder: str) -> Lease | None:
+        async with to.write() as tx:
+            return await tx.leases.take(KEY, "work", holder, NOON, NOON + MINUTE)
+
+    try:
+        tried = await asyncio.gather(*(take((store, other)[number % 2], f"task {number}") for number in range(40)))
+        got = [lease for lease in tried if lease]
+        expect(len(got), 1, "how many got it")
+        for each in (store, other):
+            async with each.read() as tx:
+                expect(list(await tx.leases.of_session(KEY)), got, "the leases")
     finally:
         await other.close()
 

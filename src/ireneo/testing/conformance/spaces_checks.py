@@ -11,6 +11,8 @@ from ireneo.testing.conformance.material import (
     DAY,
     FAMILY,
     KEY,
+    MINUTE,
+    NOON,
     SPACE,
     append,
     noted,
@@ -45,6 +47,7 @@ async def fill(store: Store) -> list[str]:
         await tx.rebuilds.put(KEY, rebuilt(m[1]))
         await tx.annotations.put(KEY, [noted(m[0], "secret")])
         await tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
+        await tx.leases.take(KEY, "work", "one", NOON, NOON + MINUTE)
     return [message.id for message in m]
 
 
@@ -55,6 +58,10 @@ async def expect_nothing(tx: Transaction, key: SessionKey, store: Store) -> None
     expect(list(await tx.log.find(key, ["m_", messages[0].id])), [], "what is found")
     expect(dict(await tx.log.natives(key, [messages[0].id])), {}, "the natives")
     expect(list(await tx.summaries.find(key, "s_")), [], "the summaries")
+    expect(list(await tx.upkeep.summaries(key)), [], "the summaries that are listed")
+    expect(list(await tx.summaries.families(key)), [], "the families")
+    expect(list(await tx.leases.of_session(key)), [], "the leases")
+    expect(list(await tx.upkeep.ends(key)), [], "the ends")
     expect(await tx.spending.of_session(key), Spent(), "what the session spent")
     if key.space != KEY.space:
         expect(await tx.spending.of_day(key.space, DAY), Spent(), "what the space spent")
@@ -62,6 +69,8 @@ async def expect_nothing(tx: Transaction, key: SessionKey, store: Store) -> None
         await tx.log.path(key, messages[0].id, 0, 0)
     with expect_error(MessageNotFound, "the frontier"):
         await tx.summaries.frontier(key, messages[0].id, FAMILY)
+    with expect_error(MessageNotFound, "the spans"):
+        await tx.summaries.spans(key, messages[0].id, FAMILY, 1)
     with expect_error(MessageNotFound, "the mark"):
         await tx.rebuilds.last(key, messages[0].id, FAMILY, 1000)
     with expect_error(MessageNotFound, "the annotations"):
@@ -118,6 +127,31 @@ async def nothing_is_written_across(store: Store) -> None:
         expect(await tx.spending.of_day(SPACE, DAY), Spent(calls=1, tokens=100), "what the first space spent")
         counted = {info.key: info.messages for info in await tx.sessions.list(KEY.space)}
         expect(counted, {KEY: 6, SessionKey(KEY.space, "another session"): 7}, "the sessions of the first space")
+
+
+@check
+async def upkeep_and_leases_keep_to_their_session(store: Store) -> None:
+    """To prune, drop, discard, take and forget in one session leaves every other as it was."""
+    m = await tell(store, numbered(6))
+    summary = summarise(m[0], m[3])
+    async with store.write() as tx:
+        for key in (KEY, *ELSEWHERE):
+            await tx.sessions.create(key, None)
+            await tx.log.insert(key, m)
+            await tx.log.move(key, "main", m[2].id)
+            await tx.log.move(key, "other", m[4].id)
+            await tx.summaries.put(key, [summary])
+            lease = await tx.leases.take(key, "work", "one", NOON, NOON + MINUTE)
+            expect(lease.token if lease else None, 1, "the first token of a session")
+        for key in ELSEWHERE:
+            expect(await tx.upkeep.drop(key, "other"), True, "whether the branch was there")
+            expect(await tx.upkeep.discard(key, [summary.id]), 1, "the summaries that were there")
+            expect((await tx.upkeep.prune(key)).messages, 3, "the messages that were pruned")
+            expect(await tx.leases.forget(key, "work"), True, "whether the lease was there")
+        expect(len(await tx.log.path(KEY, m[-1].id, 0, 9)), 6, "the path")
+        expect(list(await tx.upkeep.summaries(KEY)), [summary.id], "the summaries")
+        expect(sorted(await tx.sessions.branches(KEY)), ["main", "other"], "the branches")
+        expect([lease.holder for lease in await tx.leases.of_session(KEY)], ["one"], "the leases")
 
 
 @check

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from ireneo.context.summary import Summary, SummaryId, Writing
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
 from ireneo.log.message import Message
-from ireneo.ports.store import Store
+from ireneo.ports.store import Span, Store
 from ireneo.testing.conformance.check import check
 from ireneo.testing.conformance.expect import expect, expect_error
 from ireneo.testing.conformance.material import FAMILY, KEY, after, numbered, summarise, tell, tell_after
@@ -23,6 +23,13 @@ async def frontier(store: Store, to: Message, family: str = FAMILY) -> list[Summ
     """Read the frontier along the path to a message."""
     async with store.read() as tx:
         return list(await tx.summaries.frontier(KEY, to.id, family))
+
+
+async def spans(store: Store, to: Message, depth: int = 1, first: int = 0) -> list[tuple[int, int]]:
+    """Read the spans along the path to a message: where each begins and ends."""
+    async with store.read() as tx:
+        found = await tx.summaries.spans(KEY, to.id, FAMILY, depth, first)
+    return [(span.first_position, span.last_position) for span in found]
 
 
 @check
@@ -199,3 +206,66 @@ async def a_frontier_crosses_every_fork(store: Store) -> None:
     expect(await frontier(store, path[-1]), pairs, "the frontier of pairs")
     await put(store, wide)
     expect(await frontier(store, path[-1]), [*pairs[:5], wide, *pairs[13:]], "the frontier with a wide one")
+
+
+@check
+async def spans_are_of_one_family_and_depth(store: Store) -> None:
+    """Spans are what the summaries of one family and depth cover, in order, overlapping ones too, with their ids."""
+    m = await tell(store, numbered(20))
+    alike = [summarise(m[4], m[7], level=level) for level in ("turn", "story")]
+    own = [summarise(m[0], m[3]), summarise(m[4], m[5]), *sorted(alike, key=lambda each: each.id)]
+    others = [summarise(m[0], m[7], level="goal", depth=2), summarise(m[8], m[11], family="family-2")]
+    await put(store, *reversed(own), *others)
+    async with store.read() as tx:
+        found = await tx.summaries.spans(KEY, m[-1].id, FAMILY, 1)
+    wanted = [Span(id=each.id, first_position=each.first_position, last_position=each.last_position) for each in own]
+    expect(list(found), wanted, "the spans")
+    expect(await spans(store, m[-1], depth=2), [(0, 7)], "the deeper ones")
+    expect(await spans(store, m[-1], depth=3), [], "those that aren't there")
+
+
+@check
+async def spans_lie_on_their_path(store: Store) -> None:
+    """A span lies wholly on the path, on whatever stretches of it: none reaches beyond its end or into what it left."""
+    m = await tell(store, numbered(12))
+    fork = await tell_after(store, m[5], numbered(6, "fork"))
+    twig = await tell_after(store, fork[2], numbered(4, "twig"))
+    pairs = ((m[0], m[3]), (m[4], m[7]), (m[4], fork[1]), (fork[0], fork[2]), (fork[2], twig[0]), (twig[1], twig[3]))
+    await put(store, *(summarise(first, last) for first, last in reversed(pairs)))
+    expect(await spans(store, m[-1]), [(0, 3), (4, 7)], "the spans of the trunk")
+    expect(await spans(store, m[6]), [(0, 3)], "the spans of the trunk, one message short")
+    expect(await spans(store, fork[-1]), [(0, 3), (4, 7), (6, 8)], "the spans of the fork")
+    expect(await spans(store, twig[-1]), [(0, 3), (4, 7), (6, 8), (8, 9), (10, 12)], "the spans of the twig")
+
+
+@check
+async def spans_begin_where_asked(store: Store) -> None:
+    """Spans that begin before the position asked for are left out, however far they reach."""
+    m = await tell(store, numbered(12))
+    fork = await tell_after(store, m[5], numbered(6, "fork"))
+    await put(store, summarise(m[0], m[3]), summarise(m[3], fork[1]), summarise(m[4], m[5]), summarise(m[5], fork[2]))
+    for first, wanted in ((0, 4), (1, 3), (4, 2), (5, 1), (6, 0), (50, 0)):
+        expect(len(await spans(store, fork[-1], first=first)), wanted, f"the spans from {first} on")
+
+
+@check
+async def spans_need_their_message(store: Store) -> None:
+    """Spans along the path to a message that is not stored raise MessageNotFound."""
+    m = await tell(store, numbered(2))
+    (missing,) = after(m[-1], numbered(1, "missing"))
+    with expect_error(MessageNotFound, "the spans"):
+        await spans(store, missing)
+
+
+@check
+async def families_are_listed(store: Store) -> None:
+    """The families of a session's summaries are listed by name, each once, whatever their paths."""
+    m = await tell(store, numbered(8))
+    fork = await tell_after(store, m[3], numbered(2, "fork"))
+    async with store.read() as tx:
+        expect(list(await tx.summaries.families(KEY)), [], "the families of a session without summaries")
+    await put(store, *(summarise(m[number], m[number + 1], family=f"family-{number % 3}") for number in range(7)))
+    await put(store, summarise(fork[0], fork[1], family="another"), summarise(m[0], m[7], family=""))
+    async with store.read() as tx:
+        wanted = ["", "another", "family-0", "family-1", "family-2"]
+        expect(list(await tx.summaries.families(KEY)), wanted, "the families")

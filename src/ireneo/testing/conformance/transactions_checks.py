@@ -14,6 +14,7 @@ from ireneo.testing.conformance.material import (
     DAY,
     FAMILY,
     KEY,
+    NOON,
     NOWHERE,
     SPACE,
     append,
@@ -40,7 +41,10 @@ async def fill_and_stop(store: Store, error: BaseException) -> None:
         await tx.rebuilds.put(KEY, rebuilt(m[1]))
         await tx.annotations.put(KEY, [noted(m[0], "lost")])
         await tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
+        await tx.leases.take(KEY, "lost", "one", NOON, NOON)
         await tx.sessions.create(SessionKey(SPACE, "lost"), None)
+        await tx.upkeep.drop(KEY, "main")
+        await tx.upkeep.prune(KEY)
         raise error
 
 
@@ -49,6 +53,7 @@ async def expect_untouched(store: Store, infos: list[object]) -> None:
     async with store.read() as tx:
         expect(list(await tx.sessions.list(SPACE)), infos, "the sessions")
         expect(await tx.log.head(KEY, "lost"), None, "the head of the branch")
+        expect(list(await tx.leases.of_session(KEY)), [], "the leases")
         expect(list(await tx.summaries.find(KEY, "s_")), [], "the summaries")
         expect(await tx.spending.of_session(KEY), Spent(), "what the session spent")
         expect(await tx.spending.of_day(SPACE, DAY), Spent(), "what the space spent")
@@ -180,6 +185,14 @@ async def a_reader_writes_nothing(store: Store) -> None:
             await tx.annotations.put(KEY, [noted(m[0], "no")])
         with expect_error(StoreError, "what was spent"):
             await tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
+        with expect_error(StoreError, "a lease"):
+            await tx.leases.take(KEY, "work", "one", NOON, NOON)
+        with expect_error(StoreError, "to drop a branch"):
+            await tx.upkeep.drop(KEY, "main")
+        with expect_error(StoreError, "to discard summaries"):
+            await tx.upkeep.discard(KEY, [])
+        with expect_error(StoreError, "to prune"):
+            await tx.upkeep.prune(KEY)
         expect(await tx.spending.of_session(KEY), Spent(), "what the session spent")
 
 
@@ -199,6 +212,10 @@ async def a_transaction_ends_with_its_block(store: Store) -> None:
             await tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
         with expect_error(StoreError, "late annotations"):
             await tx.annotations.on_path(KEY, m[-1].id)
+        with expect_error(StoreError, "late reading of leases"):
+            await tx.leases.of_session(KEY)
+        with expect_error(StoreError, "a late look for faults"):
+            await tx.upkeep.faults()
 
 
 @check
