@@ -1,20 +1,24 @@
 -- What nobody needs any more.
 
 -- name: list_ends
--- The last message of each segment that no segment continues there, unless a branch stands on it.
+-- The last message of each segment, unless another segment continues it there or a branch stands on it. Joined and not
+-- looked for with NOT IN, which reads the whole list for each row where a column of it may be null.
+WITH
+    tip (segment, last) AS MATERIALIZED (
+        SELECT s.segment, (SELECT max(m.position) FROM messages AS m WHERE m.session = :key AND m.segment = s.segment)
+        FROM segments AS s
+        WHERE s.session = :key
+    ),
+    taken (segment, last) AS MATERIALIZED (
+        SELECT parent, first - 1 FROM segments WHERE session = :key AND parent IS NOT NULL
+        UNION
+        SELECT segment, position FROM branches WHERE session = :key AND segment IS NOT NULL
+    )
 SELECT m.id, m.position, m.turn, m.total_tokens
-FROM (
-    SELECT s.segment, (SELECT max(position) FROM messages WHERE session = :key AND segment = s.segment) AS last
-    FROM segments AS s
-    WHERE s.session = :key
-) AS tip
+FROM tip
+LEFT JOIN taken ON taken.segment = tip.segment AND taken.last = tip.last
 JOIN messages AS m ON m.session = :key AND m.segment = tip.segment AND m.position = tip.last
-WHERE (tip.segment, tip.last + 1) NOT IN (
-    SELECT parent, first FROM segments WHERE session = :key AND parent IS NOT NULL
-)
-AND (tip.segment, tip.last) NOT IN (
-    SELECT segment, position FROM branches WHERE session = :key AND segment IS NOT NULL
-)
+WHERE taken.segment IS NULL
 ORDER BY m.position, m.id;
 
 -- name: drop_branch
