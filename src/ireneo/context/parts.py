@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.context.actions import understand
 from ireneo.context.offline.names import MAX_NAMES, SEEN, WRITTEN, Tally
@@ -13,7 +14,7 @@ from ireneo.context.shorten import Shortened, shorten
 from ireneo.context.summary import Line
 from ireneo.context.weigh import CALL_TOKENS, MESSAGE_TOKENS, Count, weigh
 from ireneo.log.ids import short
-from ireneo.log.message import Call, Draft, Media, Message, Part, Result, Text, Thinking
+from ireneo.log.message import Call, Draft, Media, Message, Part, Result, Text, Thinking, as_read
 
 MASK_TOKENS = 60
 """A shorter output costs no more than the line that would stand for it, and stays."""
@@ -110,10 +111,11 @@ def _fit_part(part: Part, tokens: int, opener: str, count: Count) -> _Piece:
 
 
 def _fit_text(part: Text, tokens: int, opener: str, count: Count) -> _Piece:
-    cut = shorten(part.text, tokens, opener, count)
+    name = count(as_read(part)) - count(part.text) if part.author else 0
+    cut = shorten(part.text, tokens - name, opener, count)
     if cut is None:
         return _Piece(part)
-    return _Piece(part, lambda names: Text(text=cut.text(names)), cut.left_out)
+    return _Piece(part, lambda names: replace(part, text=cut.text(names)), cut.left_out)
 
 
 def _fit_call(call: Call, tokens: int, opener: str, count: Count) -> _Piece:

@@ -17,7 +17,7 @@ from ireneo.context.summary import Level, Line, SectionName, Summary
 from ireneo.context.weigh import MESSAGE_TOKENS, Count, arguments_text, weigh
 from ireneo.grounding.artifacts import artifacts
 from ireneo.log.annotation import Annotation
-from ireneo.log.message import Call, Draft, Message, Text, is_own_block, texts
+from ireneo.log.message import Call, Draft, Message, Text, is_own_block, texts, told_plainly
 
 NOTES_TOKENS = 14
 """The line that says whose notes a block is, where a format has to put it into the user's mouth."""
@@ -251,13 +251,16 @@ def _message(message: Message, draft: Draft, tokens: int, *, masked: bool, whole
 
 
 def drafts(shown: Sequence[Shown]) -> list[Draft]:
-    """The drafts of a context, in order; adjacent blocks stand in one message."""
+    """The drafts of a context as a provider is told them, in order; adjacent blocks stand in one message.
+
+    No provider knows of authors, so that their names stand in the words.
+    """
     out: list[Draft] = []
     for each in shown:
         if each.what == "summary" and out and out[-1].origin == "summary":
             out[-1] = _block(f"{out[-1].text}\n\n{each.draft.text}")
         else:
-            out.append(each.draft)
+            out.append(told_plainly(each.draft))
     return out
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ireneo.log.message import Call, Media, Opaque, Part, Result, Text, Thinking
+from ireneo.log.message import Call, Media, Opaque, Part, Result, Text, Thinking, as_read
 
 Count = Callable[[str], int]
 """Counts the tokens of a text."""
@@ -33,7 +33,7 @@ def weigh(parts: Sequence[Part], count: Count) -> tuple[int, int]:
 
 def _of_part(part: Part, count: Count) -> int:
     if isinstance(part, Text):
-        return count(part.text)
+        return count(as_read(part))
     if isinstance(part, Call):
         return CALL_TOKENS + count(part.name) + count(arguments_text(part))
     if isinstance(part, Result):

@@ -58,7 +58,9 @@ def _page(messages: Sequence[Message], whole: int | None) -> str:
     out: list[str] = []
     left = PAGE_CHARACTERS
     for place, message in enumerate(messages):
-        text = f"[{message.id}] {message.role}: {clip(_words(message), limit)}"
+        # Words that have an author begin with the name.
+        who = "" if message.draft.author else f"{message.role}: "
+        text = f"[{message.id}] {who}{clip(_words(message), limit)}"
         left -= len(text)
         if left < 0 and out:
             out.append(f"({len(messages) - place} more messages; open the next one with {message.id})")

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Literal, NewType, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 MessageId = NewType("MessageId", str)
 """The name of a message and of the whole path that leads to it: ``m_`` and 26 characters."""
@@ -116,8 +117,19 @@ class Draft(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The message's own words: its text parts, without calls, results and thinking."""
+        """The message's own words: its text parts, without who says them, calls, results and thinking."""
         return "\n".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def author(self) -> str | None:
+        """Who speaks in it, where that is not only its role: the author of its first text that has one."""
+        return next((part.author for part in self.parts if isinstance(part, Text) and part.author), None)
+
+    @property
+    def present(self) -> tuple[str, ...] | None:
+        """Who was there to hear it, besides the author: those of its first text that says so; None: everyone."""
+        told = (part.present for part in self.parts if isinstance(part, Text) and part.present is not None)
+        return next(told, None)
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -179,8 +191,32 @@ def is_own_block(draft: Draft) -> bool:
     return draft.origin == "summary" and any(tag in draft.text[:80] for tag in BLOCK_TAGS)
 
 
+def heard_by(draft: Draft, character: str) -> bool:
+    """Whether `character` heard what is said in `draft`: everyone does, unless it says who was present."""
+    present = draft.present
+    return present is None or character in present or character == draft.author
+
+
+def as_read(text: Text) -> str:
+    """A text as a reader sees it: its words, behind the name of their author where they have one."""
+    return f"{text.author}: {text.text}" if text.author else text.text
+
+
 def texts(parts: Sequence[Part]) -> Iterator[str]:
-    """Every text that a model reads in `parts`, results included, thinking left out."""
+    """Every text that a model reads in `parts`, as it is read: results included, thinking left out."""
     for part in parts:
-        if isinstance(part, (Text, Result)):
+        if isinstance(part, Text):
+            yield as_read(part)
+        elif isinstance(part, Result):
             yield part.text
+
+
+def told_plainly(draft: Draft) -> Draft:
+    """`draft` with its authors in the words, for those who know of roles only; without any author it is the same.
+
+    A provider's payload, which knows nothing of the authors, no longer stands for it then.
+    """
+    if draft.author is None and draft.present is None:
+        return draft
+    parts = tuple(Text(text=as_read(part)) if isinstance(part, Text) else part for part in draft.parts)
+    return replace(draft, parts=parts, native=None)

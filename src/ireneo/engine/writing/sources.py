@@ -12,7 +12,7 @@ from ireneo.context.shorten import shorten
 from ireneo.context.summary import SectionName, Summary
 from ireneo.context.weigh import Count, arguments_text
 from ireneo.grounding.neutral import neutralise
-from ireneo.log.message import Media, Message, Result, Text
+from ireneo.log.message import Media, Message, Result, Text, as_read
 
 WINDOW_TOKENS = 24_000
 """What a model is shown of a stretch: small models read so much well."""
@@ -94,7 +94,7 @@ def _pieces(message: Message) -> Iterator[tuple[str, str, str]]:
         who = "a note of the harness:"
     for part in message.parts:
         if isinstance(part, Text) and part.text.strip():
-            yield f"{place} {who}", part.text, message.id
+            yield place if part.author else f"{place} {who}", as_read(part), message.id
         elif isinstance(part, Result):
             failed = " (failed)" if part.failed else ""
             yield f"{place} the tool returned{failed}:", part.text or "(nothing)", message.id

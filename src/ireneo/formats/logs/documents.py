@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -30,21 +29,21 @@ def documents(lines: Iterable[bytes]) -> Iterator[Document]:
         first.append(line)
         if line.strip():
             break
-    if first and first[-1].strip() and _opens_document(first[-1]):
-        yield from _spread([*first, *rest])
     else:
-        yield from _by_line(chain(first, rest))
-
-
-def _opens_document(line: bytes) -> bool:
-    values, _ = parse_line(line, 1)
-    return not values
+        return
+    # Parsed once: the whole file may stand on this line.
+    values, faults = parse_line(first[-1], len(first))
+    if values:
+        yield from _told(len(first), values, faults)
+        yield from _by_line(rest, len(first) + 1)
+    else:
+        yield from _spread([*first, *rest])
 
 
 def _spread(lines: list[bytes]) -> Iterator[Document]:
     text = b"".join(lines)
-    fault = _fault_of(text)
     values, faults = parse_line(text, 1)
+    fault = _fault_of(text) if faults or not values else None
     if fault is not None and any(_holds_object(line) for line in lines):
         # JSON lines whose first line is damaged look just the same at first.
         yield from _by_line(lines)
@@ -72,10 +71,13 @@ def _fault_of(text: bytes) -> Fault | None:
     return Fault(line=line, message=f"The file is one JSON document that is broken in line {line}; it was left out.")
 
 
-def _by_line(lines: Iterable[bytes]) -> Iterator[Document]:
-    for number, line in enumerate(lines, 1):
-        values, faults = parse_line(line, number)
-        left = tuple(faults)
-        for value in values or ([None] if faults else []):
-            yield Document(number=number, value=value, faults=left)
-            left = ()
+def _by_line(lines: Iterable[bytes], start: int = 1) -> Iterator[Document]:
+    for number, line in enumerate(lines, start):
+        yield from _told(number, *parse_line(line, number))
+
+
+def _told(number: int, values: Sequence[object], faults: Sequence[Fault]) -> Iterator[Document]:
+    left = tuple(faults)
+    for value in values or ([None] if faults else []):
+        yield Document(number=number, value=value, faults=left)
+        left = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -35,6 +35,17 @@ class LoggedSession(Struct, frozen=True, kw_only=True):
     """The index of the node where the session stood when the log ended."""
     faults: tuple[Fault, ...] = ()
 
+    @property
+    def path(self) -> list[Draft]:
+        """The drafts from the session's first to its head; other branches of its tree are left aside."""
+        out = []
+        place: int | None = self.head
+        while place is not None:
+            node = self.nodes[place]
+            out.append(node.draft)
+            place = node.parent
+        return out[::-1]
+
 
 class LogFormat(Protocol):
     """One agent's log format."""
@@ -51,3 +62,11 @@ class LogFormat(Protocol):
 
         A line that can't be read becomes a Fault of its session, and the rest is kept.
         """
+
+
+@runtime_checkable
+class StraightFormat(Protocol):
+    """A log format whose files each hold one session without branches, which is stored while it is read."""
+
+    def drafts(self, lines: Iterable[bytes]) -> Iterator[Draft | Fault]:
+        """Read the messages of a file one at a time, in order, with what can't be read among them."""

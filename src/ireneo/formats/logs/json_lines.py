@@ -24,11 +24,17 @@ def parse_line(line: bytes, number: int) -> tuple[list[object], list[Fault]]:
         return _rescue(line, number)
 
 
+def readable(line: bytes, number: int) -> tuple[str, Fault | None]:
+    """`line` as text, and what is wrong with it; `number` is its own, from 1."""
+    text, broken = _text(line)
+    return text, _not_utf8(number) if broken else None
+
+
 def _rescue(line: bytes, number: int) -> tuple[list[object], list[Fault]]:
     faults = []
     text, broken = _text(line)
     if broken:
-        faults.append(Fault(line=number, message=f"Line {number} is not valid UTF-8; its broken bytes were replaced."))
+        faults.append(_not_utf8(number))
     if not text.strip(_SPACE):
         return [], faults
     values = []
@@ -47,6 +53,10 @@ def _rescue(line: bytes, number: int) -> tuple[list[object], list[Fault]]:
             Fault(line=number, message=f"Line {number} holds {len(values)} JSON values in place of one; all were kept.")
         )
     return values, faults
+
+
+def _not_utf8(number: int) -> Fault:
+    return Fault(line=number, message=f"Line {number} is not valid UTF-8; its broken bytes were replaced.")
 
 
 def _text(line: bytes) -> tuple[str, bool]:

@@ -7,6 +7,7 @@ from ireneo.formats.chat.anthropic.chat import AnthropicMessages
 from ireneo.formats.chat.openai.chat import OpenAIChat
 from ireneo.formats.chat.registry import CHAT_FORMATS
 from ireneo.formats.logs.claude_code import ClaudeCode
+from ireneo.formats.logs.dialogue import Dialogue
 from ireneo.formats.logs.format import LogFormat
 from ireneo.formats.logs.json_lines import BOM
 from ireneo.formats.logs.mini_swe_agent import MiniSweAgent
@@ -17,6 +18,8 @@ LOG_FORMATS: tuple[LogFormat, ...] = (
     MiniSweAgent(),
     Transcript(AnthropicMessages()),
     Transcript(OpenAIChat()),
+    # The last: whatever another format knows is an agent's log and no story.
+    Dialogue(),
 )
 """Asked in this order whether they recognise a file; another format is one more line here."""
 

@@ -14,6 +14,7 @@ from ireneo.testing.conformance.material import (
     KEY,
     NOWHERE,
     after,
+    aside,
     numbered,
     read_path,
     say,
@@ -54,6 +55,8 @@ RICH = [
         joined=True,
         at=datetime(2025, 3, 2),
     ),
+    aside("Vera", "Only you may know.", "Tom", "the Guard"),
+    Draft(role="user", parts=(Text(text="Nobody hears me.", present=()), Text(text="All do.", author="Tom"))),
     Draft(role="user", parts=(), origin="summary"),
 ]
 """A message of every kind, with every field that a store keeps in columns."""

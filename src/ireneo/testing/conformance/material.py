@@ -32,6 +32,11 @@ def say(*words: str) -> list[Draft]:
     ]
 
 
+def aside(author: str, word: str, *present: str) -> Draft:
+    """A character of a story says `word`, and only those who are `present` hear it."""
+    return Draft(role="user", parts=(Text(text=word, author=author, present=present),))
+
+
 def numbered(size: int, word: str = "message") -> list[Draft]:
     """A conversation of `size` messages, all different."""
     return say(*(f"{word} {number}" for number in range(size)))

@@ -57,8 +57,11 @@ def written_by(block: ireneo.Summary) -> str:
 
 
 def _show_message(screen: Console, message: ireneo.Message, most: int | None) -> None:
-    head = Text(f"  {message.role}", style=f"bold {_STYLES.get(message.role, KEPT.style)}")
+    who = message.draft.author or message.role
+    head = Text(f"  {printable(who)}", style=f"bold {_STYLES.get(message.role, KEPT.style)}")
     place = f"  {message.id[:SHORT]}  turn {message.turn}, message {message.position + 1:,}, {message.tokens:,} tokens"
+    if message.draft.present is not None:
+        place += f", heard by {printable(', '.join(message.draft.present)) or 'nobody else'}"
     head.append(place, style="not bold dim")
     screen.print(head, soft_wrap=True)
     lines = list(_lines(message))
