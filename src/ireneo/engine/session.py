@@ -16,7 +16,9 @@ from ireneo.engine import branches
 from ireneo.engine import context as cutting
 from ireneo.engine import expand as expanding
 from ireneo.engine import notes as noting
+from ireneo.engine import prune as pruning
 from ireneo.engine import summarise as summarising
+from ireneo.engine import tree as seeing
 from ireneo.engine.append import Appended
 from ireneo.engine.context import ComposedCache
 from ireneo.engine.encode import Context
@@ -24,9 +26,11 @@ from ireneo.engine.expand import Expanded
 from ireneo.engine.means import Means
 from ireneo.engine.models import Models
 from ireneo.engine.notes import Pin
+from ireneo.engine.prune import Loose
 from ireneo.engine.summarise import Summarised
 from ireneo.engine.tools import Tool
 from ireneo.engine.tools import tools as tools_of
+from ireneo.engine.tree import Tree
 from ireneo.errors import BadInput, SessionNotFound
 from ireneo.formats.chat.origins import origin_of
 from ireneo.formats.chat.registry import chat_format, detect
@@ -34,6 +38,7 @@ from ireneo.formats.logs.registry import chat_format_of
 from ireneo.log.annotation import Annotation
 from ireneo.log.branch import MAIN, Head, SessionKey
 from ireneo.log.message import Draft, Message, Text
+from ireneo.ports.upkeep import Pruned
 
 Given: TypeAlias = "Draft | Mapping[str, object] | str | object"
 """A message as a caller has it: a provider's dictionary, a framework's object, a draft, or the words of the user."""
@@ -178,6 +183,30 @@ class Session:
         """Where each branch stands. Raises SessionNotFound before the first append."""
         async with self._store.read() as tx:
             return await tx.sessions.branches(self.key)
+
+    async def tree(self, preset: str | Policy | None = None, as_: str = "") -> Tree:
+        """What the branch has become: its summaries depth by depth, where others leave it, and its open threads.
+
+        As `preset` cuts it, or as the session is cut where none is named; `as_` looks at the memory of one character
+        of a story. Writes nothing. Raises BadInput for a preset that there is not.
+        """
+        policy = seeing.preset_of(self._source) if preset is None else _policy(preset)
+        return await seeing.tree(self._store, self.key, self.branch, policy.seen(as_), self._count, self._means.voice)
+
+    async def loose(self, without: str = "") -> Loose:
+        """What `prune` would take out now, or once the branch `without` were dropped. Raises as `drop` does."""
+        return await pruning.loose(self._store, self.key, without)
+
+    async def prune(self) -> Pruned:
+        """Take out every message that no branch leads to, for good, with all that hangs on it."""
+        return await pruning.prune(self._store, self.key)
+
+    async def drop(self, branch: str) -> None:
+        """Forget the name of a branch; its messages stay until `prune`.
+
+        Raises BadInput where there is no such branch, or where no other one leads to a message.
+        """
+        await pruning.drop(self._store, self.key, branch)
 
     async def messages(self, first: int = 0, last: int | None = None) -> Sequence[Message]:
         """Read the branch's path from position `first` to `last`, both included (its end, where none is given)."""

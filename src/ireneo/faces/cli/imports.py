@@ -92,7 +92,7 @@ async def _take(memory: ireneo.Memory, found: Sequence[Found], tally: Tally) -> 
 async def _take_one(memory: ireneo.Memory, found: Found, tally: Tally, bar: ReadingBar) -> None:
     with LogFile(found.given) as file:
         async for done in memory.import_log(_reported(file, bar), found.log, name=found.name):
-            warn_of_faults(file.label, done.faults)
+            warn_of_faults(file.label, [(fault.line, fault.message) for fault in done.faults])
             tally.sessions += 1
             tally.new += done.new
             stored = f"{done.new:,} new of {counted(done.messages, 'message')}"

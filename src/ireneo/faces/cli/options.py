@@ -45,6 +45,15 @@ Prices = Annotated[
 ]
 Explain = Annotated[bool, typer.Option("--explain", help="Say why a session was kept or rebuilt, and what that costs.")]
 Rebuild = Annotated[bool, typer.Option("--rebuild", help="Make it anew, with the summaries that were written since.")]
+OwnPreset = Annotated[
+    str | None,
+    typer.Option(
+        "--preset",
+        metavar="NAME",
+        help="As it is cut by: coding, forge, story or running.",
+        show_default="story for a chat, else coding",
+    ),
+]
 SessionName = Annotated[
     str,
     typer.Argument(metavar="SESSION", help="Its id or the beginning of it; SESSION@BRANCH stands on another branch."),

@@ -99,3 +99,16 @@ def waiting(what: str) -> Iterator[None]:
 
     with console(stderr=True).status(what):
         yield
+
+
+@contextmanager
+def checking_bar(total: int) -> Iterator[Callable[[int], None]]:
+    """A bar of the messages that were looked at, which is told how many more; none where there is no terminal."""
+    if not total or not sys.stderr.isatty():
+        yield lambda messages: None
+        return
+    from rich.progress import MofNCompleteColumn, TimeRemainingColumn
+
+    with _bar(MofNCompleteColumn(), TimeRemainingColumn()) as bar:
+        task = bar.add_task("messages", total=total)
+        yield lambda messages: bar.update(task, advance=messages)
