@@ -118,13 +118,14 @@ class StoryEvidence:
     def look(self, text: str, suspects: Iterable[str] = ()) -> tuple[int, list[Claim]]:
         """How much one sentence claims that can be looked up, and what of it nothing supports.
 
-        Each of `suspects` is a name that is known to stand nowhere, in small letters; it is one wherever it is.
+        Each of `suspects` is a word of names, in small letters, that is known to stand nowhere; here it is one as well.
         """
         made = list(dict.fromkeys([*self._claims(text), *_quoted(text), *_numbers(text)]))
         names, unknown = self._names(text)
         doubted = set(suspects)
         own = {word.casefold() for word in _WORD.findall(_blanked(text))}
-        unknown += [name for name in doubted if set(name.split()) <= own]
+        said = {name.casefold() for name in unknown}
+        unknown += [name for name in sorted(doubted - said) if name in own]
         wrong = [claim for claim in made if not self._supports(claim)]
         return len(made) + names, [*wrong, *(Claim("name", name) for name in dict.fromkeys(unknown))]
 

@@ -205,8 +205,12 @@ def _names_line(job: StoryJob, names: Sequence[str]) -> Line:
     weights = {mention.name: mention.weight for line in known for mention in line.names}
     heaviest = max(weights.values(), default=1.0)
     mentions = [Mention(name, heaviest) for name in names]
-    said = {name.casefold() for name in names}
-    mentions += [Mention(name, weights[name]) for name in weights if name.casefold() not in said]
+    said = [set(name.casefold().split()) for name in names]
+    mentions += [
+        Mention(name, weight)
+        for name, weight in weights.items()
+        if not any(set(name.casefold().split()) <= words for words in said)
+    ]
     sources = known[0].sources if known else tuple(message.id for message in job.messages[-1:])
     position = known[0].position if known else job.offline.last_position
     text = known[0].text if known else ""

@@ -21,7 +21,7 @@ from ireneo.prompts.voices import Voice
 
 MOST_WORDS = 350
 """A text is asked for of up to 250 words; one that is longer than this is cut behind a sentence."""
-LEAST_WORDS, LEAST_SHARE = 40, 0.1
+LEAST_WORDS, LEAST_SHARE = 40, 0.05
 """A text of fewer words than this, and than this share of its sources, stands for nothing."""
 TOLD = 5
 """Claims that one fault names; a model that invents more gets the idea."""
@@ -69,7 +69,7 @@ class StoryJudge:
             return ["The text is empty."]
         if error_text(reply.text):
             return ["The text is an error text, and no story."]
-        language = other_language(reply.text, self._own_words)
+        language = other_language(_spaced(reply.text), _spaced(self._own_words))
         if language:
             return [f"The text is in {language}, and the story is in another language."]
         if size < min(LEAST_WORDS, LEAST_SHARE * self._size):
@@ -177,6 +177,11 @@ class StoryJudge:
 def prose(reply: StoryReply) -> list[str]:
     """The sentences of a reply's text."""
     return sentences(with_quotation_marks(reply.text))
+
+
+def _spaced(text: str) -> str:
+    """`text` with each sign of a script without spaces as a word: a few of them are enough to tell the language."""
+    return _DENSE.sub(r" \g<0> ", text)
 
 
 def words_in(text: str) -> int:
