@@ -19,8 +19,9 @@ from ireneo.engine.compact import check_budget
 from ireneo.engine.context import ComposedCache, Driver, keep_made
 from ireneo.engine.models import Models
 from ireneo.engine.texts import best_texts, text_id
+from ireneo.engine.writing.asked import Verdict
 from ireneo.engine.writing.sources import Sources
-from ireneo.engine.writing.write import Job, Verdict, write
+from ireneo.engine.writing.write import Job, write
 from ireneo.errors import BadReply, ModelError, ModelRefused
 from ireneo.log.branch import SessionKey
 from ireneo.ports.llm import LanguageModel
