@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Sequence
 
 from ireneo.engine.imports import Imported, import_session
+from ireneo.engine.joined import JoinedImport
 from ireneo.engine.means import Means
 from ireneo.engine.session import Session
 from ireneo.errors import SessionNotFound
-from ireneo.formats.logs.format import LogFormat
+from ireneo.formats.logs.format import LogFormat, StraightFormat
 from ireneo.log.branch import MAIN, SessionKey
 from ireneo.ports.store import SessionInfo
 
@@ -47,9 +48,21 @@ class Memory:
 
         What is there already is left as it is, so that a log that has grown can be imported again.
         """
+        if isinstance(log, StraightFormat):
+            async for done in self.joined(name, only_adds=False).import_log(lines, log, name=name):
+                yield done
+            return
         for logged in log.read(lines, name):
             source = f"{log.name}:{name}"
             yield await import_session(self._store, self.space, logged, source, self._means.count)
+
+    def joined(self, session: str, *, only_adds: bool = True) -> JoinedImport:
+        """Begin to take logs into one session called `session`, one behind the other from its first message on.
+
+        Take the same logs again, with new ones behind them, and only these are added. Unless `only_adds` is off,
+        BadInput is raised where the session has gone on otherwise.
+        """
+        return JoinedImport(self._store, SessionKey(self.space, session), self._means.count, only_adds=only_adds)
 
     async def close(self) -> None:
         """Let go of the store."""

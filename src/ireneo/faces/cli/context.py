@@ -10,7 +10,7 @@ from msgspec import Struct
 import ireneo
 from ireneo.errors import BadInput
 from ireneo.faces.cli.answers import context_answer, write_json
-from ireneo.faces.cli.logs import is_file, path_of, read_session
+from ireneo.faces.cli.logs import is_file, read_session
 from ireneo.faces.cli.options import AsJson, Budget, Cutting, Preset, Stored, To, Within
 from ireneo.faces.cli.screens.blocks import Ends, Place, ends_of, parts_of, place_of, places_of, rows_of
 from ireneo.faces.cli.screens.progress import waiting
@@ -74,7 +74,7 @@ def context(
 def cut_file(named: str, budget: int, *, to: str | None, preset: str, within: Within) -> Cut:
     """Cut a log on disk, or standard input."""
     logged, log = read_session(named, within.session, within.format)
-    path = path_of(logged)
+    path = logged.path
     made = ireneo.compact(path, budget, to=to or log.chat, preset=preset)
     places = places_of(path)
     ends = [(places[first], places[last]) for first, last in ends_of(rows_of(made))]
