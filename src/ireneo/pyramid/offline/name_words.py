@@ -12,7 +12,8 @@ into of off on onto out over to under up upon with within without about above ac
 before behind below beneath beside between beyond down during except inside like near outside past through toward
 towards not no nope nah never none nothing nobody nowhere yes yeah yep yup yay ok okay oh ooh ah aha ahh aw aww huh hm
 hmm mm mmm mhm uh um er eh ha haha hah heh hey hi hello bye goodbye wow whoa woah well ugh ow ouch oops shh please
-thanks thank sorry god gosh jesus christ damn shit fuck fucking hell dude man guys sir ma'am mister miss mr mrs ms dr st hon co prof let
+thanks thank sorry god gosh jesus christ damn shit fuck fucking hell dude man guys sir ma'am mister miss
+mr mrs ms dr st hon co prof let
 let's do don't does doesn't did didn't is isn't are aren't was wasn't were weren't be been being am have haven't has
 hasn't had hadn't can can't cannot could couldn't will won't would wouldn't shall should shouldn't may might must
 mustn't go going gonna gotta wanna come get got give take make just now still even only also too very really actually
