@@ -261,3 +261,28 @@ def test_it_is_linear() -> None:
     seconds(200)
     # Ten times the messages take far less than a hundred times as long.
     assert seconds(3_000) < 60 * max(seconds(300), 0.002)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I don't tell anyone what to do.",
+        "We were trying not to tell anyone our plan.",
+        "I'll send you the fresh ones, I swear they're good.",
+        "I swear if the roof falls, I'm leaving.",
+        "I give you my word it was raining.",
+        "One cannot know what a man is.",
+    ],
+)
+def test_a_manner_of_speaking_opens_nothing(text: str) -> None:
+    assert alone(text) == []
+
+
+def test_talk_near_the_show_is_no_story() -> None:
+    row = lines(("Tom", "Thank you all for watching the stream!"), ("Vera", "I promise I'll bring the letter."))
+    assert opened(row) == []
+
+
+def test_what_may_be_answers_no_question() -> None:
+    asks, says = ("Vera", "What became of Anselm?"), ("Tom", "If Anselm died, we shall hear of it.")
+    assert not closes(asks, says)

@@ -12,11 +12,10 @@ from msgspec import Struct
 
 from ireneo.context.thread import ThreadKind
 
-_STARTERS = (
-    "The This That These Those And But What Who When Then So If How Why He She We They It You One No Not In At On As"
-    " My Our "
-    "Your His Her Their There Here Now For From With Yes Oh Well Or Yet Nor All Some Mr Mrs Ms Dr Miss Sir Chapter"
-)
+_STARTERS = """
+The This That These Those And But What Who When Then So If How Why He She We They It You One No Not In At On As My
+Our Your His Her Their There Here Now For From With Yes Oh Well Or Yet Nor All Some Mr Mrs Ms Dr Miss Sir Chapter
+"""
 NAME = (
     rf"(?-i:(?!(?:{'|'.join(_STARTERS.split())})\b)"
     r"[A-ZÀ-Þ](?:['’][A-ZÀ-Þ])?[a-zà-þ]\w*(?:-\w+)*(?:['’](?!s\b|ll\b|d\b|ve\b)\w+)*)"

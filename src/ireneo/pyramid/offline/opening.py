@@ -134,33 +134,28 @@ def _made(cue: Cue, found: re.Match[str], sentence: Sentence) -> Thread | None:
 
 def _backed(sentence: Sentence) -> Thread | None:
     """The promise of the sentence before, where this one says that it was one."""
+    voiced = sentence.voiced
     said = sentence.with_before
     before = said[: sentence.start - sentence.before]
-    if (
-        not MEANS_TO.search(before)
-        or len(about(before)) < 2
-        or "?" in said
-        or TABLE.search(said)
-        or NOT_SO.search(before)
-        or TRIFLE.search(before)
-    ):
+    idle = TRIFLE.search(before) or NOT_SO.search(before) or (voiced.authored and TABLE.search(said))
+    if idle or "?" in said or not MEANS_TO.search(before) or len(about(before)) < 2:
         return None
-    voiced = sentence.voiced
-    quoted = voiced.quoted(sentence.start)
-    return thread("promise", said, voiced, voiced.speaker if quoted else "", voiced.hearer, 1.5) if quoted else None
+    if len(said) > MAX_CHARACTERS or not voiced.quoted(sentence.start):
+        return None
+    return thread("promise", said, voiced, voiced.speaker, voiced.hearer, 1.5)
 
 
 def _person(word: str | None, voiced: Voiced, *, quoted: bool, default: str) -> str:
-    low = (word or "").lower()
-    if word is None:
-        low = {"speaker": "i", "hearer": "you", "": "it"}[default]
+    """Whom a word of a cue means; without one, whom such a thread has by default."""
+    word = {"speaker": "I", "hearer": "you", "": "it"}[default] if word is None else word
+    low = word.lower()
     if low.split(" ")[0] in _SPEAKER:
         return voiced.speaker if quoted else ""
     if low in _HEARER:
         return voiced.hearer if quoted else ""
-    if low in _NOBODY or not (word or "")[:1].isupper():
+    if low in _NOBODY or not word[:1].isupper():
         return ""
-    return re.sub(r"['’]s?$", "", word or "")
+    return re.sub(r"['’]s?$", "", word)
 
 
 def _around(text: str, place: int) -> str:

@@ -34,7 +34,7 @@ PROMISES = (
         "promise",
         "promise|swear|word",
         rf"\b(?P<who>I|we){WILL}\b.{{6,}}?[,;—–-] ?(?:and )?(?:I|we) (?:promise|swear it|swear to (?P<whom>you)"
-        r"|give you (?:my|our) word|swear)\b(?! to god)",
+        r"|give you (?:my|our) word|swear)\b(?! (?:to god|I|it|he|she|they|that|there)\b)",
         weight=1.5,
         says=0,
     ),
@@ -78,7 +78,8 @@ PROMISES = (
     cue(
         "promise",
         "promise|swear & made|make",
-        rf"\b(?P<whom>I|we|he|she|they|{NAME}){HAVE} (?:made|make) (?P<who>{THEM}) (?:promise|swear)\b(?! to god)",
+        rf"\b(?P<whom>I|we|he|she|they|{NAME}){HAVE} (?:made|make) (?P<who>{THEM}) (?:promise|swear)\b(?! (?:to god"
+        rf"|I|it|he|she|they|that|there)\b)",
         weight=1.3,
         says=2,
     ),

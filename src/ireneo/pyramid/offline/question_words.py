@@ -40,7 +40,7 @@ QUESTIONS = (
     cue(
         "question",
         "why & did|would|does|had|has",
-        rf"{_LEAD}why (?:did|would|does|had|has) {_TITLE}{NAME} (?:really |ever )?(?:kill|murder|betray|lie|leave"
+        rf"{_LEAD}why (?:did|does|had|has) {_TITLE}{NAME} (?:really |ever )?(?:kill|murder|betray|lie|leave"
         rf"|vanish"
         r"|disappear|hide|flee|steal|send|hate|want|warn|spare|help|save|abandon|die|run away|keep|come back)\b\W+\w+",
     ),

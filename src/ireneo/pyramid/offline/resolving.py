@@ -26,6 +26,7 @@ TOGETHER = 5_000
 
 _WHY = re.compile(r"^\W*(?:\w+[, ]+)?why\b", re.IGNORECASE)
 _REASON = re.compile(r"\b(?:because|so that|in order to|wanted|hoped|feared)\b", re.IGNORECASE)
+_MAY_BE = re.compile(r"\b(?:if|will|shall|would|may|might|should|could|perhaps|maybe)\b", re.IGNORECASE)
 _FATES = re.compile(r"\b(?:happened to|became of|become of)\b", re.IGNORECASE)
 _PLACES = re.compile(r"\bwhere\b", re.IGNORECASE)
 
@@ -97,6 +98,8 @@ def answers(text: str, question: Known) -> bool:
 
 def _said_of(words: re.Pattern[str], text: str, question: Known) -> bool:
     """Whether such words stand close behind a name of the question."""
+    if _MAY_BE.search(text):
+        return False
     low = text.lower()
     ends = [place + len(name) for name in question.names if (place := low.find(name)) >= 0]
     return any(words.search(text, end, end + CLOSE) for end in ends)

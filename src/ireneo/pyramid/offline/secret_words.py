@@ -12,7 +12,8 @@ SECRETS = (
     cue(
         "secret",
         "tell|breathe|mention|speak & not|don|never|mustn|can|cannot",
-        rf"\b{_NOT}(?: you)?(?: ever)? (?:tell|breathe a word (?:{_THIS} )?to|speak {_THIS} to|mention (?:this|it) to) "
+        rf"(?<!\bI )(?<!\bwe )(?<!\btrying )\b{_NOT}(?: you)?(?: ever)? (?:tell|breathe a word (?:{_THIS} )?to|speak"
+        rf" {_THIS} to|mention (?:this|it) to) "
         rf"(?:(?:this|it) to )?(?:{_ANYONE}|(?P<whom>{NAME})|my (?:father|mother|brother|sister|wife|husband|lord|lady"
         rf"|master))\b"
         rf"(?! (?:what to do|how to))",

@@ -38,9 +38,8 @@ NOT_SO = re.compile(
 """What is only supposed, or asked."""
 
 TRIFLE = re.compile(
-    r"\b(?:be (?:very |so )?(?:right back|fine|okay|ok|all right|alright|brief|quick|careful|right there|back in)|just go|right"
-    r" back|owes? "
-    r"(?:you|me|us|him|her|them) one|finish it)\b",
+    r"\b(?:be (?:very |so )?(?:right back|fine|okay|ok|all right|alright|brief|quick|careful|right there|back in)"
+    r"|just go|right back|owes? (?:you|me|us|him|her|them) one|finish it|try harder)\b",
     re.IGNORECASE,
 )
 """What is promised or owed in passing, and forgotten as soon."""
@@ -53,18 +52,16 @@ DENIES = re.compile(
 """Right before a cue: what follows is denied."""
 
 EMPTY = frozenset(
-    (
-        "a an the and or but if of to in on at by for from with without into as is are be been was were am do does did "
-        "don't don’t not no never always only any anything all you your i we our us me my mine it its it's this that"
-        " these those "
-        "there here now again then than so just he she they him her them his their who whom what when where how why "
-        "which will would shall should can could may might must come back came i'll i'm i've i'd we'll we're we've"
-        " you'll you're you've "
-        "he'll she'll they'll he's she's that's there's let's have has had having get got going go gonna one ones"
-        " some up down out "
-        "off over about too very much more ever oh yes yeah well okay ok sir please like thing things know say said "
-        "tell told swear promise promised swore word vow oath pledge owe owes owed keep make made god lord man dear "
-        "because before after still also even really right good sure miss mr mrs dr thank thanks won't can't didn't i’ll i’m won’t"
-    ).split()
+    """
+a an the and or but if of to in on at by for from with without into as is are be been was were am do does did don't
+don’t not no never always only any anything all you your i we our us me my mine it its it's this that these those
+there here now again then than so just he she they him her them his their who whom what when where how why which
+will would shall should can could may might must come back came i'll i'm i've i'd we'll we're we've you'll you're
+you've he'll she'll they'll he's she's that's there's let's have has had having get got going go gonna one ones some
+up down out off over about too very much more ever oh yes yeah well okay ok sir please like thing things know say
+said tell told swear promise promised swore word vow oath pledge owe owes owed keep make made god lord man dear
+because before after still also even really right good sure miss mr mrs dr thank thanks won't can't didn't i’ll i’m
+won’t
+""".split()
 )
 """Words that say nothing of what a sentence is about."""
