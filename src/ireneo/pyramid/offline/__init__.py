@@ -1,1 +1,1 @@
-"""The offline summariser of stories: it picks sentences and names, and invents nothing."""
+"""What becomes of a story without a model: rules that pick its sentences, names and threads, and invent nothing."""
