@@ -11,7 +11,7 @@ from tests.golden.story import FAMILY, GOOD, OPEN, OWED, STORY, WHERE, logged, q
 
 from ireneo.context.summary import Summary
 from ireneo.context.thread import Threads
-from ireneo.engine.texts import text_family, text_id, voice_for
+from ireneo.engine.texts import text_family, text_id
 from ireneo.engine.writing.asked import Written
 from ireneo.engine.writing.story import StoryJob, ask_for_story, write_story
 from ireneo.engine.writing.story_judge import MOST_WORDS, words_in
@@ -358,6 +358,5 @@ def test_nobody_speaks_in_anothers_name_or_to_the_model() -> None:
 
 def test_a_story_has_a_voice_of_its_own() -> None:
     alone, whole = record(family=f"{FAMILY}/as/Vera"), record()
-    assert (voice_for(alone, "second"), voice_for(whole, "first")) == ("first", "third")
     assert text_family(whole, (), "third") == f"story-1/third/{FAMILY}"
     assert text_id(whole, (), "third") != text_id(alone, (), "first")

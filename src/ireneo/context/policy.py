@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.prices import Prices
 from ireneo.context.prices import prices as prices_named
 from ireneo.errors import BadInput
+
+_STORY_FAMILY = re.compile(r"offline-1/(story|running)/(\d+)-(\d+)-(\d+)(?:/as/(.+))?", re.DOTALL)
 
 
 class Pyramid(Struct, frozen=True, kw_only=True):
@@ -105,6 +109,16 @@ STORY = Policy(name="story", pyramid=Pyramid(), live_share=0.5)
 RUNNING = Policy(name="running", pyramid=Pyramid(running=True), live_share=0.5)
 """One summary of everything, folded again and again, as many systems do it: there to be measured against."""
 PRESETS = {policy.name: policy for policy in (CODING, FORGE, STORY, RUNNING)}
+
+
+def story_of(family: str) -> Policy | None:
+    """The policy whose summaries are stored as `family`, where it is one for stories."""
+    found = _STORY_FAMILY.fullmatch(family)
+    if found is None:
+        return None
+    sizes = Pyramid(leaf_messages=int(found[2]), leaf_tokens=int(found[3]), fan_in=int(found[4]))
+    policy = RUNNING if found[1] == "running" else STORY
+    return replace(policy, pyramid=replace(sizes, running=found[1] == "running"), seen_by=found[5] or "")
 
 
 def preset(name: str) -> Policy:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 
+from ireneo.context.policy import Policy
+from ireneo.context.policy import preset as preset_named
 from ireneo.engine.imports import Imported, import_session
 from ireneo.engine.joined import JoinedImport
+from ireneo.engine.leasing import LEASE_SECONDS, Worker
 from ireneo.engine.means import Means
 from ireneo.engine.session import Session
+from ireneo.engine.work.loop import Works
+from ireneo.engine.work.worked import Worked
 from ireneo.errors import SessionNotFound
 from ireneo.formats.logs.format import LogFormat, StraightFormat
 from ireneo.log.branch import MAIN, SessionKey
@@ -63,6 +68,25 @@ class Memory:
         BadInput is raised where the session has gone on otherwise.
         """
         return JoinedImport(self._store, SessionKey(self.space, session), self._means.count, only_adds=only_adds)
+
+    async def work(
+        self,
+        *,
+        until_idle: bool = False,
+        preset: str | Policy | None = None,
+        lease_seconds: float = LEASE_SECONDS,
+        leases: bool = True,
+    ) -> AsyncIterator[Worked]:
+        """Write what is due behind the conversation, in this and in any number of processes; tells each piece.
+
+        Without a model the summaries that the structure gives; with one its texts, under a lease of `lease_seconds`
+        each, which is renewed while the model is waited for. It ends when nothing is due any more, or, unless
+        `until_idle`, never. Each session is worked on as it is looked at; with `preset`, all of them so.
+        """
+        chosen = preset_named(preset) if isinstance(preset, str) else preset
+        worker = Worker(self._store, self._means.clock, lease_seconds=lease_seconds, leases=leases)
+        async for worked in Works(self._means, self.space, worker, chosen).run(until_idle=until_idle):
+            yield worked
 
     async def close(self) -> None:
         """Let go of the store."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ireneo.context.summary import Summary, SummaryId, anchor
+from ireneo.context.summary import Level, Summary, SummaryId, anchor
 from ireneo.context.terms import Terms
 from ireneo.log.branch import SessionKey
 from ireneo.log.ids import digest
@@ -12,24 +12,16 @@ from ireneo.ports.store import Transaction
 from ireneo.prompts import PROMPTS
 from ireneo.prompts.voices import Voice
 
-_OWN_MEMORY = "/as/"
-"""In the family of a story: it is the memory of the character who is named behind it."""
-
-
-def voice_for(summary: Summary, voice: Voice) -> Voice:
-    """In whose voice the text of a `summary` is written, where an agent's own notes speak in `voice`.
-
-    A story is told in the third person, and what one character remembers of it in the first.
-    """
-    if summary.level != "story":
-        return voice
-    return "first" if _OWN_MEMORY in summary.family else "third"
-
 
 def text_family(summary: Summary, disputes: Sequence[str], voice: Voice) -> str:
     """The family of the text that a model writes of what the canonical `summary` covers, in view of `disputes`."""
     doubts = f"/{digest('d', *(each.encode() for each in sorted(disputes)))[:12]}" if disputes else ""
-    return f"{PROMPTS[summary.level].name}/{voice}/{summary.family}{doubts}"
+    return f"{undisputed(summary.level, summary.family, voice)}{doubts}"
+
+
+def undisputed(level: Level, family: str, voice: Voice) -> str:
+    """The family of the texts that a model writes of canonical summaries of that level and `family`."""
+    return f"{PROMPTS[level].name}/{voice}/{family}"
 
 
 def text_id(summary: Summary, disputes: Sequence[str], voice: Voice) -> SummaryId:
@@ -52,8 +44,7 @@ async def best_texts(
     wanted: list[list[SummaryId]] = []
     for summary in summaries:
         disputes = [note.id for note in terms.disputes.get(summary.stretch, ())]
-        told = voice_for(summary, voice)
-        names = [text_id(summary, disputes, told), *([text_id(summary, (), told)] if disputes else [])]
+        names = [text_id(summary, disputes, voice), *([text_id(summary, (), voice)] if disputes else [])]
         wanted.append([name for name in names if known is None or name in known])
     found = {text.id: text for text in await tx.summaries.get(key, [name for names in wanted for name in names])}
     out: list[Summary] = []

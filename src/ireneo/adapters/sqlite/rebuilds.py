@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import apsw
 import msgspec
 
 from ireneo.adapters.sqlite.channel import Channel
-from ireneo.adapters.sqlite.places import find_path, need_place, need_session
+from ireneo.adapters.sqlite.places import find_path, find_session, need_place, need_session
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.context.summary import SummaryId
 from ireneo.errors import BadInput
@@ -26,6 +28,10 @@ class SqliteRebuilds:
     async def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
         """The mark that lies furthest along a path."""
         return await self._channel.ask(last_rebuild, key, to, family, budget_tokens)
+
+    async def budgets(self, key: SessionKey) -> Sequence[tuple[str, int]]:
+        """The families and budgets for which there are marks."""
+        return await self._channel.ask(list_budgets, key)
 
     async def put(self, key: SessionKey, rebuild: Rebuild) -> None:
         """Store a mark."""
@@ -58,6 +64,14 @@ def last_rebuild(
                 taken_up=_TEXTS.decode(row[3]),
             )
     return None
+
+
+def list_budgets(database: apsw.Connection, key: SessionKey) -> list[tuple[str, int]]:
+    """The families and budgets for which a session has marks."""
+    session = find_session(database, key)
+    if session is None:
+        return []
+    return [(row[0], row[1]) for row in database.execute(SQL["list_budgets"], {"key": session.key})]
 
 
 def put_rebuild(database: apsw.Connection, key: SessionKey, rebuild: Rebuild) -> None:

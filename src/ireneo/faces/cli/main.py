@@ -22,6 +22,7 @@ from ireneo.faces.cli.pins import dispute, pin, pins, release
 from ireneo.faces.cli.sessions import formats, sessions
 from ireneo.faces.cli.snapshot import snapshot
 from ireneo.faces.cli.summarise import summarise
+from ireneo.faces.cli.work import work
 
 # Newer versions of Typer bring a click of their own: this is the error of a wrong command line in all of them.
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__bases__[0])
@@ -54,7 +55,7 @@ def main(
 app.command("import")(import_logs)
 _COMMANDS = (
     *(sessions, context, expand, compact, snapshot, rewind, fork),
-    *(pin, pins, release, dispute, summarise),
+    *(pin, pins, release, dispute, summarise, work),
     *(formats, demo),
 )
 for command in _COMMANDS:
