@@ -24,6 +24,7 @@ from ireneo.log.ids import short
 from ireneo.log.message import Draft, Message, MessageId, Text
 from ireneo.pyramid.nodes import make_deeper, make_leaf, settings
 from ireneo.pyramid.pinned import story_pins
+from ireneo.pyramid.retelling import TOLD_TOKENS
 from ireneo.pyramid.thread_block import thread_lines
 
 SYSTEM_SHARE = 0.25
@@ -147,8 +148,9 @@ def _past(story: Story, room: int, terms: Terms, tell: Tell) -> list[Shown]:
         if (told := terms.doubts(node))
     }
     frame = MESSAGE_TOKENS + NOTES_TOKENS + len(story.nodes)
-    texts = tell(story.nodes, max(room - frame, 0), doubts)
-    out = [show_block(node, text, 1, terms.count) for node, text in zip(story.nodes, texts, strict=True)]
+    # A summary has the same words at every depth, however wide the context: what is left shows more of the newest.
+    words = tell(story.nodes, min(max(room - frame, 0), len(story.nodes) * TOLD_TOKENS), doubts)
+    out = [show_block(node, text, 1, terms.count) for node, text in zip(story.nodes, words, strict=True)]
     out = [replace(each, disputed=doubts.get(node.id, "")) for each, node in zip(out, story.nodes, strict=True)]
     out[-1] = replace(out[-1], tokens=out[-1].tokens + MESSAGE_TOKENS + NOTES_TOKENS)
     return out
