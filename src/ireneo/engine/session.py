@@ -42,6 +42,7 @@ from ireneo.formats.logs.registry import chat_format_of
 from ireneo.log.annotation import Annotation
 from ireneo.log.branch import MAIN, Head, SessionKey
 from ireneo.log.message import Draft, Message, Text
+from ireneo.prompts.voices import Voice
 
 Given: TypeAlias = "Draft | Mapping[str, object] | str | object"
 """A message as a caller has it: a provider's dictionary, a framework's object, a draft, or the words of the user."""
@@ -177,11 +178,14 @@ class Session:
 
     async def release(self, pin: str) -> Annotation:
         """Let go of a pin, by its id or its words. Raises BadInput where no such pin stands."""
-        return await noting.release(self._store, self.key, self.branch, pin)
+        return await noting.release(self._store, self.key, self.branch, pin, *self._own())
 
     async def pins(self) -> Sequence[Pin]:
-        """The constraints that stand: those that were found in what users and the system said, and those by hand."""
-        return await noting.pins(self._store, self.key, self.branch)
+        """The constraints that stand: those that were found in what users and the system said, and those by hand.
+
+        Of a story the open threads as well.
+        """
+        return await noting.pins(self._store, self.key, self.branch, *self._own())
 
     async def dispute(self, id: str, reason: str, *, claim: str = "") -> Annotation:
         """Say that the summary `id` is wrong, or one `claim` of it, in its words.
@@ -229,6 +233,11 @@ class Session:
         if given is None:
             return preset_of(self._source, self._means.preset)
         return given if isinstance(given, Policy) else preset(given)
+
+    def _own(self) -> tuple[Policy, Voice]:
+        """How the session is cut where nothing else is said, and in whose voice its texts are."""
+        policy = self._policy(None)
+        return policy, voice_of(policy, self._means.story_voice) if policy.pyramid else self._means.voice
 
     def _work(self, policy: Policy) -> StoryWork:
         worker = Worker(self._store, self._means.clock)

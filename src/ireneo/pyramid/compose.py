@@ -31,6 +31,8 @@ SYSTEM_SHARE = 0.25
 WORDS_FLOOR = 48
 OPEN_SHARE = 0.2
 """Of the room behind the blocks, what the messages get that wait for their leaf and have no room as they are."""
+OPEN_BLOCKS = 2
+"""They get no more than so many summaries have."""
 STEPS = 6
 """What is live moves on by a sixth of a leaf at a time, so that what comes before it stays the same in between."""
 CHARACTERS_PER_TOKEN = 4
@@ -184,7 +186,7 @@ def _newest(story: Story, room: int, terms: Terms, tell: Tell, *, cut: bool) -> 
     thinking = terms.thinking != "none" and not cut
     if sum(costs) + sum(message.thinking_tokens for message in fresh if thinking) <= room:
         return with_notes(fresh, [verbatim(message, thinking=thinking) for message in fresh], after, terms)
-    live_room = room - int(room * OPEN_SHARE)
+    live_room = room - min(int(room * OPEN_SHARE), OPEN_BLOCKS * TOLD_TOKENS)
     start = _live_start(fresh, costs, live_room, settings(terms.policy).leaf_messages // STEPS)
     out: list[Shown] = []
     if start:

@@ -31,10 +31,15 @@ def settings(policy: Policy) -> Pyramid:
     return policy.pyramid
 
 
+def is_answered(messages: Sequence[Message]) -> bool:
+    """Whether a model speaks among these messages: where none does, nobody is told what to do, and no "never" binds."""
+    return any(message.role == "assistant" for message in messages)
+
+
 def make_leaf(messages: Sequence[Message], before: Sequence[Thread], policy: Policy) -> Summary:
     """Write the leaf over `messages`; `before` are the threads that are open at its start."""
     first, last = messages[0], messages[-1]
-    sections = [*tell_leaf(messages), *_constraints(messages)]
+    sections = [*tell_leaf(messages), *(_constraints(messages) if is_answered(messages) else ())]
     return Summary(
         id=anchor("story", first.id, last.id, policy.family),
         level="story",

@@ -17,7 +17,8 @@ from ireneo.context.weigh import Count, weigh
 from ireneo.engine.compact import TRIES, check_budget, narrower
 from ireneo.engine.encode import Context, encode, excess, make_context
 from ireneo.engine.story.listed import ListedReading, at_once
-from ireneo.engine.story.path import Grown, StoredReading, StoryPath, open_threads
+from ireneo.engine.story.notes import standing_threads
+from ireneo.engine.story.path import Grown, StoredReading, StoryPath
 from ireneo.engine.texts import best_texts
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.log.branch import SessionKey, chain
@@ -26,7 +27,6 @@ from ireneo.ports.store import Store, Transaction
 from ireneo.prompts.voices import Voice
 from ireneo.pyramid.allot import tell_blocks
 from ireneo.pyramid.compose import Story, billed, compose_story
-from ireneo.pyramid.nodes import settings
 from ireneo.pyramid.retelling import TOLD_TOKENS
 
 CATCH_UP = 8
@@ -126,7 +126,7 @@ def _blocks(terms: Terms) -> int:
 
 
 def _story(grown: Grown, texts: Sequence[Summary], terms: Terms) -> Story:
-    threads, forgotten = open_threads(texts, settings(terms.policy).open_threads)
+    threads, forgotten = standing_threads(texts, terms)
     return Story(
         system=grown.system,
         nodes=tuple(texts),
