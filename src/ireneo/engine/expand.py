@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.context.policy import seen_by
 from ireneo.context.summary import Summary
 from ireneo.errors import MessageNotFound, SummaryNotFound
 from ireneo.log.branch import SessionKey
-from ireneo.log.message import Draft, Message, MessageId
+from ireneo.log.message import Draft, Message, MessageId, heard_by
 from ireneo.ports.store import Store, Transaction
 
 MOST_OPENED = 2_000
@@ -56,6 +57,9 @@ async def _summary(tx: Transaction, key: SessionKey, name: str) -> Expanded:
     if parts and summary.messages > MOST_OPENED:
         return Expanded(summary=summary, messages=(), parts=parts)
     messages = await tx.log.path(key, summary.last, summary.first_position, summary.last_position)
+    if character := seen_by(summary.family):
+        # What one character remembers opens to what she was there for, and to nothing else.
+        messages = [message for message in messages if heard_by(message.draft, character)]
     return Expanded(summary=summary, messages=tuple(await _whole(tx, key, messages)), parts=parts)
 
 

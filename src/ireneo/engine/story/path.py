@@ -113,15 +113,29 @@ class StoryPath:
         last = self._reading.last
         chunk = (most + 1) * self._pyramid.leaf_messages + self._pyramid.live_messages
         tail = TAIL * self._pyramid.leaf_messages + self._pyramid.live_messages
-        if last - first < chunk + tail:
-            rest = await self._add_leaves(row, await self._visible(first, last), most, ends=True)
+        messages, reached = await self._next(first, chunk, tail)
+        if reached == last:
+            rest = await self._add_leaves(row, messages, most, ends=True)
             return self._grown(system, await self._opened(row, blocks), rest, None)
-        rest = await self._add_leaves(row, await self._visible(first, first + chunk - 1), most, ends=False)
+        await self._add_leaves(row, messages, most, ends=False)
         first = row[-1].last_position + 1 if row else first
         edge = last - tail + 1
         ends = (await self._reading.path(first, first))[0], (await self._reading.path(edge - 1, edge - 1))[0]
         waiting = Waiting(first=ends[0].id, last=ends[1].id, first_position=first, last_position=edge - 1)
         return self._grown(system, await self._opened(row, blocks), await self._visible(edge, last), waiting)
+
+    async def _next(self, first: int, enough: int, tail: int) -> tuple[list[Message], int]:
+        """Read on from position `first` until there is `enough`, or to the end where at most `tail` more are left.
+
+        A character may have missed most of it: then more has to be read for as much. Returns the last position too.
+        """
+        out: list[Message] = []
+        reached, last = first - 1, self._reading.last
+        while len(out) < enough and reached < last:
+            until = last if last - reached < enough + tail else reached + enough
+            out += await self._visible(reached + 1, until)
+            reached = until
+        return out, reached
 
     async def whole(self) -> Grown:
         """All of it as it was said, where a context has room for that."""
