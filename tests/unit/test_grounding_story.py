@@ -50,6 +50,9 @@ def test_what_the_sources_show(text: str) -> None:
     [
         ("Zed laughed.", "Zed"),
         ("Zed's laugh was old.", "Zed"),
+        ("Zed laughs.", "Zed"),
+        ("Zed then burned it.", "Zed"),
+        ("Zed slowly burned it.", "Zed"),
         ("Zed, the captain, laughed.", "Zed"),
         ("Zed, who laughed, lied.", "Zed"),
         ("Zed and Vera came.", "Zed"),

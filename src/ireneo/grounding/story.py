@@ -192,7 +192,7 @@ class StoryEvidence:
             return 0, []
         seen, unknown = 0, []
         for before, word, after in zip([None, *words], words, [*words[1:], None], strict=False):
-            if not word.is_large or word.text.casefold() in TITLES:
+            if not word.is_large or word.text.casefold() in TITLES or word.text.startswith(("I'", "I’")):
                 continue
             if word.opens and word.text.casefold() in OPENERS and not self._is_large(word.text):
                 continue

@@ -44,13 +44,18 @@ hurt laid led lent let lost meant met owed paid put read rode rose sent set shot
 struck swore threw tore woke won wore wrote bound broke built burst bit bled fled flew froze heard lay lit rang sang
 ate bade beat bent blew bought cast crept cut dealt drank dreamt dug hung knelt leant leapt shone slew slid sought spat
 stank strode strove wound wove
-sank sat shook spun sprang stung swam swung taught wept withdrew never also still only himself herself
+sank sat shook spun sprang stung swam swung taught wept withdrew never also still then soon only himself herself
 war hatte gab nahm ging kam sah ließ hielt stand fiel rief schrieb sprach starb trug warf wusste lag log schlug stieß
 schwor verlor zog bot trat traf brach schoss ritt floh
 """
 VERBS = frozenset(_VERBS.split())
 """What follows somebody who does something, where its ending doesn't tell."""
-VERB_ENDINGS: dict[str | None, tuple[str, ...]] = {"German": ("te", "ten"), None: ("ed",), "English": ("ed",)}
+VERB_ENDINGS: dict[str | None, tuple[str, ...]] = {
+    "German": ("te", "ten"),
+    None: ("ed", "s", "ly"),
+    "English": ("ed", "s", "ly"),
+}
+"""By language; None where it isn't known."""
 BEFORE_TITLES = frozenset(
     "a an the his her their my our your its this that old young poor dear little great der die das dem den ein eine"
     " le la les un une el los las il lo gli o os as".split()
