@@ -28,7 +28,10 @@ _QUOTE = re.compile(
 _SPEECH = re.compile(r"(?<!\w)'((?:[^'\n]|(?<=\w)'(?=\w)){2,}?)'(?!\w)")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _OPENS = re.compile(r"(?:^|[.!?:;…—–|(\[\x00])[\s\"'(\[*_\x00]*$")
-_EXPLAINED = re.compile(r", (?:who|whom|whose|too|however|though|(?:the|a|an|his|her|their)\b[^,.;:!?]*,)")
+_EXPLAINED = re.compile(
+    r", (?:who|whom|whose|too|however|though|(?:the|a|an|his|her|their)\b[^,.;:!?]*,)"
+    r"|(?:, [^,.;:!?]{1,60}){1,2}, (?:\w{2,}(?:ed|s)|was|had|took|gave|went|came|saw|said)\b"
+)
 """Behind a name: Holm, the keeper, …"""
 _BESIDE = re.compile(r" (?:and|or|und|et|y|e) [^\W\d_a-zà-ÿ]\w")
 _LISTED = re.compile(r", [^\W\d_a-zà-ÿ][\w'’-]+(?: [^\W\d_a-zà-ÿ][\w'’-]+)*(?:,| and| or)\s")

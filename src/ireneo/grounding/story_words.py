@@ -38,7 +38,8 @@ grandfather grandmother god st saint herr frau monsieur mademoiselle señor señ
 )
 """What stands before a name, and says nothing by itself."""
 _VERBS = """
-is was were had has did would could might must should said told asked gave took went came saw knew felt left kept made
+is was were had has did will now can may
+would could might must should said told asked gave took went came saw knew felt left kept made
 found thought stood fell ran began became brought caught chose drew drove fought forgave forgot got grew held hid hit
 hurt laid led lent let lost meant met owed paid put read rode rose sent set shot shut slept sold spent spoke stole stuck
 struck swore threw tore woke won wore wrote bound broke built burst bit bled fled flew froze heard lay lit rang sang
@@ -50,12 +51,13 @@ schwor verlor zog bot trat traf brach schoss ritt floh
 """
 VERBS = frozenset(_VERBS.split())
 """What follows somebody who does something, where its ending doesn't tell."""
+_ENGLISH_ENDINGS = ("ed", "s", "ly", "n't", "n’t")
 VERB_ENDINGS: dict[str | None, tuple[str, ...]] = {
     "German": ("te", "ten"),
-    None: ("ed", "s", "ly"),
-    "English": ("ed", "s", "ly"),
+    "English": _ENGLISH_ENDINGS,
+    None: _ENGLISH_ENDINGS,
 }
-"""By language; None where it isn't known."""
+"""What such a word, or an adverb before it, ends with, by language; None where that isn't known."""
 BEFORE_TITLES = frozenset(
     "a an the his her their my our your its this that old young poor dear little great der die das dem den ein eine"
     " le la les un une el los las il lo gli o os as".split()
