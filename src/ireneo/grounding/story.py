@@ -28,6 +28,16 @@ _QUOTE = re.compile(
 _SPEECH = re.compile(r"(?<!\w)'((?:[^'\n]|(?<=\w)'(?=\w)){2,}?)'(?!\w)")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _OPENS = re.compile(r"(?:^|[.!?:;…—–|(\[\x00])[\s\"'(\[*_\x00]*$")
+_EXPLAINED = re.compile(
+    r", (?:who|whom|whose|too|however|though|(?:the|a|an|his|her|their)\b[^,.;:!?]*,)"
+    r"|(?:, [^,.;:!?]{1,60}){1,2}, (?:\w{2,}(?:ed|s)|was|had|took|gave|went|came|saw|said)\b"
+)
+"""Behind a name: Holm, the keeper, …"""
+_BESIDE = re.compile(r" (?:and|or|und|et|y|e) [^\W\d_a-zà-ÿ]\w")
+_LISTED = re.compile(r", [^\W\d_a-zà-ÿ][\w'’-]+(?: [^\W\d_a-zà-ÿ][\w'’-]+)*(?:,| and| or)\s")
+"""Behind the first name of several."""
+_PARTICIPLES = ("ed", "ing")
+"""Frightened, Vera and Holm fled: the first of these is no name."""
 _STARS = re.compile(r"(?<!\w)[*_]+|[*_]+(?!\w)")
 _PAIR = re.compile(r"\b(?:the|these|those|all|other|between|my|her|his|their) two\b|\btwo of\b", re.IGNORECASE)
 _FIGURE = re.compile(NUMBER)
@@ -58,6 +68,8 @@ class _Word(Struct, frozen=True, kw_only=True):
     """Nothing but a space stands between it and the word before."""
     has: bool
     """It stands in the genitive: Vera's."""
+    joined: bool
+    """What comes after it is said of people: who …, and others of them."""
 
     @classmethod
     def of(cls, found: re.Match[str], text: str) -> _Word:
@@ -68,6 +80,11 @@ class _Word(Struct, frozen=True, kw_only=True):
             opens=bool(_OPENS.search(text, max(0, start - 8), start)),
             follows=text[start - 1 : start] == " " and text[start - 2 : start - 1].isalpha(),
             has=bare != found[0],
+            joined=bool(
+                _EXPLAINED.match(text, found.end())
+                or _BESIDE.match(text, found.end())
+                or (_LISTED.match(text, found.end()) and not (len(bare) > _STEM and bare.endswith(_PARTICIPLES)))
+            ),
         )
 
     @property
@@ -178,7 +195,7 @@ class StoryEvidence:
             return 0, []
         seen, unknown = 0, []
         for before, word, after in zip([None, *words], words, [*words[1:], None], strict=False):
-            if not word.is_large or word.text.casefold() in TITLES:
+            if not word.is_large or word.text.casefold() in TITLES or word.text.startswith(("I'", "I’")):
                 continue
             if word.opens and word.text.casefold() in OPENERS and not self._is_large(word.text):
                 continue
@@ -201,7 +218,7 @@ class StoryEvidence:
             return True
         if german and before is not None and not word.opens and before.text.casefold().endswith(_INFLECTED):
             return False
-        if word.has:
+        if word.has or word.joined:
             return True
         if after is None or not after.follows:
             return False
