@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from ireneo.engine.spending import Limits
     from ireneo.engine.summarise import Summarised
     from ireneo.engine.tree import Tree
+    from ireneo.engine.work.worked import Worked
     from ireneo.errors import BadInput, IreneoError, StoreError
     from ireneo.formats.chat.registry import CHAT_FORMATS, chat_format
     from ireneo.formats.logs.format import LogFormat, LoggedSession
     from ireneo.formats.logs.registry import LOG_FORMATS, log_format, recognise
-    from ireneo.log.branch import ROOT
     from ireneo.log.message import Draft, Message
     from ireneo.ports.store import SessionInfo
     from ireneo.wiring import compact, models, open
@@ -41,7 +41,6 @@ __all__ = [
     "CHAT_FORMATS",
     "CODING",
     "LOG_FORMATS",
-    "ROOT",
     "BadInput",
     "Context",
     "Draft",
@@ -62,6 +61,7 @@ __all__ = [
     "Summary",
     "Tree",
     "ViewRow",
+    "Worked",
     "chat_format",
     "compact",
     "log_format",
@@ -74,7 +74,6 @@ _HOMES = {
     "CHAT_FORMATS": "ireneo.formats.chat.registry",
     "CODING": "ireneo.context.policy",
     "LOG_FORMATS": "ireneo.formats.logs.registry",
-    "ROOT": "ireneo.log.branch",
     "BadInput": "ireneo.errors",
     "Context": "ireneo.engine.encode",
     "Draft": "ireneo.log.message",
@@ -95,6 +94,7 @@ _HOMES = {
     "Summary": "ireneo.context.summary",
     "Tree": "ireneo.engine.tree",
     "ViewRow": "ireneo.engine.encode",
+    "Worked": "ireneo.engine.work.worked",
     "chat_format": "ireneo.formats.chat.registry",
     "compact": "ireneo.wiring",
     "log_format": "ireneo.formats.logs.registry",

@@ -18,6 +18,7 @@ from ireneo.engine.means import Means
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Models
 from ireneo.engine.spending import Limits
+from ireneo.engine.story.context import compact_story
 from ireneo.errors import BadInput
 from ireneo.formats.chat.registry import chat_format, detect
 from ireneo.log.message import Draft
@@ -41,8 +42,9 @@ async def open(
     tokens: TokenCounts | Tokenizer = "estimate",
     durability: Literal["full", "normal"] = "full",
     model: ModelChoice = None,
-    voice: Voice = "first",
+    voice: Voice | None = None,
     limits: Limits | None = None,
+    preset: str | Policy = "coding",
 ) -> AsyncIterator[Memory]:
     """Open a memory: the SQLite file at `url` (made when it is not there), or ``":memory:"`` for one that dies with it.
 
@@ -50,10 +52,14 @@ async def open(
     side, exactly (``"o200k"``, the extra `tokens`), or a tokenizer of your own. With ``durability="full"`` what was
     acknowledged survives a power cut; ``"normal"`` is faster, and a power cut may take the last moments.
 
-    `model` writes the richer summaries (`Session.summarise`): a name such as ``"anthropic:claude-haiku-4-5"`` or
-    ``"ollama:llama3"``, a model of your own, one for each task as ``{"turn": …, "goal": …}``, or what `models` gives,
-    for a server of your own. They are written in the first person, unless another `voice` is to be compared with it.
+    `model` writes the richer summaries (`Session.summarise`, `Memory.work`): a name such as
+    ``"anthropic:claude-haiku-4-5"`` or ``"ollama:llama3"``, a model of your own, one for each task as
+    ``{"turn": …, "story": …}``, or what `models` gives, for a server of your own. They are written in the first person,
+    and stories in the third, but for what one character remembers; `voice` is for those who want it otherwise.
     `limits` says what may be spent; there is always a limit.
+
+    `preset` is how sessions are cut where a call names no other: ``"coding"`` for the work of an agent, ``"story"`` for
+    characters, companions and any conversation without end.
 
     Raises NotADatabase, NewerDatabase, StoreBusy.
     """
@@ -66,7 +72,9 @@ async def open(
         clock=SystemClock(),
         models=chosen,
         limits=limits or Limits(),
-        voice=voice,
+        voice=voice or "first",
+        story_voice=voice,
+        preset=preset if isinstance(preset, Policy) else preset_named(preset),
     )
     try:
         yield Memory(means, space)
@@ -79,7 +87,7 @@ def compact(
     budget: int,
     *,
     to: str | None = None,
-    preset: str | Policy = "coding",
+    preset: str | Policy | None = None,
     tokens: TokenCounts | Tokenizer = "estimate",
 ) -> Context:
     """Cut a message list to `budget` tokens, without any store: a provider's format in, the same (or `to`) out.
@@ -90,9 +98,10 @@ def compact(
     Raises BudgetTooSmall under 256 tokens, UnknownFormat, and UnreadableLog with the fault's place.
     """
     given = detect(messages) or chat_format(to or "openai")
-    policy = preset if isinstance(preset, Policy) else preset_named(preset)
+    policy = preset if isinstance(preset, Policy) else preset_named(preset or "coding")
     drafts = _drafts(messages) or given.decode(messages)
-    return compact_drafts(drafts, budget, chat_format(to) if to else given, policy, tokenizer(tokens).count)
+    cut = compact_story if policy.pyramid else compact_drafts
+    return cut(drafts, budget, chat_format(to) if to else given, policy, tokenizer(tokens).count)
 
 
 def _drafts(messages: object) -> list[Draft]:

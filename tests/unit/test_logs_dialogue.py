@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from ireneo import CHAT_FORMATS, compact
 from ireneo.errors import UnknownFormat, UnreadableLog
 from ireneo.formats.logs.dialogue import Dialogue
 from ireneo.formats.logs.format import LoggedSession
@@ -118,6 +119,15 @@ def test_a_list_of_those_present_that_is_none_gives_nothing_away() -> None:
 def test_a_role_is_no_author(author: str, role: str) -> None:
     draft = one(author=author, text="Hello.")
     assert (draft.role, draft.author) == (role, None)
+
+
+@pytest.mark.parametrize("to", sorted(CHAT_FORMATS))
+def test_whoever_speaks_every_format_takes_it(to: str) -> None:
+    voices = ["system", "user", "Vera", "Tom", "assistant", "tool", "Vera", "assistant"]
+    path = read(lines(*({"author": author, "text": f"Word {n}."} for n, author in enumerate(voices)))).path
+    made = compact(path, 2_000, to=to)
+    assert made.violations == ()
+    assert all(f"Word {n}." in f"{made.system} {made.messages}" for n in range(len(voices)))
 
 
 def test_everyone_else_is_a_user_with_a_name() -> None:

@@ -13,7 +13,7 @@ import pytest
 from ireneo.formats.chat.anthropic.chat import AnthropicMessages
 from ireneo.formats.chat.openai.chat import OpenAIChat
 from ireneo.formats.logs.format import LoggedSession
-from ireneo.formats.logs.registry import recognise
+from ireneo.formats.logs.registry import log_format, recognise
 from ireneo.log.message import Draft
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -68,6 +68,34 @@ def path(session: LoggedSession) -> list[Draft]:
 
 def said(lines: Sequence[dict[str, object]]) -> set[object]:
     return {raw["uuid"] for raw in lines if raw.get("type") in ("user", "assistant") and not raw.get("isSidechain")}
+
+
+def test_each_turn_of_a_game_that_was_played_aloud_is_read_with_its_author() -> None:
+    numbers = []
+    for file in files("crd3"):
+        with lzma.open(file) as lines:
+            (session,) = log_format("chat").read(lines, file.name)
+        turns = [(raw["episode"], turn) for raw in raw_lines(file) for turn in raw["turns"]]  # type: ignore[attr-defined]
+        drafts = path(session)
+        assert session.faults == ()
+        assert len(drafts) == len(turns)
+        for draft, (episode, turn) in zip(drafts, turns, strict=True):
+            assert draft.author == " & ".join(turn["NAMES"])
+            assert draft.text == " ".join(turn["UTTERANCES"])
+            assert (draft.source_id or "").startswith(f"{episode}:{turn['NUMBER']}")
+            numbers.append(draft.source_id)
+    assert len(set(numbers)) == len(numbers)
+
+
+def test_a_novel_is_read_word_for_word_and_nobody_is_taken_for_a_speaker() -> None:
+    for file in sorted((DATA / "novels").glob("*.txt.xz")):
+        with lzma.open(file) as lines:
+            (session,) = log_format("chat").read(lines, file.name)
+        with lzma.open(file, "rt", encoding="utf-8") as whole:
+            words = whole.read().removeprefix("\ufeff").split()
+        drafts = path(session)
+        assert {draft.author for draft in drafts} == {None}
+        assert [word for draft in drafts for word in draft.text.split()] == words, file.name
 
 
 def assert_answers_follow(session: LoggedSession) -> None:

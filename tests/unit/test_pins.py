@@ -165,3 +165,13 @@ def test_of_too_many_the_strongest_stand_in_the_order_in_which_they_were_set() -
     pins = [Line(text=f"rule {n}", weight=1.0 + n % 2, position=n, sources=()) for n in range(2 * MAX_PINS)]
     kept = standing(pins, [])
     assert [line.position for line in kept] == list(range(1, 2 * MAX_PINS, 2))
+
+
+@pytest.mark.parametrize("text", ["From now on you must never touch the ring.", "You may touch the ring again."])
+def test_a_line_of_a_story_binds_nobody_and_lifts_nothing(text: str) -> None:
+    spoken = Draft(role="user", parts=(Text(text=text, author="Vera"),))
+    plain = Draft(role="user", parts=(Text(text=text),))
+    line, told = chain(None, [spoken, plain], lambda parts: (1, 0))
+    assert find_pins(line) == []
+    assert find_lifts(line) == []
+    assert find_pins(told) or find_lifts(told)

@@ -101,7 +101,7 @@ def with_blocks(
     # Thinking comes before what blocks and old words can say, but not before what they say at the least.
     least = sum(slot.fixed(count) + MIN_BLOCK_TOKENS for slot in blocks)
     least += sum(min(message.tokens, WORDS_FLOOR) for message in kept)
-    after = _newest(newest, max(oversized_limit(target), live_tokens), terms, target - least)
+    after = newest_slots(newest, max(oversized_limit(target), live_tokens), terms, target - least)
     left = target - sum(slot.fixed(count) for slot in (*after, *blocks))
     # Blocks can say no more than their share of what they stand for: what they leave is for words.
     sayable = sum(block_limit(slot.item) for slot in blocks if isinstance(slot.item, Summary))
@@ -117,7 +117,7 @@ def one_block(
 ) -> Composed:
     """Show the past as one block after the system's words, for a budget that has no room for more, and the newest."""
     limit = oversized_limit(target) if past else target - 40
-    after = _newest(newest, limit, terms, limit)
+    after = newest_slots(newest, limit, terms, limit)
     rooms = share([message.tokens for message in system], int(target * WORDS_SHARE), floor=WORDS_FLOOR)
     before = [slot_within(message, room, terms.count) for message, room in zip(system, rooms, strict=True)]
     slots = [*before, *(_block(block, terms) for block in past), *after]
@@ -174,7 +174,7 @@ def composed(shown: Sequence[Shown]) -> Composed:
     return Composed(shown=tuple(shown), tokens=sum(each.tokens for each in shown))
 
 
-def _newest(messages: Sequence[Message], limit: int, terms: Terms, free: int) -> list[Slot]:
+def newest_slots(messages: Sequence[Message], limit: int, terms: Terms, free: int) -> list[Slot]:
     """The newest messages, as they are where they fit into `limit` together, with thinking where that fits in `free`.
 
     That is the thinking of the running turn alone, and of all that is shown of it or of nothing.

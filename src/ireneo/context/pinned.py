@@ -60,7 +60,7 @@ def note(annotation: Annotation, count: Count) -> Shown | None:
     if annotation.kind == "dispute" or annotation.by != "hand":
         return None
     heading = HEADING if annotation.kind == "pin" else f"{PINS_TAG} Lifted, and holds no longer:"
-    return _written(f"{heading}\n- {annotation.text}", annotation.id, count, annotation.at, annotation.at)
+    return written(f"{heading}\n- {annotation.text}", annotation.id, count, annotation.at, annotation.at)
 
 
 def _fitting(pins: Sequence[Line], terms: Terms, room: int) -> list[Line]:
@@ -81,13 +81,13 @@ def _show(pins: Sequence[Line], left_out: int, count: Count, *, sources: bool) -
     if left_out:
         lines.append(f"({left_out} more have no room here.)")
     first, last = pins[0].sources[:1], pins[-1].sources[-1:]
-    return _written("\n".join(lines), "pins", count, *(first or ("",)), *(last or ("",)))
+    return written("\n".join(lines), "pins", count, *(first or ("",)), *(last or ("",)))
 
 
 def _unshown(pins: Sequence[Line], count: Count) -> Shown:
     """Say that there are some, where not one has room."""
     text = f"{PINS_TAG} {len(pins)} standing constraints have no room here."
-    return _written(text, "pins", count, *(pins[0].sources[:1] or ("",)), *(pins[-1].sources[-1:] or ("",)))
+    return written(text, "pins", count, *(pins[0].sources[:1] or ("",)), *(pins[-1].sources[-1:] or ("",)))
 
 
 def _line(pin: Line, *, sources: bool) -> str:
@@ -95,7 +95,8 @@ def _line(pin: Line, *, sources: bool) -> str:
     return f"- {words} · {short(pin.sources[0])}" if sources and pin.sources else f"- {words}"
 
 
-def _written(text: str, id: str, count: Count, first: str, last: str) -> Shown:
+def written(text: str, id: str, count: Count, first: str, last: str) -> Shown:
+    """Show pins as a note in the user's place."""
     draft = Draft(role="user", parts=(Text(text=text),), origin="injected")
     return Shown(what="pins", id=id, first=first, last=last, covers=0, tokens=count(text) + MESSAGE_TOKENS, draft=draft)
 

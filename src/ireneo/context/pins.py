@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import get_args
 
 from msgspec.structs import replace
 
 from ireneo.context import constraint_words as words
 from ireneo.context.summary import Line
+from ireneo.context.thread import ThreadKind
 from ireneo.log.annotation import Annotation
-from ireneo.log.message import PINS_TAG, Message
+from ireneo.log.message import PINS_TAG, Message, Text
 
 BY_HAND = 5.0
 STANDING = 4.0
@@ -29,6 +31,7 @@ MAX_CHARACTERS = 320
 MAX_PINS = 160
 """What one record carries at the most, the strongest: some 3,000 tokens of rules."""
 
+_THREADS = tuple(f"{kind} · " for kind in get_args(ThreadKind))
 _FENCE = re.compile(r"```.*?(?:```|\Z)|<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
 _END = re.compile(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)[\"')\]]*\s+")
 _BULLET = re.compile(r"^(?:[#>*+-]+|\(?\d+[.)]|\[[ x]\]|</?[\w-]+>|\s)+")
@@ -37,11 +40,14 @@ _WORD = re.compile(r"[^\W_](?:[\w'./-]*\w)?")
 
 
 def find_pins(message: Message) -> list[Line]:
-    """The standing constraints in a user's or the system's words, as lines: `weight` says how binding one is."""
+    """The standing constraints in a user's or the system's words, as lines: `weight` says how binding one is.
+
+    A line of a story, which has an author, binds nobody outside of the story.
+    """
     draft = message.draft
     if draft.text.startswith(PINS_TAG):
         return [_line(message, text, BY_HAND) for text in _carried(draft.text)]
-    if message.role not in ("user", "system") or draft.origin != "spoken":
+    if message.role not in ("user", "system") or draft.origin != "spoken" or _is_story(message):
         return []
     out: dict[str, Line] = {}
     for sentence in _sentences(draft.text):
@@ -54,7 +60,7 @@ def find_pins(message: Message) -> list[Line]:
 
 def find_lifts(message: Message) -> list[Line]:
     """The sentences with which a user may lift a constraint; which one, `standing` finds out."""
-    if message.role != "user" or message.draft.origin != "spoken":
+    if message.role != "user" or message.draft.origin != "spoken" or _is_story(message):
         return []
     return [
         _line(message, sentence, 1.0)
@@ -192,9 +198,16 @@ def _sentences(text: str) -> Iterator[str]:
                 yield stripped
 
 
+def _is_story(message: Message) -> bool:
+    """Whether somebody speaks in the story, and not the user to the assistant."""
+    return any(isinstance(part, Text) and part.author for part in message.parts)
+
+
 def _carried(text: str) -> list[str]:
     """The pins of a block of ours, in a list that was cut before."""
-    return [line[2:].rsplit(" · m_", 1)[0] for line in text.splitlines() if line.startswith("- ")]
+    lines = [line[2:] for line in text.splitlines() if line.startswith("- ")]
+    # A thread of a story stands there, too: it binds nobody, and may be resolved by now.
+    return [line.rsplit(" · m_", 1)[0] for line in lines if not line.startswith(_THREADS)]
 
 
 def _line(message: Message, text: str, weight: float) -> Line:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.prices import Prices
 from ireneo.context.prices import prices as prices_named
 from ireneo.errors import BadInput
+
+_STORY_FAMILY = re.compile(r"offline-1/(story|running)/(\d+)-(\d+)-(\d+)(?:/as/([^/]+))?")
 
 
 class Pyramid(Struct, frozen=True, kw_only=True):
@@ -88,7 +92,7 @@ class Policy(Struct, frozen=True, kw_only=True):
         if self.pyramid is not None:
             sizes = f"{self.pyramid.leaf_messages}-{self.pyramid.leaf_tokens}-{self.pyramid.fan_in}"
             kind = "running" if self.pyramid.running else "story"
-            seen = f"/as/{self.seen_by}" if self.seen_by else ""
+            seen = f"/as/{_written(self.seen_by)}" if self.seen_by else ""
             return f"offline-1/{kind}/{sizes}{seen}"
         tools = "".join(f"-{tool}" for tool in sorted(self.excluded_tools))
         return f"offline-1/{self.name}{tools}"
@@ -105,6 +109,33 @@ STORY = Policy(name="story", pyramid=Pyramid(), live_share=0.5)
 RUNNING = Policy(name="running", pyramid=Pyramid(running=True), live_share=0.5)
 """One summary of everything, folded again and again, as many systems do it: there to be measured against."""
 PRESETS = {policy.name: policy for policy in (CODING, FORGE, STORY, RUNNING)}
+
+
+def story_of(family: str) -> Policy | None:
+    """The policy whose summaries are stored as `family`, where it is one for stories."""
+    found = _STORY_FAMILY.fullmatch(family)
+    if found is None:
+        return None
+    sizes = Pyramid(leaf_messages=int(found[2]), leaf_tokens=int(found[3]), fan_in=int(found[4]))
+    policy = RUNNING if found[1] == "running" else STORY
+    return replace(policy, pyramid=replace(sizes, running=found[1] == "running"), seen_by=_read(found[5] or ""))
+
+
+def seen_by(family: str) -> str:
+    """The character whose memory the summaries of a story's `family` are, or the texts and passing ones named after it.
+
+    Empty where it is nobody's.
+    """
+    return _read(family.partition("/as/")[2].partition("/")[0])
+
+
+def _written(name: str) -> str:
+    """A name in which no stroke ends what it is a part of."""
+    return name.replace("%", "%25").replace("/", "%2F")
+
+
+def _read(written: str) -> str:
+    return written.replace("%2F", "/").replace("%25", "%")
 
 
 def preset(name: str) -> Policy:

@@ -21,7 +21,7 @@ from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
 from ireneo.context.weigh import Count, weigh
-from ireneo.engine.encode import Context, cost, encode, excess, pin_rows, view_rows
+from ireneo.engine.encode import Context, encode, excess, make_context
 from ireneo.errors import BudgetTooSmall
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.log.branch import chain, head_of
@@ -50,18 +50,8 @@ def compact_drafts(drafts: Sequence[Draft], budget: int, chat: ChatFormat, polic
         if over <= 0:
             break
         target = narrower(target, composed, over, left)
-    shown = composed.shown
-    return Context(
-        budget=budget,
-        tokens=cost(payload, chat, count),
-        tokens_before=messages[-1].total_tokens if messages else 0,
-        format=chat.name,
-        messages=payload.messages,
-        system=payload.system,
-        view=view_rows(shown),
-        pins=pin_rows(shown),
-        violations=tuple(chat.validate(payload)),
-    )
+    before = messages[-1].total_tokens if messages else 0
+    return make_context(budget, before, chat, payload, composed.shown, count)
 
 
 def narrower(target: int, composed: Composed, over: int, left: int) -> int:

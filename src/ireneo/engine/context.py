@@ -27,12 +27,11 @@ from ireneo.context.needs import (
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
 from ireneo.context.view import Shown
-from ireneo.context.weigh import Count
 from ireneo.engine.compact import TRIES, check_budget, narrower
-from ireneo.engine.encode import Context, cost, encode, excess, pin_rows, view_rows
+from ireneo.engine.encode import Context, encode, excess, make_context
 from ireneo.engine.known import known_row
 from ireneo.engine.texts import best_texts
-from ireneo.formats.chat.format import ChatFormat, Payload
+from ireneo.formats.chat.format import ChatFormat
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Draft, Message, MessageId
 from ireneo.ports.store import Rebuild, Store, Transaction
@@ -81,7 +80,7 @@ async def context(
     async with store.read() as tx:
         head = await tx.log.head(key, branch)
         if head is None:
-            return _context(budget, 0, chat, chat.encode(()), (), count)
+            return make_context(budget, 0, chat, chat.encode(()), (), count)
         terms = replace(terms, notes=tuple(await tx.annotations.on_path(key, head.id)), thinking=chat.thinking)
         driver = Driver(tx, key, head, terms, voice, cache)
         mark = await driver.mark(budget)
@@ -96,7 +95,7 @@ async def context(
             target = narrower(target, assembled.composed, over, left)
         before = head.total_tokens
     await _keep(store, key, terms.policy.family, budget, driver.made, assembled.mark, mark)
-    return replace(_context(budget, before, chat, payload, shown, count), explained=assembled.why)
+    return replace(make_context(budget, before, chat, payload, shown, count), explained=assembled.why)
 
 
 async def keep_made(store: Store, key: SessionKey, made: Sequence[Summary]) -> None:
@@ -130,22 +129,6 @@ async def _keep(
                 taken_up=mark.taken_up,
             )
             await tx.rebuilds.put(key, rebuild)
-
-
-def _context(
-    budget: int, before: int, chat: ChatFormat, payload: Payload, shown: Sequence[Shown], count: Count
-) -> Context:
-    return Context(
-        budget=budget,
-        tokens=cost(payload, chat, count),
-        tokens_before=before,
-        format=chat.name,
-        messages=payload.messages,
-        system=payload.system,
-        view=view_rows(shown),
-        pins=pin_rows(shown),
-        violations=tuple(chat.validate(payload)),
-    )
 
 
 class Driver:

@@ -54,6 +54,25 @@ class Context(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is pinned and stands in no message that is shown."""
     explained: Explained | None = None
     """Why it was kept or rebuilt, and what that costs, where that was asked for."""
+    behind: int = 0
+    """Of a story: how many messages are due to be summarised and are not yet; the view says which."""
+
+
+def make_context(
+    budget: int, before: int, chat: ChatFormat, payload: Payload, shown: Sequence[Shown], count: Count
+) -> Context:
+    """Describe a payload: what is `shown` in it, and what the whole path cost `before`."""
+    return Context(
+        budget=budget,
+        tokens=cost(payload, chat, count),
+        tokens_before=before,
+        format=chat.name,
+        messages=payload.messages,
+        system=payload.system,
+        view=view_rows(shown),
+        pins=pin_rows(shown),
+        violations=tuple(chat.validate(payload)),
+    )
 
 
 def encode(shown: Sequence[Shown], whole: Mapping[str, Draft], chat: ChatFormat) -> Payload:

@@ -7,11 +7,15 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.context.policy import seen_by
 from ireneo.context.summary import Summary
 from ireneo.errors import MessageNotFound, SummaryNotFound
 from ireneo.log.branch import SessionKey
-from ireneo.log.message import Draft, Message, MessageId
+from ireneo.log.message import Draft, Message, MessageId, heard_by
 from ireneo.ports.store import Store, Transaction
+
+MOST_OPENED = 2_000
+"""Messages; a block of a story that covers more is opened part by part."""
 
 
 class Expanded(Struct, frozen=True, kw_only=True):
@@ -20,7 +24,12 @@ class Expanded(Struct, frozen=True, kw_only=True):
     summary: Summary | None
     """The block, where the id names one."""
     messages: tuple[Message, ...]
-    """The messages that it covers, or the message itself; whole, with what their provider and their log wrote."""
+    """The messages that it covers, or the message itself; whole, with what their provider and their log wrote.
+
+    None where a block of a story covers more than 2,000: its parts say what it was made from.
+    """
+    parts: tuple[Summary, ...] = ()
+    """Of a block of a story: the finer ones under it, by whose ids it is opened further."""
 
 
 async def expand(store: Store, key: SessionKey, name: str) -> Expanded:
@@ -44,8 +53,14 @@ async def find_summary(tx: Transaction, key: SessionKey, name: str) -> Summary:
 
 async def _summary(tx: Transaction, key: SessionKey, name: str) -> Expanded:
     summary = await find_summary(tx, key, name)
+    parts = tuple(await tx.summaries.get(key, summary.sources)) if summary.level == "story" else ()
+    if parts and summary.messages > MOST_OPENED:
+        return Expanded(summary=summary, messages=(), parts=parts)
     messages = await tx.log.path(key, summary.last, summary.first_position, summary.last_position)
-    return Expanded(summary=summary, messages=tuple(await _whole(tx, key, messages)))
+    if character := seen_by(summary.family):
+        # What one character remembers opens to what she was there for, and to nothing else.
+        messages = [message for message in messages if heard_by(message.draft, character)]
+    return Expanded(summary=summary, messages=tuple(await _whole(tx, key, messages)), parts=parts)
 
 
 async def _whole(tx: Transaction, key: SessionKey, messages: Sequence[Message]) -> list[Message]:

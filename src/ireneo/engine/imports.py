@@ -22,7 +22,7 @@ class Imported(Struct, frozen=True, kw_only=True):
     new: int
     """How many of them were not stored before."""
     tokens: int
-    """What the path to the log's head costs."""
+    """What the path to the log's head costs; of several logs in one session, what this one adds to it."""
     faults: tuple[Fault, ...]
 
 
@@ -41,7 +41,7 @@ async def import_session(store: Store, space: str, logged: LoggedSession, source
             new += await tx.log.insert(key, run)
         end = heads[logged.head]
         branches = await tx.sessions.branches(key)
-        if MAIN not in branches or (new and not await _passes(tx, key, branches[MAIN], end)):
+        if MAIN not in branches or (new and not await passes(tx, key, branches[MAIN], end)):
             await tx.log.move(key, MAIN, end.id)
     return Imported(
         session=logged.id, messages=len(logged.nodes), new=new, tokens=end.total_tokens, faults=logged.faults
@@ -75,7 +75,7 @@ def _stretches(logged: LoggedSession) -> Iterator[tuple[int | None, list[int]]]:
         yield logged.nodes[stretch[0]].parent, stretch
 
 
-async def _passes(tx: Transaction, key: SessionKey, current: Head | None, end: Head) -> bool:
+async def passes(tx: Transaction, key: SessionKey, current: Head | None, end: Head) -> bool:
     """Whether the path to `current` goes through `end`."""
     if current is None or end.position > current.position:
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from ireneo.context.policy import CODING, Policy
 from ireneo.context.weigh import Count
 from ireneo.engine.models import Models
 from ireneo.engine.spending import Limits, Spending
@@ -23,6 +24,10 @@ class Means(Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     voice: Voice = "first"
     """In whose voice summaries are written and shown."""
+    story_voice: Voice | None = None
+    """In whose voice stories are; None: the third person's, and a character's own memory in the first."""
+    preset: Policy = CODING
+    """How a session is cut where neither a caller nor the session itself says otherwise."""
 
     def models_for(self, key: SessionKey) -> Models:
         """The models, each on account of the session `key`."""

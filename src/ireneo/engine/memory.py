@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
+from ireneo.context.policy import Policy
+from ireneo.context.policy import preset as preset_named
 from ireneo.engine.doctor.examine import examine
 from ireneo.engine.doctor.finding import Finding
 from ireneo.engine.imports import Imported, import_session
+from ireneo.engine.joined import JoinedImport
+from ireneo.engine.leasing import LEASE_SECONDS, Worker
 from ireneo.engine.means import Means
 from ireneo.engine.session import Session
+from ireneo.engine.work.loop import Works
+from ireneo.engine.work.worked import Worked
 from ireneo.errors import SessionNotFound
-from ireneo.formats.logs.format import LogFormat
+from ireneo.formats.logs.format import LogFormat, StraightFormat
 from ireneo.log.branch import MAIN, SessionKey
 from ireneo.ports.store import SessionInfo
 
@@ -49,6 +55,10 @@ class Memory:
 
         What is there already is left as it is, so that a log that has grown can be imported again.
         """
+        if isinstance(log, StraightFormat):
+            async for done in self.joined(name, only_adds=False).import_log(lines, log, name=name):
+                yield done
+            return
         for logged in log.read(lines, name):
             source = f"{log.name}:{name}"
             yield await import_session(self._store, self.space, logged, source, self._means.count)
@@ -64,6 +74,33 @@ class Memory:
         """
         now = self._means.clock.now()
         return await examine(self._store, self.space, now, mend=mend, quick=quick, told=told)
+
+    def joined(self, session: str, *, only_adds: bool = True) -> JoinedImport:
+        """Begin to take logs into one session called `session`, one behind the other from its first message on.
+
+        Take the same logs again, with new ones behind them, and only these are added. Unless `only_adds` is off,
+        BadInput is raised where the session has gone on otherwise.
+        """
+        return JoinedImport(self._store, SessionKey(self.space, session), self._means.count, only_adds=only_adds)
+
+    async def work(
+        self,
+        *,
+        until_idle: bool = False,
+        preset: str | Policy | None = None,
+        lease_seconds: float = LEASE_SECONDS,
+        leases: bool = True,
+    ) -> AsyncIterator[Worked]:
+        """Write what is due behind the conversation, in this and in any number of processes; tells each piece.
+
+        Without a model the summaries that the structure gives; with one its texts, under a lease of `lease_seconds`
+        each, which is renewed while the model is waited for. It ends when nothing is due any more, or, unless
+        `until_idle`, never. Each session is worked on as it is looked at; with `preset`, all of them so.
+        """
+        chosen = preset_named(preset) if isinstance(preset, str) else preset
+        worker = Worker(self._store, self._means.clock, lease_seconds=lease_seconds, leases=leases)
+        async for worked in Works(self._means, self.space, worker, chosen).run(until_idle=until_idle):
+            yield worked
 
     async def close(self) -> None:
         """Let go of the store."""

@@ -9,15 +9,19 @@ from msgspec import Struct
 from ireneo.context.offline.prose import clip
 from ireneo.context.pinned import constraints
 from ireneo.context.pins import pinned, standing
-from ireneo.context.policy import CODING
+from ireneo.context.policy import CODING, Policy
 from ireneo.context.summary import Line, Summary
+from ireneo.context.terms import Terms
+from ireneo.context.thread import Thread
 from ireneo.engine.expand import find_summary
 from ireneo.engine.known import known_row
+from ireneo.engine.story.notes import story_notes
 from ireneo.errors import BadInput
 from ireneo.log.annotation import Annotation, Kind, annotation_id
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import MessageId
 from ireneo.ports.store import Store, Transaction
+from ireneo.prompts.voices import Voice
 
 SHOWN = 60
 """Characters of each pin, where a name calls several."""
@@ -29,7 +33,8 @@ class Pin(Struct, frozen=True, kw_only=True):
     id: str
     """Of a pin by hand its own id; of one that was found in a message the message's. By either it is released.
 
-    Several that were found in one message share its id: each of them is released by its words.
+    Several that were found in one message share its id: each of them is released by its words. An open thread of a
+    story has an id of its own, ``t_…``.
     """
     text: str
     source: MessageId
@@ -41,23 +46,39 @@ async def pin(store: Store, key: SessionKey, branch: str, text: str) -> Annotati
     return await _note(store, key, branch, "pin", text)
 
 
-async def release(store: Store, key: SessionKey, branch: str, name: str) -> Annotation:
+async def release(
+    store: Store, key: SessionKey, branch: str, name: str, policy: Policy = CODING, voice: Voice = "first"
+) -> Annotation:
     """Let go of the pin called `name`: its id or its words, or the beginning of either."""
-    meant = _meant(await pins(store, key, branch), name, key)
-    by_hand = meant.id.startswith("p_")
-    return await _note(store, key, branch, "release", meant.text, about=meant.id if by_hand else "")
+    meant = _meant(await pins(store, key, branch, policy, voice), name, key)
+    has_own_id = meant.id.startswith(("p_", "t_"))
+    return await _note(store, key, branch, "release", meant.text, about=meant.id if has_own_id else "")
 
 
-async def pins(store: Store, key: SessionKey, branch: str) -> list[Pin]:
-    """The constraints that stand at the branch's head, in the order in which they were set."""
+async def pins(
+    store: Store, key: SessionKey, branch: str, policy: Policy = CODING, voice: Voice = "first"
+) -> list[Pin]:
+    """The constraints that stand at the branch's head, in the order in which they were set.
+
+    Of a story, whose texts are told in `voice`, the threads that are open as well.
+    """
+    threads: tuple[Thread, ...] = ()
     async with store.read() as tx:
         head = await tx.log.head(key, branch)
         if head is None:
             return []
-        known = await known_row(tx, key, head, head.position, CODING)
-        found, lifts = constraints((*known.row, *known.following))
-        by_hand, released = pinned(await tx.annotations.on_path(key, head.id))
-    return [_pin(line) for line in standing([*found, *by_hand], [*lifts, *released])]
+        notes = tuple(await tx.annotations.on_path(key, head.id))
+        if policy.pyramid is not None:
+            terms = Terms(budget=0, policy=policy, count=len, notes=notes)
+            items, threads = await story_notes(tx, key, head, terms, voice)
+        else:
+            known = await known_row(tx, key, head, head.position, policy)
+            items = (*known.row, *known.following)
+    found, lifts = constraints(items)
+    by_hand, released = pinned(notes)
+    standing_pins = [_pin(line) for line in standing([*found, *by_hand], [*lifts, *released])]
+    open_pins = [Pin(id=each.id, text=each.text, source=each.source or head.id) for each in threads]
+    return [*standing_pins, *open_pins]
 
 
 async def dispute(store: Store, key: SessionKey, name: str, reason: str, claim: str) -> Annotation:

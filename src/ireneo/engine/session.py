@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 from msgspec.structs import replace
 
 from ireneo.context.policy import Policy, preset
 from ireneo.context.prices import Prices
+from ireneo.context.summary import Level
 from ireneo.context.terms import Terms
 from ireneo.engine import append as appending
 from ireneo.engine import branches
@@ -23,14 +24,21 @@ from ireneo.engine.append import Appended
 from ireneo.engine.context import ComposedCache
 from ireneo.engine.encode import Context
 from ireneo.engine.expand import Expanded
+from ireneo.engine.leasing import Worker
 from ireneo.engine.means import Means
 from ireneo.engine.models import Models
 from ireneo.engine.notes import Pin
 from ireneo.engine.prune import Loose
+from ireneo.engine.story.context import TellingCache, story_context
+from ireneo.engine.story.preset import preset_of
+from ireneo.engine.story.tell import voice_of
 from ireneo.engine.summarise import Summarised
 from ireneo.engine.tools import Tool
 from ireneo.engine.tools import tools as tools_of
 from ireneo.engine.tree import Tree
+from ireneo.engine.work.desk import Desk
+from ireneo.engine.work.stories import StoryWork
+from ireneo.engine.work.worked import Worked, summarised_by
 from ireneo.errors import BadInput, SessionNotFound
 from ireneo.formats.chat.origins import origin_of
 from ireneo.formats.chat.registry import chat_format, detect
@@ -39,11 +47,14 @@ from ireneo.log.annotation import Annotation
 from ireneo.log.branch import MAIN, Head, SessionKey
 from ireneo.log.message import Draft, Message, Text
 from ireneo.ports.upkeep import Pruned
+from ireneo.prompts.voices import Voice
 
 Given: TypeAlias = "Draft | Mapping[str, object] | str | object"
 """A message as a caller has it: a provider's dictionary, a framework's object, a draft, or the words of the user."""
 
 DEFAULT_FORMAT = "openai"
+MAX_TEXTS = 1_000_000
+"""More than any story has: all that are due."""
 
 
 class Session:
@@ -58,6 +69,7 @@ class Session:
         self._count = means.count
         self._source = source
         self._cache = ComposedCache()
+        self._tellings: TellingCache | None = None
         self._asked_at: datetime | None = None
 
     @property
@@ -90,10 +102,11 @@ class Session:
         budget: int,
         *,
         to: str | None = None,
-        preset: str | Policy = "coding",
+        preset: str | Policy | None = None,
         prices: str | Prices | None = None,
         explain: bool = False,
         rebuild: bool = False,
+        as_: str = "",
     ) -> Context:
         """Cut the session to `budget` tokens, in the provider's format `to` (that of the session, where none is given).
 
@@ -101,9 +114,12 @@ class Session:
         was kept or rebuilt, and after how many calls that has paid for itself. `rebuild` makes it anew, with the
         summaries that were written since, where it would be kept. Never calls a model. Raises BudgetTooSmall under 256
         tokens, and UnknownFormat.
+
+        With `preset` ``"story"`` the past is shown from coarse to fine. `as_` shows what one character remembers, who
+        knows only what she was present for.
         """
         chat = chat_format(to or chat_format_of(self._source) or DEFAULT_FORMAT)
-        policy = _policy(preset)
+        policy = self._policy(preset).seen(as_)
         now = self._means.clock.now()
         idle = (now - self._asked_at).total_seconds() if self._asked_at else None
         self._asked_at = now
@@ -114,30 +130,52 @@ class Session:
             idle_seconds=idle,
             rebuild=rebuild,
         )
+        if policy.pyramid is not None:
+            told = voice_of(policy, self._means.story_voice)
+            self._tellings = self._tellings or TellingCache(terms)
+            found = await story_context(self._store, self.key, self.branch, chat, terms, told, self._tellings)
+            return found if explain else replace(found, explained=None)
         found = await cutting.context(self._store, self.key, self.branch, chat, terms, self._means.voice, self._cache)
         return found if explain else replace(found, explained=None)
 
-    async def summarise(self, budget: int, *, preset: str | Policy = "coding") -> AsyncIterator[Summarised]:
+    async def summarise(self, budget: int, *, preset: str | Policy | None = None) -> AsyncIterator[Summarised]:
         """Let the memory's model write the summaries that a context of `budget` tokens shows, one after the other.
 
         They are checked against their sources, and taken up at the next rebuild. A model that fails changes nothing.
         Raises BadInput where the memory was opened without a model.
         """
-        models = self._writers()
-        terms = Terms(budget=budget, policy=_policy(preset), count=self._count)
+        models, policy = self._writers(), self._policy(preset)
+        if policy.pyramid is not None:
+            async for worked in self._work(policy).visit(MAX_TEXTS):
+                if told := summarised_by(worked):
+                    yield told
+            return
+        terms = Terms(budget=budget, policy=policy, count=self._count)
         summarised = summarising.summarise(self._store, self.key, self.branch, terms, self._means.voice, models)
         async for each in summarised:
             yield each
 
-    async def due(self, budget: int, *, preset: str | Policy = "coding") -> int:
+    async def due(self, budget: int, *, preset: str | Policy | None = None) -> int:
         """How many summaries `summarise` would ask the memory's model for; about the work of a context, and no model.
 
         Raises BadInput where the memory was opened without a model.
         """
-        models = self._writers()
-        terms = Terms(budget=budget, policy=_policy(preset), count=self._count)
+        models, policy = self._writers(), self._policy(preset)
+        if policy.pyramid is not None:
+            return await self._work(policy).due()
+        terms = Terms(budget=budget, policy=policy, count=self._count)
         due = await summarising.due_summaries(self._store, self.key, self.branch, terms, self._means.voice)
         return sum(models.for_task(summary.level) is not None for summary in due)
+
+    async def catch_up(self, *, preset: str | Policy | None = None, as_: str = "") -> AsyncIterator[Worked]:
+        """Make the summaries of a story that are due and need no model; `context` does so for a few at a time.
+
+        Tells how far it is. There is nothing to do where the session is cut as no story.
+        """
+        policy = self._policy(preset).seen(as_)
+        if policy.pyramid is not None:
+            async for worked in self._work(policy).catch_up():
+                yield worked
 
     async def pin(self, text: str) -> Annotation:
         """Pin `text` here: it is shown word for word in every context from now on, until it is released."""
@@ -145,11 +183,14 @@ class Session:
 
     async def release(self, pin: str) -> Annotation:
         """Let go of a pin, by its id or its words. Raises BadInput where no such pin stands."""
-        return await noting.release(self._store, self.key, self.branch, pin)
+        return await noting.release(self._store, self.key, self.branch, pin, *self._own())
 
     async def pins(self) -> Sequence[Pin]:
-        """The constraints that stand: those that were found in what users and the system said, and those by hand."""
-        return await noting.pins(self._store, self.key, self.branch)
+        """The constraints that stand: those that were found in what users and the system said, and those by hand.
+
+        Of a story the open threads as well.
+        """
+        return await noting.pins(self._store, self.key, self.branch, *self._own())
 
     async def dispute(self, id: str, reason: str, *, claim: str = "") -> Annotation:
         """Say that the summary `id` is wrong, or one `claim` of it, in its words.
@@ -185,13 +226,9 @@ class Session:
             return await tx.sessions.branches(self.key)
 
     async def tree(self, preset: str | Policy | None = None, as_: str = "") -> Tree:
-        """What the branch has become: its summaries depth by depth, where others leave it, and its open threads.
-
-        As `preset` cuts it, or as the session is cut where none is named; `as_` looks at the memory of one character
-        of a story. Writes nothing. Raises BadInput for a preset that there is not.
-        """
-        policy = seeing.preset_of(self._source) if preset is None else _policy(preset)
-        return await seeing.tree(self._store, self.key, self.branch, policy.seen(as_), self._count, self._means.voice)
+        """What the branch has become: its summaries depth by depth, where others leave it, its open threads."""
+        policy = self._policy(preset).seen(as_)
+        return await seeing.tree(self._store, self.key, self.branch, policy, self._count, self._means.voice)
 
     async def loose(self, without: str = "") -> Loose:
         """What `prune` would take out now, or once the branch `without` were dropped. Raises as `drop` does."""
@@ -202,10 +239,7 @@ class Session:
         return await pruning.prune(self._store, self.key)
 
     async def drop(self, branch: str) -> None:
-        """Forget the name of a branch; its messages stay until `prune`.
-
-        Raises BadInput where there is no such branch, or where no other one leads to a message.
-        """
+        """Forget a branch; its messages stay until `prune`. Raises BadInput where no other leads to a message."""
         await pruning.drop(self._store, self.key, branch)
 
     async def messages(self, first: int = 0, last: int | None = None) -> Sequence[Message]:
@@ -216,9 +250,24 @@ class Session:
                 return ()
             return await tx.log.path(self.key, head.id, first, head.position if last is None else last)
 
+    def _policy(self, given: str | Policy | None) -> Policy:
+        """The policy that is meant: the one that was named, or the session's own."""
+        if given is None:
+            return preset_of(self._source, self._means.preset)
+        return given if isinstance(given, Policy) else preset(given)
+
+    def _own(self) -> tuple[Policy, Voice]:
+        """How the session is cut where nothing else is said, and in whose voice its texts are."""
+        policy = self._policy(None)
+        return policy, voice_of(policy, self._means.story_voice) if policy.pyramid else self._means.voice
+
+    def _work(self, policy: Policy) -> StoryWork:
+        worker = Worker(self._store, self._means.clock)
+        return StoryWork(Desk(self._means, worker, self.key, self.branch), policy)
+
     def _writers(self) -> Models:
         models = self._means.models_for(self.key)
-        if models.for_task("turn") is None and models.for_task("goal") is None:
+        if all(models.for_task(task) is None for task in get_args(Level)):
             raise BadInput("This memory was opened without a model for summaries; open it with one: model=….")
         return models
 
@@ -226,10 +275,6 @@ class Session:
         """Raise SessionNotFound unless the session has the branch that this stands on."""
         if self.branch not in await self.branches():
             raise SessionNotFound(f"Session {self.id} has no branch {self.branch!r}.")
-
-
-def _policy(given: str | Policy) -> Policy:
-    return given if isinstance(given, Policy) else preset(given)
 
 
 def _drafts(given: Sequence[Given], format: str | None) -> tuple[list[Draft], str]:

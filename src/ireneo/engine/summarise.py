@@ -19,8 +19,9 @@ from ireneo.engine.compact import check_budget
 from ireneo.engine.context import ComposedCache, Driver, keep_made
 from ireneo.engine.models import Models
 from ireneo.engine.texts import best_texts, text_id
+from ireneo.engine.writing.asked import Verdict, Written
 from ireneo.engine.writing.sources import Sources
-from ireneo.engine.writing.write import Job, Verdict, write
+from ireneo.engine.writing.write import Job, write
 from ireneo.errors import BadReply, ModelError, ModelRefused
 from ireneo.log.branch import SessionKey
 from ireneo.ports.llm import LanguageModel
@@ -68,8 +69,11 @@ async def summarise(
         if model is None:
             continue
         try:
-            yield await _one(store, key, summary, terms, voice, model)
+            written = await ask_one(store, key, summary, terms, voice, model)
+            async with store.write() as tx:
+                await tx.summaries.put(key, [written.text])
             in_a_row = 0
+            yield told(written, summary)
         except ModelError as error:
             in_a_row += 1
             patient = isinstance(error, (BadReply, ModelRefused)) and in_a_row < FAILURES_IN_A_ROW
@@ -103,18 +107,21 @@ async def due_summaries(store: Store, key: SessionKey, branch: str, terms: Terms
     return due
 
 
-async def _one(
+async def ask_one(
     store: Store, key: SessionKey, summary: Summary, terms: Terms, voice: Voice, model: LanguageModel
-) -> Summarised:
+) -> Written:
+    """Let `model` write the text of one summary; the caller stores it. Raises ModelError."""
     async with store.read() as tx:
         notes = tuple(await tx.annotations.on_path(key, summary.last))
         terms = replace(terms, notes=notes)
         sources = await _sources(tx, key, summary, terms, voice)
     disputes = tuple(terms.disputes.get(summary.stretch, ()))
     job = Job(offline=summary, sources=sources, disputes=disputes, voice=voice)
-    written = await write(job, model, terms.count)
-    async with store.write() as tx:
-        await tx.summaries.put(key, [written.text])
+    return await write(job, model, terms.count)
+
+
+def told(written: Written, summary: Summary) -> Summarised:
+    """What came of the text of `summary`."""
     writing = written.text.writing
     return Summarised(
         id=written.text.id,

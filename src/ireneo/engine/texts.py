@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ireneo.context.summary import Summary, SummaryId, anchor
+from ireneo.context.summary import Level, Summary, SummaryId, anchor
 from ireneo.context.terms import Terms
 from ireneo.log.branch import SessionKey
 from ireneo.log.ids import digest
@@ -16,7 +16,12 @@ from ireneo.prompts.voices import Voice
 def text_family(summary: Summary, disputes: Sequence[str], voice: Voice) -> str:
     """The family of the text that a model writes of what the canonical `summary` covers, in view of `disputes`."""
     doubts = f"/{digest('d', *(each.encode() for each in sorted(disputes)))[:12]}" if disputes else ""
-    return f"{PROMPTS[summary.level].name}/{voice}/{summary.family}{doubts}"
+    return f"{undisputed(summary.level, summary.family, voice)}{doubts}"
+
+
+def undisputed(level: Level, family: str, voice: Voice) -> str:
+    """The family of the texts that a model writes of canonical summaries of that level and `family`."""
+    return f"{PROMPTS[level].name}/{voice}/{family}"
 
 
 def text_id(summary: Summary, disputes: Sequence[str], voice: Voice) -> SummaryId:

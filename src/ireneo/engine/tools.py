@@ -6,9 +6,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ireneo.context.offline.prose import clip
+from ireneo.context.summary import Summary
 from ireneo.context.weigh import arguments_text
 from ireneo.errors import BadInput
 from ireneo.log.message import Message, texts
+from ireneo.pyramid.allot import tell_blocks
 
 if TYPE_CHECKING:
     from ireneo.engine.session import Session
@@ -33,6 +35,8 @@ def tools(session: Session) -> Sequence[Tool]:
             opened = await session.expand(id)
         except BadInput as fault:
             return str(fault)
+        if opened.parts and not opened.messages:
+            return _parts(opened.parts)
         whole = opened.summary is None
         return _page(opened.messages, len(opened.messages) if whole else None)
 
@@ -50,6 +54,11 @@ def tools(session: Session) -> Sequence[Tool]:
         return f"{id} is shown as disputed from now on, and is written again from its sources."
 
     return (expand, dispute)
+
+
+def _parts(parts: Sequence[Summary]) -> str:
+    """The finer summaries of a long stretch of a story, each with the id by which it is opened further."""
+    return "\n\n".join(tell_blocks(parts, PAGE_CHARACTERS, len))
 
 
 def _page(messages: Sequence[Message], whole: int | None) -> str:

@@ -7,22 +7,21 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.policy import CODING, STORY, Policy
+from ireneo.context.policy import Policy
 from ireneo.context.render import order, render
 from ireneo.context.summary import Level, Summary, SummaryId
 from ireneo.context.terms import Terms
 from ireneo.context.thread import Thread
 from ireneo.context.weigh import Count
 from ireneo.engine.limbs import Limb, limbs
+from ireneo.engine.story.path import open_threads
+from ireneo.engine.story.tell import voice_of
 from ireneo.engine.texts import best_texts
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import MessageId
 from ireneo.ports.store import Store, Transaction
 from ireneo.prompts import PROMPTS
 from ireneo.prompts.voices import Voice
-
-CHAT = "chat:"
-"""The source of a session that is a story or a conversation of several voices begins so."""
 
 
 class OpenThread(Struct, frozen=True, kw_only=True):
@@ -111,18 +110,6 @@ class Tree(Struct, frozen=True, kw_only=True):
     """What is open at the end of the summaries."""
 
 
-def preset_of(source: str | None) -> Policy:
-    """The preset of a session where none is named, by the source that it came from."""
-    return STORY if (source or "").startswith(CHAT) else CODING
-
-
-def voice_of(policy: Policy, voice: Voice) -> Voice:
-    """In whose voice the texts are that are shown: a story is told in the third person, a memory of one's own first."""
-    if policy.pyramid is None:
-        return voice
-    return "first" if policy.seen_by else "third"
-
-
 async def tree(store: Store, key: SessionKey, branch: str, policy: Policy, count: Count, voice: Voice) -> Tree:
     """Read the summaries along the path to the branch's head, and where the other branches leave it."""
     async with store.read() as tx:
@@ -131,7 +118,7 @@ async def tree(store: Store, key: SessionKey, branch: str, policy: Policy, count
         found = await _with_sources(tx, key, shown)
         notes = tuple(await tx.annotations.on_path(key, head.id)) if head else ()
         terms = Terms(budget=0, policy=policy, count=count, notes=notes)
-        told = await _told(tx, key, found, terms, voice_of(policy, voice))
+        told = await _told(tx, key, found, terms, voice_of(policy, None) if policy.pyramid else voice)
         live, live_tokens = await _live(tx, key, head, shown)
         branches = await _branches(tx, key, branch, policy.family)
     widest = {each.id for each in shown}
@@ -148,7 +135,7 @@ async def tree(store: Store, key: SessionKey, branch: str, policy: Policy, count
         behind=_behind(live, policy),
         nodes=tuple(_node(each, by_id[each.id], each.id in widest, count) for each in found),
         branches=tuple(branches),
-        threads=open_at_end([by_id[each.id] for each in shown]),
+        threads=open_at_end([by_id[each.id] for each in shown], policy),
     )
 
 
@@ -163,14 +150,12 @@ def whole_text(summary: Summary) -> str:
     return render(summary, lines)
 
 
-def open_at_end(row: Sequence[Summary]) -> tuple[OpenThread, ...]:
+def open_at_end(row: Sequence[Summary], policy: Policy) -> tuple[OpenThread, ...]:
     """The threads that are open behind a row of adjacent summaries, in the order in which they were opened."""
-    threads: dict[str, Thread] = {}
-    for summary in row:
-        for closed in summary.threads.closed:
-            threads.pop(closed, None)
-        threads.update((each.id, each) for each in summary.threads.opened)
-    return tuple(_thread(each) for each in threads.values())
+    if policy.pyramid is None:
+        return ()
+    threads, _ = open_threads(row, policy.pyramid.open_threads)
+    return tuple(_thread(each) for each in threads)
 
 
 async def _with_sources(tx: Transaction, key: SessionKey, shown: Sequence[Summary]) -> list[Summary]:

@@ -38,6 +38,11 @@ def other_language(text: str, source: str) -> str | None:
     return here if here and there and here != there else None
 
 
+def language_of(text: str) -> str | None:
+    """Name the language of `text`, such as ``English``; None where its words don't tell."""
+    return _language(_words(text))
+
+
 def _words(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(_QUOTED.sub(" ", text))]
 

@@ -39,7 +39,7 @@ _NO_NAMES = frozenset(_CAPITALISED.split())
 
 def proper_names(text: str, hidden: str) -> Iterator[tuple[int, str]]:
     """The proper names of `text` with their places; words that touch the filler `hidden` were accounted for before."""
-    if _writes_nouns_large(text):
+    if writes_nouns_large(text):
         return
     start = 0
     for end in [*(found.end() for found in _SENTENCE.finditer(text)), len(text)]:
@@ -81,7 +81,8 @@ def _may_name(word: re.Match[str], sentence: str, hidden: str) -> bool:
     return hidden not in around and sentence[word.end() : word.end() + 1] not in (hidden, "_")
 
 
-def _writes_nouns_large(text: str) -> bool:
+def writes_nouns_large(text: str) -> bool:
+    """Whether `text` is in German, where a capital says no more than that a word is a noun."""
     words = [word[0].lower() for word in _WORD.finditer(text)]
     german = sum(word in _GERMAN for word in words)
     return german > 0 and german >= sum(word in _ENGLISH for word in words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Literal
 
 Voice = Literal["first", "second", "third"]
@@ -63,16 +64,20 @@ _HEADING = re.compile(r"^[ \t]*#{1,6}(?:[ \t]|$)", re.MULTILINE)
 
 MARKUP = "It has markup"
 """How that fault begins: in a list of names a bracket may be a part of one."""
-_EVERYWHERE: tuple[tuple[re.Pattern[str], str], ...] = (
-    (_LABEL, "It labels a speaker"),
+Fault = tuple[re.Pattern[str], str]
+"""By what a fault is known, and how it is called."""
+FORM: tuple[Fault, ...] = ((_LABEL, "It labels a speaker"), (_MARKUP, MARKUP), (_HEADING, "It has a heading"))
+"""What is no prose, in whichever voice."""
+_EVERYWHERE: tuple[Fault, ...] = (
     (_OFFERS, "It talks to a reader"),
     (_REFUSAL, "It apologises or refuses"),
-    (_MARKUP, MARKUP),
-    (_HEADING, "It has a heading"),
+    *FORM,
 )
 _OUTSIDE, _TO_READER = (_AGENT, "It tells of the agent from outside"), (_YOU, "It speaks to a reader")
 _OF_ITSELF, _TOGETHER = (_I, "It speaks of itself"), (_WE, "It says who did it as “we”")
-_BY_VOICE: dict[Voice, tuple[tuple[re.Pattern[str], str], ...]] = {
+OF_ITSELF: tuple[Fault, ...] = (_OF_ITSELF, _TOGETHER)
+"""“I” and “we”, in English."""
+_BY_VOICE: dict[Voice, tuple[Fault, ...]] = {
     # “We” may be the agent and its user, of whom the agent may tell as well.
     "first": (_OUTSIDE, _TO_READER),
     "second": (_OUTSIDE, _OF_ITSELF, _TOGETHER),
@@ -82,10 +87,20 @@ _BY_VOICE: dict[Voice, tuple[tuple[re.Pattern[str], str], ...]] = {
 
 def voice_faults(text: str, voice: Voice) -> list[str]:
     """Say where `text` leaves its voice, each fault once with the words that show it; what is quoted is exempt."""
-    faults = ["It has a code fence: “```”."] if _FENCE.search(text) else []
-    own = _QUOTED.sub(lambda found: re.sub(r"[^\n]", "·", found[0]), text)
-    for pattern, fault in (*_BY_VOICE[voice], *_EVERYWHERE):
-        found = pattern.search(own)
-        if found:
-            faults.append(f"{fault}: “{' '.join(found[0].split())}”.")
-    return faults
+    return found_faults(text, (*_BY_VOICE[voice], *_EVERYWHERE))
+
+
+def found_faults(text: str, faults: Iterable[Fault]) -> list[str]:
+    """Say which of `faults` `text` has, each once with the words that show it; what is quoted is exempt."""
+    found = ["It has a code fence: “```”."] if _FENCE.search(text) else []
+    own = unquoted(text)
+    for pattern, fault in faults:
+        shown = pattern.search(own)
+        if shown:
+            found.append(f"{fault}: “{' '.join(shown[0].split())}”.")
+    return found
+
+
+def unquoted(text: str) -> str:
+    """`text` with a dot in the place of each character that is quoted, so that all else stands where it stood."""
+    return _QUOTED.sub(lambda found: re.sub(r"[^\n]", "·", found[0]), text)

@@ -18,7 +18,7 @@ Origin = Literal["spoken", "injected", "summary"]
 opens no turn; or another tool's compaction, which is never evidence for anything."""
 
 
-BLOCK_TAGS = ("[SUMMARIZED]", "[GOAL BATCH]")
+BLOCK_TAGS = ("[SUMMARIZED]", "[GOAL BATCH]", "[STORY]")
 """What a block of ours begins with: it tells a reader that this is reconstructed, and us that a list was cut before."""
 PINS_TAG = "[PINNED]"
 """What the constraints that stand begin with, where they are shown together."""

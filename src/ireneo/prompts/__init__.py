@@ -9,6 +9,9 @@ from ireneo.prompts.text import PromptText
 
 TURN = PromptText(task="turn", version=1, max_tokens=1_600)
 GOAL = PromptText(task="goal", version=1, max_tokens=1_600)
+STORY = PromptText(task="story", version=1, max_tokens=2_400)
+STORY_DEEP = PromptText(task="story", text="deep", version=STORY.version, max_tokens=STORY.max_tokens)
+"""By which the deeper summaries of a story are written. Its version is the leaf's: their texts are of one family."""
 
-PROMPTS: MappingProxyType[Level, PromptText] = MappingProxyType({"turn": TURN, "goal": GOAL})
-"""The prompt by which the text of each level is written."""
+PROMPTS: MappingProxyType[Level, PromptText] = MappingProxyType({"turn": TURN, "goal": GOAL, "story": STORY})
+"""The prompt by which the text of each level is written, and after which its family is named."""

@@ -14,17 +14,19 @@ _CUT = "\n---\n"
 
 
 class PromptText(Struct, frozen=True, kw_only=True, dict=True):
-    """One version of a task's prompt: ``<task>/<task>-<version>.md``, its halves parted by a line of three dashes."""
+    """One version of a task's prompt: ``<task>/<name>.md``, its halves parted by a line of three dashes."""
 
     task: Task
     version: int
     max_tokens: int
     """What the reply may cost."""
+    text: str = ""
+    """Which of a task's texts it is, where there are several; empty for the task's own."""
 
     @property
     def name(self) -> str:
-        """The prompt and its version, such as ``turn-1``."""
-        return f"{self.task}-{self.version}"
+        """The prompt and its version, such as ``turn-1`` or ``story-deep-1``."""
+        return "-".join(filter(None, (self.task, self.text, str(self.version))))
 
     @cached_property
     def halves(self) -> tuple[Template, Template]:

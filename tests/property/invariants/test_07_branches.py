@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from ireneo import ROOT, Context, Draft, Memory, Session
+from ireneo import Context, Draft, Memory, Session
+from ireneo.log.branch import ROOT
 
 from .houses import House, calm, every_store, housed, live_in
 from .journeys import Look, looks

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ireneo
-from ireneo import ROOT, Context, Draft, Memory, Message, chat_format, log_format
+from ireneo import Context, Draft, Memory, Message, chat_format, log_format
 from ireneo.engine.append import Appended
 from ireneo.formats.chat.format import Payload
+from ireneo.log.branch import ROOT
 from ireneo.log.message import BLOCK_TAGS
 
 from .houses import House, calm, every_store, live_in, transcript, written_in

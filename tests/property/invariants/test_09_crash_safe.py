@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ireneo import ROOT, Draft, Memory, log_format
+from ireneo import Draft, Memory, log_format
+from ireneo.log.branch import ROOT
 
 from .faults import BreakingStore, BrokenOffError, Fuse, everything
 from .houses import House, calm, every_store, live_in, memory_over, transcript

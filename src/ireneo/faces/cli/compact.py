@@ -18,7 +18,7 @@ Messages = Annotated[
 ]
 
 
-def compact(file: Messages, budget: Budget, to: To = None, preset: Preset = "coding") -> None:
+def compact(file: Messages, budget: Budget, to: To = None, preset: Preset = None) -> None:
     """Cut a message list: messages in, messages out.
 
     They leave in the shape in which they came, and need no database.

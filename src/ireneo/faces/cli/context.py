@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -10,10 +11,10 @@ from msgspec import Struct
 import ireneo
 from ireneo.errors import BadInput
 from ireneo.faces.cli.answers import context_answer, write_json
-from ireneo.faces.cli.logs import is_file, path_of, read_session
+from ireneo.faces.cli.logs import is_file, read_session
 from ireneo.faces.cli.options import AsJson, Budget, Cutting, Preset, Stored, To, Within
 from ireneo.faces.cli.screens.blocks import Ends, Place, ends_of, parts_of, place_of, places_of, rows_of
-from ireneo.faces.cli.screens.progress import waiting
+from ireneo.faces.cli.screens.progress import catching_up, waiting
 from ireneo.faces.cli.stored import reading, session_named, title_of
 
 Named = Annotated[
@@ -26,9 +27,13 @@ Named = Annotated[
 
 
 ONE_CUT = (
-    "--prices, --explain and --rebuild are about a session that is cut again and again; `ireneo import` the log, and "
+    "--prices, --explain, --rebuild and --as are about a session that is kept; `ireneo import` the log, and "
     "name its session."
 )
+
+
+OWN_PRESETS = {"chat": "story"}
+"""How the logs of a format are cut, where that is not as an agent's work."""
 
 
 class Cut(Struct, frozen=True, kw_only=True):
@@ -42,7 +47,7 @@ class Cut(Struct, frozen=True, kw_only=True):
 def context(
     named: Named,
     budget: Budget,
-    preset: Preset = "coding",
+    preset: Preset = None,
     to: To = None,
     as_json: AsJson = False,
     *,
@@ -60,22 +65,19 @@ def context(
                 raise BadInput(ONE_CUT)
             cut = cut_file(named, budget, to=to, preset=preset, within=within)
         else:
-            cut = reading(
-                stored.db,
-                stored.space,
-                lambda memory: cut_stored(memory, named, budget, to=to, preset=preset, cutting=cutting),
-            )
+            how = partial(cut_stored, to=to, preset=preset, cutting=cutting)
+            cut = reading(stored.db, stored.space, lambda memory: how(memory, named, budget))
     if as_json:
         write_json(context_answer(cut.context))
     else:
         show_cut(cut)
 
 
-def cut_file(named: str, budget: int, *, to: str | None, preset: str, within: Within) -> Cut:
+def cut_file(named: str, budget: int, *, to: str | None, preset: str | None, within: Within) -> Cut:
     """Cut a log on disk, or standard input."""
     logged, log = read_session(named, within.session, within.format)
-    path = path_of(logged)
-    made = ireneo.compact(path, budget, to=to or log.chat, preset=preset)
+    path = logged.path
+    made = ireneo.compact(path, budget, to=to or log.chat, preset=preset or OWN_PRESETS.get(log.name, "coding"))
     places = places_of(path)
     ends = [(places[first], places[last]) for first, last in ends_of(rows_of(made))]
     return Cut(context=made, title=f"{logged.id} · {log.name} → {made.format}", ends=ends)
@@ -87,14 +89,23 @@ async def cut_stored(
     budget: int,
     *,
     to: str | None = None,
-    preset: str = "coding",
+    preset: str | None = None,
     cutting: Cutting | None = None,
 ) -> Cut:
-    """Cut a session of the database."""
+    """Cut a session of the database; a story is caught up with first, as far as that needs no model."""
     how = cutting or Cutting()
     session = await session_named(memory, named)
+    with catching_up() as step:
+        async for worked in session.catch_up(preset=preset, as_=how.as_):
+            step(worked.last_position, worked.behind)
     made = await session.context(
-        budget, to=to, preset=preset, prices=how.prices, explain=how.explain, rebuild=how.rebuild
+        budget,
+        to=to,
+        preset=preset,
+        prices=how.prices,
+        explain=how.explain,
+        rebuild=how.rebuild,
+        as_=how.as_,
     )
     ends = [(await _place(session, first), await _place(session, last)) for first, last in ends_of(rows_of(made))]
     return Cut(context=made, title=f"{title_of(session)} → {made.format}", ends=ends)

@@ -90,9 +90,11 @@ async def _in_file(given: str, id: str, session: str | None, budget: int, format
         for name in names:
             if session is not None and not name.startswith(session):
                 continue
-            for preset in ("coding", "forge"):
+            for preset in ("coding", "forge", "story"):
                 one = await memory.session(name)
                 if id.startswith("s_"):
+                    async for _ in one.catch_up(preset=preset):
+                        pass
                     await one.context(budget, preset=preset)
                 try:
                     return name, await one.expand(id)

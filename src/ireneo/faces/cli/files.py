@@ -21,7 +21,7 @@ _GZIP = b"\x1f\x8b"
 _XZ = b"\xfd7zXZ\x00"
 LOG_SUFFIXES = {".jsonl", ".ndjson", ".json", ".gz", ".xz"}
 """What the name of a log ends with; a folder is searched for these."""
-_SUFFIXES = LOG_SUFFIXES | {".traj", ".log", ".txt"}
+_SUFFIXES = LOG_SUFFIXES | {".traj", ".log", ".txt", ".md"}
 _DAMAGES = (EOFError, zlib.error, lzma.LZMAError, OSError)
 
 

@@ -27,7 +27,18 @@ Logs = Annotated[
     ),
 ]
 
-REPORTED_BYTES = 1 << 18
+Into = Annotated[
+    str | None,
+    typer.Option(
+        "--session",
+        "-s",
+        metavar="NAME",
+        help="Take all of it into one session, one log behind the other, in the order given.",
+        show_default="a session for each run of a log",
+    ),
+]
+
+REPORTED_BYTES = 1 << 16
 """How much is read before the bar moves."""
 
 
@@ -53,8 +64,10 @@ class Tally(Struct, kw_only=True):
     """Files of a folder that hold no log."""
 
 
-def import_logs(logs: Logs, db: Db = None, space: Space = DEFAULT_SPACE, format: Format = AUTO) -> None:
-    """Take agents' logs into the memory.
+def import_logs(
+    logs: Logs, session: Into = None, db: Db = None, space: Space = DEFAULT_SPACE, format: Format = AUTO
+) -> None:
+    """Take agents' logs and stories into the memory.
 
     What is there already is left as it is: import as often as you like.
     """
@@ -63,8 +76,10 @@ def import_logs(logs: Logs, db: Db = None, space: Space = DEFAULT_SPACE, format:
     tally = Tally()
     found = list(_found(logs, format, tally))
     path = database(db)
+    if session is not None and tally.unread:
+        raise BadInput("Nothing was stored, since each log of one session stands on those before it.")
     if found:
-        writing(path, space, lambda memory: _take(memory, found, tally))
+        writing(path, space, lambda memory: _take(memory, found, tally, session))
     if tally.passed:
         sys.stdout.write(f"  {counted(tally.passed, 'file')} without a session passed over\n")
     if not tally.sessions:
@@ -74,11 +89,24 @@ def import_logs(logs: Logs, db: Db = None, space: Space = DEFAULT_SPACE, format:
         raise typer.Exit(1)
 
 
-async def _take(memory: ireneo.Memory, found: Sequence[Found], tally: Tally) -> None:
+async def _take(memory: ireneo.Memory, found: Sequence[Found], tally: Tally, session: str | None) -> None:
+    importing = memory.import_log if session is None else memory.joined(session).import_log
     with ReadingBar(sum(each.size for each in found)) as bar:
         for each in found:
+            if session is not None and tally.unread:
+                warn("The logs behind it were left out, since each log of one session stands on those before it.")
+                break
             try:
-                await _take_one(memory, each, tally, bar)
+                with LogFile(each.given) as file:
+                    async for done in importing(_reported(file, bar), each.log, name=each.name):
+                        warn_of_faults(file.label, [(fault.line, fault.message) for fault in done.faults])
+                        tally.sessions = 1 if session else tally.sessions + 1
+                        tally.new += done.new
+                        stored = f"{done.new:,} new of {counted(done.messages, 'message')}"
+                        named = done.session if session is None else f"{session} ← {each.name}"
+                        bar.write(f"  {stored:<30}{done.tokens:>11,} tokens  {named}")
+                    warn_of_damage(file)
+                    tally.unread += file.damage is not None
             except BadInput as fault:
                 # A session that was opened and left again is no fault of a folder that is searched.
                 if each.searched and str(fault) == str(UnreadableLog()):
@@ -87,18 +115,6 @@ async def _take(memory: ireneo.Memory, found: Sequence[Found], tally: Tally) -> 
                     warn(f"{each.given}: {fault}")
                     tally.unread += 1
             bar.finished(each.size)
-
-
-async def _take_one(memory: ireneo.Memory, found: Found, tally: Tally, bar: ReadingBar) -> None:
-    with LogFile(found.given) as file:
-        async for done in memory.import_log(_reported(file, bar), found.log, name=found.name):
-            warn_of_faults(file.label, [(fault.line, fault.message) for fault in done.faults])
-            tally.sessions += 1
-            tally.new += done.new
-            stored = f"{done.new:,} new of {counted(done.messages, 'message')}"
-            bar.write(f"  {stored:<30}{done.tokens:>11,} tokens  {done.session}")
-        warn_of_damage(file)
-        tally.unread += file.damage is not None
 
 
 def _reported(file: LogFile, bar: ReadingBar) -> Iterator[bytes]:

@@ -53,17 +53,6 @@ def read_session(given: str, session: str | None, format: str) -> tuple[ireneo.L
     return logged, log
 
 
-def path_of(logged: ireneo.LoggedSession) -> list[ireneo.Draft]:
-    """The messages from the session's first to its head; other branches of its tree are left aside."""
-    path = []
-    place: int | None = logged.head
-    while place is not None:
-        node = logged.nodes[place]
-        path.append(node.draft)
-        place = node.parent
-    return path[::-1]
-
-
 def _chosen(file: LogFile, log: ireneo.LogFormat, session: str | None) -> tuple[ireneo.LoggedSession, int]:
     """The session that is meant, and, where none was named, how many others the file holds."""
     ids = []

@@ -25,6 +25,7 @@ from ireneo.faces.cli.sessions import formats, sessions
 from ireneo.faces.cli.snapshot import snapshot
 from ireneo.faces.cli.summarise import summarise
 from ireneo.faces.cli.tree import tree
+from ireneo.faces.cli.work import work
 
 # Newer versions of Typer bring a click of their own: this is the error of a wrong command line in all of them.
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__bases__[0])
@@ -57,7 +58,7 @@ def main(
 app.command("import")(import_logs)
 _COMMANDS = (
     *(sessions, context, expand, tree, compact, snapshot, rewind, fork),
-    *(pin, pins, release, dispute, summarise),
+    *(pin, pins, release, dispute, summarise, work),
     *(doctor, prune, formats, demo),
 )
 for command in _COMMANDS:

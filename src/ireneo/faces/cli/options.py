@@ -21,7 +21,15 @@ Space = Annotated[str, typer.Option("--space", metavar="NAME", help="Whose memor
 Budget = Annotated[
     int, typer.Option("--budget", "-b", metavar="TOKENS", help="The most that the context may cost, in tokens.")
 ]
-Preset = Annotated[str, typer.Option("--preset", metavar="NAME", help="How it is cut: coding or forge.")]
+Preset = Annotated[
+    str | None,
+    typer.Option(
+        "--preset",
+        metavar="NAME",
+        help="How it is cut: coding, forge or story.",
+        show_default="story for transcripts of a chat, else coding",
+    ),
+]
 To = Annotated[
     str | None,
     typer.Option("--to", metavar="FORMAT", help="The chat format that comes out.", show_default="as it came in"),
@@ -45,13 +53,13 @@ Prices = Annotated[
 ]
 Explain = Annotated[bool, typer.Option("--explain", help="Say why a session was kept or rebuilt, and what that costs.")]
 Rebuild = Annotated[bool, typer.Option("--rebuild", help="Make it anew, with the summaries that were written since.")]
-OwnPreset = Annotated[
-    str | None,
+As = Annotated[
+    str,
     typer.Option(
-        "--preset",
+        "--as",
         metavar="NAME",
-        help="As it is cut by: coding, forge, story or running.",
-        show_default="story for a chat, else coding",
+        help="Of a story: what this character was present for, and remembers.",
+        show_default=False,
     ),
 ]
 SessionName = Annotated[
@@ -73,6 +81,7 @@ class Cutting(Struct, frozen=True, kw_only=True):
     prices: Prices = None
     explain: Explain = False
     rebuild: Rebuild = False
+    as_: As = ""
 
 
 class Stored(Struct, frozen=True, kw_only=True):

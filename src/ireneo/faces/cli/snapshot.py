@@ -31,7 +31,7 @@ def snapshot(
     session: SessionName,
     budget: Capped = None,
     to: To = None,
-    preset: Preset = "coding",
+    preset: Preset = None,
     out: Out = Path(),
     db: Db = None,
     space: Space = DEFAULT_SPACE,

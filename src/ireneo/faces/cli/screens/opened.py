@@ -14,6 +14,8 @@ from ireneo.faces.cli.words import counted, printable, share
 
 MOST_LINES = 40
 """Of one message among several; alone it is shown whole."""
+PART_LINES = 3
+"""Of a summary under the one that is opened."""
 SHORT = 9
 _STYLES = {"system": WORDS.style, "user": WORDS.style, "assistant": LIVE.style, "tool": MASKED.style}
 _LEVELS = {"turn": TURN, "goal": GOAL, "story": STORY}
@@ -31,6 +33,9 @@ def show_opened(screen: Console, opened: ireneo.Expanded, session: str) -> None:
         if who := written_by(block):
             screen.print(Text(f"  {printable(who)}", style="dim"), soft_wrap=True)
     screen.print()
+    if not opened.messages:
+        for part in opened.parts:
+            _show_part(screen, part)
     alone = len(opened.messages) == 1
     for message in opened.messages:
         _show_message(screen, message, MOST_LINES if not alone else None)
@@ -54,6 +59,15 @@ def written_by(block: ireneo.Summary) -> str:
     if writing.disputes:
         said.append(f"in view of {counted(len(writing.disputes), 'dispute')}")
     return " · ".join(said)
+
+
+def _show_part(screen: Console, part: ireneo.Summary) -> None:
+    """One of the finer summaries of a stretch that is too long to be opened at once."""
+    place = f"messages {part.first_position + 1:,} to {part.last_position + 1:,}"
+    screen.print(Text(f"  {part.id[:SHORT]}", style=STORY.style).append(f"  {place}", style="dim"), soft_wrap=True)
+    for line in part.lines("story")[:PART_LINES]:
+        screen.print(Text(f"    {printable(line.text)}"), soft_wrap=True)
+    screen.print()
 
 
 def _show_message(screen: Console, message: ireneo.Message, most: int | None) -> None:

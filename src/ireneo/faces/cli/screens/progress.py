@@ -102,6 +102,40 @@ def waiting(what: str) -> Iterator[None]:
 
 
 @contextmanager
+def catching_up() -> Iterator[Callable[[int, int], None]]:
+    """A bar of the messages of a story that are summarised, told how far it is and how many are behind.
+
+    There is none where there is no terminal, and none before something was done.
+    """
+    if not sys.stderr.isatty():
+        yield lambda done, behind: None
+        return
+    from rich.progress import MofNCompleteColumn, TimeRemainingColumn
+
+    with _bar(MofNCompleteColumn(), TimeRemainingColumn()) as bar:
+        task = bar.add_task("summarising", total=None, visible=False)
+        yield lambda done, behind: bar.update(task, completed=done + 1, total=done + 1 + behind, visible=True)
+
+
+@contextmanager
+def working() -> Iterator[Callable[[str, int, int, int], None]]:
+    """A bar for the story that is worked on: how far it is, how many messages are behind and how many texts due."""
+    if not sys.stderr.isatty():
+        yield lambda session, done, behind, due: None
+        return
+    from rich.progress import TextColumn, TimeElapsedColumn
+
+    with _bar(TextColumn("{task.fields[left]}"), TimeElapsedColumn()) as bar:
+        task = bar.add_task("looking for work", total=None, left="")
+
+        def step(session: str, done: int, behind: int, due: int) -> None:
+            left = f"{behind:,} messages behind" if behind else f"{due:,} texts due" if due else "up to date"
+            bar.update(task, description=session, completed=done + 1, total=done + 1 + behind, left=left)
+
+        yield step
+
+
+@contextmanager
 def checking_bar(total: int) -> Iterator[Callable[[int], None]]:
     """A bar of the messages that were looked at, which is told how many more; none where there is no terminal."""
     if not total or not sys.stderr.isatty():

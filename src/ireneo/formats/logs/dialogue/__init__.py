@@ -48,9 +48,14 @@ class Dialogue:
     def drafts(self, lines: Iterable[bytes]) -> Iterator[Draft | Fault]:
         """Read the messages of a file one at a time, in order, with what can't be read among them."""
         rest = iter(lines)
-        sample = list(islice(rest, SAMPLE_LINES))
-        if sample:
-            sample[0] = sample[0].removeprefix(BOM)
+        sample: list[bytes] = []
+        for line in rest:
+            sample.append(line if sample else line.removeprefix(BOM))
+            if line.strip():
+                break
+        # A line of JSON may be a whole episode, so that no more of them are read than must be.
+        if not is_json(sample):
+            sample += islice(rest, SAMPLE_LINES)
         every = chain(sample, rest)
         if is_json(sample):
             yield from records(every)

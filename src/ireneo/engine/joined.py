@@ -1,0 +1,102 @@
+"""Take logs into one session, one behind the other, a few thousand messages in each transaction."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Iterator
+
+from msgspec.structs import replace
+
+from ireneo.context.weigh import Count, weigh
+from ireneo.engine.imports import Imported, passes
+from ireneo.errors import BadInput
+from ireneo.formats.logs.format import Fault, LogFormat, StraightFormat
+from ireneo.formats.logs.sessions import nothing_readable
+from ireneo.log.branch import MAIN, Head, SessionKey, chain, head_of
+from ireneo.log.message import Draft
+from ireneo.ports.store import Store
+
+BATCH = 4_000
+"""Messages that are stored together: an import that is interrupted keeps what it had stored, and may be run again."""
+
+
+class JoinedImport:
+    """A session that is taken from logs: what is there already, from its first message on, is left as it is.
+
+    The main branch stands at the end of what was taken; one that has gone on from there stays where it is.
+    """
+
+    def __init__(self, store: Store, key: SessionKey, count: Count, *, only_adds: bool = True) -> None:
+        """Begin at the session's root; with `only_adds` nothing that the main branch leads to is left aside."""
+        self._store = store
+        self._key = key
+        self._count = count
+        self._only_adds = only_adds
+        self._head: Head | None = None
+        self._earlier: set[str] = set()
+        """The ids that the logs before gave their messages."""
+
+    async def import_log(self, lines: Iterable[bytes], log: LogFormat, *, name: str) -> AsyncIterator[Imported]:
+        """Store the messages of a log behind those of the logs before, while it is read; `name` is the file's.
+
+        Of a log with branches the path to its head is taken. Raises UnreadableLog where it has no message, and
+        BadInput where the session holds others in their place.
+        """
+        source = f"{log.name}:{self._key.session}"
+        before = self._head.total_tokens if self._head else 0
+        faults: list[Fault] = []
+        ids: set[str] = set()
+        batch: list[Draft] = []
+        messages = new = 0
+        for each in _read(lines, log, name):
+            if isinstance(each, Fault):
+                faults.append(each)
+                continue
+            batch.append(self._named(each, name, ids))
+            messages += 1
+            if len(batch) == BATCH:
+                new += await self._store_batch(batch, source)
+                batch = []
+        if batch:
+            new += await self._store_batch(batch, source)
+        if self._head is None or not messages:
+            raise nothing_readable(faults)
+        self._earlier |= ids
+        tokens = self._head.total_tokens - before
+        yield Imported(session=self._key.session, messages=messages, new=new, tokens=tokens, faults=tuple(faults))
+
+    def _named(self, draft: Draft, name: str, ids: set[str]) -> Draft:
+        """`draft` under an id that no log before it gave: behind the name of its own, where need be."""
+        if draft.source_id is None:
+            return draft
+        if draft.source_id in self._earlier:
+            draft = replace(draft, source_id=f"{name}:{draft.source_id}")
+        ids.add(draft.source_id or "")
+        return draft
+
+    async def _store_batch(self, drafts: list[Draft], source: str) -> int:
+        key = self._key
+        messages = chain(self._head, drafts, lambda parts: weigh(parts, self._count))
+        end = head_of(messages[-1])
+        async with self._store.write() as tx:
+            await tx.sessions.create(key, source)
+            new = await tx.log.insert(key, messages)
+            branches = await tx.sessions.branches(key)
+            main = branches.get(MAIN)
+            if MAIN not in branches or (new and not await passes(tx, key, main, end)):
+                if self._only_adds and main is not None and not await passes(tx, key, end, main):
+                    raise BadInput(
+                        f"Session {key.session} holds other messages than these logs, or has gone on since; name all "
+                        "of its logs in their order, the new ones last, or take them into another session."
+                    )
+                await tx.log.move(key, MAIN, end.id)
+        self._head = end
+        return new
+
+
+def _read(lines: Iterable[bytes], log: LogFormat, name: str) -> Iterator[Draft | Fault]:
+    if isinstance(log, StraightFormat):
+        yield from log.drafts(lines)
+        return
+    for logged in log.read(lines, name):
+        yield from logged.path
+        yield from logged.faults

@@ -1,0 +1,93 @@
+"""Hold a lease over work that takes long: taken, renewed by a heartbeat, and given back with what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+from ireneo.errors import StoreError
+from ireneo.log.branch import SessionKey
+from ireneo.ports.clock import Clock
+from ireneo.ports.leases import Lease
+from ireneo.ports.store import Store, Transaction
+
+LEASE_SECONDS = 180.0
+"""Longer than a slow call of a model, which must not outlive it."""
+BEATS = 3
+"""How often a lease is renewed in the time that it lasts."""
+FIRST_WAIT_SECONDS = 30.0
+LONGEST_WAIT_SECONDS = 6 * 3600.0
+"""Work that fails is tried again after 30 seconds, then after twice as long each time, up to a quarter of a day."""
+
+
+class Worker:
+    """Who does the work: takes leases in its own name."""
+
+    def __init__(
+        self, store: Store, clock: Clock, *, lease_seconds: float = LEASE_SECONDS, leases: bool = True
+    ) -> None:
+        """Name a worker; no two are called alike. Without `leases` it works as if it were alone."""
+        self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"
+        self._store = store
+        self._clock = clock
+        self._seconds = lease_seconds
+        self._leases = leases
+
+    @asynccontextmanager
+    async def leased(self, key: SessionKey, work: str) -> AsyncIterator[Lease | None]:
+        """Hold the lease on `work` while the block runs; None where another has it, or it is not to be tried yet.
+
+        The block lets go of it itself, with `done` in the transaction that stores what came of it, or with `failed`.
+        One that is left by an error is let go of at once.
+        """
+        now = self._clock.now()
+        if not self._leases:
+            yield Lease(key=key, work=work, holder=self.name, token=0, until=now)
+            return
+        async with self._store.write() as tx:
+            lease = await tx.leases.take(key, work, self.name, now, now + timedelta(seconds=self._seconds))
+        if lease is None:
+            yield None
+            return
+        beating = asyncio.create_task(self._beat(lease))
+        try:
+            yield lease
+        finally:
+            beating.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await beating
+            await self._let_go(lease)
+
+    async def _let_go(self, lease: Lease) -> None:
+        """Give back what the block still holds, so that an error or a cancellation keeps nobody waiting."""
+        async with self._store.write() as tx:
+            await tx.leases.give_back(lease)
+
+    async def done(self, tx: Transaction, lease: Lease) -> None:
+        """Let go of a lease in the transaction that stores what came of it; overtaken or not, it is over."""
+        if self._leases:
+            await tx.leases.give_back(lease)
+
+    async def failed(self, lease: Lease, error: str) -> None:
+        """Let go of a lease, its work having failed, and put the next try off."""
+        wait = min(FIRST_WAIT_SECONDS * 2**lease.failures, LONGEST_WAIT_SECONDS)
+        if not self._leases:
+            return
+        async with self._store.write() as tx:
+            await tx.leases.fail(lease, error, self._clock.now() + timedelta(seconds=wait))
+
+    async def _beat(self, lease: Lease) -> None:
+        """Renew the lease until it is cancelled, or overtaken; a store that is busy is asked again at the next beat."""
+        while True:
+            await asyncio.sleep(self._seconds / BEATS)
+            until = self._clock.now() + timedelta(seconds=self._seconds)
+            with contextlib.suppress(StoreError):
+                async with self._store.write() as tx:
+                    if not await tx.leases.renew(lease, until):
+                        return

@@ -1,0 +1,108 @@
+"""`ireneo work`: write what is due behind the conversation."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import msgspec
+import typer
+from msgspec import Struct
+
+import ireneo
+from ireneo.faces.cli.asking import Asking
+from ireneo.faces.cli.options import AsJson, Preset, Stored
+from ireneo.faces.cli.screens.progress import working
+from ireneo.faces.cli.stored import existing
+from ireneo.faces.cli.warnings import log_on_stderr
+
+
+class Hours(Struct, frozen=True, kw_only=True):
+    """How long is worked."""
+
+    until_idle: Annotated[
+        bool, typer.Option("--until-idle", help="End when nothing is due any more, instead of waiting for more.")
+    ] = False
+    lease: Annotated[
+        float,
+        typer.Option("--lease", metavar="SECONDS", help="How long another waits for one that died at a piece of work."),
+    ] = 180.0
+    no_leases: Annotated[
+        bool, typer.Option("--no-leases", help="Heed no other worker: the same is stored, and some is paid for twice.")
+    ] = False
+
+
+class Tally(Struct, kw_only=True):
+    """What was done."""
+
+    summaries: int = 0
+    texts: int = 0
+    failed: int = 0
+    taken_over: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    def add(self, worked: ireneo.Worked) -> None:
+        """Count a piece of work."""
+        self.tokens_in += worked.tokens_in
+        self.tokens_out += worked.tokens_out
+        if worked.did == "caught_up":
+            self.summaries += worked.summaries
+        elif worked.did == "failed":
+            self.failed += 1
+        elif worked.did == "taken_over":
+            self.taken_over += 1
+        else:
+            self.texts += 1
+
+
+def work(
+    preset: Preset = None,
+    as_json: AsJson = False,
+    *,
+    hours: Hours,
+    asking: Asking,
+    stored: Stored,
+) -> None:
+    """Summarise behind the conversation.
+
+    Run one, or as many as you like: each piece of work is leased. Without a model it makes what the structure gives.
+    """
+    # Not imported with the module: few commands need it.
+    import asyncio
+
+    with log_on_stderr():
+        tally = asyncio.run(_work(preset, as_json, hours, asking, stored))
+    if not as_json:
+        sys.stdout.write(_told(tally))
+    if tally.failed and not tally.texts:
+        raise typer.Exit(1)
+
+
+async def _work(preset: str | None, as_json: bool, hours: Hours, asking: Asking, stored: Stored) -> Tally:
+    tally = Tally()
+    async with asking.memory(existing(stored.db), stored.space, needed=False) as memory:
+        doing = memory.work(
+            until_idle=hours.until_idle, preset=preset, lease_seconds=hours.lease, leases=not hours.no_leases
+        )
+        with working() as step:
+            async for worked in doing:
+                tally.add(worked)
+                step(worked.session, worked.last_position, worked.behind, worked.due)
+                if as_json:
+                    sys.stdout.write(msgspec.json.encode(worked).decode() + "\n")
+                    sys.stdout.flush()
+    return tally
+
+
+def _told(tally: Tally) -> str:
+    if tally == Tally():
+        return "Nothing was due.\n"
+    parts = [f"{tally.summaries:,} summaries made without a model"] if tally.summaries else []
+    if tally.texts:
+        parts.append(f"{tally.texts:,} written by a model ({tally.tokens_in:,} tokens in, {tally.tokens_out:,} out)")
+    if tally.taken_over:
+        parts.append(f"{tally.taken_over:,} taken over from another writer")
+    if tally.failed:
+        parts.append(f"{tally.failed:,} failed, and will be tried again")
+    return "; ".join(parts) + ".\n"

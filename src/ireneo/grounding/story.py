@@ -1,0 +1,261 @@
+"""Whether the sources of a story show what a sentence says: its names, numbers, dates, and what it quotes.
+
+In a story every person is a name, many stand at the beginning of a sentence, and numbers are words. So here more is
+looked for than in the notes on an agent's work. In German, which writes all nouns large, a capital says little: there
+only what begins a sentence and does something is taken for a name, besides what a model itself calls one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from msgspec import Struct
+
+from ireneo.grounding.claims import Claim, claims
+from ireneo.grounding.evidence import Evidence
+from ireneo.grounding.language import language_of
+from ireneo.grounding.numbers import NUMBER, read
+from ireneo.grounding.numerals import spelled
+from ireneo.grounding.story_words import BEFORE_TITLES, OPENERS, TITLES, VERB_ENDINGS, VERBS
+
+_WORD = re.compile(r"[^\W\d_](?:[^\W_]|['’-](?=[^\W\d_]))*")
+_QUOTE = re.compile(
+    r"[“„](?P<a>[^“”„]*)[”“]|«(?P<b>[^«»]*)»|「(?P<c>[^「」]*)」|『(?P<d>[^『』]*)』"
+    r"|(?<![\w‘])‘(?P<e>[^‘\n]*?)’(?!\w)|(?<![\w\"])\"(?P<f>[^\"\n]*)\"(?!\w)"
+)
+_SPEECH = re.compile(r"(?<!\w)'((?:[^'\n]|(?<=\w)'(?=\w)){2,}?)'(?!\w)")
+_POSSESSIVE = re.compile(r"['’]s?$")
+_OPENS = re.compile(r"(?:^|[.!?:;…—–|(\[\x00])[\s\"'(\[*_\x00]*$")
+_EXPLAINED = re.compile(
+    r", (?:who|whom|whose|too|however|though|(?:the|a|an|his|her|their)\b[^,.;:!?]*,)"
+    r"|(?:, [^,.;:!?]{1,60}){1,2}, (?:\w{2,}(?:ed|s)|was|had|took|gave|went|came|saw|said)\b"
+)
+"""Behind a name: Holm, the keeper, …"""
+_BESIDE = re.compile(r" (?:and|or|und|et|y|e) [^\W\d_a-zà-ÿ]\w")
+_LISTED = re.compile(r", [^\W\d_a-zà-ÿ][\w'’-]+(?: [^\W\d_a-zà-ÿ][\w'’-]+)*(?:,| and| or)\s")
+"""Behind the first name of several."""
+_PARTICIPLES = ("ed", "ing")
+"""Frightened, Vera and Holm fled: the first of these is no name."""
+_STARS = re.compile(r"(?<!\w)[*_]+|[*_]+(?!\w)")
+_PAIR = re.compile(r"\b(?:the|these|those|all|other|between|my|her|his|their) two\b|\btwo of\b", re.IGNORECASE)
+_FIGURE = re.compile(NUMBER)
+_STEM = 5
+_LANGUAGE_SAMPLE = 20_000
+_INFLECTED = ("e", "en", "er", "em", "es")
+"""How German articles and adjectives end; a name mostly stands without them."""
+ENOUGH_WORDS = 5
+"""With fewer words of some length it isn't told whether a sentence speaks of its sources at all."""
+
+
+def quotations(text: str) -> list[str]:
+    """What `text` quotes, without the marks."""
+    found = (next(group for group in match.groups() if group is not None).strip() for match in _QUOTE.finditer(text))
+    return [each for each in found if re.search(r"\w", each)]
+
+
+def with_quotation_marks(text: str) -> str:
+    """`text` with speech between apostrophes between quotation marks, so that it can be told from what is not said."""
+    return _SPEECH.sub(r"“\1”", text)
+
+
+class _Word(Struct, frozen=True, kw_only=True):
+    text: str
+    opens: bool
+    """A capital says nothing here."""
+    follows: bool
+    """Nothing but a space stands between it and the word before."""
+    has: bool
+    """It stands in the genitive: Vera's."""
+    joined: bool
+    """What comes after it is said of people: who …, and others of them."""
+
+    @classmethod
+    def of(cls, found: re.Match[str], text: str) -> _Word:
+        bare = _POSSESSIVE.sub("", found[0])
+        start = found.start()
+        return cls(
+            text=bare,
+            opens=bool(_OPENS.search(text, max(0, start - 8), start)),
+            follows=text[start - 1 : start] == " " and text[start - 2 : start - 1].isalpha(),
+            has=bare != found[0],
+            joined=bool(
+                _EXPLAINED.match(text, found.end())
+                or _BESIDE.match(text, found.end())
+                or (_LISTED.match(text, found.end()) and not (len(bare) > _STEM and bare.endswith(_PARTICIPLES)))
+            ),
+        )
+
+    @property
+    def is_large(self) -> bool:
+        return self.text[:1].isupper() and len(self.text) > 1
+
+
+class StoryEvidence:
+    """The texts of a story that sentences are held to."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        given = list(texts)
+        # The stars round a deed or a stressed word are no part of what is said.
+        self._texts = [*given, *(bare for text in given if (bare := _STARS.sub("", text)) != text)]
+        self._evidence = Evidence(self._texts)
+        self.language = language_of(" ".join(given)[:_LANGUAGE_SAMPLE])
+        """The language of the texts, such as ``English``; None where that can't be told."""
+
+    @cached_property
+    def _large(self) -> frozenset[str]:
+        """The words that stand there with a large letter, in small ones."""
+        return frozenset(word.casefold() for word in self._words if not word[0].islower())
+
+    @cached_property
+    def _small(self) -> frozenset[str]:
+        return frozenset(word.casefold() for word in self._words if word[0].islower())
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        found = {word for text in self._texts for word in _WORD.findall(text)}
+        whole = found | {_POSSESSIVE.sub("", word) for word in found}
+        return frozenset(whole | {part for word in whole for part in re.split(r"['’-]", word) if part})
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """How the words begin that stand there."""
+        return frozenset(word.casefold()[:_STEM] for word in self._words)
+
+    @cached_property
+    def _values(self) -> frozenset[int]:
+        """The numbers that stand there in words."""
+        return frozenset(value for text in self._texts for _, value in spelled(text))
+
+    @cached_property
+    def _whole(self) -> str:
+        return " ".join(" ".join(self._texts).casefold().split())
+
+    def look(self, text: str, suspects: Iterable[str] = ()) -> tuple[int, list[Claim]]:
+        """How much one sentence claims that can be looked up, and what of it nothing supports.
+
+        Each of `suspects` is a word of names, in small letters, that is known to stand nowhere; here it is one as well.
+        """
+        made = list(dict.fromkeys([*self._claims(text), *_quoted(text), *_numbers(text)]))
+        names, unknown = self._names(text)
+        doubted = set(suspects)
+        own = {word.casefold() for word in _WORD.findall(_blanked(text))}
+        said = {name.casefold() for name in unknown}
+        unknown += [name for name in sorted(doubted - said) if name in own]
+        wrong = [claim for claim in made if not self._supports(claim)]
+        return len(made) + names, [*wrong, *(Claim("name", name) for name in dict.fromkeys(unknown))]
+
+    def has_name(self, name: str) -> bool:
+        """Whether all the words of `name` stand there: what is small there may be large here."""
+        words = [word for word in _WORD.findall(name) if word.casefold() not in BEFORE_TITLES | OPENERS]
+        if not words:
+            return not name.strip() or bool(_WORD.search(name))
+        return all(self._has(word) or (not _has_case(word) and word.casefold() in self._whole) for word in words)
+
+    def is_foreign(self, text: str) -> bool:
+        """Whether nothing at all of what `text` says stands there; False where it is too short to tell."""
+        long = {word.casefold() for word in _WORD.findall(_blanked(text)) if len(word) >= _STEM and _has_case(word)}
+        return len(long) >= ENOUGH_WORDS and not any(word[:_STEM] in self.stems for word in long)
+
+    def _claims(self, text: str) -> Iterator[Claim]:
+        # Names are looked for by themselves, and what is in quotation marks is a quotation, however short.
+        yield from (claim for claim in claims(text) if claim.kind not in ("name", "quotation"))
+
+    def _supports(self, claim: Claim) -> bool:
+        if claim.kind == "number":
+            return self._has_number(claim)
+        known = self._evidence.supports(claim)
+        return known or (claim.kind == "identifier" and self.has_name(claim.text))
+
+    def _has_number(self, claim: Claim) -> bool:
+        in_words = spelled(claim.text)
+        if in_words:
+            return any(value in self._values or self._has_figure(str(value)) for _, value in in_words)
+        asked = read(claim.text)
+        in_full = asked is not None and asked[0].isdigit() and int(asked[0]) in self._values
+        return in_full or self._evidence.supports(claim)
+
+    def _has_figure(self, figure: str) -> bool:
+        return self._evidence.supports(Claim("number", figure))
+
+    def _has(self, word: str) -> bool:
+        folded = _POSSESSIVE.sub("", word).casefold()
+        known = self._large | self._small
+        if folded in known or folded.rstrip("s") in known:
+            return True
+        parts = [part for part in re.split(r"['’-]", folded) if part]
+        return len(parts) > 1 and all(part in known for part in parts)
+
+    def _names(self, text: str) -> tuple[int, list[str]]:
+        """How many words of names `text` has, and which of them stand nowhere."""
+        own = _blanked(text)
+        words = [_Word.of(found, own) for found in _WORD.finditer(own)]
+        if sum(not _has_case(word.text) for word in words) * 2 > len(words):
+            return 0, []
+        seen, unknown = 0, []
+        for before, word, after in zip([None, *words], words, [*words[1:], None], strict=False):
+            if not word.is_large or word.text.casefold() in TITLES or word.text.startswith(("I'", "I’")):
+                continue
+            if word.opens and word.text.casefold() in OPENERS and not self._is_large(word.text):
+                continue
+            seen += 1
+            if not self._is_known(word, before) and self._is_name(word, before, after):
+                unknown.append(word.text)
+        return seen, unknown
+
+    def _is_known(self, word: _Word, before: _Word | None) -> bool:
+        if self._is_large(word.text):
+            return True
+        if self.language == "German" and len(word.text) > _STEM and word.text.casefold()[:_STEM] in self.stems:
+            return True
+        return self._has(word.text) and (word.opens or self.language == "German" or self._may_be_large(before))
+
+    def _is_name(self, word: _Word, before: _Word | None, after: _Word | None) -> bool:
+        """Whether a large word that stands nowhere is a name, and doesn't only begin a sentence."""
+        german = self.language == "German"
+        if not word.opens and not german:
+            return True
+        if german and before is not None and not word.opens and before.text.casefold().endswith(_INFLECTED):
+            return False
+        if word.has or word.joined:
+            return True
+        if after is None or not after.follows:
+            return False
+        endings = VERB_ENDINGS.get(self.language, ())
+        ended = bool(endings) and after.text.endswith(endings) and after.text[0].islower() and len(after.text) > 3
+        return ended or after.text in VERBS or (after.is_large and not german)
+
+    def _is_large(self, word: str) -> bool:
+        folded = word.casefold()
+        parts = [part for part in re.split(r"['’-]", folded) if part]
+        return (
+            folded in self._large
+            or folded.rstrip("s") in self._large
+            or (len(parts) > 1 and all(self._is_large(part) or part in self._small for part in parts))
+        )
+
+    def _may_be_large(self, before: _Word | None) -> bool:
+        if before is None:
+            return False
+        return before.text.casefold() in BEFORE_TITLES | TITLES or (before.is_large and self._is_large(before.text))
+
+
+def _blanked(text: str) -> str:
+    """`text` with what it quotes made invisible: that is looked for as a whole."""
+    return _QUOTE.sub(lambda found: "\x00" * len(found[0]), text)
+
+
+def _quoted(text: str) -> list[Claim]:
+    return [Claim("quotation", each) for each in quotations(text)]
+
+
+def _numbers(text: str) -> list[Claim]:
+    """The numbers in words; “the two” counts those who were named."""
+    own = _blanked(text)
+    found = [(words, value) for words, value in spelled(_FIGURE.sub(" ", own)) if value != 2 or not _PAIR.search(own)]
+    return [Claim("number", words) for words, _ in found]
+
+
+def _has_case(word: str) -> bool:
+    return word[0].islower() or word[0].isupper()

@@ -1,0 +1,1 @@
+"""The summary of a stretch of a story."""

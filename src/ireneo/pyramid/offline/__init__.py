@@ -1,0 +1,1 @@
+"""What becomes of a story without a model: rules that pick its sentences, names and threads, and invent nothing."""

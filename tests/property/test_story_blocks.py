@@ -1,0 +1,86 @@
+"""What must hold of the blocks of any story: within the room, in the story's words, the same each time, bounded."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.golden.small_story import SCENES, story_record
+
+from ireneo.context.summary import Summary
+from ireneo.log.ids import message_id
+from ireneo.log.message import Draft, Message, Text
+from ireneo.pyramid.allot import tell_blocks
+from ireneo.pyramid.offline import leaf, rollup
+from ireneo.pyramid.offline.leaf import tell_leaf
+from ireneo.pyramid.offline.rollup import tell_deeper
+
+_PIECES = [text for scene in SCENES for _, text in scene]
+_AUTHORS = st.sampled_from([None, "Narrator", "Vera", "Tom", "DM", "Ann, Bo"])
+_TEXTS = st.one_of(st.lists(st.sampled_from(_PIECES), min_size=1, max_size=4).map(" ".join), st.text(max_size=120))
+_STORIES = st.lists(st.tuples(_AUTHORS, _TEXTS), min_size=1, max_size=40)
+
+
+def _messages(said: list[tuple[str | None, str]]) -> list[Message]:
+    out: list[Message] = []
+    for author, text in said:
+        parts = (Text(text=text, author=author),)
+        parent = out[-1].id if out else None
+        out.append(
+            Message(
+                id=message_id(parent, "user", parts),
+                parent=parent,
+                position=len(out),
+                turn=len(out) + 1,
+                tokens=0,
+                thinking_tokens=0,
+                total_tokens=0,
+                draft=Draft(role="user", parts=parts),
+            )
+        )
+    return out
+
+
+def _nodes(messages: list[Message]) -> list[Summary]:
+    leaves = [
+        story_record(messages[start : start + 5], tell_leaf(messages[start : start + 5]))
+        for start in range(0, len(messages), 5)
+    ]
+    if len(leaves) < 3:
+        return leaves
+    covered = messages[: leaves[1].last_position + 1]
+    return [story_record(covered, tell_deeper(leaves[:2]), depth=2, retellings=2), *leaves[2:]]
+
+
+def _count(text: str) -> int:
+    return (len(text.encode()) + 3) // 4
+
+
+@settings(max_examples=150, deadline=None)
+@given(_STORIES, st.integers(0, 600))
+def test_blocks_never_cost_more_than_the_room(said: list[tuple[str | None, str]], room: int) -> None:
+    nodes = _nodes(_messages(said))
+    texts = tell_blocks(nodes, room, _count, said=[text for _, text in said[-2:]])
+    assert len(texts) == len(nodes)
+    assert _count("\n\n".join(filter(None, texts))) <= room
+    assert texts == tell_blocks(_nodes(_messages(said)), room, _count, said=[text for _, text in said[-2:]])
+
+
+@settings(max_examples=150, deadline=None)
+@given(_STORIES)
+def test_every_sentence_stands_word_for_word_in_its_message(said: list[tuple[str | None, str]]) -> None:
+    messages = _messages(said)
+    by_id = {message.id: message for message in messages}
+    for node in _nodes(messages):
+        assert len(node.lines("story")) <= max(leaf.MAX_LINES, rollup.MAX_LINES)
+        assert sum(len(line.names) for line in node.lines("artifacts")) <= max(leaf.MAX_NAMES, rollup.MAX_NAMES)
+        assert [line.position for line in node.lines("story")] == sorted(line.position for line in node.lines("story"))
+        for line in node.lines("story"):
+            (source,) = line.sources
+            (part,) = by_id[source].parts
+            assert isinstance(part, Text)
+            text = line.text
+            if part.author and text.startswith(f"{part.author}: "):
+                text = text.removeprefix(f"{part.author}: ")
+                if text not in " ".join(part.text.split()):
+                    text = text.removeprefix("“").removesuffix("”")
+            assert text.removesuffix("…") in " ".join(part.text.split())

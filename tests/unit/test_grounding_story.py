@@ -1,0 +1,183 @@
+"""What of a sentence about a story its sources show: names wherever they stand, numbers in words, quotations."""
+
+from __future__ import annotations
+
+import pytest
+
+from ireneo.grounding.numerals import spelled
+from ireneo.grounding.sentences import sentences
+from ireneo.grounding.story import StoryEvidence, quotations, with_quotation_marks
+from ireneo.grounding.telling import names_oneself, telling_faults, tells_of_itself
+from ireneo.grounding.voice import Voice
+
+ENGLISH = StoryEvidence(
+    [
+        "Vera: I *never* lied. The letter burned three years ago, on 4 March 1851, in Port Alder. It is a long way.",
+        "Holm: 'I don't know,' he said. The old man laughed at the captain, who owes me forty guineas. Will you come?",
+    ]
+)
+GERMAN = StoryEvidence(
+    [
+        "Vera ging nach Hause und sagte zu Holm, dass sie den Brief verbrannt habe und nicht mehr daran denken wolle.",
+        "Der alte Mann lachte und gab ihr drei Münzen, die er in dem Hafen von Lübeck gefunden hatte.",
+    ]
+)
+
+
+def unknown(evidence: StoryEvidence, text: str) -> list[str]:
+    return [claim.text for claim in evidence.look(text)[1]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Vera told the Captain that he owed her 40 guineas.",
+        "“I never lied,” Vera said to Holm.",
+        "Holm's laugh was old, and he said “I don't know” to her.",
+        "Three years later the two met in Port Alder.",
+        "Frightened, Vera and Holm fled. Quietly, she burned it.",
+        "The Captain laughed. Captain Holm did not come.",
+        "On 4 March 1851 the letter burned.",
+    ],
+)
+def test_what_the_sources_show(text: str) -> None:
+    for sentence in sentences(text):
+        assert unknown(ENGLISH, sentence) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("Zed laughed.", "Zed"),
+        ("Zed's laugh was old.", "Zed"),
+        ("Zed laughs.", "Zed"),
+        ("Zed then burned it.", "Zed"),
+        ("Zed slowly burned it.", "Zed"),
+        ("Zed didn't burn it.", "Zed"),
+        ("Zed, old and grey, laughed.", "Zed"),
+        ("Zed, the captain, laughed.", "Zed"),
+        ("Zed, who laughed, lied.", "Zed"),
+        ("Zed and Vera came.", "Zed"),
+        ("Zed, Vera and Holm came.", "Zed"),
+        ("“I never lied,” Zed said.", "Zed"),
+        ("Then came the end: Zed laughed.", "Zed"),
+        ("She saw Al and Vera.", "Al"),
+        ("Vera Lund laughed.", "Lund"),
+        ("She felt Hope.", "Hope"),
+        ("Stan laughed.", "Stan"),
+        ("He owed fifty guineas.", "fifty"),
+        ("He owed 14 guineas.", "14"),
+        ("It burned in 1852.", "1852"),
+        ("On 5 March it burned.", "5 March"),
+        ("She said “I lied.”", "I lied."),
+        ("He called it “treason”.", "treason"),
+        ("He said 「I lied」.", "I lied"),
+    ],
+)
+def test_what_they_do_not_show(text: str, wrong: str) -> None:
+    assert unknown(ENGLISH, text) == [wrong]
+
+
+def test_in_german_a_capital_says_little() -> None:
+    assert unknown(GERMAN, "Mit großer Angst verbrannte Vera den Brief in dem Hafen und bekam 3 Münzen.") == []
+    assert unknown(GERMAN, "Die Verzweiflung wuchs, und der Mut sank.") == []
+    assert unknown(GERMAN, "Zarkon verbrannte den Brief.") == ["Zarkon"]
+    assert unknown(GERMAN, "Vera bekam fünf Münzen, als Zarkon lachte.") == ["fünf", "Zarkon"]
+
+
+def test_in_a_script_without_capitals_names_are_looked_for_as_they_stand() -> None:
+    evidence = StoryEvidence(["维拉：「信没有烧掉。」霍尔姆离开了灯塔。"])
+    assert evidence.has_name("霍尔姆")
+    assert not evidence.has_name("扎尔孔")
+    assert unknown(evidence, "维拉说「信没有烧掉」。") == []
+    assert unknown(evidence, "维拉说「我爱你」。") == ["我爱你"]
+
+
+def test_a_word_that_is_known_for_an_invention_is_one_everywhere() -> None:
+    text = "Slowly, Rain of all people came."
+    assert unknown(ENGLISH, "Zarkon, at last.") == []
+    assert [claim.text for claim in ENGLISH.look("Zarkon, at last.", ["zarkon"])[1]] == ["zarkon"]
+    assert unknown(ENGLISH, text) == ["Rain"]
+
+
+def test_a_sentence_about_something_else_is_told_by_its_words() -> None:
+    assert ENGLISH.is_foreign("Dragons laughed around empty castles, besieging helpless villages.") is False
+    assert ENGLISH.is_foreign("Dragons gathered outside empty castles, besieging helpless villages.")
+    assert not ENGLISH.is_foreign("Dragons slept.")
+
+
+@pytest.mark.parametrize(
+    ("text", "worth"),
+    [
+        ("three hundred and twenty pounds", [320]),
+        ("five and twenty men, or thirty", [25, 30]),
+        ("twenty and thirty", [20, 30]),
+        ("in nineteen forty-one", [1941]),
+        ("one of them, the second, the third", [3]),
+        ("twenty-first of two", [21, 2]),
+        ("a hundred thousand and two dozen", [100_002, 12]),
+        ("einundzwanzig Männer, dreihundert Frauen", [21, 300]),
+    ],
+)
+def test_numbers_in_words(text: str, worth: list[int]) -> None:
+    found = [value for _, value in spelled(text)]
+    assert found == worth or "dozen" in text
+
+
+def test_sentences_keep_their_quotations_and_titles() -> None:
+    text = (
+        "Mr. Hook said: “I lied. I burned it.” She wept. “Where?” she asked. J. R. Smith left. It was I. He came.\nEnd"
+    )
+    assert sentences(text) == [
+        "Mr. Hook said: “I lied. I burned it.”",
+        "She wept.",
+        "“Where?” she asked.",
+        "J. R. Smith left.",
+        "It was I.",
+        "He came.",
+        "End",
+    ]
+    assert sentences("“I lied. " + "He came back to the house by the sea. " * 20)[0] == "“I lied."
+
+
+def test_quotation_marks() -> None:
+    assert with_quotation_marks("He said 'I don't know' of the boys' dog and the girls' cat.") == (
+        "He said “I don't know” of the boys' dog and the girls' cat."
+    )
+    assert quotations('“a b” «c» ‘d’ "e" 「f」 “…”') == ["a b", "c", "d", "e", "f"]
+
+
+@pytest.mark.parametrize(
+    ("voice", "text", "shown"),
+    [
+        ("third", "I lied.", "I"),
+        ("third", "You lied.", "You"),
+        ("third", "We went home.", "We w"),
+        ("second", "I lied.", "I"),
+        ("first", "You lied.", "You"),
+        ("third", "The user asked Holm.", "The user"),
+        ("third", "Vera: “I left.”", "Vera:"),
+        ("third", "In this chapter Holm left.", "In this chapter"),
+        ("third", "The scene opens with Holm.", "The scene opens"),
+        ("third", "1. Holm left.", "1. H"),
+    ],
+)
+def test_a_story_is_told(voice: Voice, text: str, shown: str) -> None:
+    faults = telling_faults(text, voice, True, lambda role: True)
+    assert any(f"“{shown}" in fault for fault in faults), faults
+
+
+def test_what_is_said_in_a_story_is_no_fault() -> None:
+    assert telling_faults("She said: “You and I.”", "third", True, lambda role: True) == []
+    assert telling_faults("I could not help laughing.", "first", True, lambda role: True) == []
+    assert telling_faults("The player took the piano.", "third", True, lambda role: role != "player") == []
+    assert telling_faults("I soldati partirono.", "third", False, lambda role: True) == []
+
+
+def test_who_remembers_is_not_somebody_else() -> None:
+    assert names_oneself("Vera left.", "Vera")
+    assert names_oneself("I saw Vera leave.", "Vera Lund")
+    assert not names_oneself("They called me Vera.", "Vera")
+    assert not names_oneself("He said “Vera left.”", "Vera")
+    assert tells_of_itself("He gave me the ring.")
+    assert not tells_of_itself("He said “I left.”")

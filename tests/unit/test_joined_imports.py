@@ -1,0 +1,163 @@
+"""Several logs in one session, one behind the other: what is there is left as it is, what is new is added."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+import ireneo
+from ireneo.engine import joined
+from ireneo.errors import BadInput, UnreadableLog
+from ireneo.formats.logs.registry import log_format
+
+CHAT = log_format("chat")
+
+
+@pytest.fixture(params=[":memory:", "story.db"])
+def url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(joined, "BATCH", 4)
+    return request.param if request.param == ":memory:" else str(tmp_path / request.param)
+
+
+def lines(*said: str) -> list[bytes]:
+    return [
+        json.dumps({"author": "Vera", "text": text, "id": number}).encode() + b"\n" for number, text in enumerate(said)
+    ]
+
+
+def numbered(size: int, word: str = "line") -> list[bytes]:
+    return lines(*(f"{word} {number}" for number in range(size)))
+
+
+async def take(memory: ireneo.Memory, *logs: Sequence[bytes]) -> list[int]:
+    importing = memory.joined("gate")
+    return [
+        done.new
+        for number, log in enumerate(logs, 1)
+        async for done in importing.import_log(log, CHAT, name=f"part-{number}")
+    ]
+
+
+async def told(memory: ireneo.Memory) -> list[str]:
+    return [message.text for message in await (await memory.session("gate")).messages()]
+
+
+def work(url: str, does: Callable[[ireneo.Memory], Awaitable[None]]) -> None:
+    async def opened() -> None:
+        async with ireneo.open(url) as memory:
+            await does(memory)
+
+    asyncio.run(opened())
+
+
+def test_one_stands_behind_the_other_and_importing_again_changes_nothing(url: str) -> None:
+    async def does(memory: ireneo.Memory) -> None:
+        one, two = numbered(9, "first"), numbered(3, "second")
+        assert await take(memory, one, two) == [9, 3]
+        story = [f"first {n}" for n in range(9)] + [f"second {n}" for n in range(3)]
+        assert await told(memory) == story
+        assert await take(memory, one, two) == [0, 0]
+        assert await take(memory, one) == [0]
+        assert await told(memory) == story
+        assert await take(memory, one, two, lines("third")) == [0, 0, 1]
+        assert await told(memory) == [*story, "third"]
+        (info,) = await memory.sessions()
+        assert (info.messages, info.source) == (13, "chat:gate")
+
+    work(url, does)
+
+
+def test_ids_that_repeat_from_one_log_to_the_next_stand_behind_its_name(url: str) -> None:
+    async def does(memory: ireneo.Memory) -> None:
+        await take(memory, numbered(2, "first"), numbered(2, "second"))
+        session = await memory.session("gate")
+        assert [each.draft.source_id for each in await session.messages()] == ["0", "1", "part-2:0", "part-2:1"]
+
+    work(url, does)
+
+
+def test_an_import_that_is_interrupted_keeps_what_it_had_and_goes_on(url: str) -> None:
+    def broken() -> Iterator[bytes]:
+        yield from numbered(10)[:7]
+        raise KeyboardInterrupt
+
+    async def does(memory: ireneo.Memory) -> None:
+        for importing in (memory, memory.joined("gate")):
+            with pytest.raises(KeyboardInterrupt):
+                async for _ in importing.import_log(broken(), CHAT, name="gate"):
+                    pass
+            assert await told(memory) == [f"line {n}" for n in range(4)], "whole batches are kept"
+        assert await take(memory, numbered(10)) == [6]
+        assert await told(memory) == [f"line {n}" for n in range(10)]
+
+    work(url, does)
+
+
+def test_nothing_that_was_said_since_is_left_aside(url: str) -> None:
+    async def does(memory: ireneo.Memory) -> None:
+        one = numbered(5, "first")
+        await take(memory, one)
+        session = await memory.session("gate")
+        await session.append("I go on by myself.")
+        assert await take(memory, one) == [0]
+        for logs in ([one, lines("second")], [lines("quite another")], [one[:3], lines("second")]):
+            with pytest.raises(BadInput, match="has gone on since"):
+                await take(memory, *logs)
+            assert (await told(memory))[-1] == "I go on by myself."
+            assert len(await told(memory)) == 6
+
+    work(url, does)
+
+
+def test_a_file_by_itself_that_has_changed_is_taken_as_it_is_now(url: str) -> None:
+    async def does(memory: ireneo.Memory) -> None:
+        for said in (("one", "two"), ("one", "two", "three"), ("one", "other")):
+            assert [done.new async for done in memory.import_log(lines(*said), CHAT, name="gate")] != [0]
+            assert await told(memory) == list(said)
+
+    work(url, does)
+
+
+def test_a_branch_that_was_taken_elsewhere_stays_where_the_log_has_nothing_new(url: str) -> None:
+    async def does(memory: ireneo.Memory) -> None:
+        await take(memory, numbered(6))
+        session = await memory.session("gate")
+        await session.rewind("1")
+        assert await take(memory, numbered(6)) == [0]
+        assert len(await told(memory)) == 2
+
+    work(url, does)
+
+
+def test_logs_of_agents_are_joined_by_their_paths(url: str) -> None:
+    async def does(memory: ireneo.Memory) -> None:
+        importing = memory.joined("gate")
+        log = [json.dumps({"role": "user", "content": text}).encode() for text in ("one", "two")]
+        for name in ("a", "b"):
+            async for done in importing.import_log(log, log_format("openai"), name=name):
+                assert (done.session, done.messages, done.new) == ("gate", 2, 2)
+        assert await told(memory) == ["one", "two", "one", "two"]
+
+    work(url, does)
+
+
+def test_what_each_log_adds_is_told_with_its_faults(url: str) -> None:
+    async def does(memory: ireneo.Memory) -> None:
+        importing = memory.joined("gate")
+        dones = [
+            done
+            for log in ([*lines("one"), b'{"oops\n'], lines("two"))
+            async for done in importing.import_log(log, CHAT, name="x")
+        ]
+        (info,) = await memory.sessions()
+        assert sum(done.tokens for done in dones) == info.tokens
+        assert [[fault.line for fault in done.faults] for done in dones] == [[2], []]
+        with pytest.raises(UnreadableLog, match="Line 1"):
+            async for _ in importing.import_log([b'{"oops\n', b'{"a": 1}\n'], CHAT, name="x"):
+                pass
+
+    work(url, does)

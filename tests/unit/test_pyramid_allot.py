@@ -1,0 +1,87 @@
+"""How the past of a story is shown in a given room."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+from tests.golden.small_story import story, story_record
+
+from ireneo.context.summary import Line, Mention, Section, Summary, Writing
+from ireneo.log.message import Message
+from ireneo.pyramid.allot import tell_blocks
+from ireneo.pyramid.offline.leaf import tell_leaf
+from ireneo.pyramid.render import block, header
+
+WRITING = Writing(prompt="story-1", model="m", tokens_in=1, tokens_out=1, supported=1.0, recall=1.0)
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def node(messages: list[Message], *texts: str, names: tuple[str, ...] = (), length: int = 0) -> Summary:
+    lines = tuple(Line(text=text, position=number, weight=1.0) for number, text in enumerate(texts))
+    mentions = tuple(Mention(name, 2.0) for name in names)
+    out = story_record(
+        messages, (Section(name="story", lines=lines), Section(name="artifacts", lines=(Line(names=mentions),)))
+    )
+    return replace(out, last_position=out.first_position + length - 1) if length else out
+
+
+def test_a_header_says_what_it_stands_for() -> None:
+    told = replace(node(story()[:8], length=600), id="s_8f2kabcdefgh", retellings=2)
+    assert header(told) == "[STORY] 600 messages · open with s_8f2kabc · retold twice"
+    assert header(replace(told, retellings=3), "Tom lied").endswith(" · retold 3 times · (disputed): Tom lied")
+    assert header(replace(told, retellings=1)).endswith("s_8f2kabc")
+
+
+def test_sentences_are_prose_and_names_follow_them() -> None:
+    told = node(story()[:8], "The ferry came", "Vera left.")
+    assert block(told, told.lines("story"), ["Orsk", "Ilse"]).splitlines()[1:] == [
+        "The ferry came. Vera left.",
+        "Names: Orsk, Ilse",
+    ]
+
+
+def test_what_is_said_already_is_not_named_again() -> None:
+    told = node(story()[:8], "The ferry came in late that night.", names=("Orsk", "Ilse"))
+    (text,) = tell_blocks([told], 200, words, said=["Where is Orsk's ship?"])
+    assert text.endswith("Names: Ilse")
+
+
+def test_a_name_stands_in_one_block_only() -> None:
+    first = node(story()[:8], "The ferry came in late that night.", names=("Orsk",))
+    second = node(story()[8:16], "The guards went home in the rain.", names=("Orsk",))
+    assert "\n".join(tell_blocks([first, second], 200, words)).count("Orsk") == 1
+
+
+def test_no_block_is_silent_while_another_is_rich() -> None:
+    many = tuple(f"On day {n} the long siege of the old harbour went on and on." for n in range(40))
+    old = node(story()[:8], *many, length=9_600)
+    new = node(story()[8:16], "Vera found the key of the cellar at last.", "Tom left for Marrow in the rain.")
+    texts = tell_blocks([old, new], 120, words)
+    assert all(len(text.splitlines()) > 1 for text in texts)
+    assert words(texts[0]) > words(texts[1])
+
+
+def test_where_the_headers_have_no_room_the_shortest_stretches_go() -> None:
+    nodes = [node(story()[:8], "Vera left.", length=600), node(story()[8:16], "Tom left.")]
+    texts = tell_blocks(nodes, 10, words)
+    assert texts[0].startswith("[STORY] 600")
+    assert texts[1] == ""
+    assert tell_blocks(nodes, 0, words) == ["", ""]
+    assert tell_blocks([], 100, words) == []
+
+
+def test_what_a_model_wrote_is_read_whole_where_there_is_room() -> None:
+    text = ("Vera came to the inn.", "There she lied.", "It was a small lie, of the kind that grows.", "Then she left.")
+    written = replace(node(story()[:8], *text), writing=WRITING)
+    other = node(story()[8:16], *(f"Day {n} of the siege was cold, and Orsk was angry." for n in range(20)))
+    assert " ".join(text) in tell_blocks([written, other], 120, words)[0]
+
+
+def test_wide_and_narrow_come_from_one_record() -> None:
+    messages = story()
+    told = story_record(messages, tell_leaf(messages))
+    narrow, wide = (tell_blocks([told], room, words)[0] for room in (50, 300))
+    assert words(narrow) <= 50 < words(wide)
+    assert "Vera: “I lied about the letter.”" in wide

@@ -1,0 +1,175 @@
+"""The offline summariser of stories: sentences, names, and what is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from tests.golden.small_story import story, story_record
+
+from ireneo.context.summary import Section
+from ireneo.log.ids import message_id
+from ireneo.log.message import Draft, Message, Role, Text
+from ireneo.pyramid.offline.leaf import MAX_LINES, MAX_NAMES, tell_leaf
+from ireneo.pyramid.offline.names import key_words, names_in
+from ireneo.pyramid.offline.rollup import tell_deeper
+from ireneo.pyramid.offline.sentences import clipped, sentences
+from ireneo.pyramid.offline.turns import is_chatter, is_heading, salience
+
+
+def messages(*said: str | tuple[str, str], roles: Sequence[Role] = ("assistant",)) -> list[Message]:
+    out: list[Message] = []
+    for number, each in enumerate(said):
+        author, text = each if isinstance(each, tuple) else (None, each)
+        role = roles[number % len(roles)]
+        parts = (Text(text=text, author=author),)
+        out.append(
+            Message(
+                id=message_id(out[-1].id if out else None, role, parts),
+                parent=out[-1].id if out else None,
+                position=number,
+                turn=number + 1,
+                tokens=0,
+                thinking_tokens=0,
+                total_tokens=0,
+                draft=Draft(role=role, parts=parts),
+            )
+        )
+    return out
+
+
+def lines(sections: Sequence[Section], name: str = "story") -> list[str]:
+    return [line.text for section in sections if section.name == name for line in section.lines]
+
+
+def names(sections: Sequence[Section]) -> list[str]:
+    return [
+        mention.name
+        for section in sections
+        if section.name == "artifacts"
+        for line in section.lines
+        for mention in line.names
+    ]
+
+
+def test_quotations_stay_whole_and_abbreviations_end_nothing() -> None:
+    text = 'Mr. Hale rose. "I lied. Forgive me," he said. "Where is she?" asked Dr. Mora.'
+    assert list(sentences(text)) == [
+        "Mr. Hale rose.",
+        '"I lied. Forgive me," he said.',
+        '"Where is she?" asked Dr. Mora.',
+    ]
+
+
+def test_stage_directions_and_markup_come_off() -> None:
+    assert list(sentences("(laughs) *The door opens slowly.* (all laugh)")) == ["The door opens slowly."]
+
+
+def test_long_sentences_end_at_a_clause() -> None:
+    long = "The old ferry came in from Marrow, " * 12
+    assert clipped(long).endswith("Marrow…")
+    assert len(clipped(long)) <= 280
+
+
+def test_a_name_is_what_is_written_large_within_sentences() -> None:
+    found = names_in(["Vera met Captain Orsk of Marrow.", "Then Orsk left.", "Orsk was tired, and The Captain knew."])
+    assert found[0] == ("Captain Orsk of Marrow",)
+    assert found[2] == ("Orsk", "Captain")
+    assert key_words("Captain Orsk of Marrow") == ("captain", "orsk", "marrow")
+
+
+def test_german_nouns_are_no_names() -> None:
+    told = tell_leaf(
+        messages(
+            "Viktor wartete am Ofen. Anna kam in die alte Mühle, und der Müller schloss die Tür.",
+            "„Wo ist der Brief?“, fragte Anna. Da gestand Viktor, dass er ihn verbrannt hatte.",
+        )
+    )
+    assert set(names(told)) == {"Anna", "Viktor"}
+
+
+def test_french_is_not_taken_for_german() -> None:
+    told = tell_leaf(messages("La mère de Claire avait caché la lettre des Duval à Lyon, dans le four des voisins."))
+    assert names(told) == ["Claire", "Duval", "Lyon"]
+
+
+def test_scripts_without_case_have_names_too() -> None:
+    told = tell_leaf(
+        messages("太郎は京都に着いた。花子が駅で待っていた。", "花子は黙っていた。マルコは太郎を許さなかった。")
+    )
+    assert {"太郎", "花子"} <= set(names(told))
+    assert lines(told)
+
+
+@pytest.mark.parametrize(
+    "idle", ["Hello!", "Yeah, okay, sure.", "Haha, that is the best thing I heard all day.", "Can I go with?", "Hm."]
+)
+def test_chatter_is_left_out(idle: str) -> None:
+    assert is_chatter(idle)
+
+
+def test_titles_of_chapters_are_headings() -> None:
+    assert is_heading("The Captain's Last Journey to Marrow")
+    assert not is_heading("The captain left for Marrow with his last crew.")
+
+
+def test_turns_of_the_story_weigh_more_than_the_dice() -> None:
+    turn = salience("Mother Quill dies, and Edwin confesses that he betrayed her.")
+    assert turn > 2 * salience("The sky above the harbour was a pale grey colour.")
+    assert salience("He attacks, and I roll a d20 for damage.") < 0.5 * salience("He attacks the old keeper at night.")
+
+
+def test_a_character_is_named_before_what_she_says_and_a_narrator_is_not() -> None:
+    told = lines(tell_leaf(story()))
+    assert "Vera: “I lied about the letter.”" in told
+    assert "Aldous is arrested." not in told  # It is too short to say anything.
+    assert any(line.startswith("Captain Orsk arrives with two guards") for line in told)
+    assert not any("Haha" in line or "Lol" in line for line in told)
+
+
+def test_the_narrator_of_a_game_is_known_by_what_he_says() -> None:
+    said = [
+        ("MO", "You see the gate of Fort Dunmere, and the guards before it are dead. The banner of Ilse is burning."),
+        ("JO", "I look for my bow, and I hide behind the wall of the fort."),
+        ("AL", "I follow her, and I whisper to my raven that we are there."),
+    ]
+    told = lines(tell_leaf(messages(*said)))
+    assert told[0].startswith("You see the gate")
+    assert "JO: “I look for my bow, and I hide behind the wall of the fort.”" in told
+
+
+def test_user_and_assistant_are_told_apart_where_they_speak_of_themselves() -> None:
+    told = tell_leaf(
+        messages(
+            "I moved to Lisbon with my sister Ruth.", "Lisbon is where Ruth was born.", roles=("user", "assistant")
+        )
+    )
+    assert lines(told) == ["User: “I moved to Lisbon with my sister Ruth.”", "Lisbon is where Ruth was born."]
+    assert "User" not in names(told)
+
+
+def test_nothing_said_is_nothing_told() -> None:
+    assert tell_leaf([]) == ()
+    assert tell_leaf(messages("", "   ")) == ()
+    assert tell_deeper([]) == ()
+
+
+def test_a_leaf_is_bounded() -> None:
+    many = messages(
+        *(f"In the year of fire Lord Quorl{'abcdefghij'[n % 10]}{n} found the key of Mark{n}." for n in range(300))
+    )
+    told = tell_leaf(many)
+    assert len(lines(told)) == MAX_LINES
+    assert len(names(told)) <= MAX_NAMES
+
+
+def test_a_deeper_summary_tells_of_all_its_time() -> None:
+    parts = []
+    for number in range(24):
+        stretch = messages(
+            *(f"In the town Bel{number} the keeper number {n} found a secret letter." for n in range(12))
+        )
+        parts.append(story_record(stretch, tell_leaf(stretch)))
+    told = lines(tell_deeper(parts))
+    assert len(told) <= 60
+    assert all(any(f"Bel{number} " in line for line in told) for number in range(0, 24, 2))
