@@ -6,17 +6,14 @@ from collections.abc import Sequence
 
 from ireneo.context.summary import Summary
 from ireneo.engine.doctor.finding import Found, named, stretch_of
-from ireneo.engine.doctor.summaries import Shelf, above_of, broken
+from ireneo.engine.doctor.summaries import Shelf, above_of, broken, is_running
 from ireneo.log.branch import Head, SessionKey
 from ireneo.ports.store import Transaction
-
-RUNNING = "/running/"
-"""Of this kind each summary covers all that came before, and only the last one is shown."""
 
 
 async def check_doubles(tx: Transaction, key: SessionKey, heads: Sequence[Head], shelf: Shelf) -> list[Found]:
     """Which summaries cover each other's messages along the branches that stand on `heads`."""
-    kinds = sorted({(each.family, each.depth) for each in shelf.canonical if RUNNING not in each.family})
+    kinds = sorted({(each.family, each.depth) for each in shelf.canonical if not is_running(each)})
     above = above_of(shelf)
     found: dict[tuple[str, str], Found] = {}
     for head in heads:

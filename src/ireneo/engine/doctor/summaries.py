@@ -135,9 +135,17 @@ def is_partial(summary: Summary) -> bool:
     return "/as/" in summary.family
 
 
+def is_running(summary: Summary) -> bool:
+    """Whether it is one that all is folded into again and again: each covers all that came before it.
+
+    Only the last is shown, and what was folded into it is not kept.
+    """
+    return "/running/" in summary.family
+
+
 def _unmade(summary: Summary, shelf: Shelf) -> str:
     """A summary that was made from others which are not there, or not what it says."""
-    if summary.writing is not None or not summary.sources:
+    if summary.writing is not None or not summary.sources or is_running(summary):
         return ""
     parts = [shelf.there[source] for source in summary.sources if source in shelf.there]
     if len(parts) < len(summary.sources):

@@ -14,6 +14,8 @@ from ireneo.faces.cli.words import counted, printable
 
 LABEL = 11
 """Columns before a sentence."""
+MOST = 20
+"""So many findings of one session that are alike are shown."""
 _STYLES = {"fault": "red", "mended": "color(71)", "note": "color(136)"}
 
 
@@ -49,8 +51,11 @@ def show_findings(
 
 def _show_run(screen: Console, found: Sequence[Told]) -> None:
     for advice, run in groupby(found, key=lambda each: (each.advice, each.label)):
-        for each in run:
+        alike = list(run)
+        for each in alike[:MOST]:
             _labelled(screen, each.label, printable(each.text))
+        if len(alike) > MOST:
+            _labelled(screen, "", f"… {len(alike) - MOST:,} more like these; --json has them all", dim=True)
         if advice[0]:
             _labelled(screen, "", f"→ {printable(advice[0])}", dim=True)
 
