@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from ireneo.engine.session import Session
     from ireneo.engine.spending import Limits
     from ireneo.engine.summarise import Summarised
+    from ireneo.engine.tree import Tree
     from ireneo.engine.work.worked import Worked
     from ireneo.errors import BadInput, IreneoError, StoreError
     from ireneo.formats.chat.registry import CHAT_FORMATS, chat_format
-    from ireneo.formats.logs.format import Fault, LogFormat, LoggedSession
+    from ireneo.formats.logs.format import LogFormat, LoggedSession
     from ireneo.formats.logs.registry import LOG_FORMATS, log_format, recognise
     from ireneo.log.message import Draft, Message
     from ireneo.ports.store import SessionInfo
@@ -44,7 +45,6 @@ __all__ = [
     "Context",
     "Draft",
     "Expanded",
-    "Fault",
     "IreneoError",
     "Limits",
     "LogFormat",
@@ -59,6 +59,7 @@ __all__ = [
     "StoreError",
     "Summarised",
     "Summary",
+    "Tree",
     "ViewRow",
     "Worked",
     "chat_format",
@@ -77,7 +78,6 @@ _HOMES = {
     "Context": "ireneo.engine.encode",
     "Draft": "ireneo.log.message",
     "Expanded": "ireneo.engine.expand",
-    "Fault": "ireneo.formats.logs.format",
     "IreneoError": "ireneo.errors",
     "Limits": "ireneo.engine.spending",
     "LogFormat": "ireneo.formats.logs.format",
@@ -92,6 +92,7 @@ _HOMES = {
     "StoreError": "ireneo.errors",
     "Summarised": "ireneo.engine.summarise",
     "Summary": "ireneo.context.summary",
+    "Tree": "ireneo.engine.tree",
     "ViewRow": "ireneo.engine.encode",
     "Worked": "ireneo.engine.work.worked",
     "chat_format": "ireneo.formats.chat.registry",

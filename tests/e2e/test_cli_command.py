@@ -29,6 +29,7 @@ COMMANDS = (
     "sessions",
     "context",
     "expand",
+    "tree",
     "compact",
     "snapshot",
     "rewind",
@@ -38,6 +39,8 @@ COMMANDS = (
     "release",
     "dispute",
     "summarise",
+    "doctor",
+    "prune",
     "formats",
     "demo",
 )

@@ -361,6 +361,9 @@ class Stores(RuleBasedStateMachine):
         assert list(await tx.leases.of_session(key)) == sorted(model.leases.values(), key=lambda each: each.work)
         assert list(await tx.upkeep.summaries(key)) == [each.id for each in model.listed()]
         assert list(await tx.upkeep.ends(key)) == model.ends()
+        assert list(await tx.rebuilds.of_session(key)) == sorted(
+            model.rebuilds.values(), key=lambda each: (each.at_position, each.at, each.family, each.budget_tokens)
+        )
         assert list(await tx.summaries.families(key)) == sorted({each.family for each in model.summaries.values()})
         leaves = [path for path in model.paths.values() if path[-1] in model.branches.values()]
         for path in leaves:

@@ -17,7 +17,9 @@ from ireneo.engine import branches
 from ireneo.engine import context as cutting
 from ireneo.engine import expand as expanding
 from ireneo.engine import notes as noting
+from ireneo.engine import prune as pruning
 from ireneo.engine import summarise as summarising
+from ireneo.engine import tree as seeing
 from ireneo.engine.append import Appended
 from ireneo.engine.context import ComposedCache
 from ireneo.engine.encode import Context
@@ -26,12 +28,14 @@ from ireneo.engine.leasing import Worker
 from ireneo.engine.means import Means
 from ireneo.engine.models import Models
 from ireneo.engine.notes import Pin
+from ireneo.engine.prune import Loose
 from ireneo.engine.story.context import TellingCache, story_context
 from ireneo.engine.story.preset import preset_of
 from ireneo.engine.story.tell import voice_of
 from ireneo.engine.summarise import Summarised
 from ireneo.engine.tools import Tool
 from ireneo.engine.tools import tools as tools_of
+from ireneo.engine.tree import Tree
 from ireneo.engine.work.desk import Desk
 from ireneo.engine.work.stories import StoryWork
 from ireneo.engine.work.worked import Worked, summarised_by
@@ -42,6 +46,7 @@ from ireneo.formats.logs.registry import chat_format_of
 from ireneo.log.annotation import Annotation
 from ireneo.log.branch import MAIN, Head, SessionKey
 from ireneo.log.message import Draft, Message, Text
+from ireneo.ports.upkeep import Pruned
 from ireneo.prompts.voices import Voice
 
 Given: TypeAlias = "Draft | Mapping[str, object] | str | object"
@@ -219,6 +224,30 @@ class Session:
         """Where each branch stands. Raises SessionNotFound before the first append."""
         async with self._store.read() as tx:
             return await tx.sessions.branches(self.key)
+
+    async def tree(self, preset: str | Policy | None = None, as_: str = "") -> Tree:
+        """What the branch has become: its summaries depth by depth, where others leave it, and its open threads.
+
+        As `preset` cuts it, or as the session is cut where none is named; `as_` looks at the memory of one character
+        of a story. Writes nothing. Raises BadInput for a preset that there is not.
+        """
+        policy = seeing.preset_of(self._source) if preset is None else _policy(preset)
+        return await seeing.tree(self._store, self.key, self.branch, policy.seen(as_), self._count, self._means.voice)
+
+    async def loose(self, without: str = "") -> Loose:
+        """What `prune` would take out now, or once the branch `without` were dropped. Raises as `drop` does."""
+        return await pruning.loose(self._store, self.key, without)
+
+    async def prune(self) -> Pruned:
+        """Take out every message that no branch leads to, for good, with all that hangs on it."""
+        return await pruning.prune(self._store, self.key)
+
+    async def drop(self, branch: str) -> None:
+        """Forget the name of a branch; its messages stay until `prune`.
+
+        Raises BadInput where there is no such branch, or where no other one leads to a message.
+        """
+        await pruning.drop(self._store, self.key, branch)
 
     async def messages(self, first: int = 0, last: int | None = None) -> Sequence[Message]:
         """Read the branch's path from position `first` to `last`, both included (its end, where none is given)."""

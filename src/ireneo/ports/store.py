@@ -164,6 +164,9 @@ class RebuildsPort(Protocol):
     async def put(self, key: SessionKey, rebuild: Rebuild) -> None:
         """Store a mark; one at the same head, family and budget is replaced. Raises as `SummariesPort.put` does."""
 
+    async def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
+        """Every mark of a session, on whatever path, by position, then head, family and budget."""
+
 
 class AnnotationsPort(Protocol):
     """The pins, releases and disputes of a session's tree."""

@@ -100,6 +100,11 @@ class MemoryRebuilds:
             raise BadInput(f"The rebuild gives a position at which its edge {rebuild.at} doesn't stand.")
         tree.rebuilds[rebuild.family, rebuild.budget_tokens, rebuild.at] = rebuild
 
+    async def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
+        """Every mark of a session."""
+        marks = self._shelf.see(key).rebuilds.values()
+        return sorted(marks, key=lambda mark: (mark.at_position, mark.at, mark.family, mark.budget_tokens))
+
 
 class MemoryAnnotations:
     """`ireneo.ports.store.AnnotationsPort` over one open transaction."""

@@ -37,6 +37,10 @@ class SqliteRebuilds:
         """Store a mark."""
         await self._channel.change(put_rebuild, key, rebuild)
 
+    async def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
+        """Every mark of a session."""
+        return await self._channel.ask(list_rebuilds, key)
+
 
 def last_rebuild(
     database: apsw.Connection, key: SessionKey, to: MessageId, family: str, budget_tokens: int
@@ -93,3 +97,23 @@ def put_rebuild(database: apsw.Connection, key: SessionKey, rebuild: Rebuild) ->
             "taken_up": msgspec.json.encode(rebuild.taken_up).decode(),
         },
     )
+
+
+def list_rebuilds(database: apsw.Connection, key: SessionKey) -> list[Rebuild]:
+    """Every mark of a session, by position."""
+    session = find_session(database, key)
+    if session is None:
+        return []
+    return [
+        Rebuild(
+            family=family,
+            budget_tokens=budget_tokens,
+            at=at,
+            at_position=at_position,
+            target_tokens=target_tokens,
+            taken_up=_TEXTS.decode(taken_up),
+        )
+        for family, budget_tokens, at, at_position, target_tokens, taken_up in database.execute(
+            SQL["list_rebuilds"], {"key": session.key}
+        )
+    ]

@@ -48,7 +48,7 @@ def read_session(given: str, session: str | None, format: str) -> tuple[ireneo.L
         if others:
             all_of = counted(others + 1, "session")
             warn(f"{file.label} holds {all_of}; this is the first, {logged.id}. Name another with --session.")
-        warn_of_faults(file.label, logged.faults)
+        warn_of_faults(file.label, [(fault.line, fault.message) for fault in logged.faults])
         warn_of_damage(file)
     return logged, log
 

@@ -15,13 +15,16 @@ from ireneo.faces.cli.branches import fork, rewind
 from ireneo.faces.cli.compact import compact
 from ireneo.faces.cli.context import context
 from ireneo.faces.cli.demo import demo
+from ireneo.faces.cli.doctor import doctor
 from ireneo.faces.cli.expand import expand
 from ireneo.faces.cli.groups import grouped
 from ireneo.faces.cli.imports import import_logs
 from ireneo.faces.cli.pins import dispute, pin, pins, release
+from ireneo.faces.cli.prune import prune
 from ireneo.faces.cli.sessions import formats, sessions
 from ireneo.faces.cli.snapshot import snapshot
 from ireneo.faces.cli.summarise import summarise
+from ireneo.faces.cli.tree import tree
 from ireneo.faces.cli.work import work
 
 # Newer versions of Typer bring a click of their own: this is the error of a wrong command line in all of them.
@@ -54,9 +57,9 @@ def main(
 
 app.command("import")(import_logs)
 _COMMANDS = (
-    *(sessions, context, expand, compact, snapshot, rewind, fork),
+    *(sessions, context, expand, tree, compact, snapshot, rewind, fork),
     *(pin, pins, release, dispute, summarise, work),
-    *(formats, demo),
+    *(doctor, prune, formats, demo),
 )
 for command in _COMMANDS:
     app.command()(grouped(command))

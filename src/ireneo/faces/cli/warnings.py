@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-import ireneo
 from ireneo.faces.cli.files import LogFile
 from ireneo.faces.cli.words import counted
 
@@ -37,10 +36,10 @@ def log_on_stderr() -> Iterator[None]:
         log.removeHandler(said)
 
 
-def warn_of_faults(label: str, faults: Sequence[ireneo.Fault]) -> None:
-    """Name file, line and fault of each."""
-    for fault in faults[:SHOWN]:
-        warn(f"{label}:{fault.line}: {fault.message}")
+def warn_of_faults(label: str, faults: Sequence[tuple[int, str]]) -> None:
+    """Name the file of each, and the line and what is wrong there, as `faults` give them."""
+    for line, message in faults[:SHOWN]:
+        warn(f"{label}:{line}: {message}")
     if len(faults) > SHOWN:
         warn(f"{label}: {counted(len(faults) - SHOWN, 'fault')} more.")
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from ireneo.context.summary import SummaryId
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
+from ireneo.log.branch import SessionKey
 from ireneo.log.message import Message
 from ireneo.ports.store import Rebuild, Store
 from ireneo.testing.conformance.check import check
 from ireneo.testing.conformance.expect import expect, expect_error
-from ireneo.testing.conformance.material import FAMILY, KEY, after, numbered, rebuilt, tell, tell_after
+from ireneo.testing.conformance.material import FAMILY, KEY, SPACE, after, numbered, rebuilt, tell, tell_after
+
+NEVER = SessionKey(SPACE, "never made")
 
 
 async def put(store: Store, *rebuilds: Rebuild) -> None:
@@ -101,3 +104,15 @@ async def a_mark_needs_its_edge(store: Store) -> None:
         with expect_error(BadInput, "a mark with a wrong position"):
             await tx.rebuilds.put(KEY, wrong)
         expect(await tx.rebuilds.last(KEY, m[-1].id, FAMILY, 1000), None, "what is stored")
+
+
+@check
+async def every_mark_of_a_session_is_listed(store: Store) -> None:
+    """A session's marks are listed by position, those on other paths too; a session that was never made has none."""
+    m = await tell(store, numbered(6))
+    fork = await tell_after(store, m[2], numbered(3, "fork"))
+    near, far, aside = rebuilt(m[1]), rebuilt(m[4], budget_tokens=2000), rebuilt(fork[0], family="family-2")
+    await put(store, far, aside, near)
+    async with store.read() as tx:
+        expect(list(await tx.rebuilds.of_session(KEY)), [near, aside, far], "the marks")
+        expect(list(await tx.rebuilds.of_session(NEVER)), [], "the marks of a session that is not there")

@@ -8,6 +8,12 @@ WHERE session = :key AND family = :family AND budget_tokens = :budget_tokens
 ORDER BY at_position DESC
 LIMIT 1;
 
+-- name: list_rebuilds
+SELECT family, budget_tokens, at, at_position, target_tokens, taken_up
+FROM rebuilds
+WHERE session = :key
+ORDER BY at_position, at, family, budget_tokens;
+
 -- name: put_rebuild
 INSERT INTO rebuilds (session, family, budget_tokens, segment, at_position, at, target_tokens, taken_up)
 VALUES (:key, :family, :budget_tokens, :segment, :at_position, :at, :target_tokens, :taken_up)

@@ -133,3 +133,16 @@ def working() -> Iterator[Callable[[str, int, int, int], None]]:
             bar.update(task, description=session, completed=done + 1, total=done + 1 + behind, left=left)
 
         yield step
+
+
+@contextmanager
+def checking_bar(total: int) -> Iterator[Callable[[int], None]]:
+    """A bar of the messages that were looked at, which is told how many more; none where there is no terminal."""
+    if not total or not sys.stderr.isatty():
+        yield lambda messages: None
+        return
+    from rich.progress import MofNCompleteColumn, TimeRemainingColumn
+
+    with _bar(MofNCompleteColumn(), TimeRemainingColumn()) as bar:
+        task = bar.add_task("messages", total=total)
+        yield lambda messages: bar.update(task, advance=messages)

@@ -1,0 +1,1 @@
+"""What is wrong with a store at rest, and what of it can be mended."""

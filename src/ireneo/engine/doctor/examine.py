@@ -1,0 +1,124 @@
+"""Look a store over at rest, and mend what can be mended without touching the log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.engine.doctor.doubles import check_doubles
+from ireneo.engine.doctor.finding import RESTORE, UNREADABLE, Cure, Finding, Found, fault
+from ireneo.engine.doctor.leases import check_leases
+from ireneo.engine.doctor.marks import check_marks
+from ireneo.engine.doctor.messages import Told, check_messages
+from ireneo.engine.doctor.paths import check_paths
+from ireneo.engine.doctor.summaries import check_summaries, read_shelf
+from ireneo.engine.limbs import limbs
+from ireneo.errors import BadInput
+from ireneo.log.branch import SessionKey
+from ireneo.ports.store import Store, Transaction
+
+SOLVED = "It is gone with what was mended."
+
+
+class Look(Struct, frozen=True, kw_only=True):
+    """How the sessions are looked at."""
+
+    now: datetime
+    faults: Sequence[str]
+    """What the store says of itself."""
+    quick: bool
+    told: Told
+
+
+async def examine(store: Store, space: str, now: datetime, *, mend: bool, quick: bool, told: Told) -> list[Finding]:
+    """What is wrong with the store as a whole and with each session of a space, faults and notes.
+
+    `quick` leaves out whether each message is what its id says, which reads all of the log.
+    """
+    async with store.read() as tx:
+        faults = list(await tx.upkeep.faults())
+        look = Look(now=now, faults=faults, quick=quick, told=told)
+        found: list[Found] = []
+        keys: list[SessionKey] = []
+        try:
+            keys += [info.key for info in await tx.sessions.list(space)]
+        except UNREADABLE as error:
+            found.append(fault("", f"The sessions can't be listed: {str(error).rstrip('.')}."))
+    for key in keys:
+        of_session = await _look(store, key, look)
+        if mend:
+            of_session = await _mend(store, key, of_session)
+        found += of_session
+    known = {name for each in found for name in each.about}
+    left = faults
+    if mend and any(each.finding.mended for each in found):
+        async with store.read() as tx:
+            left = list(await tx.upkeep.faults())
+    of_store = [_of_store(each, mended=each not in left) for each in faults if not any(name in each for name in known)]
+    return [*of_store, *(each.finding for each in found)]
+
+
+def _of_store(sentence: str, *, mended: bool) -> Finding:
+    return Finding(kind="fault", session="", text=sentence, mended=mended, advice=SOLVED if mended else RESTORE)
+
+
+async def _look(store: Store, key: SessionKey, look: Look) -> list[Found]:
+    """What is wrong with a session; one that is broken so far that it can't be read is told as such."""
+    found: list[Found] = []
+    async with store.read() as tx:
+        try:
+            await _examine(tx, key, look, found)
+        except UNREADABLE as error:
+            found.append(fault(key.session, f"It can't be looked at to its end: {str(error).rstrip('.')}."))
+    return found
+
+
+async def _examine(tx: Transaction, key: SessionKey, look: Look, found: list[Found]) -> None:
+    shelf = await read_shelf(tx, key)
+    branches = await tx.sessions.branches(key)
+    heads = [(name, head) for name, head in branches.items() if head is not None]
+    ends = await tx.upkeep.ends(key)
+    found += await check_leases(tx, key, shelf, look.now)
+    sick = await check_summaries(tx, key, shelf, look.faults)
+    sick += await check_doubles(tx, key, [head for _, head in heads], shelf)
+    found += sick
+    gone = {name for each in sick if each.cure for name in each.cure.discard}
+    found += await check_marks(tx, key, [*(head for _, head in heads), *ends], shelf, gone)
+    grown = await limbs(tx, key, [*heads, *(("", end) for end in ends)])
+    found += check_paths(key, branches, grown)
+    if not look.quick:
+        found += await check_messages(tx, key, grown, look.told)
+
+
+async def _mend(store: Store, key: SessionKey, found: Sequence[Found]) -> list[Found]:
+    """Do what mends the findings, all in one transaction."""
+    if not any(each.cure for each in found):
+        return list(found)
+    async with store.write() as tx:
+        return [await _mended(tx, key, each, each.cure) if each.cure else each for each in found]
+
+
+async def _mended(tx: Transaction, key: SessionKey, found: Found, cure: Cure) -> Found:
+    try:
+        await _apply(tx, key, cure)
+    except BadInput as error:
+        advice = f"It can't be mended: {error} {RESTORE}"
+        return replace(found, finding=replace(found.finding, advice=advice))
+    return replace(found, finding=replace(found.finding, mended=True, advice=cure.done))
+
+
+async def _apply(tx: Transaction, key: SessionKey, cure: Cure) -> None:
+    await tx.upkeep.discard(key, cure.discard)
+    if cure.forget:
+        # Whoever took the work since is at it.
+        stands = await tx.leases.of_session(key)
+        for lease in cure.forget:
+            if lease in stands:
+                await tx.leases.forget(key, lease.work)
+    if cure.mark is not None:
+        before, after = cure.mark
+        if before in await tx.rebuilds.of_session(key):
+            await tx.rebuilds.put(key, after)

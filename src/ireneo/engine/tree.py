@@ -1,0 +1,264 @@
+"""What a session has become: its summaries depth by depth, its branches, and the threads that are open at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.context.policy import CODING, STORY, Policy
+from ireneo.context.render import order, render
+from ireneo.context.summary import Level, Summary, SummaryId
+from ireneo.context.terms import Terms
+from ireneo.context.thread import Thread
+from ireneo.context.weigh import Count
+from ireneo.engine.limbs import Limb, limbs
+from ireneo.engine.texts import best_texts
+from ireneo.log.branch import Head, SessionKey
+from ireneo.log.message import MessageId
+from ireneo.ports.store import Store, Transaction
+from ireneo.prompts import PROMPTS
+from ireneo.prompts.voices import Voice
+
+CHAT = "chat:"
+"""The source of a session that is a story or a conversation of several voices begins so."""
+
+
+class OpenThread(Struct, frozen=True, kw_only=True):
+    """A thread as it was opened."""
+
+    id: str
+    kind: str
+    text: str
+    who: str
+    whom: str
+    position: int
+    """Where on the path it was opened."""
+
+
+class Node(Struct, frozen=True, kw_only=True):
+    """A summary in its place on the path."""
+
+    id: SummaryId
+    """The canonical one's, which opens it; whoever wrote its text."""
+    level: Level
+    depth: int
+    first: MessageId
+    last: MessageId
+    first_position: int
+    last_position: int
+    messages: int
+    """How many messages it covers."""
+    tokens: int
+    """What its text costs."""
+    source_tokens: int
+    """What the messages that it covers cost."""
+    leaves: int
+    retellings: int
+    text: str
+    """The best text that there is, in full."""
+    model: str
+    """Who wrote the text; empty: it is the one that the structure gives."""
+    shown: bool
+    """Whether it is one of the widest: those are what a context shows."""
+    sources: tuple[SummaryId, ...]
+    """The summaries right under it."""
+    threads: tuple[OpenThread, ...]
+    """What was opened within it and is open at its end."""
+
+
+class TreeBranch(Struct, frozen=True, kw_only=True):
+    """A branch beside the others."""
+
+    name: str
+    head: MessageId | None
+    """None: it stands before the first message."""
+    messages: int
+    """How many messages its path has."""
+    tokens: int
+    parent: str
+    """The branch that it leaves; empty where it leaves none."""
+    shared: int
+    """How many messages it shares with that one."""
+    forks_at: MessageId | None
+    """The last of them."""
+    summarised: int
+    """How many messages its widest summaries cover."""
+
+
+class Tree(Struct, frozen=True, kw_only=True):
+    """A session as it stands on one branch."""
+
+    session: str
+    branch: str
+    preset: str
+    head: MessageId | None
+    messages: int
+    """How many messages the path to the head has."""
+    tokens: int
+    """What they cost."""
+    live: int
+    """How many messages stand behind the last summary."""
+    live_tokens: int
+    behind: int
+    """Of a story: of those behind the last summary, how many make whole leaves that nobody has written yet."""
+    nodes: tuple[Node, ...]
+    """By their first positions, the widest first."""
+    branches: tuple[TreeBranch, ...]
+    """The one that this stands on, then the others by name."""
+    threads: tuple[OpenThread, ...]
+    """What is open at the end of the summaries."""
+
+
+def preset_of(source: str | None) -> Policy:
+    """The preset of a session where none is named, by the source that it came from."""
+    return STORY if (source or "").startswith(CHAT) else CODING
+
+
+def voice_of(policy: Policy, voice: Voice) -> Voice:
+    """In whose voice the texts are that are shown: a story is told in the third person, a memory of one's own first."""
+    if policy.pyramid is None:
+        return voice
+    return "first" if policy.seen_by else "third"
+
+
+async def tree(store: Store, key: SessionKey, branch: str, policy: Policy, count: Count, voice: Voice) -> Tree:
+    """Read the summaries along the path to the branch's head, and where the other branches leave it."""
+    async with store.read() as tx:
+        head = await tx.log.head(key, branch)
+        shown = await tx.summaries.frontier(key, head.id, policy.family) if head else ()
+        found = await _with_sources(tx, key, shown)
+        notes = tuple(await tx.annotations.on_path(key, head.id)) if head else ()
+        terms = Terms(budget=0, policy=policy, count=count, notes=notes)
+        told = await _told(tx, key, found, terms, voice_of(policy, voice))
+        live, live_tokens = await _live(tx, key, head, shown)
+        branches = await _branches(tx, key, branch, policy.family)
+    widest = {each.id for each in shown}
+    by_id = {summary.id: text for summary, text in zip(found, told, strict=True)}
+    return Tree(
+        session=key.session,
+        branch=branch,
+        preset=policy.name,
+        head=head.id if head else None,
+        messages=head.position + 1 if head else 0,
+        tokens=head.total_tokens if head else 0,
+        live=live,
+        live_tokens=live_tokens,
+        behind=_behind(live, policy),
+        nodes=tuple(_node(each, by_id[each.id], each.id in widest, count) for each in found),
+        branches=tuple(branches),
+        threads=open_at_end([by_id[each.id] for each in shown]),
+    )
+
+
+def whole_text(summary: Summary) -> str:
+    """All that a summary says, as its reader sees it."""
+    if summary.level == "story":
+        return " ".join(line.text for line in summary.lines("story"))
+    lines = {
+        name: [(line, [mention.name for mention in line.names]) for line in summary.lines(name)]
+        for name in order(summary)
+    }
+    return render(summary, lines)
+
+
+def open_at_end(row: Sequence[Summary]) -> tuple[OpenThread, ...]:
+    """The threads that are open behind a row of adjacent summaries, in the order in which they were opened."""
+    threads: dict[str, Thread] = {}
+    for summary in row:
+        for closed in summary.threads.closed:
+            threads.pop(closed, None)
+        threads.update((each.id, each) for each in summary.threads.opened)
+    return tuple(_thread(each) for each in threads.values())
+
+
+async def _with_sources(tx: Transaction, key: SessionKey, shown: Sequence[Summary]) -> list[Summary]:
+    """The summaries that are shown and all that stand under them, by position, the widest first."""
+    found: dict[str, Summary] = {}
+    row = list(shown)
+    while row:
+        found.update((each.id, each) for each in row)
+        under = dict.fromkeys(source for each in row for source in each.sources if source not in found)
+        row = list(await tx.summaries.get(key, list(under))) if under else []
+    return sorted(found.values(), key=lambda each: (each.first_position, -each.last_position, -each.depth))
+
+
+async def _told(
+    tx: Transaction, key: SessionKey, summaries: Sequence[Summary], terms: Terms, voice: Voice
+) -> list[Summary]:
+    """Each summary, or the best text that a model wrote of it."""
+    asked = [each for each in summaries if each.level in PROMPTS]
+    texts = await best_texts(tx, key, asked, terms, voice, None) if asked else []
+    written = {each.id: text for each, text in zip(asked, texts, strict=True)}
+    return [written.get(each.id, each) for each in summaries]
+
+
+async def _live(tx: Transaction, key: SessionKey, head: Head | None, shown: Sequence[Summary]) -> tuple[int, int]:
+    """How many messages stand behind the last summary, and what they cost."""
+    if head is None:
+        return 0, 0
+    if not shown:
+        return head.position + 1, head.total_tokens
+    last = shown[-1].last_position
+    (covered,) = await tx.log.path(key, head.id, last, last)
+    return head.position - last, head.total_tokens - covered.total_tokens
+
+
+def _behind(live: int, policy: Policy) -> int:
+    if policy.pyramid is None:
+        return 0
+    whole = max(live - policy.pyramid.live_messages, 0) // policy.pyramid.leaf_messages
+    return whole * policy.pyramid.leaf_messages
+
+
+async def _branches(tx: Transaction, key: SessionKey, current: str, family: str) -> list[TreeBranch]:
+    heads = await tx.sessions.branches(key)
+    named = sorted(heads.items(), key=lambda each: (each[0] != current, each[0]))
+    grown = await limbs(tx, key, [(name, head) for name, head in named if head is not None])
+    out = {limb.name: await _branch(tx, key, limb, grown, family) for limb in grown}
+    empty = TreeBranch(name="", head=None, messages=0, tokens=0, parent="", shared=0, forks_at=None, summarised=0)
+    return [out.get(name) or replace(empty, name=name) for name, _ in named]
+
+
+async def _branch(tx: Transaction, key: SessionKey, limb: Limb, grown: Sequence[Limb], family: str) -> TreeBranch:
+    covering = await tx.summaries.frontier(key, limb.head.id, family)
+    return TreeBranch(
+        name=limb.name,
+        head=limb.head.id,
+        messages=limb.head.position + 1,
+        tokens=limb.head.total_tokens,
+        parent=grown[limb.parent].name if limb.parent is not None else "",
+        shared=limb.first,
+        forks_at=limb.leaves_at,
+        summarised=sum(each.messages for each in covering),
+    )
+
+
+def _node(summary: Summary, told: Summary, shown: bool, count: Count) -> Node:
+    text = whole_text(told)
+    return Node(
+        id=summary.id,
+        level=summary.level,
+        depth=summary.depth,
+        first=summary.first,
+        last=summary.last,
+        first_position=summary.first_position,
+        last_position=summary.last_position,
+        messages=summary.messages,
+        tokens=count(text),
+        source_tokens=summary.source_tokens,
+        leaves=summary.leaves,
+        retellings=told.retellings,
+        text=text,
+        model=told.writing.model if told.writing and told.writing.trusted else "",
+        shown=shown,
+        sources=summary.sources,
+        threads=tuple(_thread(each) for each in told.threads.opened),
+    )
+
+
+def _thread(thread: Thread) -> OpenThread:
+    return OpenThread(
+        id=thread.id, kind=thread.kind, text=thread.text, who=thread.who, whom=thread.whom, position=thread.position
+    )

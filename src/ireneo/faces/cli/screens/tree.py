@@ -1,0 +1,160 @@
+"""A session as a tree: the layers of its summaries, those that a context shows, its branches, its open threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.text import Text
+
+import ireneo
+from ireneo.faces.cli.screens.blocks import first_line
+from ireneo.faces.cli.screens.columns import Column, show_columns, show_labelled
+from ireneo.faces.cli.screens.strata import AS_IS, FOLDED, FORK, SHOWN, THREAD, layers, strata
+from ireneo.faces.cli.words import counted, printable
+
+LABEL = 11
+"""Columns before a row of the drawing."""
+WIDEST = 120
+SHORT = 9
+GAP = "   "
+MOST = 40
+"""So many summaries, branches or threads are listed: the newest."""
+_LAST = Column("first words", widest=200)
+
+
+def show_tree(screen: Console, tree: ireneo.Tree, title: str) -> None:
+    """The whole screen."""
+    screen.print()
+    screen.print(Text(f"  {printable(title)}", style="bold"), overflow="ellipsis", no_wrap=True)
+    if not tree.messages:
+        screen.print("\n  There is no message here yet.\n")
+    else:
+        for line in _sums(tree):
+            screen.print(Text(f"  {line}"), soft_wrap=True)
+        screen.print()
+        width = min(max(screen.width - LABEL - 2, 10), WIDEST)
+        for label, row in strata(tree, width):
+            screen.print(Text.assemble((f"  {label}".ljust(LABEL), "dim"), row), no_wrap=True, overflow="crop")
+        screen.print()
+        for line in _legend(tree, width):
+            show_labelled(screen, "", Text(line, style="dim"), width=LABEL)
+        screen.print()
+        _show_nodes(screen, tree)
+    if len(tree.branches) > 1:
+        _show_branches(screen, tree)
+    _show_threads(screen, tree)
+
+
+def _sums(tree: ireneo.Tree) -> Iterator[str]:
+    place = f"at {tree.head[:SHORT]}" if tree.head else "before its first message"
+    yield f"{counted(tree.messages, 'message')}, {tree.tokens:,} tokens · {place} · cut as {tree.preset}"
+    shown = [node for node in tree.nodes if node.shown]
+    if not shown:
+        yield "nothing is summarised yet: every message stands as it is"
+        return
+    tokens = sum(node.tokens for node in shown)
+    covered = sum(node.messages for node in shown)
+    yield f"{counted(len(shown), 'summary', 'summaries')} ({tokens:,} tokens) for {counted(covered, 'message')}"
+    # Of an agent's work the user's words stand between the summaries.
+    if between := tree.messages - covered - tree.live:
+        yield f"{counted(between, 'message')} as they are between them"
+    if tree.live:
+        yield f"{counted(tree.live, 'message')} as they are behind them ({tree.live_tokens:,} tokens)"
+    if tree.behind:
+        yield f"{counted(tree.behind, 'message')} of these wait to be summarised"
+
+
+def _legend(tree: ireneo.Tree, width: int) -> list[str]:
+    """What the signs of the drawing mean, in lines of whole entries."""
+    entries = []
+    if any(node.shown for node in tree.nodes):
+        entries.append(f"{SHOWN} shown")
+    if not all(node.shown for node in tree.nodes):
+        entries.append(f"{FOLDED} folded into a deeper one")
+    entries.append(f"{AS_IS} messages as they are")
+    if any(branch.parent == tree.branch for branch in tree.branches[1:]):
+        entries.append(f"{FORK} a branch leaves")
+    if tree.threads:
+        entries.append(f"{THREAD} an open thread begins")
+    lines: list[str] = []
+    for entry in entries:
+        if lines and len(lines[-1]) + len(GAP) + len(entry) <= width:
+            lines[-1] += GAP + entry
+        else:
+            lines.append(entry)
+    return lines
+
+
+def _show_nodes(screen: Console, tree: ireneo.Tree) -> None:
+    shown = [node for node in tree.nodes if node.shown]
+    if not shown:
+        return
+    styles = {layer.label: layer.style for layer in layers(tree)}
+    retold = any(node.retellings for node in shown)
+    columns = [Column("what"), *(Column(heading, right=True) for heading in ("span", "messages", "tokens"))]
+    columns += [Column("retold", right=True)] if retold else []
+    rows = []
+    for node in shown[-MOST:]:
+        what = f"{node.level} {node.depth}"
+        span = f"{node.first_position + 1:,}–{node.last_position + 1:,}"
+        cells = [Text(what, style=styles[what]), Text(span), Text(f"{node.messages:,}"), Text(f"{node.tokens:,}")]
+        cells += [Text(f"{node.retellings}×")] if retold else []
+        rows.append([*cells, Text(node.id[:SHORT], style="dim"), Text(first_line(node.text))])
+    show_columns(screen, [*columns, Column("opens with"), _LAST], rows)
+    _show_rest(screen, len(shown), "before these")
+    screen.print()
+
+
+def _show_branches(screen: Console, tree: ireneo.Tree) -> None:
+    screen.print(Text("  branches", style="dim"))
+    under: dict[str, list[int]] = {}
+    for place, branch in enumerate(tree.branches):
+        under.setdefault(branch.parent, []).append(place)
+    rows: list[tuple[str, int]] = []
+    # A branch comes after the one that it leaves; each with the lines that lead to it.
+    waiting = [(place, "", "") for place in reversed(under.get("", []))]
+    while waiting:
+        place, lead, below = waiting.pop()
+        rows.append((lead + printable(tree.branches[place].name), place))
+        children = under.get(tree.branches[place].name, [])
+        for child in reversed(children):
+            last = child == children[-1]
+            waiting.append((child, f"{below}{'└─ ' if last else '├─ '}", f"{below}{'   ' if last else '│  '}"))
+    width = min(max(len(name) for name, _ in rows[:MOST]) + 4, max(screen.width // 2, LABEL))
+    for name, place in rows[:MOST]:
+        show_labelled(screen, name, Text(_branch(tree, place)), width=width)
+    _show_rest(screen, len(rows), "besides")
+    screen.print()
+
+
+def _branch(tree: ireneo.Tree, place: int) -> str:
+    """Where a branch leaves its parent, how much of it is its own, and how far it is summarised."""
+    branch = tree.branches[place]
+    if not branch.messages:
+        return "stands before the first message"
+    own = branch.messages - branch.shared
+    said = [f"{counted(branch.messages, 'message')}, {branch.tokens:,} tokens"]
+    if branch.parent:
+        # Whoever forks at the very end shares all of it.
+        said = [f"leaves after {branch.shared:,}", f"{own:,} of its own"] if own else [f"stands at {branch.shared:,}"]
+        said.append(f"at {(branch.head or '')[:SHORT]}")
+    said.append(f"{branch.summarised:,} summarised" if branch.summarised else "nothing summarised")
+    return " · ".join(said)
+
+
+def _show_threads(screen: Console, tree: ireneo.Tree) -> None:
+    if not tree.threads:
+        return
+    screen.print(Text("  open threads", style="dim"))
+    for thread in tree.threads[-MOST:]:
+        who = f"{thread.who} → {thread.whom}" if thread.who and thread.whom else thread.who or thread.whom
+        text = f"{f'{who}: ' if who else ''}{thread.text} (message {thread.position + 1:,})"
+        show_labelled(screen, thread.kind, Text(" ".join(printable(text).split())), width=LABEL)
+    _show_rest(screen, len(tree.threads), "before these")
+    screen.print()
+
+
+def _show_rest(screen: Console, number: int, where: str) -> None:
+    if number > MOST:
+        screen.print(Text(f"  … {number - MOST:,} more {where}; --json has them all", style="dim"), soft_wrap=True)

@@ -1,0 +1,156 @@
+"""What a session has become is read as it is stored: on every store, for stories and for the work of an agent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from tests.golden.material import session as material
+from tests.golden.story import COUNT, KEY, drafts, tell, told_story
+
+import ireneo
+from ireneo.adapters.clock import SystemClock
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.sqlite import open_sqlite
+from ireneo.engine.limbs import limbs
+from ireneo.engine.means import Means
+from ireneo.engine.memory import Memory
+from ireneo.errors import BadInput
+from ireneo.log.branch import Head, head_of
+from ireneo.ports.store import Store
+
+Work = Callable[[Store, Memory], Awaitable[None]]
+
+
+@pytest.fixture(params=["in_memory", "sqlite"])
+def on_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Work], None]:
+    """Does work on a store of each kind, and on the memory over it."""
+
+    def do(work: Work) -> None:
+        async def main() -> None:
+            store: Store = InMemoryStore() if request.param == "in_memory" else await open_sqlite(tmp_path / "s.db")
+            try:
+                await work(store, Memory(Means(store=store, count=COUNT, clock=SystemClock()), "default"))
+            finally:
+                await store.close()
+
+        asyncio.run(main())
+
+    return do
+
+
+def test_a_story_is_read_depth_by_depth(on_store: Callable[[Work], None]) -> None:
+    async def work(store: Store, memory: Memory) -> None:
+        m = await told_story(store)
+        tree = await (await memory.session(KEY.session)).tree()
+        assert (tree.preset, tree.branch, tree.head, tree.messages) == ("story", "main", m[-1].id, 60)
+        assert [(node.depth, node.first_position, node.last_position, node.shown) for node in tree.nodes] == [
+            *((2, 0, 19, True), (1, 0, 4, False), (1, 5, 9, False), (1, 10, 14, False), (1, 15, 19, False)),
+            *((2, 20, 39, True), (1, 20, 24, False), (1, 25, 29, False), (1, 30, 34, False), (1, 35, 39, False)),
+            (1, 40, 44, True),
+        ]
+        assert sum(node.messages for node in tree.nodes if node.shown) + tree.live == tree.messages
+        assert tree.live_tokens == sum(message.tokens for message in m[45:])
+        deep, finest = tree.nodes[0], tree.nodes[1]
+        assert (deep.retellings, deep.leaves, finest.retellings, finest.leaves) == (2, 4, 1, 1)
+        assert deep.sources == tuple(node.id for node in tree.nodes[1:5])
+        assert finest.text == "Between 1 and 5 the ferry crossed, and nobody spoke of the letter. Rain came."
+        assert (finest.first, finest.last, finest.tokens) == (m[0].id, m[4].id, COUNT(finest.text))
+        assert [thread.text for thread in deep.threads] == ["He owes her a coin.", "“I will bring your letter back.”"]
+        assert [(thread.kind, thread.who) for thread in tree.threads] == [("promise", "Mara"), ("question", "Ilse")]
+
+    on_store(work)
+
+
+def test_branches_say_where_they_leave_which(on_store: Callable[[Work], None]) -> None:
+    async def work(store: Store, memory: Memory) -> None:
+        m = await told_story(store)
+        tree = await (await memory.session(KEY.session)).tree()
+        by_name = {branch.name: branch for branch in tree.branches}
+        assert list(by_name) == ["main", "another-night", "mark", "third"]
+        aside, third, mark = (by_name[name] for name in ("another-night", "third", "mark"))
+        assert (aside.parent, aside.shared, aside.forks_at, aside.messages) == ("main", 22, m[21].id, 28)
+        assert (third.parent, third.shared, third.messages) == ("another-night", 25, 27)
+        assert (mark.parent, mark.shared, mark.messages) == ("main", 60, 60)
+        assert (by_name["main"].summarised, aside.summarised) == (45, 20)
+        there = await (await memory.session(KEY.session, branch="third")).tree()
+        assert there.branches[0].name == "third"
+        assert {branch.name: (branch.parent, branch.shared) for branch in there.branches} == {
+            "third": ("", 0),
+            "another-night": ("third", 25),
+            "main": ("third", 22),
+            "mark": ("main", 60),
+        }
+
+    on_store(work)
+
+
+def test_an_agents_work_is_read_too(on_store: Callable[[Work], None]) -> None:
+    async def work(_: Store, memory: Memory) -> None:
+        session = await memory.session("run")
+        await session.append(material(2))
+        await session.context(300)
+        tree = await session.tree()
+        assert tree.preset == "coding"
+        assert {node.level for node in tree.nodes} >= {"turn"}
+        shown = [node for node in tree.nodes if node.shown]
+        assert shown
+        for node in tree.nodes:
+            assert node.text.startswith(("[SUMMARIZED]", "[GOAL BATCH]"))
+            assert node.tokens == COUNT(node.text)
+        assert (await session.tree("story")).nodes == ()
+        with pytest.raises(BadInput, match="knows no characters"):
+            await session.tree("coding", as_="Mara")
+        with pytest.raises(BadInput, match="presets are"):
+            await session.tree("novel")
+
+    on_store(work)
+
+
+def test_a_session_without_messages_is_an_empty_tree(on_store: Callable[[Work], None]) -> None:
+    async def work(store: Store, memory: Memory) -> None:
+        session = await memory.session(KEY.session)
+        async with store.write() as tx:
+            await tell(tx, drafts(3))
+            await tx.log.move(KEY, "main", None)
+        tree = await session.tree()
+        assert (tree.head, tree.messages, tree.nodes, tree.live, tree.threads) == (None, 0, (), 0, ())
+        assert [(branch.name, branch.head, branch.messages) for branch in tree.branches] == [("main", None, 0)]
+
+    on_store(work)
+
+
+def test_limbs_have_every_message_once(on_store: Callable[[Work], None]) -> None:
+    async def work(store: Store, _: Memory) -> None:
+        m = await told_story(store)
+        async with store.write() as tx:
+            # Two that leave at one place, a second root, and one that is the beginning of another.
+            for word in ("first", "second"):
+                await tell(tx, drafts(3, word), branch=word, after=head_of(m[30]))
+            await tell(tx, drafts(4, "Another beginning"), branch="root")
+            await tx.log.move(KEY, "early", m[10].id)
+        async with store.read() as tx:
+            info = await tx.sessions.get(KEY)
+            heads: list[tuple[str, Head]] = [
+                (name, head) for name, head in (await tx.sessions.branches(KEY)).items() if head
+            ]
+            for order in (heads, heads[::-1], sorted(heads, key=lambda each: each[1].position)):
+                grown = await limbs(tx, KEY, order)
+                assert info is not None
+                assert sum(limb.messages for limb in grown) == info.messages
+                assert sum(limb.tokens for limb in grown) == info.tokens
+                seen = set()
+                for limb in grown:
+                    own = await tx.log.path(KEY, limb.head.id, limb.first, limb.head.position)
+                    assert not seen & {message.id for message in own}
+                    seen |= {message.id for message in own}
+                    assert not own or own[0].parent == limb.leaves_at
+                assert sum(limb.parent is None for limb in grown) == 2
+
+    on_store(work)
+
+
+def test_the_page_names_a_tree() -> None:
+    assert ireneo.Tree.__name__ == "Tree"
