@@ -17,7 +17,7 @@ import apsw
 import pytest
 from rich.console import Console
 from tests.e2e.test_cli_command import AGENT, answer, run, spawn
-from tests.golden.story import COUNT, told_story
+from tests.golden.ferry import COUNT, told_story
 
 from ireneo.adapters.clock import SystemClock
 from ireneo.adapters.in_memory import InMemoryStore

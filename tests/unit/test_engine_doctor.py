@@ -10,8 +10,8 @@ from pathlib import Path
 import apsw
 import pytest
 from msgspec.structs import replace
+from tests.golden.ferry import COUNT, FAMILY, KEY, deeper, drafts, leaf, tell, told_story
 from tests.golden.material import session as material
-from tests.golden.story import COUNT, FAMILY, KEY, deeper, drafts, leaf, tell, told_story
 
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.sqlite import open_sqlite

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from tests.golden.ferry import COUNT, KEY, drafts, tell, told_story
 from tests.golden.material import session as material
-from tests.golden.story import COUNT, KEY, drafts, tell, told_story
 
 import ireneo
 from ireneo.adapters.clock import SystemClock
