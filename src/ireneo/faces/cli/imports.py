@@ -99,7 +99,7 @@ async def _take(memory: ireneo.Memory, found: Sequence[Found], tally: Tally, ses
             try:
                 with LogFile(each.given) as file:
                     async for done in importing(_reported(file, bar), each.log, name=each.name):
-                        warn_of_faults(file.label, done.faults)
+                        warn_of_faults(file.label, [(fault.line, fault.message) for fault in done.faults])
                         tally.sessions = 1 if session else tally.sessions + 1
                         tally.new += done.new
                         stored = f"{done.new:,} new of {counted(done.messages, 'message')}"
