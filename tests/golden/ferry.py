@@ -1,161 +1,126 @@
-"""A small story, written by hand, with something of all that a summary can tell, and records as rules give them."""
+"""A story and a small pyramid over it, made by hand: what is looked at is what is stored, whoever planned it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ireneo.context.summary import Line, Mention, Section, Summary, anchor
+from msgspec.structs import replace
+
+from ireneo.adapters.tokens import EstimatedTokenizer
+from ireneo.context.policy import STORY
+from ireneo.context.summary import Line, Section, Summary, anchor
 from ireneo.context.thread import Thread, ThreadKind, Threads, thread_id
-from ireneo.log.ids import message_id
-from ireneo.log.message import Draft, Message, MessageId, Origin, Result, Role, Text
+from ireneo.context.weigh import weigh
+from ireneo.log.branch import MAIN, Head, SessionKey, chain, head_of
+from ireneo.log.message import Draft, Message, Role, Text
+from ireneo.ports.store import Store, Transaction
 
-FAMILY = "offline-1/story/150-20000-4"
-
-
-def quarters(text: str) -> int:
-    """Four characters a token."""
-    return (len(text) + 3) // 4
-
-
-def say(
-    author: str | None,
-    text: str,
-    *,
-    present: Sequence[str] | None = None,
-    role: Role = "user",
-    origin: Origin = "spoken",
-) -> Draft:
-    part = Text(text=text, author=author, present=None if present is None else tuple(present))
-    return Draft(role=role, parts=(part,), origin=origin)
+KEY = SessionKey("default", "night-ferry")
+COUNT = EstimatedTokenizer().count
+FAMILY = STORY.family
+NAMES = ("Mara", "Tobias", "Ilse")
 
 
-def logged(drafts: Sequence[Draft]) -> tuple[Message, ...]:
-    """The drafts as the messages of one path."""
-    out: list[Message] = []
-    parent: MessageId | None = None
-    for position, draft in enumerate(drafts):
-        size = sum(quarters(part.text) for part in draft.parts if isinstance(part, (Text, Result)))
-        name = message_id(parent, draft.role, draft.parts)
-        out.append(
-            Message(
-                id=name,
-                parent=parent,
-                position=position,
-                turn=position + 1,
-                tokens=size,
-                thinking_tokens=0,
-                total_tokens=(out[-1].total_tokens if out else 0) + size,
-                draft=draft,
-            )
-        )
-        parent = name
-    return tuple(out)
+def drafts(size: int, word: str = "The ferry was late") -> list[Draft]:
+    """A talk of three."""
+    out = []
+    for number in range(size):
+        author = NAMES[number % 3]
+        role: Role = "user" if number % 2 == 0 else "assistant"
+        out.append(Draft(role=role, parts=(Text(text=f"{word}, part {number}.", author=author),)))
+    return out
 
 
-STORY = logged(
-    [
-        say("Narrator", "Rain came down over Port Alder. In the lighthouse Vera Lund waited for Holm."),
-        say("Holm", "*He hangs up his coat.* You sent for me. If this is about the forty guineas, I have no money."),
-        say(
-            "Vera",
-            "It is about the letter. I told you that it burned in the fire of 1851. That was a lie. I gave it to the "
-            "harbour master, because he promised to leave my brother out of the trial.",
-        ),
-        say("Holm", "Three years you let me look for it! My sister hanged for want of that letter, Vera."),
-        say("Narrator", "Holm struck the table with his left hand, and the lamp fell. The glass cut Vera's wrist."),
-        say("Vera", "I know. I will go to the court at Easterby before the month is out and say so. I swear it, Holm."),
-        say("Holm", "Then swear it on this.", present=("Vera",)),
-        say("Narrator", "He laid his sister's silver ring on the table, and she put her bleeding hand on it."),
-        say(None, "(ooc: brb, dinner. Roll for the stairs? 14 on a d20)", role="assistant"),
-        say(
-            "Narrator",
-            "When she had gone down the stairs, Holm took a pistol out of the drawer. Nobody but the keeper, Old Tam, "
-            "saw him load it.",
-            present=("Holm", "Tam"),
-        ),
-        say("Tam", "Whom is that for, Mr Holm?", present=("Holm",)),
-        say("Holm", "For the harbour master. Not a word to Vera, Tam.", present=("Tam",)),
-    ]
-)
+async def tell(
+    tx: Transaction, told: Sequence[Draft], *, branch: str = MAIN, after: Head | None = None, key: SessionKey = KEY
+) -> list[Message]:
+    """Append inside a transaction, and move the branch there."""
+    await tx.sessions.create(key, "chat:night-ferry.txt")
+    head = after or await tx.log.head(key, branch)
+    messages = chain(head, told, lambda parts: weigh(parts, COUNT))
+    await tx.log.insert(key, messages)
+    await tx.log.move(key, branch, messages[-1].id)
+    return messages
 
 
-def thread(kind: ThreadKind, text: str, who: str, whom: str, at: int = 0, weight: float = 1.0) -> Thread:
-    source = STORY[at].id
+def thread(
+    message: Message, text: str, kind: ThreadKind = "promise", who: str = "Mara", whom: str = "Tobias"
+) -> Thread:
+    """A thread that is opened at a message."""
     return Thread(
-        id=thread_id(kind, text, source),
+        id=thread_id(kind, text, message.id),
         kind=kind,
         text=text,
         who=who,
         whom=whom,
-        weight=weight,
-        position=at,
-        source=source,
+        position=message.position,
+        source=message.id,
     )
 
 
-OWED = thread("debt", "Holm owes Vera forty guineas for the boat.", "Holm", "Vera")
-WHERE = thread("question", "What became of the letter of Holm's sister?", "Holm", "")
-OPEN = (OWED, WHERE)
-
-
-def record(
-    messages: Sequence[Message] = STORY,
-    *,
-    family: str = FAMILY,
-    depth: int = 1,
-    leaves: int = 1,
-    text: str = "Holm struck the table with his left hand, and the lamp fell.",
-    names: Sequence[str] = ("Vera", "Holm", "Port Alder", "Tam", "Easterby"),
-    threads: Threads | None = None,
-) -> Summary:
-    """A record of a stretch as rules might give it."""
+def leaf(messages: Sequence[Message], threads: Threads | None = None, family: str = FAMILY) -> Summary:
+    """A leaf over adjacent messages."""
     first, last = messages[0], messages[-1]
-    mentions = tuple(Mention(name, float(10 - place)) for place, name in enumerate(names))
-    line = Line(text=text, position=first.position + 4, sources=(messages[min(4, len(messages) - 1)].id,))
+    text = f"Between {first.position + 1} and {last.position + 1} the ferry crossed, and nobody spoke of the letter."
     return Summary(
         id=anchor("story", first.id, last.id, family),
         level="story",
-        depth=depth,
+        depth=1,
         first=first.id,
         last=last.id,
         first_position=first.position,
         last_position=last.position,
         family=family,
         source_tokens=sum(message.tokens for message in messages),
-        sections=(
-            Section(name="story", lines=(line,)),
-            Section(name="constraints", lines=(Line(text="No ghosts in this story.", weight=3.0),)),
-            Section(name="artifacts", lines=(Line(names=mentions, position=last.position, sources=(last.id,)),)),
-        ),
-        leaves=leaves,
+        sections=(Section(name="story", lines=(Line(text=text), Line(text="Rain came."))),),
+        leaves=1,
         retellings=1,
         threads=threads or Threads(),
     )
 
 
-GOOD: dict[str, object] = {
-    "text": (
-        "In the lighthouse of Port Alder Vera Lund told Holm that she had lied about the letter: it had not burned in "
-        "the fire of 1851. She had given it to the harbour master, who had promised to leave her brother out of the "
-        "trial. Holm told her that his sister had hanged for want of that letter, struck the table, and the glass of "
-        "the lamp cut Vera's wrist. She swore on his sister's silver ring to go to the court at Easterby before the "
-        "month was out. When she had gone, Holm loaded a pistol for the harbour master, and Old Tam saw it."
-    ),
-    "names": ["Vera Lund", "Holm", "the harbour master", "Old Tam", "Port Alder"],
-    "opened": [
-        {
-            "kind": "promise",
-            "text": "Vera swore to Holm to go to the court at Easterby and say that she had lied about the letter.",
-            "who": "Vera",
-            "whom": "Holm",
-        },
-        {
-            "kind": "secret",
-            "text": "Holm loaded a pistol for the harbour master, and told Tam to say no word of it to Vera.",
-            "who": "Holm",
-            "whom": "Vera",
-        },
-    ],
-    "resolved": [WHERE.id[:9]],
-}
-"""What a model would say that read the story well."""
+def deeper(children: Sequence[Summary], threads: Threads | None = None) -> Summary:
+    """The summary above adjacent ones."""
+    first, last = children[0], children[-1]
+    line = Line(text=f"In {sum(child.leaves for child in children)} parts the crossing went on.")
+    return replace(
+        first,
+        id=anchor("story", first.first, last.last, first.family),
+        depth=first.depth + 1,
+        last=last.last,
+        last_position=last.last_position,
+        source_tokens=sum(child.source_tokens for child in children),
+        sections=(Section(name="story", lines=(line,)),),
+        sources=tuple(child.id for child in children),
+        leaves=sum(child.leaves for child in children),
+        retellings=1 + max(child.retellings for child in children),
+        threads=threads or Threads(),
+    )
+
+
+def pyramid(messages: Sequence[Message], size: int, leaves: int, merged: Sequence[int]) -> list[Summary]:
+    """So many leaves of `size` messages; of each depth the first `merged` times four are under a deeper one."""
+    rows = [[leaf(messages[start : start + size]) for start in range(0, leaves * size, size)]]
+    for times in merged:
+        row = rows[-1]
+        rows.append([deeper(row[place : place + 4]) for place in range(0, times * 4, 4)])
+    return [each for row in rows for each in row]
+
+
+async def told_story(store: Store, *, size: int = 60, leaf_size: int = 5, leaves: int = 9) -> list[Message]:
+    """A story of `size` messages with two deeper summaries, a fork inside what is summarised, and one at the end."""
+    async with store.write() as tx:
+        m = await tell(tx, drafts(size))
+        summaries = pyramid(m, leaf_size, leaves, [2])
+        opened = thread(m[7], "“I will bring your letter back.”")
+        asked = thread(m[40], "Who lit the lamp?", "question", "Ilse", "")
+        done = thread(m[2], "He owes her a coin.", "debt", "Tobias", "Mara")
+        place = {each.id: each for each in summaries}
+        deep, last = summaries[leaves], summaries[leaves - 1]
+        place[deep.id] = replace(deep, threads=Threads(opened=(done, opened)))
+        place[last.id] = replace(last, threads=Threads(opened=(asked,), closed=(done.id,)))
+        await tx.summaries.put(KEY, list(place.values()))
+        aside = await tell(tx, drafts(6, "Another night"), branch="another-night", after=head_of(m[21]))
+        await tell(tx, drafts(2, "A third one"), branch="third", after=head_of(aside[2]))
+        await tx.log.move(KEY, "mark", m[-1].id)
+    return m
