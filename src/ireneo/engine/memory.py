@@ -63,18 +63,6 @@ class Memory:
             source = f"{log.name}:{name}"
             yield await import_session(self._store, self.space, logged, source, self._means.count)
 
-    async def doctor(
-        self, *, mend: bool = False, quick: bool = False, told: Callable[[int], None] = lambda messages: None
-    ) -> Sequence[Finding]:
-        """Look over the store and every session of the space: what is wrong, and what is worth knowing.
-
-        With `mend` what can be mended is mended: broken summaries are taken out, since they are made again from the
-        log; stale leases and failures are forgotten. The log is never changed. `quick` leaves out the check of each
-        message against its id, which reads all of the log; `told` is told how many more messages were looked at.
-        """
-        now = self._means.clock.now()
-        return await examine(self._store, self.space, now, mend=mend, quick=quick, told=told)
-
     def joined(self, session: str, *, only_adds: bool = True) -> JoinedImport:
         """Begin to take logs into one session called `session`, one behind the other from its first message on.
 
@@ -101,6 +89,18 @@ class Memory:
         worker = Worker(self._store, self._means.clock, lease_seconds=lease_seconds, leases=leases)
         async for worked in Works(self._means, self.space, worker, chosen).run(until_idle=until_idle):
             yield worked
+
+    async def doctor(
+        self, *, mend: bool = False, quick: bool = False, told: Callable[[int], None] = lambda messages: None
+    ) -> Sequence[Finding]:
+        """Look over the store and every session of the space: what is wrong, and what is worth knowing.
+
+        With `mend` what can be mended is mended: broken summaries are taken out, since they are made again from the
+        log; stale leases and failures are forgotten. The log is never changed. `quick` leaves out the check of each
+        message against its id, which reads all of the log; `told` is told how many more messages were looked at.
+        """
+        now = self._means.clock.now()
+        return await examine(self._store, self.space, now, mend=mend, quick=quick, told=told)
 
     async def close(self) -> None:
         """Let go of the store."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
-from typing import TypeAlias, get_args
+from typing import get_args
 
 from msgspec.structs import replace
 
@@ -24,6 +24,7 @@ from ireneo.engine.append import Appended
 from ireneo.engine.context import ComposedCache
 from ireneo.engine.encode import Context
 from ireneo.engine.expand import Expanded
+from ireneo.engine.given import DEFAULT_FORMAT, Given, decode_given
 from ireneo.engine.leasing import Worker
 from ireneo.engine.means import Means
 from ireneo.engine.models import Models
@@ -40,19 +41,14 @@ from ireneo.engine.work.desk import Desk
 from ireneo.engine.work.stories import StoryWork
 from ireneo.engine.work.worked import Worked, summarised_by
 from ireneo.errors import BadInput, SessionNotFound
-from ireneo.formats.chat.origins import origin_of
-from ireneo.formats.chat.registry import chat_format, detect
+from ireneo.formats.chat.registry import chat_format
 from ireneo.formats.logs.registry import chat_format_of
 from ireneo.log.annotation import Annotation
 from ireneo.log.branch import MAIN, Head, SessionKey
-from ireneo.log.message import Draft, Message, Text
+from ireneo.log.message import Message
 from ireneo.ports.upkeep import Pruned
 from ireneo.prompts.voices import Voice
 
-Given: TypeAlias = "Draft | Mapping[str, object] | str | object"
-"""A message as a caller has it: a provider's dictionary, a framework's object, a draft, or the words of the user."""
-
-DEFAULT_FORMAT = "openai"
 MAX_TEXTS = 1_000_000
 """More than any story has: all that are due."""
 
@@ -91,7 +87,7 @@ class Session:
         whole history after ``"root"`` each time, and only what is new is stored.
         """
         given = list(messages) if isinstance(messages, Sequence) and not isinstance(messages, str) else [messages]
-        drafts, name = _drafts(given, format or chat_format_of(self._source))
+        drafts, name = decode_given(given, format or chat_format_of(self._source))
         self._source = self._source or name
         return await appending.append(
             self._store, self.key, self.branch, drafts, self._count, source=self._source, after=after
@@ -226,7 +222,11 @@ class Session:
             return await tx.sessions.branches(self.key)
 
     async def tree(self, preset: str | Policy | None = None, as_: str = "") -> Tree:
-        """What the branch has become: its summaries depth by depth, where others leave it, its open threads."""
+        """What the branch has become: its summaries depth by depth, where others leave it, and its open threads.
+
+        As `preset` cuts it, or as the session is cut where none is named; `as_` looks at the memory of one character
+        of a story. Writes nothing. Raises BadInput for a preset that there is not.
+        """
         policy = self._policy(preset).seen(as_)
         return await seeing.tree(self._store, self.key, self.branch, policy, self._count, self._means.voice)
 
@@ -239,7 +239,10 @@ class Session:
         return await pruning.prune(self._store, self.key)
 
     async def drop(self, branch: str) -> None:
-        """Forget a branch; its messages stay until `prune`. Raises BadInput where no other leads to a message."""
+        """Forget the name of a branch; its messages stay until `prune`.
+
+        Raises BadInput where there is no such branch, or where no other one leads to a message.
+        """
         await pruning.drop(self._store, self.key, branch)
 
     async def messages(self, first: int = 0, last: int | None = None) -> Sequence[Message]:
@@ -275,24 +278,6 @@ class Session:
         """Raise SessionNotFound unless the session has the branch that this stands on."""
         if self.branch not in await self.branches():
             raise SessionNotFound(f"Session {self.id} has no branch {self.branch!r}.")
-
-
-def _drafts(given: Sequence[Given], format: str | None) -> tuple[list[Draft], str]:
-    """Decode what a caller handed in; the words of a user stand for a user message."""
-    listed = [dict(each) if isinstance(each, Mapping) else each for each in given if not isinstance(each, Draft | str)]
-    chat = chat_format(format) if format else detect(listed) or chat_format(DEFAULT_FORMAT)
-    if len(listed) == len(given):
-        return chat.decode(listed), chat.name
-    drafts: list[Draft] = []
-    for each in given:
-        if isinstance(each, Draft):
-            drafts.append(each)
-        elif isinstance(each, str):
-            words = (Text(text=each),)
-            drafts.append(Draft(role="user", parts=words, origin=origin_of(words)))
-        else:
-            drafts += chat.decode([dict(each) if isinstance(each, Mapping) else each])
-    return drafts, chat.name
 
 
 __all__ = ["MAIN", "Given", "Session"]

@@ -158,9 +158,6 @@ class RebuildsPort(Protocol):
     async def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
         """The mark for this family and budget whose head lies furthest along the path to `to`."""
 
-    async def budgets(self, key: SessionKey) -> Sequence[tuple[str, int]]:
-        """The families and budgets for which a session has marks: how it is looked at; in order."""
-
     async def put(self, key: SessionKey, rebuild: Rebuild) -> None:
         """Store a mark; one at the same head, family and budget is replaced. Raises as `SummariesPort.put` does."""
 

@@ -89,10 +89,6 @@ class MemoryRebuilds:
                 return rebuild
         return None
 
-    async def budgets(self, key: SessionKey) -> Sequence[tuple[str, int]]:
-        """The families and budgets for which there are marks."""
-        return sorted({(family, budget) for family, budget, _ in self._shelf.see(key).rebuilds})
-
     async def put(self, key: SessionKey, rebuild: Rebuild) -> None:
         """Store a mark."""
         tree = self._shelf.change(key)

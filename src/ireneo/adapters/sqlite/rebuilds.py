@@ -29,10 +29,6 @@ class SqliteRebuilds:
         """The mark that lies furthest along a path."""
         return await self._channel.ask(last_rebuild, key, to, family, budget_tokens)
 
-    async def budgets(self, key: SessionKey) -> Sequence[tuple[str, int]]:
-        """The families and budgets for which there are marks."""
-        return await self._channel.ask(list_budgets, key)
-
     async def put(self, key: SessionKey, rebuild: Rebuild) -> None:
         """Store a mark."""
         await self._channel.change(put_rebuild, key, rebuild)
@@ -68,14 +64,6 @@ def last_rebuild(
                 taken_up=_TEXTS.decode(row[3]),
             )
     return None
-
-
-def list_budgets(database: apsw.Connection, key: SessionKey) -> list[tuple[str, int]]:
-    """The families and budgets for which a session has marks."""
-    session = find_session(database, key)
-    if session is None:
-        return []
-    return [(row[0], row[1]) for row in database.execute(SQL["list_budgets"], {"key": session.key})]
 
 
 def put_rebuild(database: apsw.Connection, key: SessionKey, rebuild: Rebuild) -> None:

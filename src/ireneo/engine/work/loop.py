@@ -101,9 +101,10 @@ class Works:
 
     async def _blocks(self, tx: Transaction, info: SessionInfo) -> list[Terms]:
         """The terms on which contexts of an agent's work were asked for, as their rebuilds tell."""
+        marks = await tx.rebuilds.of_session(info.key)
         known = {policy.family: policy for policy in PRESETS.values() if not policy.pyramid}
         return [
             Terms(budget=budget, policy=known[family], count=self._means.count)
-            for family, budget in await tx.rebuilds.budgets(info.key)
+            for family, budget in sorted({(mark.family, mark.budget_tokens) for mark in marks})
             if family in known and self._preset in (None, known[family])
         ]

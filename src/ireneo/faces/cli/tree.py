@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 import ireneo
 from ireneo.faces.cli.answers import write_json
-from ireneo.faces.cli.options import DEFAULT_SPACE, As, AsJson, Db, Preset, SessionName, Space
+from ireneo.faces.cli.options import DEFAULT_SPACE, AsJson, Db, Preset, SessionName, Space
 from ireneo.faces.cli.screens.progress import waiting
 from ireneo.faces.cli.stored import reading, session_named, title_of
+
+As = Annotated[
+    str,
+    typer.Option("--as", metavar="NAME", help="Of a story: what this character remembers.", show_default="all of it"),
+]
 
 
 def tree(

@@ -19,6 +19,3 @@ INSERT INTO rebuilds (session, family, budget_tokens, segment, at_position, at, 
 VALUES (:key, :family, :budget_tokens, :segment, :at_position, :at, :target_tokens, :taken_up)
 ON CONFLICT (session, family, budget_tokens, segment, at_position)
 DO UPDATE SET target_tokens = excluded.target_tokens, taken_up = excluded.taken_up;
-
--- name: list_budgets
-SELECT DISTINCT family, budget_tokens FROM rebuilds WHERE session = :key ORDER BY family, budget_tokens;
