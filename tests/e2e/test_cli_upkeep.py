@@ -161,7 +161,7 @@ def test_a_broken_database_reads_as_it_did_is_mended_and_stays_mended(folder: Pa
     key = f"(SELECT key FROM sessions WHERE session = '{STORY}')"
     changed(
         folder,
-        f"DELETE FROM summaries WHERE session = {key} AND depth = 1 AND first_position = 5",
+        f"DELETE FROM summaries WHERE session = {key} AND depth = 1 AND first_position = 4",
         "UPDATE summaries SET record = json_set(record, '$.source_tokens', 12) "
         f"WHERE session = {key} AND depth = 1 AND first_position = 40",
         f"INSERT INTO leases VALUES ({key}, 'catch up', 'worker-1', 1, 1577836800000000, 0, '', NULL)",
@@ -175,7 +175,7 @@ def test_a_broken_database_reads_as_it_did_is_mended_and_stays_mended(folder: Pa
     assert [each["kind"] for each in broken["findings"]] == ["fault"] * 4 + ["note"]
     golden("cli_doctor_mended.txt", run("doctor", "--mend", cwd=folder).stdout)
     assert "sound" in run("doctor", cwd=folder).stdout
-    assert len(answer("tree", STORY, cwd=folder)["nodes"]) == 8  # type: ignore[call-overload]
+    assert len(answer("tree", STORY, cwd=folder)["nodes"]) == 9  # type: ignore[call-overload]
 
 
 def test_a_changed_message_is_a_fault_that_stays(folder: Path) -> None:

@@ -107,7 +107,7 @@ def pyramid(messages: Sequence[Message], size: int, leaves: int, merged: Sequenc
     return [each for row in rows for each in row]
 
 
-async def told_story(store: Store, *, size: int = 60, leaf_size: int = 5, leaves: int = 9) -> list[Message]:
+async def told_story(store: Store, *, size: int = 60, leaf_size: int = 4, leaves: int = 11) -> list[Message]:
     """A story of `size` messages with two deeper summaries, a fork inside what is summarised, and one at the end."""
     async with store.write() as tx:
         m = await tell(tx, drafts(size))

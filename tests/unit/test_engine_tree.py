@@ -47,17 +47,17 @@ def test_a_story_is_read_depth_by_depth(on_store: Callable[[Work], None]) -> Non
         tree = await (await memory.session(KEY.session)).tree()
         assert (tree.preset, tree.branch, tree.head, tree.messages) == ("story", "main", m[-1].id, 60)
         assert [(node.depth, node.first_position, node.last_position, node.shown) for node in tree.nodes] == [
-            *((2, 0, 19, True), (1, 0, 4, False), (1, 5, 9, False), (1, 10, 14, False), (1, 15, 19, False)),
-            *((2, 20, 39, True), (1, 20, 24, False), (1, 25, 29, False), (1, 30, 34, False), (1, 35, 39, False)),
-            (1, 40, 44, True),
+            *((2, 0, 15, True), (1, 0, 3, False), (1, 4, 7, False), (1, 8, 11, False), (1, 12, 15, False)),
+            *((2, 16, 31, True), (1, 16, 19, False), (1, 20, 23, False), (1, 24, 27, False), (1, 28, 31, False)),
+            *((1, 32, 35, True), (1, 36, 39, True), (1, 40, 43, True)),
         ]
         assert sum(node.messages for node in tree.nodes if node.shown) + tree.live == tree.messages
-        assert tree.live_tokens == sum(message.tokens for message in m[45:])
+        assert tree.live_tokens == sum(message.tokens for message in m[44:])
         deep, finest = tree.nodes[0], tree.nodes[1]
         assert (deep.retellings, deep.leaves, finest.retellings, finest.leaves) == (2, 4, 1, 1)
         assert deep.sources == tuple(node.id for node in tree.nodes[1:5])
-        assert finest.text == "Between 1 and 5 the ferry crossed, and nobody spoke of the letter. Rain came."
-        assert (finest.first, finest.last, finest.tokens) == (m[0].id, m[4].id, COUNT(finest.text))
+        assert finest.text == "Between 1 and 4 the ferry crossed, and nobody spoke of the letter. Rain came."
+        assert (finest.first, finest.last, finest.tokens) == (m[0].id, m[3].id, COUNT(finest.text))
         assert [thread.text for thread in deep.threads] == ["He owes her a coin.", "“I will bring your letter back.”"]
         assert [(thread.kind, thread.who) for thread in tree.threads] == [("promise", "Mara"), ("question", "Ilse")]
 
@@ -74,7 +74,7 @@ def test_branches_say_where_they_leave_which(on_store: Callable[[Work], None]) -
         assert (aside.parent, aside.shared, aside.forks_at, aside.messages) == ("main", 22, m[21].id, 28)
         assert (third.parent, third.shared, third.messages) == ("another-night", 25, 27)
         assert (mark.parent, mark.shared, mark.messages) == ("main", 60, 60)
-        assert (by_name["main"].summarised, aside.summarised) == (45, 20)
+        assert (by_name["main"].summarised, aside.summarised) == (44, 20)
         there = await (await memory.session(KEY.session, branch="third")).tree()
         assert there.branches[0].name == "third"
         assert {branch.name: (branch.parent, branch.shared) for branch in there.branches} == {

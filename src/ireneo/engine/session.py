@@ -228,7 +228,7 @@ class Session:
         of a story. Writes nothing. Raises BadInput for a preset that there is not.
         """
         policy = self._policy(preset).seen(as_)
-        return await seeing.tree(self._store, self.key, self.branch, policy, self._count, self._means.voice)
+        return await seeing.tree(self._store, self.key, self.branch, policy, self._count, self._voice(policy))
 
     async def loose(self, without: str = "") -> Loose:
         """What `prune` would take out now, or once the branch `without` were dropped. Raises as `drop` does."""
@@ -262,7 +262,10 @@ class Session:
     def _own(self) -> tuple[Policy, Voice]:
         """How the session is cut where nothing else is said, and in whose voice its texts are."""
         policy = self._policy(None)
-        return policy, voice_of(policy, self._means.story_voice) if policy.pyramid else self._means.voice
+        return policy, self._voice(policy)
+
+    def _voice(self, policy: Policy) -> Voice:
+        return voice_of(policy, self._means.story_voice) if policy.pyramid else self._means.voice
 
     def _work(self, policy: Policy) -> StoryWork:
         worker = Worker(self._store, self._means.clock)

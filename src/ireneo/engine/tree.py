@@ -14,14 +14,17 @@ from ireneo.context.terms import Terms
 from ireneo.context.thread import Thread
 from ireneo.context.weigh import Count
 from ireneo.engine.limbs import Limb, limbs
-from ireneo.engine.story.path import open_threads
-from ireneo.engine.story.tell import voice_of
+from ireneo.engine.story.notes import standing_threads
+from ireneo.engine.story.path import StoredReading, StoryPath
 from ireneo.engine.texts import best_texts
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import MessageId
 from ireneo.ports.store import Store, Transaction
 from ireneo.prompts import PROMPTS
 from ireneo.prompts.voices import Voice
+from ireneo.pyramid.allot import tell_blocks
+from ireneo.pyramid.compose import billed
+from ireneo.pyramid.retelling import TOLD_TOKENS
 
 
 class OpenThread(Struct, frozen=True, kw_only=True):
@@ -114,11 +117,11 @@ async def tree(store: Store, key: SessionKey, branch: str, policy: Policy, count
     """Read the summaries along the path to the branch's head, and where the other branches leave it."""
     async with store.read() as tx:
         head = await tx.log.head(key, branch)
-        shown = await tx.summaries.frontier(key, head.id, policy.family) if head else ()
+        shown = await _shown(tx, key, head, policy) if head else ()
         found = await _with_sources(tx, key, shown)
         notes = tuple(await tx.annotations.on_path(key, head.id)) if head else ()
         terms = Terms(budget=0, policy=policy, count=count, notes=notes)
-        told = await _told(tx, key, found, terms, voice_of(policy, None) if policy.pyramid else voice)
+        told = await _told(tx, key, found, terms, voice)
         live, live_tokens = await _live(tx, key, head, shown)
         branches = await _branches(tx, key, branch, policy.family)
     widest = {each.id for each in shown}
@@ -135,14 +138,15 @@ async def tree(store: Store, key: SessionKey, branch: str, policy: Policy, count
         behind=_behind(live, policy),
         nodes=tuple(_node(each, by_id[each.id], each.id in widest, count) for each in found),
         branches=tuple(branches),
-        threads=open_at_end([by_id[each.id] for each in shown], policy),
+        threads=_open(policy, [by_id[each.id] for each in shown], terms),
     )
 
 
-def whole_text(summary: Summary) -> str:
-    """All that a summary says, as its reader sees it."""
+def whole_text(summary: Summary, count: Count) -> str:
+    """What a summary says, as its reader sees it: of a block of an agent's work all, of one of a story its words."""
     if summary.level == "story":
-        return " ".join(line.text for line in summary.lines("story"))
+        (block,) = tell_blocks([summary], TOLD_TOKENS, billed(count))
+        return block.partition("\n")[2]
     lines = {
         name: [(line, [mention.name for mention in line.names]) for line in summary.lines(name)]
         for name in order(summary)
@@ -150,11 +154,16 @@ def whole_text(summary: Summary) -> str:
     return render(summary, lines)
 
 
-def open_at_end(row: Sequence[Summary], policy: Policy) -> tuple[OpenThread, ...]:
-    """The threads that are open behind a row of adjacent summaries, in the order in which they were opened."""
+async def _shown(tx: Transaction, key: SessionKey, head: Head, policy: Policy) -> Sequence[Summary]:
+    """The widest summaries; of a story those that are kept for a path of this length."""
     if policy.pyramid is None:
-        return ()
-    threads, _ = open_threads(row, policy.pyramid.open_threads)
+        return await tx.summaries.frontier(key, head.id, policy.family)
+    return await StoryPath(StoredReading(tx, key, head, policy), policy).row()
+
+
+def _open(policy: Policy, texts: Sequence[Summary], terms: Terms) -> tuple[OpenThread, ...]:
+    """The threads that are open behind a row, in the order in which they were opened."""
+    threads = standing_threads(texts, terms)[0] if policy.pyramid else ()
     return tuple(_thread(each) for each in threads)
 
 
@@ -221,7 +230,7 @@ async def _branch(tx: Transaction, key: SessionKey, limb: Limb, grown: Sequence[
 
 
 def _node(summary: Summary, told: Summary, shown: bool, count: Count) -> Node:
-    text = whole_text(told)
+    text = whole_text(told, count)
     return Node(
         id=summary.id,
         level=summary.level,

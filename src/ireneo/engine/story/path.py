@@ -15,8 +15,10 @@ from msgspec.structs import replace
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary, SummaryId
 from ireneo.context.thread import Thread
+from ireneo.errors import StoreError
 from ireneo.log.atoms import atoms
 from ireneo.log.branch import Head, SessionKey
+from ireneo.log.ids import short
 from ireneo.log.message import Message, heard_by
 from ireneo.ports.store import Transaction
 from ireneo.pyramid.compose import Waiting
@@ -26,6 +28,7 @@ from ireneo.pyramid.plan_rollup import due_merge, finest, leaves_at, shown_depth
 from ireneo.pyramid.retelling import source_depth
 from ireneo.pyramid.threads import follow
 
+MEND = "run `ireneo doctor --mend`, and it is made again from the log"
 AHEAD = 16
 """Messages that are read behind a leaf to see which atom comes next; of a longer one the beginning tells enough."""
 OPENING = 16
@@ -162,6 +165,8 @@ class StoryPath:
         """The summaries right under a deeper one."""
         missing = [name for name in node.sources if name not in self._made]
         stored = {each.id: each for each in await self._reading.get(missing)} if missing else {}
+        if lost := [name for name in missing if name not in stored]:
+            raise StoreError(f"Summary {short(lost[0])} is gone, from which {short(node.id)} was made: {MEND}.")
         return [self._made.get(name) or stored[name] for name in node.sources]
 
     async def under(self, node: Summary, depth: int) -> list[Summary]:
