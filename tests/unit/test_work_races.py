@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 from functools import partial
 
@@ -25,6 +25,7 @@ from ireneo.engine.work.worked import Worked
 from ireneo.engine.writing.asked import Written
 from ireneo.log.branch import MAIN, SessionKey
 from ireneo.log.message import Draft, Role, Text
+from ireneo.ports.leases import Lease
 from ireneo.ports.llm import Prompt
 from ireneo.ports.store import Transaction
 from ireneo.testing.scripted import ManualClock, ScriptedLLM
@@ -181,6 +182,26 @@ def test_only_what_failed_is_not_waited_for() -> None:
     asyncio.run(main())
 
 
+class TooLate(Worker):
+    """A worker who finds every lease held, by somebody who lets go of it in the next moment."""
+
+    @asynccontextmanager
+    async def leased(self, key: SessionKey, work: str) -> AsyncIterator[Lease | None]:
+        yield None
+
+
+def test_a_lease_that_was_let_go_of_at_once_is_worth_another_look() -> None:
+    async def main() -> None:
+        house = House()
+        await house.tell(12)
+        await house.first_leaf()
+        desk = Desk(house.means, TooLate(house.store, house.clock), KEY, MAIN)
+        assert await everything(StoryWork(desk, POLICY).visit(1)) == []
+        assert desk.waits
+
+    asyncio.run(main())
+
+
 class SlowToWrite:
     """A store whose lock is long in coming."""
 
@@ -233,11 +254,10 @@ def test_branches_catch_up_with_what_they_share_under_one_lease() -> None:
         await (await house.memory.session(KEY.session)).fork("other")
         names: list[str] = []
 
-        class Noted(Worker):
-            @asynccontextmanager
-            async def leased(self, key: SessionKey, work: str):  # type: ignore[no-untyped-def]
+        class Noted(TooLate):
+            def leased(self, key: SessionKey, work: str) -> AbstractAsyncContextManager[Lease | None]:
                 names.append(work)
-                yield None
+                return super().leased(key, work)
 
         for branch in (MAIN, "other"):
             desk = Desk(house.means, Noted(house.store, house.clock), KEY, branch)
