@@ -16,6 +16,7 @@
     │   ├── ModelRefused
     │   ├── BadReply
     │   └── SpendingLimit
+    ├── Overtaken                another worker has the work already; never leaves the engine
     └── StoreError               the store can't do what was asked
         ├── NotADatabase
         ├── NewerDatabase
@@ -84,6 +85,10 @@ class NewerDatabase(StoreError, BadInput):
 
 class StoreBusy(StoreError):
     """Another process kept the database locked for too long; try again, or look for one that hangs."""
+
+
+class Overtaken(IreneoError):
+    """Another worker has done this work or is at it; leave it to them."""
 
 
 class ModelError(IreneoError):

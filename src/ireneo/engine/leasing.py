@@ -9,7 +9,7 @@ import secrets
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from ireneo.errors import StoreError
 from ireneo.log.branch import SessionKey
@@ -38,6 +38,8 @@ class Worker:
         self._clock = clock
         self._seconds = lease_seconds
         self._leases = leases
+        self._over: set[tuple[SessionKey, int]] = set()
+        """The leases that a block let go of itself, by their tokens."""
 
     @asynccontextmanager
     async def leased(self, key: SessionKey, work: str) -> AsyncIterator[Lease | None]:
@@ -46,11 +48,12 @@ class Worker:
         The block lets go of it itself, with `done` in the transaction that stores what came of it, or with `failed`.
         One that is left by an error is let go of at once.
         """
-        now = self._clock.now()
         if not self._leases:
-            yield Lease(key=key, work=work, holder=self.name, token=0, until=now)
+            yield Lease(key=key, work=work, holder=self.name, token=0, until=self._clock.now())
             return
         async with self._store.write() as tx:
+            # Not before the store is ours: of a short lease the wait for it may leave nothing.
+            now = self._clock.now()
             lease = await tx.leases.take(key, work, self.name, now, now + timedelta(seconds=self._seconds))
         if lease is None:
             yield None
@@ -58,6 +61,10 @@ class Worker:
         beating = asyncio.create_task(self._beat(lease))
         try:
             yield lease
+        except BaseException:
+            # What the block let go of was undone with its transaction.
+            self._over.discard((key, lease.token))
+            raise
         finally:
             beating.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -66,13 +73,21 @@ class Worker:
 
     async def _let_go(self, lease: Lease) -> None:
         """Give back what the block still holds, so that an error or a cancellation keeps nobody waiting."""
+        if (lease.key, lease.token) in self._over:
+            self._over.remove((lease.key, lease.token))
+            return
         async with self._store.write() as tx:
             await tx.leases.give_back(lease)
+
+    async def still_has(self, tx: Transaction, lease: Lease) -> bool:
+        """Renew a lease before something costly is done under it; False where it was overtaken."""
+        return not self._leases or await tx.leases.renew(lease, self._until())
 
     async def done(self, tx: Transaction, lease: Lease) -> None:
         """Let go of a lease in the transaction that stores what came of it; overtaken or not, it is over."""
         if self._leases:
             await tx.leases.give_back(lease)
+            self._over.add((lease.key, lease.token))
 
     async def failed(self, lease: Lease, error: str) -> None:
         """Let go of a lease, its work having failed, and put the next try off."""
@@ -81,13 +96,16 @@ class Worker:
             return
         async with self._store.write() as tx:
             await tx.leases.fail(lease, error, self._clock.now() + timedelta(seconds=wait))
+        self._over.add((lease.key, lease.token))
 
     async def _beat(self, lease: Lease) -> None:
         """Renew the lease until it is cancelled, or overtaken; a store that is busy is asked again at the next beat."""
         while True:
             await asyncio.sleep(self._seconds / BEATS)
-            until = self._clock.now() + timedelta(seconds=self._seconds)
             with contextlib.suppress(StoreError):
                 async with self._store.write() as tx:
-                    if not await tx.leases.renew(lease, until):
+                    if not await tx.leases.renew(lease, self._until()):
                         return
+
+    def _until(self) -> datetime:
+        return self._clock.now() + timedelta(seconds=self._seconds)

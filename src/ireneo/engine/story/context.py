@@ -16,6 +16,7 @@ from ireneo.context.view import Shown
 from ireneo.context.weigh import Count, weigh
 from ireneo.engine.compact import TRIES, check_budget, narrower
 from ireneo.engine.encode import Context, encode, excess, make_context
+from ireneo.engine.keep import keep
 from ireneo.engine.story.listed import ListedReading, at_once
 from ireneo.engine.story.notes import standing_threads
 from ireneo.engine.story.path import Grown, StoredReading, StoryPath
@@ -91,7 +92,7 @@ async def story_context(
     new = [*grown.made, *cache.unknown(passing)]
     if new:
         async with store.write() as tx:
-            await tx.summaries.put(key, new)
+            await keep(tx, key, new)
         cache.know(passing)
     return made
 

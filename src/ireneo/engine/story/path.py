@@ -65,8 +65,8 @@ class Reading(Protocol):
     async def path(self, first: int, last: int) -> Sequence[Message]:
         """The messages of positions `first` to `last`; none where it is before `first`."""
 
-    async def frontier(self) -> Sequence[Summary]:
-        """The widest summaries along the path, in order."""
+    async def frontier(self, first: int = 0) -> Sequence[Summary]:
+        """The widest summaries along the path, in order, of those that begin at position `first` or behind it."""
 
     async def get(self, ids: Sequence[SummaryId]) -> Sequence[Summary]:
         """Summaries by id."""
@@ -87,9 +87,20 @@ class StoredReading:
         """The messages of positions `first` to `last`."""
         return await self._tx.log.path(self._key, self._head.id, first, last) if first <= last else ()
 
-    async def frontier(self) -> Sequence[Summary]:
-        """The widest summaries along the path."""
-        return await self._tx.summaries.frontier(self._key, self._head.id, self._family)
+    async def frontier(self, first: int = 0) -> Sequence[Summary]:
+        """The widest summaries along the path, from position `first` on."""
+        if not first:
+            return await self._tx.summaries.frontier(self._key, self._head.id, self._family)
+        spans, depth = [], 1
+        while found := await self._tx.summaries.spans(self._key, self._head.id, self._family, depth, first):
+            spans += [(span.first_position, -span.last_position, -depth, span.id) for span in found]
+            depth += 1
+        chosen: list[SummaryId] = []
+        for start, end, _, name in sorted(spans):
+            if start >= first:
+                chosen.append(name)
+                first = 1 - end
+        return await self.get(chosen)
 
     async def get(self, ids: Sequence[SummaryId]) -> Sequence[Summary]:
         """Summaries by id."""
@@ -154,11 +165,14 @@ class StoryPath:
     async def row(self) -> list[Summary]:
         """The canonical summaries that are stored, as they are shown for so many leaves."""
         row: list[Summary] = []
-        for node in await self._reading.frontier():
+        waiting = list(reversed(await self._reading.frontier()))
+        while waiting:
+            node = waiting.pop()
             sound = await self._sound(node)
             row += sound
             if sound != [node]:
-                break
+                # What this path has in the place of the last leaf is hidden behind the summary that was opened.
+                waiting = list(reversed(await self._reading.frontier(sound[-1].last_position + 1) if sound else ()))
         return await self._opened(row, 0)
 
     async def children(self, node: Summary) -> list[Summary]:

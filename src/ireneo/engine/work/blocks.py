@@ -28,7 +28,7 @@ class BlockWork:
     async def visit(self, texts: int) -> AsyncIterator[Worked]:
         """At most so many texts; one that fails ends it."""
         desk, voice = self._desk, self._desk.means.voice
-        models = desk.means.models_for(desk.key)
+        models = desk.models()
         if not texts or (models.for_task("turn") is None and models.for_task("goal") is None):
             return
         due = await due_summaries(desk.store, desk.key, desk.branch, self._terms, voice)

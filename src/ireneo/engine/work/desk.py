@@ -8,14 +8,17 @@ from collections.abc import Awaitable, Callable
 from msgspec.structs import replace
 
 from ireneo.context.summary import Summary, SummaryId
+from ireneo.engine.keep import is_pruned
 from ireneo.engine.leasing import Worker
 from ireneo.engine.means import Means
+from ireneo.engine.models import Models
 from ireneo.engine.summarise import told
 from ireneo.engine.work.worked import Worked, told_by
 from ireneo.engine.writing.asked import Written
-from ireneo.errors import ModelError, SpendingLimit
+from ireneo.errors import MessageNotFound, ModelError, Overtaken, SpendingLimit
 from ireneo.log.branch import SessionKey
 from ireneo.ports.leases import Lease
+from ireneo.ports.llm import LanguageModel, Prompt, R, Reply
 
 Ask = Callable[[Summary], Awaitable[Written]]
 
@@ -33,16 +36,44 @@ class Desk:
         self.key = key
         self.branch = branch
         self.waits = False
-        """Whether something is due that another worker is at."""
+        """Whether something may be due that another worker is at, or was: then it is worth looking again soon."""
+        self._at: tuple[Lease, SummaryId]
+        """What is being written, and under which lease."""
+
+    def models(self) -> Models:
+        """The session's models, each of which is asked only as long as nobody else has the text, or the lease on it."""
+        own = self.means.models.each(lambda model: _Checked(model, self._check))
+        return replace(self.means, models=own).models_for(self.key)
 
     async def write(self, summary: Summary, name: SummaryId, ask: Ask) -> Worked | None:
-        """Have the text `name` of a canonical summary written; None where another is at it, or wrote it since."""
-        async with self.worker.leased(self.key, name) as lease:
-            if lease is None:
-                self.waits = self.waits or await self._is_held(name)
-            elif not await self._is_there(name):
-                return await self._asked(summary, lease, ask)
+        """Have the text `name` of a canonical summary written.
+
+        None where another is at it, has overtaken this worker, or wrote it since, and where it was pruned meanwhile:
+        then what is due is to be looked for again.
+        """
+        try:
+            async with self.worker.leased(self.key, name) as lease:
+                if lease is None:
+                    self.waits = self.waits or not await self._is_put_off(name)
+                    return None
+                self._at = lease, name
+                if not await self._is_there(name):
+                    return await self._asked(summary, lease, ask)
+        except Overtaken as error:
+            _LOG.debug("%s", error)
+        except MessageNotFound:
+            async with self.store.read() as tx:
+                if not await is_pruned(tx, self.key, summary):
+                    raise
+        self.waits = True
         return None
+
+    async def _check(self) -> None:
+        """Raise where a call would be wasted; last thing before it, since all the rest may have had to wait long."""
+        lease, name = self._at
+        async with self.store.write() as tx:
+            if await tx.summaries.get(self.key, [name]) or not await self.worker.still_has(tx, lease):
+                raise Overtaken(f"The text {name} is another worker's now.")
 
     async def _asked(self, summary: Summary, lease: Lease, ask: Ask) -> Worked:
         worked = Worked(
@@ -74,9 +105,20 @@ class Desk:
         async with self.store.read() as tx:
             return bool(await tx.summaries.get(self.key, [name]))
 
-    async def _is_held(self, name: str) -> bool:
-        """Whether another worker is at it, and not only that it failed and is to be tried later."""
-        now = self.means.clock.now()
+    async def _is_put_off(self, name: str) -> bool:
+        """Whether it failed and is to be tried later, and nobody is at it."""
         async with self.store.read() as tx:
             leases = await tx.leases.of_session(self.key)
-        return any(lease.work == name and lease.holder and lease.until > now for lease in leases)
+        return any(lease.work == name and not lease.holder for lease in leases)
+
+
+class _Checked:
+    """A model that is asked only where a check lets it."""
+
+    def __init__(self, model: LanguageModel, check: Callable[[], Awaitable[None]]) -> None:
+        self._model = model
+        self._check = check
+
+    async def ask(self, prompt: Prompt, reply: type[R]) -> Reply[R]:
+        await self._check()
+        return await self._model.ask(prompt, reply)

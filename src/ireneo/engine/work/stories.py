@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
+from ireneo.engine.keep import keep
 from ireneo.engine.story.due import DueTexts, due_texts
 from ireneo.engine.story.path import Grown, StoredReading, StoryPath
 from ireneo.engine.story.tell import voice_of, write_text
@@ -38,7 +39,7 @@ class StoryWork:
         """Everything that needs no model, and at most so many texts; a text that fails ends it."""
         async for worked in self.catch_up():
             yield worked
-        model = self._desk.means.models_for(self._key).for_task("story")
+        model = self._desk.models().for_task("story")
         while model and texts and (told := await self._text(model)):
             texts -= 1
             yield told
@@ -54,18 +55,18 @@ class StoryWork:
 
     async def catch_up(self) -> AsyncIterator[Worked]:
         """Make the summaries that need no model, some at a time."""
-        name = f"catch up {self._policy.family} {self._desk.branch}"
         while True:
             ahead = await self._grown(1)
             if ahead is None or not ahead.made:
                 return
-            async with self._desk.worker.leased(self._key, name) as lease:
+            # Called after what is due first, and not after the branch: branches share what they have in common.
+            async with self._desk.worker.leased(self._key, f"catch up {ahead.made[0].id}") as lease:
                 if lease is None:
                     self._desk.waits = True
                     return
                 grown = await self._grown(CHUNK)
                 async with self._store.write() as tx:
-                    await tx.summaries.put(self._key, grown.made if grown else ())
+                    await keep(tx, self._key, grown.made if grown else ())
                     await self._desk.worker.done(tx, lease)
             if grown and grown.made:
                 yield Worked(

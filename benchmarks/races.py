@@ -1,0 +1,98 @@
+"""Let processes race for one story in one SQLite file, kill them, jump their clock, and count what must never be.
+
+    python benchmarks/races.py [--processes 8] [--operations 2000] [--seed 1] [--small] [--json]
+
+Each process does one thing after the other: it appends, looks at a context, writes what is due with a model that takes
+its time, rewinds, forks, and prunes now and then. Some hold leases that are shorter than a slow answer. They are killed
+with signal 9 at random moments and started again, while the machine's clock jumps by up to an hour. At the end two
+processes write what is still due, one of which is killed. All of it is done twice: with leases, and without.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import to_builtins
+
+from racing.result import Result, counted, show
+from racing.run import Run
+from racing.worker import Part, racer
+
+MOST_WASTED = 0.05
+"""With leases: the share of calls whose answer may turn out to have been written by another."""
+FEWEST_CALLS = 400
+"""With fewer calls than this the share is left to chance, and not judged."""
+
+
+def race(given: argparse.Namespace, *, leases: bool) -> Result:
+    """One run."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run(
+            Path(folder),
+            processes=given.processes,
+            operations=given.operations,
+            seed=given.seed,
+            leases=leases,
+            small=given.small,
+            quiet=given.json,
+        )
+        try:
+            run.race()
+            run.finish()
+        finally:
+            run.stop()
+        return asyncio.run(counted(run, began))
+
+
+def is_sound(result: Result) -> bool:
+    """Whether nothing happened that must never happen."""
+    if result.leases and result.calls >= FEWEST_CALLS and result.wasted > MOST_WASTED * result.calls:
+        return False
+    return not any(result.zeros.values()) and result.integrity == "ok"
+
+
+async def take_part(part: Part, *, finish: bool) -> None:
+    """Be one of the processes."""
+    async with racer(part) as own:
+        await (own.finish() if finish else own.run())
+
+
+def parse(given: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Let processes race for one story, and count what must never be.")
+    parser.add_argument("--processes", type=int)
+    parser.add_argument("--operations", type=int, help="of each process")
+    parser.add_argument("--seed", type=int, default=random.randrange(10_000))
+    parser.add_argument("--small", action="store_true", help="4 processes and 120 operations, for a test")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--part", help=argparse.SUPPRESS)
+    parser.add_argument("--finish", action="store_true", help=argparse.SUPPRESS)
+    read = parser.parse_args(given)
+    read.processes = read.processes or (4 if read.small else 8)
+    read.operations = read.operations or (120 if read.small else 2_000)
+    return read
+
+
+def main() -> None:
+    given = parse()
+    if given.part:
+        asyncio.run(take_part(Part.read(given.part), finish=given.finish))
+        return
+    if not given.json:
+        print(f"seed {given.seed}: {given.processes} processes × {given.operations} operations", flush=True)
+    results = [race(given, leases=leases) for leases in (True, False)]
+    print(json.dumps(to_builtins(results)) if given.json else show(results))
+    if not all(map(is_sound, results)):
+        raise SystemExit("something happened that must never happen")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Processes that race for one story, and what is counted of them."""

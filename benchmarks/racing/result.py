@@ -1,0 +1,147 @@
+"""What came of a run, and how it is shown."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from ireneo.adapters.sqlite import SqliteStore, open_sqlite
+from ireneo.adapters.tokens import EstimatedTokenizer
+from ireneo.engine.means import Means
+from ireneo.engine.models import Models
+from ireneo.engine.session import Session
+from racing.checks import duplicate_anchors, faults_of, integrity, lost, stored_ids, wasted
+from racing.ledger import JumpingClock, calls_of, lines_of, operations_done
+from racing.model import ScriptedModel
+from racing.run import Run
+from racing.tale import KEY, POLICY
+from racing.worker import BUDGETS
+
+SHOWN = 6
+"""So many faults are told in full."""
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    """What a run left behind."""
+
+    leases: bool
+    seed: int
+    seconds: float
+    race_seconds: float
+    operations: int
+    kills: int
+    jumps: int
+    acknowledged: int
+    pruned: int
+    """Of those that were acknowledged, what was taken out on purpose."""
+    contexts: int
+    """That were looked at: during the race, and of every branch at its end."""
+    texts: int
+    untrusted: int
+    calls: int
+    unanswered: int
+    """Calls that a kill cut short."""
+    wasted: int
+    """Calls for a text that another had written meanwhile."""
+    zeros: Mapping[str, int]
+    """What must never be, and how often it was."""
+    integrity: str
+    counts: Mapping[str, int]
+    faults: Sequence[str]
+    """The first of what must never be, in words."""
+
+
+async def counted(run: Run, began: float) -> Result:
+    """Look at what a run left behind; `began` is when it was begun."""
+    folder = run.folder
+    sound = integrity(run.database)
+    store = await open_sqlite(run.database)
+    try:
+        faults = [(kind, detail) for kind, _, detail in (line.partition("\t") for line in lines_of(folder, "faults"))]
+        at_end = await _contexts(store, run, faults)
+        async with store.read() as tx:
+            stored, _ = await stored_ids(tx)
+            duplicates, texts, untrusted = await duplicate_anchors(tx)
+            faults += [("store", each) for each in await tx.upkeep.faults()]
+        due = await _due(store, run)
+    finally:
+        await store.close()
+    calls = calls_of(folder)
+    counts = Counter(lines_of(folder, "counts"))
+    kinds = Counter(kind for kind, _ in faults)
+    gone = lost(folder, stored)
+    return Result(
+        leases=run.leases,
+        seed=run.seed,
+        seconds=round(time.monotonic() - began, 1),
+        race_seconds=round(run.race_seconds, 1),
+        operations=sum(operations_done(folder, number) for number in range(run.processes)),
+        kills=len(run.killed),
+        jumps=run.jumps,
+        acknowledged=len(lines_of(folder, "acks")),
+        pruned=len(set(lines_of(folder, "acks")) & set(lines_of(folder, "pruned"))),
+        contexts=counts["contexts"] + at_end,
+        texts=texts,
+        untrusted=untrusted,
+        calls=len(calls),
+        unanswered=sum(call.ended is None for call in calls),
+        wasted=wasted(calls, run.killed),
+        zeros={
+            "duplicate anchors": duplicates,
+            "covered twice or never": kinds["cover"],
+            "acknowledged and lost": len(gone),
+            "leaks from other branches": kinds["leak"],
+            "faults of the store": kinds["store"],
+            "errors": kinds["error"],
+            "texts still due": due,
+        },
+        integrity=sound,
+        counts=counts,
+        faults=[f"{kind}: {detail}" for kind, detail in faults[:SHOWN]],
+    )
+
+
+async def _contexts(store: SqliteStore, run: Run, faults: list[tuple[str, str]]) -> int:
+    """Look at every branch as it is shown at the end; says how many contexts that were."""
+    async with store.read() as tx:
+        names = await tx.sessions.branches(KEY)
+    means = _means(store, run)
+    for name in names:
+        for budget in BUDGETS:
+            faults += await faults_of(store, await Session(means, KEY, name, None).context(budget))
+    return len(names) * len(BUDGETS)
+
+
+async def _due(store: SqliteStore, run: Run) -> int:
+    """How many texts are due, on all branches together."""
+    async with store.read() as tx:
+        names = await tx.sessions.branches(KEY)
+    return sum([await Session(_means(store, run), KEY, name, None).due(BUDGETS[0]) for name in names])
+
+
+def _means(store: SqliteStore, run: Run) -> Means:
+    model = ScriptedModel(run.ledger, random.Random(run.seed), 0.0)
+    clock = JumpingClock(run.folder / "clock")
+    return Means(store=store, count=EstimatedTokenizer().count, clock=clock, models=Models.of(model), preset=POLICY)
+
+
+def show(results: Sequence[Result]) -> str:
+    """The runs side by side."""
+    rows: list[tuple[str, ...]] = [("", *("leases" if each.leases else "no leases" for each in results))]
+    for name in ("operations", "kills", "jumps", "acknowledged", "pruned", "contexts", "texts", "untrusted", "calls"):
+        rows.append((name, *(f"{getattr(each, name):,}" for each in results)))
+    rows.append(("calls cut short by a kill", *(f"{each.unanswered:,}" for each in results)))
+    rows.append(("calls wasted", *(f"{each.wasted:,} ({each.wasted / max(each.calls, 1):.1%})" for each in results)))
+    for name in results[0].zeros:
+        rows.append((name, *(f"{each.zeros[name]:,}" for each in results)))
+    rows.append(("integrity_check", *(each.integrity for each in results)))
+    rows.append(("race, seconds", *(f"{each.race_seconds:.0f}" for each in results)))
+    rows.append(("in all, seconds", *(f"{each.seconds:.0f}" for each in results)))
+    lines = ["  ".join((f"{row[0]:<26}", *(f"{cell:>14}" for cell in row[1:]))) for row in rows]
+    lines += [f"{'leases' if each.leases else 'no leases'}: {fault}" for each in results for fault in each.faults]
+    counts = [", ".join(f"{name} {times}" for name, times in sorted(each.counts.items())) for each in results]
+    return "\n".join((f"seed {results[0].seed}", *lines, *(f"counted: {each}" for each in counts)))

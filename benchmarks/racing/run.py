@@ -1,0 +1,156 @@
+"""Start the processes, kill them, start them again, and jump the clock."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from ireneo.adapters.sqlite import open_sqlite
+from ireneo.adapters.tokens import EstimatedTokenizer
+from ireneo.engine.append import append
+from ireneo.log.branch import MAIN
+from racing.ledger import Ledger, operations_done, set_clock
+from racing.tale import KEY, message_with, word_of
+from racing.worker import Part
+
+SCRIPT = Path(__file__).resolve().parents[1] / "races.py"
+LEASE_SECONDS = (0.2, 2.0, 0.5, 3.0, 0.3, 2.0, 3.0, 2.0)
+"""Of each process in turn."""
+JUMPS = (-3600.0, -60.0, 0.0, 60.0, 3600.0)
+LOOK_SECONDS = 0.02
+TELL_SECONDS = 15.0
+STUCK_SECONDS = 180.0
+"""Whoever has still not written what is due by then never will."""
+
+
+class Run:
+    """One run of the race."""
+
+    def __init__(
+        self, folder: Path, *, processes: int, operations: int, seed: int, leases: bool, small: bool, quiet: bool
+    ) -> None:
+        """Make the story, of one message, in `folder`."""
+        self.folder, self.leases, self.seed = folder, leases, seed
+        self.processes, self.operations = processes, operations
+        self.killed: dict[tuple[int, int], float] = {}
+        """When a process was killed, by its number and its life."""
+        self.jumps = 0
+        self.race_seconds = 0.0
+        self._kill_every, self._jump_every = (60, 100) if small else (200, 500)
+        self._longest = 0.1 if small else 0.3
+        self._quiet = quiet
+        self._running: dict[int, subprocess.Popen[bytes]] = {}
+        self._chance = random.Random(seed)
+        self._lives = [0] * (processes + 2)
+        self.ledger = Ledger(folder, processes + 2, 0)
+        set_clock(folder / "clock", 0.0)
+        asyncio.run(self._begin())
+
+    @property
+    def database(self) -> Path:
+        """The file that everybody works on."""
+        return self.folder / "story.db"
+
+    async def _begin(self) -> None:
+        store = await open_sqlite(self.database)
+        word = word_of(self.processes + 2, 0, 1)
+        made = await append(
+            store, KEY, MAIN, [message_with(word, self._chance)], EstimatedTokenizer().count, source=None
+        )
+        self.ledger.acknowledged(made.ids)
+        await store.close()
+
+    def race(self) -> None:
+        """Let every process do its operations, however often it is killed."""
+        began = told = time.monotonic()
+        running = {number: self._start(number) for number in range(self.processes)}
+        self._running = running
+        kill, jump = self._pause(self._kill_every), self._pause(self._jump_every)
+        while running:
+            time.sleep(LOOK_SECONDS)
+            now, done = time.monotonic(), self._done()
+            for number, process in list(running.items()):
+                if process.poll() is not None:
+                    del running[number]
+                    self._look_at(process, number)
+            if running and done > kill:
+                kill = done + self._pause(self._kill_every)
+                number = self._chance.choice(list(running))
+                self._kill(running[number], number)
+                running[number] = self._start(number)
+            if done > jump:
+                jump = done + self._pause(self._jump_every)
+                self.jumps += 1
+                set_clock(self.folder / "clock", self._chance.choice(JUMPS))
+            if now > told + TELL_SECONDS:
+                told = now
+                self._tell(f"{now - began:.0f} s: {done} operations, {len(self.killed)} kills")
+        self.race_seconds = time.monotonic() - began
+        self._tell(f"raced {self.race_seconds:.0f} s: {self._done()} operations, {len(self.killed)} kills")
+
+    def stop(self) -> None:
+        """End whoever is still running, as when the race is broken off."""
+        for process in self._running.values():
+            process.kill()
+
+    def finish(self) -> None:
+        """Let two processes write what is still due, and kill one of them on the way."""
+        began = time.monotonic()
+        numbers = (self.processes, self.processes + 1)
+        self._running = {number: self._start(number, finish=True) for number in numbers}
+        first, second = self._running.values()
+        time.sleep(self._chance.uniform(0.8, 2.0))
+        self._kill(first, numbers[0])
+        try:
+            second.wait(STUCK_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.ledger.fault("error", f"what is due was not written within {STUCK_SECONDS:.0f} seconds")
+            self._kill(second, numbers[1])
+        else:
+            self._look_at(second, numbers[1])
+        self._tell(f"finished {time.monotonic() - began:.0f} s")
+
+    def _start(self, number: int, *, finish: bool = False) -> subprocess.Popen[bytes]:
+        part = Part(
+            folder=str(self.folder),
+            number=number,
+            life=self._lives[number],
+            operations=self.operations,
+            seed=self.seed,
+            leases=self.leases,
+            lease_seconds=LEASE_SECONDS[number % len(LEASE_SECONDS)],
+            longest_seconds=self._longest,
+        )
+        self._lives[number] += 1
+        command = [sys.executable, str(SCRIPT), "--part", part.written(), *(["--finish"] if finish else [])]
+        with (self.folder / f"{number}.err").open("ab") as errors:
+            return subprocess.Popen(command, stderr=errors)
+
+    def _kill(self, process: subprocess.Popen[bytes], number: int) -> None:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+            self.killed[number, self._lives[number] - 1] = time.monotonic()
+        else:
+            self._look_at(process, number)
+
+    def _look_at(self, process: subprocess.Popen[bytes], number: int) -> None:
+        """Note whether a process that has ended by itself did so as it should."""
+        if process.returncode:
+            self._tell(f"process {number} ended with {process.returncode}")
+            said = (self.folder / f"{number}.err").read_text()[-600:]
+            self.ledger.fault("error", f"process {number} ended with {process.returncode}: {said}")
+
+    def _pause(self, operations: int) -> float:
+        return self._chance.uniform(0.5 * operations, 1.5 * operations)
+
+    def _done(self) -> int:
+        return sum(operations_done(self.folder, number) for number in range(self.processes))
+
+    def _tell(self, what: str) -> None:
+        if not self._quiet:
+            print(f"  {'leases' if self.leases else 'no leases'}, {what}", flush=True)

@@ -1,0 +1,26 @@
+"""Store what was made of messages that another process may have taken out meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ireneo.context.summary import Summary
+from ireneo.errors import MessageNotFound
+from ireneo.log.branch import SessionKey
+from ireneo.ports.store import Transaction
+
+
+async def keep(tx: Transaction, key: SessionKey, summaries: Sequence[Summary]) -> int:
+    """Store `summaries`, but for those of a path that was pruned since it was read; returns how many were new."""
+    try:
+        return await tx.summaries.put(key, summaries)
+    except MessageNotFound:
+        standing = [each for each in summaries if not await is_pruned(tx, key, each)]
+        if len(standing) == len(summaries):
+            raise
+        return await tx.summaries.put(key, standing)
+
+
+async def is_pruned(tx: Transaction, key: SessionKey, summary: Summary) -> bool:
+    """Whether what a summary covers is gone, or its end at the least: only whole ends of a path are taken out."""
+    return not await tx.log.find(key, [summary.last])

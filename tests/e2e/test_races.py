@@ -1,0 +1,30 @@
+"""Processes that race for one story, are killed and have their clock set, break nothing; with leases and without."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "races.py"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no signal 9")
+def test_a_race_for_one_story_breaks_nothing() -> None:
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARK), "--small", "--seed", "4", "--json"],
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    runs = json.loads(done.stdout)
+    assert [run["leases"] for run in runs] == [True, False]
+    for run in runs:
+        assert not any(run["zeros"].values()), run["faults"]
+        assert run["integrity"] == "ok"
+        assert run["operations"] == 480
+        assert all(run[what] > 0 for what in ("kills", "acknowledged", "contexts", "texts", "calls")), run

@@ -1,0 +1,285 @@
+"""Two workers at one text, and what another process does to a story while a worker is at it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
+from functools import partial
+
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.context.policy import Policy, Pyramid
+from ireneo.context.summary import Summary, SummaryId
+from ireneo.context.terms import Terms
+from ireneo.engine.leasing import Worker
+from ireneo.engine.means import Means
+from ireneo.engine.memory import Memory
+from ireneo.engine.models import Models
+from ireneo.engine.story.tell import write_text
+from ireneo.engine.texts import text_id
+from ireneo.engine.work.desk import Desk
+from ireneo.engine.work.loop import Works
+from ireneo.engine.work.stories import StoryWork
+from ireneo.engine.work.worked import Worked
+from ireneo.engine.writing.asked import Written
+from ireneo.log.branch import MAIN, SessionKey
+from ireneo.log.message import Draft, Role, Text
+from ireneo.ports.leases import Lease
+from ireneo.ports.llm import Prompt
+from ireneo.ports.store import Transaction
+from ireneo.testing.scripted import ManualClock, ScriptedLLM
+
+KEY = SessionKey("work", "story")
+POLICY = Policy(name="small", pyramid=Pyramid(leaf_messages=4, fan_in=2, limit=2, live_messages=2), live_share=0.5)
+HOUR = timedelta(hours=1)
+
+
+def said(role: Role, number: int) -> Draft:
+    return Draft(role=role, parts=(Text(text=f"Mira took the oar number {number} down to the boat in the morning."),))
+
+
+def answer(prompt: Prompt) -> dict[str, object]:
+    told = prompt.user.partition("<messages>")[2].partition("</messages>")[0]
+    return {"text": " ".join(line.partition(": ")[2] for line in told.strip().splitlines())}
+
+
+class House:
+    """A store with one story, a clock, and as many desks as are wanted."""
+
+    def __init__(self) -> None:
+        self.store = InMemoryStore()
+        self.clock = ManualClock()
+        self.model = ScriptedLLM(answer)
+        self.means = Means(
+            store=self.store,
+            count=lambda text: len(text) // 4 + 1,
+            clock=self.clock,
+            models=Models.of(self.model),
+            preset=POLICY,
+        )
+        self.memory = Memory(self.means, KEY.space)
+
+    async def tell(self, count: int, first: int = 0) -> None:
+        session = await self.memory.session(KEY.session)
+        roles: tuple[Role, Role] = ("user", "assistant")
+        await session.append([said(roles[number % 2], number) for number in range(first, first + count)])
+
+    def desk(self, branch: str = MAIN) -> Desk:
+        return Desk(self.means, Worker(self.store, self.clock), KEY, branch)
+
+    async def first_leaf(self) -> tuple[Summary, SummaryId]:
+        desk = self.desk()
+        await everything(StoryWork(desk, POLICY).catch_up())
+        async with self.store.read() as tx:
+            head = await tx.log.head(KEY)
+            assert head is not None
+            (leaf, *_) = await tx.summaries.spans(KEY, head.id, POLICY.family, 1)
+            (summary,) = await tx.summaries.get(KEY, [leaf.id])
+        return summary, text_id(summary, (), "third")
+
+    async def prune(self) -> None:
+        """Go back before the first message, and take everything out."""
+        async with self.store.write() as tx:
+            await tx.log.move(KEY, MAIN, None)
+            await tx.upkeep.prune(KEY)
+
+
+async def everything(work: AsyncIterator[Worked]) -> list[Worked]:
+    return [worked async for worked in work]
+
+
+async def asked_by(house: House, desk: Desk, before: Callable[[], Awaitable[object]], summary: Summary) -> Written:
+    """Write a text as a desk does, but that something happens `before` the model is asked."""
+    await before()
+    model = desk.models().for_task("story")
+    assert model is not None
+    terms = Terms(budget=0, policy=POLICY, count=house.means.count)
+    return await write_text(house.store, KEY, summary, terms, "third", model)
+
+
+def test_who_was_overtaken_before_the_call_does_not_make_it() -> None:
+    async def main() -> None:
+        house = House()
+        await house.tell(12)
+        summary, name = await house.first_leaf()
+        slow, quick = house.desk(), house.desk()
+
+        async def overtake() -> None:
+            house.clock.move(HOUR)
+            (worked,) = await everything(StoryWork(quick, POLICY).visit(1))
+            assert (worked.did, worked.id) == ("written", name)
+
+        assert await slow.write(summary, name, partial(asked_by, house, slow, overtake)) is None
+        assert slow.waits, "more may be due by now"
+        assert len(house.model.prompts) == 1
+
+    asyncio.run(main())
+
+
+def test_who_is_overtaken_while_another_is_at_it_leaves_it_to_them() -> None:
+    async def main() -> None:
+        house = House()
+        await house.tell(12)
+        summary, name = await house.first_leaf()
+        slow, quick = house.desk(), Worker(house.store, house.clock)
+
+        async def overtake() -> None:
+            house.clock.move(HOUR)
+            now = house.clock.now()
+            async with house.store.write() as tx:
+                assert await tx.leases.take(KEY, name, quick.name, now, now + HOUR)
+
+        assert await slow.write(summary, name, partial(asked_by, house, slow, overtake)) is None
+        assert slow.waits
+        assert house.model.prompts == []
+        async with house.store.read() as tx:
+            assert [lease.holder for lease in await tx.leases.of_session(KEY)] == [quick.name]
+
+    asyncio.run(main())
+
+
+def test_a_text_whose_messages_are_pruned_meanwhile_is_dropped() -> None:
+    async def main() -> None:
+        house = House()
+        await house.tell(12)
+        summary, name = await house.first_leaf()
+        desk = house.desk()
+        assert await desk.write(summary, name, partial(asked_by, house, desk, house.prune)) is None
+        assert house.model.prompts == []
+
+        async def answered(again: Summary) -> Written:
+            written = await asked_by(house, desk, partial(asyncio.sleep, 0), again)
+            await house.prune()
+            return written
+
+        await house.tell(12)
+        summary, name = await house.first_leaf()
+        assert await desk.write(summary, name, answered) is None
+        assert len(house.model.prompts) == 1
+        async with house.store.read() as tx:
+            assert await tx.upkeep.summaries(KEY) == []
+            assert await tx.leases.of_session(KEY) == []
+
+    asyncio.run(main())
+
+
+def test_only_what_failed_is_not_waited_for() -> None:
+    async def main() -> None:
+        house = House()
+        await house.tell(12)
+        summary, name = await house.first_leaf()
+        desk, other = house.desk(), Worker(house.store, house.clock)
+        async with other.leased(KEY, name) as lease:
+            assert lease is not None
+            assert await desk.write(summary, name, partial(asked_by, house, desk, house.prune)) is None
+            assert desk.waits
+            await other.failed(lease, "It failed.")
+        desk = house.desk()
+        assert await desk.write(summary, name, partial(asked_by, house, desk, house.prune)) is None
+        assert not desk.waits
+
+    asyncio.run(main())
+
+
+class TooLate(Worker):
+    """A worker who finds every lease held, by somebody who lets go of it in the next moment."""
+
+    @asynccontextmanager
+    async def leased(self, key: SessionKey, work: str) -> AsyncIterator[Lease | None]:
+        yield None
+
+
+def test_a_lease_that_was_let_go_of_at_once_is_worth_another_look() -> None:
+    async def main() -> None:
+        house = House()
+        await house.tell(12)
+        await house.first_leaf()
+        desk = Desk(house.means, TooLate(house.store, house.clock), KEY, MAIN)
+        assert await everything(StoryWork(desk, POLICY).visit(1)) == []
+        assert desk.waits
+
+    asyncio.run(main())
+
+
+class SlowToWrite:
+    """A store whose lock is long in coming."""
+
+    def __init__(self, house: House, before: Callable[[], Awaitable[object]]) -> None:
+        self._house = house
+        self._before = before
+        self.read = house.store.read
+        self.close = house.store.close
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[Transaction]:
+        await self._before()
+        async with self._house.store.write() as tx:
+            yield tx
+
+
+def test_a_lease_lasts_from_when_it_is_taken() -> None:
+    async def main() -> None:
+        house = House()
+        await house.tell(12)
+
+        async def wait() -> None:
+            house.clock.move(HOUR)
+
+        worker = Worker(SlowToWrite(house, wait), house.clock, lease_seconds=60)
+        async with worker.leased(KEY, "anything") as lease:
+            assert lease is not None
+            assert lease.until == house.clock.now() + timedelta(seconds=60)
+
+    asyncio.run(main())
+
+
+def test_a_context_may_be_pruned_away_while_it_is_made() -> None:
+    async def main() -> None:
+        house = House()
+        await house.tell(60)
+        means = Means(store=SlowToWrite(house, house.prune), count=house.means.count, clock=house.clock, preset=POLICY)
+        session = await Memory(means, KEY.space).session(KEY.session)
+        assert sum(row.covers for row in (await session.context(600)).view) == 60
+        await house.tell(60)
+        assert [worked.summaries async for worked in session.catch_up()] == []
+
+    asyncio.run(main())
+
+
+def test_branches_catch_up_with_what_they_share_under_one_lease() -> None:
+    async def main() -> None:
+        house = House()
+        await house.tell(12)
+        await (await house.memory.session(KEY.session)).fork("other")
+        names: list[str] = []
+
+        class Noted(TooLate):
+            def leased(self, key: SessionKey, work: str) -> AbstractAsyncContextManager[Lease | None]:
+                names.append(work)
+                return super().leased(key, work)
+
+        for branch in (MAIN, "other"):
+            desk = Desk(house.means, Noted(house.store, house.clock), KEY, branch)
+            assert await everything(StoryWork(desk, POLICY).catch_up()) == []
+            assert desk.waits
+        assert len(names) == 2
+        assert len(set(names)) == 1
+
+    asyncio.run(main())
+
+
+def test_a_session_rests_no_longer_when_the_clock_is_put_back() -> None:
+    async def main() -> None:
+        house = House()
+        await house.tell(12)
+        works = Works(house.means, KEY.space, Worker(house.store, house.clock), POLICY)
+        assert await everything(works.run(until_idle=True))
+        assert await everything(works.run(until_idle=True)) == []
+        async with house.store.write() as tx:
+            await tx.upkeep.discard(KEY, await tx.upkeep.summaries(KEY))
+        assert await everything(works.run(until_idle=True)) == [], "it rests"
+        house.clock.move(-HOUR)
+        assert await everything(works.run(until_idle=True))
+
+    asyncio.run(main())
