@@ -11,7 +11,7 @@ from ireneo.context.prices import Prices
 from ireneo.context.prices import prices as prices_named
 from ireneo.errors import BadInput
 
-_STORY_FAMILY = re.compile(r"offline-1/(story|running)/(\d+)-(\d+)-(\d+)(?:/as/(.+))?", re.DOTALL)
+_STORY_FAMILY = re.compile(r"offline-1/(story|running)/(\d+)-(\d+)-(\d+)(?:/as/([^/]+))?")
 
 
 class Pyramid(Struct, frozen=True, kw_only=True):
@@ -92,7 +92,7 @@ class Policy(Struct, frozen=True, kw_only=True):
         if self.pyramid is not None:
             sizes = f"{self.pyramid.leaf_messages}-{self.pyramid.leaf_tokens}-{self.pyramid.fan_in}"
             kind = "running" if self.pyramid.running else "story"
-            seen = f"/as/{self.seen_by}" if self.seen_by else ""
+            seen = f"/as/{_written(self.seen_by)}" if self.seen_by else ""
             return f"offline-1/{kind}/{sizes}{seen}"
         tools = "".join(f"-{tool}" for tool in sorted(self.excluded_tools))
         return f"offline-1/{self.name}{tools}"
@@ -118,7 +118,16 @@ def story_of(family: str) -> Policy | None:
         return None
     sizes = Pyramid(leaf_messages=int(found[2]), leaf_tokens=int(found[3]), fan_in=int(found[4]))
     policy = RUNNING if found[1] == "running" else STORY
-    return replace(policy, pyramid=replace(sizes, running=found[1] == "running"), seen_by=found[5] or "")
+    return replace(policy, pyramid=replace(sizes, running=found[1] == "running"), seen_by=_read(found[5] or ""))
+
+
+def _written(character: str) -> str:
+    """A name as it stands in a family: without a stroke, behind which the families of passing summaries go on."""
+    return character.replace("%", "%25").replace("/", "%2F")
+
+
+def _read(character: str) -> str:
+    return character.replace("%2F", "/").replace("%25", "%")
 
 
 def preset(name: str) -> Policy:

@@ -13,7 +13,7 @@ from ireneo.engine.means import Means
 from ireneo.engine.summarise import told
 from ireneo.engine.work.worked import Worked, told_by
 from ireneo.engine.writing.asked import Written
-from ireneo.errors import ModelError, SpendingLimit
+from ireneo.errors import ModelError, NotFound, SpendingLimit
 from ireneo.log.branch import SessionKey
 from ireneo.ports.leases import Lease
 
@@ -57,15 +57,16 @@ class Desk:
         )
         try:
             written = await ask(summary)
-        except SpendingLimit as error:
+            async with self.store.write() as tx:
+                new = await tx.summaries.put(self.key, [written.text])
+                await self.worker.done(tx, lease)
+        except (SpendingLimit, NotFound) as error:
+            # Not the work failed: it can't be paid for, or somebody pruned what it is about.
             return replace(worked, reason=str(error))
         except ModelError as error:
             _LOG.warning("%s The offline text stands for what no model wrote.", error)
             await self.worker.failed(lease, str(error))
             return replace(worked, reason=str(error))
-        async with self.store.write() as tx:
-            new = await tx.summaries.put(self.key, [written.text])
-            await self.worker.done(tx, lease)
         worked = told_by(told(written, summary), worked)
         return worked if new else replace(worked, did="taken_over")
 

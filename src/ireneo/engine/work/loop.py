@@ -61,7 +61,10 @@ class Works:
     def _rests(self, info: SessionInfo) -> bool:
         """Whether nothing was due when the session was looked at last, which is not long ago and was the same."""
         seen, at = self._idle.get(info.key, (None, None))
-        return seen == info and at is not None and (self._means.clock.now() - at).total_seconds() < REST_SECONDS
+        if seen != info or at is None:
+            return False
+        # A clock that was set back since tells nothing of how long ago that was.
+        return 0 <= (self._means.clock.now() - at).total_seconds() < REST_SECONDS
 
     async def _session(self, info: SessionInfo) -> AsyncIterator[Worked]:
         """One visit: everything that needs no model, and some texts of each branch."""
@@ -88,7 +91,8 @@ class Works:
     def _texts(self, key: SessionKey) -> int:
         """How many texts a visit may have written: none, for a while after a model failed."""
         again = self._asks_again.get(key)
-        return 0 if again and again > self._means.clock.now() else TEXTS_A_VISIT
+        wait = (again - self._means.clock.now()).total_seconds() if again else 0.0
+        return 0 if 0 < wait <= FIRST_WAIT_SECONDS else TEXTS_A_VISIT
 
     async def _stories(self, tx: Transaction, info: SessionInfo) -> list[Policy]:
         """The ways in which a story is told: the one that was asked for or is the session's own, and those in use."""

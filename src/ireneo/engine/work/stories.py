@@ -11,12 +11,14 @@ from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
 from ireneo.engine.story.due import DueTexts, due_texts
-from ireneo.engine.story.path import Grown, StoredReading, StoryPath
+from ireneo.engine.story.path import Grown, StoryPath
+from ireneo.engine.story.reading import StoredReading
 from ireneo.engine.story.tell import voice_of, write_text
 from ireneo.engine.texts import text_id
 from ireneo.engine.work.desk import Desk
 from ireneo.engine.work.worked import Worked
 from ireneo.engine.writing.asked import Written
+from ireneo.errors import MessageNotFound
 from ireneo.ports.llm import LanguageModel
 
 CHUNK = 32
@@ -64,9 +66,13 @@ class StoryWork:
                     self._desk.waits = True
                     return
                 grown = await self._grown(CHUNK)
-                async with self._store.write() as tx:
-                    await tx.summaries.put(self._key, grown.made if grown else ())
-                    await self._desk.worker.done(tx, lease)
+                try:
+                    async with self._store.write() as tx:
+                        await tx.summaries.put(self._key, grown.made if grown else ())
+                        await self._desk.worker.done(tx, lease)
+                except MessageNotFound:
+                    # Somebody pruned the path meanwhile: what is due now is another matter.
+                    continue
             if grown and grown.made:
                 yield Worked(
                     session=self._key.session,
@@ -93,7 +99,8 @@ class StoryWork:
                 return None
             terms = replace(terms, notes=tuple(await tx.annotations.on_path(self._key, head.id)))
             leases = await tx.leases.of_session(self._key)
-            return await due_texts(tx, self._key, head, terms, self._voice, leases), terms
+            now = self._desk.means.clock.now()
+            return await due_texts(tx, self._key, head, terms, self._voice, leases, now), terms
 
     async def _text(self, model: LanguageModel) -> Worked | None:
         """Let the model write the next text that nobody else is at; None where there is none."""
