@@ -67,9 +67,11 @@ class Worker:
             raise
         finally:
             beating.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await beating
-            await self._let_go(lease)
+            try:
+                # It is not awaited itself: to be cancelled meanwhile would look like the end of the heartbeat.
+                await asyncio.wait([beating])
+            finally:
+                await self._let_go(lease)
 
     async def _let_go(self, lease: Lease) -> None:
         """Give back what the block still holds, so that an error or a cancellation keeps nobody waiting."""

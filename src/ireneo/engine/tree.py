@@ -15,7 +15,8 @@ from ireneo.context.thread import Thread
 from ireneo.context.weigh import Count
 from ireneo.engine.limbs import Limb, limbs
 from ireneo.engine.story.notes import standing_threads
-from ireneo.engine.story.path import StoredReading, StoryPath
+from ireneo.engine.story.path import StoryPath
+from ireneo.engine.story.reading import StoredReading
 from ireneo.engine.texts import best_texts
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import MessageId

@@ -124,16 +124,19 @@ def _system(messages: Sequence[Message], room: int, terms: Terms) -> list[Shown]
 
 def _everything(story: Story, terms: Terms) -> Summary:
     """One summary of all there is, for a budget that holds nothing else."""
-    rest = [*story.system, *story.fresh]
-    parts = [*story.nodes, *([make_leaf(rest, story.threads, terms.policy)] if rest else [])]
-    return _over(sorted(parts, key=lambda part: part.first_position), terms)
+    parts = [make_leaf(story.system, (), terms.policy)] if story.system else []
+    parts += story.nodes
+    parts += [make_leaf(story.fresh, story.threads, terms.policy)] if story.fresh else []
+    return _over(parts, terms)
 
 
 def _over(nodes: Sequence[Summary], terms: Terms) -> Summary:
     """Cover adjacent summaries by one that is none of the canonical ones."""
     whole = make_deeper(nodes, nodes, terms.policy)
     family = f"{terms.policy.family}/whole"
-    return replace(whole, family=family, id=anchor("story", whole.first, whole.last, family), sources=())
+    # What it says depends on the texts that there are: with other ones it is another summary.
+    told = " ".join([family, *(node.id for node in nodes)])
+    return replace(whole, family=family, id=anchor("story", whole.first, whole.last, told), sources=())
 
 
 def _past(story: Story, room: int, terms: Terms, tell: Tell) -> list[Shown]:

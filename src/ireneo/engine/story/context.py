@@ -19,7 +19,8 @@ from ireneo.engine.encode import Context, encode, excess, make_context
 from ireneo.engine.keep import keep
 from ireneo.engine.story.listed import ListedReading, at_once
 from ireneo.engine.story.notes import standing_threads
-from ireneo.engine.story.path import Grown, StoredReading, StoryPath
+from ireneo.engine.story.path import Grown, StoryPath
+from ireneo.engine.story.reading import StoredReading
 from ireneo.engine.texts import best_texts
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.log.branch import SessionKey, chain
@@ -94,7 +95,7 @@ async def story_context(
         async with store.write() as tx:
             await keep(tx, key, new)
         cache.know(passing)
-    return made
+    return replace(made, behind=grown.behind)
 
 
 def compact_story(drafts: Sequence[Draft], budget: int, chat: ChatFormat, policy: Policy, count: Count) -> Context:
@@ -156,8 +157,7 @@ async def _fitted(
             break
         budget = narrower(budget, composed, over, left)
     made = make_context(terms.budget, before, chat, payload, composed.shown, terms.count)
-    behind = story.waiting.messages if story.waiting else 0
-    return replace(made, behind=behind, explained=explain_whole(composed.tokens, terms.budget)), passing
+    return replace(made, explained=explain_whole(composed.tokens, terms.budget)), passing
 
 
 async def _whole(tx: Transaction, key: SessionKey, shown: Sequence[Shown]) -> Mapping[str, Draft]:

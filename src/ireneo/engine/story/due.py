@@ -8,6 +8,7 @@ its offline text stands for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from msgspec import Struct
 
@@ -36,10 +37,17 @@ class DueTexts(Struct, frozen=True, kw_only=True):
 
 
 async def due_texts(
-    tx: Transaction, key: SessionKey, head: Head, terms: Terms, voice: Voice, failing: Sequence[Lease]
+    tx: Transaction,
+    key: SessionKey,
+    head: Head,
+    terms: Terms,
+    voice: Voice,
+    failing: Sequence[Lease],
+    now: datetime,
 ) -> DueTexts:
-    """The texts that are due on the path to `head`; `failing` are the leases of the session as they stand."""
-    patience = {lease.work: lease.failures >= PATIENCE for lease in failing}
+    """The texts that are due on the path to `head`; `failing` are the leases of the session as they stand `now`."""
+    hopeless = {lease.work for lease in failing if lease.failures >= PATIENCE}
+    resting = {lease.work for lease in failing if _rests(lease, now)}
     family = terms.policy.family
     missing: list[tuple[Span, int]] = []
     depth = 1
@@ -55,13 +63,20 @@ async def due_texts(
         if waits_for is not None and (depth == 1 or span.last_position >= waits_for):
             continue
         (summary,) = await tx.summaries.get(key, [span.id])
-        ready.append(summary)
-        if depth == 1 and not patience.get(text_id(summary, (), voice), False):
+        name = text_id(summary, (), voice)
+        # Those that are to be tried later take nobody's place.
+        ready += [] if name in resting else [summary]
+        if depth == 1 and name not in hopeless:
             waits_for = span.last_position
         if len(ready) >= OFFERED:
             break
     disputed = await _disputed(tx, key, terms, voice)
     return DueTexts(ready=(*disputed, *ready), missing=len(missing) + len(disputed))
+
+
+def _rests(lease: Lease, now: datetime) -> bool:
+    """Whether the work failed and is to be tried later; a day ahead or more it was put off by a wrong clock."""
+    return lease.retry_at is not None and now < lease.retry_at < now + timedelta(days=1)
 
 
 async def _disputed(tx: Transaction, key: SessionKey, terms: Terms, voice: Voice) -> list[Summary]:

@@ -23,7 +23,7 @@ class ListedReading:
         """The messages of positions `first` to `last`."""
         return self._messages[max(first, 0) : last + 1]
 
-    async def frontier(self, first: int = 0) -> Sequence[Summary]:
+    async def frontier(self) -> Sequence[Summary]:
         """None: nothing was stored."""
         return ()
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
 from ireneo.context.thread import Thread
-from ireneo.engine.story.path import StoredReading, StoryPath, open_threads
+from ireneo.engine.story.path import StoryPath, open_threads
+from ireneo.engine.story.reading import StoredReading
 from ireneo.engine.texts import best_texts
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Message

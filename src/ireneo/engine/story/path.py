@@ -7,32 +7,24 @@ so nothing can be lost, and whoever comes first writes what everybody else would
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.policy import Policy
-from ireneo.context.summary import Summary, SummaryId
+from ireneo.context.summary import Summary, anchor
 from ireneo.context.thread import Thread
-from ireneo.errors import StoreError
-from ireneo.log.atoms import atoms
-from ireneo.log.branch import Head, SessionKey
-from ireneo.log.ids import short
-from ireneo.log.message import Message, heard_by
-from ireneo.ports.store import Transaction
+from ireneo.engine.story.known import KnownStory
+from ireneo.engine.story.reading import Reading
+from ireneo.log.atoms import torn
+from ireneo.log.message import Message
 from ireneo.pyramid.compose import Waiting
 from ireneo.pyramid.nodes import make_deeper, make_leaf, make_running, settings
-from ireneo.pyramid.plan_leaves import leaf_ends, plan_leaves
-from ireneo.pyramid.plan_rollup import due_merge, finest, leaves_at, shown_depths
+from ireneo.pyramid.plan_leaves import plan_leaves
+from ireneo.pyramid.plan_rollup import due_merge
 from ireneo.pyramid.retelling import source_depth
 from ireneo.pyramid.threads import follow
 
-MEND = "run `ireneo doctor --mend`, and it is made again from the log"
-AHEAD = 16
-"""Messages that are read behind a leaf to see which atom comes next; of a longer one the beginning tells enough."""
-OPENING = 16
-"""So many messages at the most are looked at for what was said to the model before the story began."""
 TAIL = 2
 """Of what has fallen behind, so many leaves at the end are read besides, to show the newest of it."""
 
@@ -50,235 +42,125 @@ class Grown(Struct, frozen=True, kw_only=True):
     fresh: tuple[Message, ...]
     """The newest messages that the character was present for."""
 
-    @property
-    def behind(self) -> int:
-        """How many messages are due to be summarised and are not."""
-        return self.waiting.messages if self.waiting else 0
+    behind: int
+    """How many messages are due to be summarised and are not."""
 
 
-class Reading(Protocol):
-    """What is read of a path and of the summaries over it."""
+class _Added(Struct, frozen=True, kw_only=True):
+    """What became of a stretch of messages."""
 
-    last: int
-    """The position of the path's last message."""
-
-    async def path(self, first: int, last: int) -> Sequence[Message]:
-        """The messages of positions `first` to `last`; none where it is before `first`."""
-
-    async def frontier(self, first: int = 0) -> Sequence[Summary]:
-        """The widest summaries along the path, in order, of those that begin at position `first` or behind it."""
-
-    async def get(self, ids: Sequence[SummaryId]) -> Sequence[Summary]:
-        """Summaries by id."""
-
-
-class StoredReading:
-    """Reads the path to a head from one snapshot of a store."""
-
-    def __init__(self, tx: Transaction, key: SessionKey, head: Head, policy: Policy) -> None:
-        """Stand on `head`."""
-        self.last = head.position
-        self._tx = tx
-        self._key = key
-        self._head = head
-        self._family = policy.family
-
-    async def path(self, first: int, last: int) -> Sequence[Message]:
-        """The messages of positions `first` to `last`."""
-        return await self._tx.log.path(self._key, self._head.id, first, last) if first <= last else ()
-
-    async def frontier(self, first: int = 0) -> Sequence[Summary]:
-        """The widest summaries along the path, from position `first` on."""
-        if not first:
-            return await self._tx.summaries.frontier(self._key, self._head.id, self._family)
-        spans, depth = [], 1
-        while found := await self._tx.summaries.spans(self._key, self._head.id, self._family, depth, first):
-            spans += [(span.first_position, -span.last_position, -depth, span.id) for span in found]
-            depth += 1
-        chosen: list[SummaryId] = []
-        for start, end, _, name in sorted(spans):
-            if start >= first:
-                chosen.append(name)
-                first = 1 - end
-        return await self.get(chosen)
-
-    async def get(self, ids: Sequence[SummaryId]) -> Sequence[Summary]:
-        """Summaries by id."""
-        return await self._tx.summaries.get(self._key, ids)
+    written: int
+    """Leaves that were not stored."""
+    passed: int
+    """Those, and the ones that were."""
+    due: int
+    """Messages of the leaves that were not reached."""
+    rest: tuple[Message, ...]
 
 
 class StoryPath:
     """The story along one path."""
 
     def __init__(self, reading: Reading, policy: Policy) -> None:
+        """Stand on the end of a path; nothing is read yet."""
         self._reading = reading
         self._policy = policy
         self._pyramid = settings(policy)
-        self._made: dict[SummaryId, Summary] = {}
+        self._known = KnownStory(reading, policy)
 
     async def grow(self, most: int, blocks: int = 0) -> Grown:
         """Carry the story on to the head; at most `most` leaves are written on the way.
 
         Where there is room for more `blocks` than are kept of each depth, the newest deep ones are opened.
         """
-        system = await self._system()
-        row = await self.row()
-        first = max(row[-1].last_position + 1 if row else 0, len(system))
-        last = self._reading.last
-        chunk = (most + 1) * self._pyramid.leaf_messages + self._pyramid.live_messages
+        system = await self._known.system()
+        row = await self._known.row(len(system), self._pyramid.live_messages)
+        size = (most + 1) * self._pyramid.leaf_messages + self._pyramid.live_messages
         tail = TAIL * self._pyramid.leaf_messages + self._pyramid.live_messages
-        messages, reached = await self._next(first, chunk, tail)
-        if reached == last:
-            rest = await self._add_leaves(row, messages, most, ends=True)
-            return self._grown(system, await self._opened(row, blocks), rest, None)
-        await self._add_leaves(row, messages, most, ends=False)
-        first = row[-1].last_position + 1 if row else first
-        edge = last - tail + 1
-        ends = (await self._reading.path(first, first))[0], (await self._reading.path(edge - 1, edge - 1))[0]
-        waiting = Waiting(first=ends[0].id, last=ends[1].id, first_position=first, last_position=edge - 1)
-        return self._grown(system, await self._opened(row, blocks), await self._visible(edge, last), waiting)
-
-    async def _next(self, first: int, enough: int, tail: int) -> tuple[list[Message], int]:
-        """Read on from position `first` until there is `enough`, or to the end where at most `tail` more are left.
-
-        A character may have missed most of it: then more has to be read for as much. Returns the last position too.
-        """
-        out: list[Message] = []
-        reached, last = first - 1, self._reading.last
-        while len(out) < enough and reached < last:
-            until = last if last - reached < enough + tail else reached + enough
-            out += await self._visible(reached + 1, until)
-            reached = until
-        return out, reached
+        waiting: Waiting | None = None
+        while True:
+            first = row[-1].last_position + 1 if row else len(system)
+            ends = self._reading.last - first < size + tail
+            stretch = await self._known.visible(first, self._reading.last if ends else first + size - 1)
+            added = await self._add_leaves(row, stretch, most, ends=ends)
+            if ends:
+                fresh: Sequence[Message] = added.rest
+                behind = added.due
+                break
+            if added.written:
+                waiting, fresh = await self._waiting(row[-1].last_position + 1, tail)
+                behind = waiting.messages
+                break
+            # Stored leaves were passed, or so many messages make none: a single atom, or what nobody heard.
+            size = size if added.passed else size * 2
+        return Grown(
+            system=tuple(system),
+            nodes=tuple(await self._known.opened(row, blocks)),
+            made=tuple(await self._known.unstored()),
+            waiting=waiting,
+            fresh=tuple(fresh),
+            behind=behind,
+        )
 
     async def whole(self) -> Grown:
         """All of it as it was said, where a context has room for that."""
-        messages = await self._visible(0, self._reading.last)
-        return self._grown((), (), messages, None)
-
-    def _grown(
-        self, system: Sequence[Message], row: Sequence[Summary], fresh: Sequence[Message], waiting: Waiting | None
-    ) -> Grown:
-        made = tuple(self._made.values())
-        return Grown(system=tuple(system), nodes=tuple(row), made=made, waiting=waiting, fresh=tuple(fresh))
+        messages = await self._known.visible(0, self._reading.last)
+        return Grown(system=(), nodes=(), made=(), waiting=None, fresh=tuple(messages), behind=0)
 
     async def row(self) -> list[Summary]:
         """The canonical summaries that are stored, as they are shown for so many leaves."""
-        row: list[Summary] = []
-        waiting = list(reversed(await self._reading.frontier()))
-        while waiting:
-            node = waiting.pop()
-            sound = await self._sound(node)
-            row += sound
-            if sound != [node]:
-                # What this path has in the place of the last leaf is hidden behind the summary that was opened.
-                waiting = list(reversed(await self._reading.frontier(sound[-1].last_position + 1) if sound else ()))
-        return await self._opened(row, 0)
-
-    async def children(self, node: Summary) -> list[Summary]:
-        """The summaries right under a deeper one."""
-        missing = [name for name in node.sources if name not in self._made]
-        stored = {each.id: each for each in await self._reading.get(missing)} if missing else {}
-        if lost := [name for name in missing if name not in stored]:
-            raise StoreError(f"Summary {short(lost[0])} is gone, from which {short(node.id)} was made: {MEND}.")
-        return [self._made.get(name) or stored[name] for name in node.sources]
+        return await self._known.row(len(await self._known.system()))
 
     async def under(self, node: Summary, depth: int) -> list[Summary]:
         """The summaries of `depth` under a deeper one."""
-        found = [node]
-        while found and found[0].depth > depth:
-            found = [child for each in found for child in await self.children(each)]
-        return found
+        return await self._known.under(node, depth)
 
-    # -- what is stored ----------------------------------------------------------------------------------------------
+    async def _waiting(self, first: int, tail: int) -> tuple[Waiting, Sequence[Message]]:
+        """What is not reached from position `first` on, and behind it the newest messages, from a whole atom on."""
+        edge = self._reading.last - tail + 1
+        newest = await self._reading.path(edge, self._reading.last)
+        edge += torn(newest)
+        ends = (await self._reading.path(first, first))[0], (await self._reading.path(edge - 1, edge - 1))[0]
+        waiting = Waiting(first=ends[0].id, last=ends[1].id, first_position=first, last_position=edge - 1)
+        return waiting, await self._known.visible(edge, self._reading.last)
 
-    async def _sound(self, node: Summary) -> list[Summary]:
-        """The part of `node` that stands on this path: all of it, unless its last leaf goes on here.
-
-        A leaf ends before a certain atom. A branch that went its own way just there may not have it.
-        """
-        following = await self._visible(node.last_position + 1, node.last_position + AHEAD)
-        if not following or following[0].opens_turn:
-            return [node]
-        leaf, left = node, []
-        while leaf.depth > 1 and leaf.sources:
-            *before, leaf = await self.children(leaf)
-            left += before
-        if leaf_ends(leaf.messages, leaf.source_tokens, atoms(following)[0], self._pyramid):
-            return [node]
-        return left
-
-    async def _opened(self, row: Sequence[Summary], blocks: int) -> list[Summary]:
-        """Open what was merged for a longer path than this one, or has room to be shown as what is under it."""
-        if self._pyramid.running:
-            return list(row)
-        leaves = sum(node.leaves for node in row)
-        wanted = shown_depths(leaves, finest(leaves, blocks, self._pyramid))
-        edges = {0}
-        for depth in wanted:
-            edges.add(max(edges) + leaves_at(depth, self._pyramid))
-        out: list[Summary] = []
-        waiting, start = list(reversed(row)), 0
-        while waiting:
-            node = waiting.pop()
-            inside = any(start < edge < start + node.leaves for edge in edges)
-            if inside and node.sources:
-                waiting += reversed(await self.children(node))
-                continue
-            out.append(node)
-            start += node.leaves
-        return out
-
-    # -- what is new -------------------------------------------------------------------------------------------------
-
-    async def _add_leaves(
-        self, row: list[Summary], messages: Sequence[Message], most: int, *, ends: bool
-    ) -> Sequence[Message]:
-        """Write the leaves of the messages that come after `row`, and what they make deep; returns what is left.
+    async def _add_leaves(self, row: list[Summary], messages: Sequence[Message], most: int, *, ends: bool) -> _Added:
+        """Take in the leaves of the messages that come after `row`, and what they make deep; `most` are written.
 
         `ends` says that the path ends with them, so that the newest stay live.
         """
         pyramid = self._pyramid if ends else replace(self._pyramid, live_messages=0)
         planned = plan_leaves(messages, pyramid)
-        threads = open_threads(row, self._pyramid.open_threads)[0]
-        for leaf in planned.leaves[:most]:
-            made = make_leaf(leaf, threads, self._policy)
-            threads = follow(threads, made.threads, self._pyramid.open_threads)[0]
+        names = [anchor("story", leaf[0].id, leaf[-1].id, self._policy.family) for leaf in planned.leaves]
+        stored = {each.id: each for each in await self._known.get([] if self._pyramid.running else names)}
+        written = passed = 0
+        for name, leaf in zip(names, planned.leaves, strict=True):
+            made = stored.get(name)
+            if made is None and written == most:
+                break
+            if made is None:
+                written += 1
+                made = make_leaf(leaf, open_threads(row, self._pyramid.open_threads)[0], self._policy)
+            passed += 1
             await self._push(row, made)
-        left = [message for leaf in planned.leaves[most:] for message in leaf]
-        return [*left, *planned.rest]
+        due = [message for leaf in planned.leaves[passed:] for message in leaf]
+        return _Added(written=written, passed=passed, due=len(due), rest=(*due, *planned.rest))
 
     async def _push(self, row: list[Summary], leaf: Summary) -> None:
         if self._pyramid.running:
             leaf = make_running(row[-1], leaf, self._policy) if row else leaf
             row[:] = [leaf]
-            self._made[leaf.id] = leaf
+            self._known.add(leaf)
             return
-        self._made[leaf.id] = leaf
+        self._known.add(leaf)
         row.append(leaf)
         while (place := due_merge([node.depth for node in row], self._pyramid)) is not None:
             children = row[place : place + self._pyramid.fan_in]
             depth = source_depth(children[0].depth + 1, self._pyramid)
-            told = [part for child in children for part in await self.under(child, depth)]
+            told = [part for child in children for part in await self._known.under(child, depth)]
             deeper = make_deeper(children, told, self._policy)
-            self._made[deeper.id] = deeper
+            self._known.add(deeper)
             row[place : place + self._pyramid.fan_in] = [deeper]
-
-    # -- reading -----------------------------------------------------------------------------------------------------
-
-    async def _system(self) -> list[Message]:
-        out: list[Message] = []
-        for message in await self._reading.path(0, min(OPENING, self._reading.last + 1) - 1):
-            if message.role != "system":
-                break
-            out.append(message)
-        return out
-
-    async def _visible(self, first: int, last: int) -> list[Message]:
-        """The messages of a stretch of the path, but for those that the character was not present for."""
-        messages = await self._reading.path(first, last)
-        character = self._policy.seen_by
-        return [each for each in messages if heard_by(each.draft, character)] if character else list(messages)
 
 
 def open_threads(nodes: Sequence[Summary], cap: int) -> tuple[tuple[Thread, ...], int]:

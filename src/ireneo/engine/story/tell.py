@@ -9,10 +9,12 @@ from msgspec.structs import replace
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
-from ireneo.engine.story.path import StoredReading, StoryPath, open_threads
+from ireneo.engine.story.path import StoryPath, open_threads
+from ireneo.engine.story.reading import StoredReading
 from ireneo.engine.texts import best_texts
 from ireneo.engine.writing.asked import Written
 from ireneo.engine.writing.story import StoryJob, write_story
+from ireneo.errors import SummaryNotFound
 from ireneo.log.branch import Head, SessionKey, head_of
 from ireneo.log.message import Message, heard_by
 from ireneo.ports.llm import LanguageModel
@@ -31,13 +33,15 @@ def voice_of(policy: Policy, given: Voice | None) -> Voice:
 async def write_text(
     store: Store, key: SessionKey, summary: Summary, terms: Terms, voice: Voice, model: LanguageModel
 ) -> Written:
-    """Ask `model` for the text of a canonical summary; the caller stores it. Raises ModelError."""
+    """Ask `model` for the text of a canonical summary; the caller stores it. Raises ModelError, and SummaryNotFound."""
     async with store.read() as tx:
         job = await _job(tx, key, summary, terms, voice)
     return await write_story(job, model, terms.count, settings(terms.policy).window_tokens)
 
 
 async def _job(tx: Transaction, key: SessionKey, summary: Summary, terms: Terms, voice: Voice) -> StoryJob:
+    if not await tx.summaries.get(key, [summary.id]):
+        raise SummaryNotFound(f"Summary {summary.id} was taken out of the store before its text was written.")
     terms = replace(terms, notes=tuple(await tx.annotations.on_path(key, summary.last)))
     messages, parts = await _sources(tx, key, summary, terms, voice)
     before = await _before(tx, key, summary, terms, voice)

@@ -15,7 +15,7 @@ from ireneo.engine.models import Models
 from ireneo.engine.summarise import told
 from ireneo.engine.work.worked import Worked, told_by
 from ireneo.engine.writing.asked import Written
-from ireneo.errors import MessageNotFound, ModelError, Overtaken, SpendingLimit
+from ireneo.errors import MessageNotFound, ModelError, Overtaken, SpendingLimit, SummaryNotFound
 from ireneo.log.branch import SessionKey
 from ireneo.ports.leases import Lease
 from ireneo.ports.llm import LanguageModel, Prompt, R, Reply
@@ -60,6 +60,8 @@ class Desk:
                 if not await self._is_there(name):
                     return await self._asked(summary, lease, ask)
         except Overtaken as error:
+            _LOG.debug("%s", error)
+        except SummaryNotFound as error:
             _LOG.debug("%s", error)
         except MessageNotFound:
             async with self.store.read() as tx:

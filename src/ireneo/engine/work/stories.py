@@ -12,7 +12,8 @@ from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
 from ireneo.engine.keep import keep
 from ireneo.engine.story.due import DueTexts, due_texts
-from ireneo.engine.story.path import Grown, StoredReading, StoryPath
+from ireneo.engine.story.path import Grown, StoryPath
+from ireneo.engine.story.reading import StoredReading
 from ireneo.engine.story.tell import voice_of, write_text
 from ireneo.engine.texts import text_id
 from ireneo.engine.work.desk import Desk
@@ -94,7 +95,8 @@ class StoryWork:
                 return None
             terms = replace(terms, notes=tuple(await tx.annotations.on_path(self._key, head.id)))
             leases = await tx.leases.of_session(self._key)
-            return await due_texts(tx, self._key, head, terms, self._voice, leases), terms
+            now = self._desk.means.clock.now()
+            return await due_texts(tx, self._key, head, terms, self._voice, leases, now), terms
 
     async def _text(self, model: LanguageModel) -> Worked | None:
         """Let the model write the next text that nobody else is at; None where there is none."""
