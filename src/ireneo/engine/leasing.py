@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import os
 import secrets
 import socket
@@ -40,22 +41,24 @@ class Worker:
         self._leases = leases
 
     @asynccontextmanager
-    async def leased(self, key: SessionKey, work: str) -> AsyncIterator[Lease | None]:
+    async def leased(self, key: SessionKey, work: str, most_seconds: float = math.inf) -> AsyncIterator[Lease | None]:
         """Hold the lease on `work` while the block runs; None where another has it, or it is not to be tried yet.
 
+        Of work that waits for nobody, others need not wait for the end of a long lease: it may be `most_seconds`.
         The block lets go of it itself, with `done` in the transaction that stores what came of it, or with `failed`.
         One that is left by an error is let go of at once.
         """
         now = self._clock.now()
+        seconds = min(self._seconds, most_seconds)
         if not self._leases:
             yield Lease(key=key, work=work, holder=self.name, token=0, until=now)
             return
         async with self._store.write() as tx:
-            lease = await tx.leases.take(key, work, self.name, now, now + timedelta(seconds=self._seconds))
+            lease = await tx.leases.take(key, work, self.name, now, now + timedelta(seconds=seconds))
         if lease is None:
             yield None
             return
-        beating = asyncio.create_task(self._beat(lease))
+        beating = asyncio.create_task(self._beat(lease, seconds))
         try:
             yield lease
         finally:
@@ -82,11 +85,11 @@ class Worker:
         async with self._store.write() as tx:
             await tx.leases.fail(lease, error, self._clock.now() + timedelta(seconds=wait))
 
-    async def _beat(self, lease: Lease) -> None:
+    async def _beat(self, lease: Lease, seconds: float) -> None:
         """Renew the lease until it is cancelled, or overtaken; a store that is busy is asked again at the next beat."""
         while True:
-            await asyncio.sleep(self._seconds / BEATS)
-            until = self._clock.now() + timedelta(seconds=self._seconds)
+            await asyncio.sleep(seconds / BEATS)
+            until = self._clock.now() + timedelta(seconds=seconds)
             with contextlib.suppress(StoreError):
                 async with self._store.write() as tx:
                     if not await tx.leases.renew(lease, until):

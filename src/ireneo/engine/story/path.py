@@ -7,6 +7,7 @@ so nothing can be lost, and whoever comes first writes what everybody else would
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Protocol
 
 from msgspec import Struct
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary, SummaryId
 from ireneo.context.thread import Thread
+from ireneo.engine.story.kept import Recalled
 from ireneo.log.atoms import atoms
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Message, heard_by
@@ -96,8 +98,10 @@ class StoredReading:
 class StoryPath:
     """The story along one path."""
 
-    def __init__(self, reading: Reading, policy: Policy) -> None:
+    def __init__(self, reading: Reading, policy: Policy, recalled: Recalled | None = None) -> None:
+        """Read the path by `reading`; `recalled` has what was read of the session before."""
         self._reading = reading
+        self._recalled = recalled or Recalled()
         self._policy = policy
         self._pyramid = settings(policy)
         self._made: dict[SummaryId, Summary] = {}
@@ -107,8 +111,8 @@ class StoryPath:
 
         Where there is room for more `blocks` than are kept of each depth, the newest deep ones are opened.
         """
-        system = await self._system()
         row = await self.row()
+        system = await self._system(row)
         first = max(row[-1].last_position + 1 if row else 0, len(system))
         last = self._reading.last
         chunk = (most + 1) * self._pyramid.leaf_messages + self._pyramid.live_messages
@@ -137,8 +141,9 @@ class StoryPath:
     async def row(self) -> list[Summary]:
         """The canonical summaries that are stored, as they are shown for so many leaves."""
         row: list[Summary] = []
-        for node in await self._reading.frontier():
-            sound = await self._sound(node)
+        frontier = await self._reading.frontier()
+        for node, following in zip(frontier, [*frontier[1:], None], strict=True):
+            sound = await self._sound(node, following)
             row += sound
             if sound != [node]:
                 break
@@ -146,9 +151,12 @@ class StoryPath:
 
     async def children(self, node: Summary) -> list[Summary]:
         """The summaries right under a deeper one."""
-        missing = [name for name in node.sources if name not in self._made]
-        stored = {each.id: each for each in await self._reading.get(missing)} if missing else {}
-        return [self._made.get(name) or stored[name] for name in node.sources]
+        records = self._recalled.records
+        at_hand = {name: each for name in node.sources if (each := self._made.get(name) or records.find(name))}
+        missing = [name for name in node.sources if name not in at_hand]
+        for each in await self._reading.get(missing) if missing else ():
+            at_hand[each.id] = records.get(each.id, partial(_same, each))
+        return [at_hand[name] for name in node.sources]
 
     async def under(self, node: Summary, depth: int) -> list[Summary]:
         """The summaries of `depth` under a deeper one."""
@@ -159,21 +167,27 @@ class StoryPath:
 
     # -- what is stored ----------------------------------------------------------------------------------------------
 
-    async def _sound(self, node: Summary) -> list[Summary]:
+    async def _sound(self, node: Summary, after: Summary | None) -> list[Summary]:
         """The part of `node` that stands on this path: all of it, unless its last leaf goes on here.
 
-        A leaf ends before a certain atom. A branch that went its own way just there may not have it.
+        A leaf ends before a certain atom. A branch that went its own way just there may not have it. Where it ends
+        before the summary `after` it was looked at before, mostly, and needs no other look.
         """
+        adjacent = after is not None and after.first_position == node.last_position + 1
+        name = (node.id, after.first) if after and adjacent else None
+        if name and self._recalled.sound.find(name):
+            return [node]
         following = await self._visible(node.last_position + 1, node.last_position + AHEAD)
-        if not following or following[0].opens_turn:
-            return [node]
         leaf, left = node, []
-        while leaf.depth > 1 and leaf.sources:
-            *before, leaf = await self.children(leaf)
-            left += before
-        if leaf_ends(leaf.messages, leaf.source_tokens, atoms(following)[0], self._pyramid):
-            return [node]
-        return left
+        if following and not following[0].opens_turn:
+            while leaf.depth > 1 and leaf.sources:
+                *before, leaf = await self.children(leaf)
+                left += before
+            if not leaf_ends(leaf.messages, leaf.source_tokens, atoms(following)[0], self._pyramid):
+                return left
+        if name:
+            self._recalled.sound.get(name, lambda: True)
+        return [node]
 
     async def _opened(self, row: Sequence[Summary], blocks: int) -> list[Summary]:
         """Open what was merged for a longer path than this one, or has room to be shown as what is under it."""
@@ -207,7 +221,8 @@ class StoryPath:
         """
         pyramid = self._pyramid if ends else replace(self._pyramid, live_messages=0)
         planned = plan_leaves(messages, pyramid)
-        threads = open_threads(row, self._pyramid.open_threads)[0]
+        due = bool(planned.leaves[:most])
+        threads = open_threads(row, self._pyramid.open_threads)[0] if due else ()
         for leaf in planned.leaves[:most]:
             made = make_leaf(leaf, threads, self._policy)
             threads = follow(threads, made.threads, self._pyramid.open_threads)[0]
@@ -233,13 +248,17 @@ class StoryPath:
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
-    async def _system(self) -> list[Message]:
+    async def _system(self, row: Sequence[Summary]) -> Sequence[Message]:
+        """What was said before the story; behind the first summary of `row` it is always the same."""
+        found = self._recalled.system.find(row[0].id) if row else None
+        if found is not None:
+            return found
         out: list[Message] = []
         for message in await self._reading.path(0, min(OPENING, self._reading.last + 1) - 1):
             if message.role != "system":
                 break
             out.append(message)
-        return out
+        return self._recalled.system.get(row[0].id, lambda: tuple(out)) if row else out
 
     async def _visible(self, first: int, last: int) -> list[Message]:
         """The messages of a stretch of the path, but for those that the character was not present for."""
@@ -256,3 +275,7 @@ def open_threads(nodes: Sequence[Summary], cap: int) -> tuple[tuple[Thread, ...]
         threads, gone = follow(threads, node.threads, cap)
         forgotten += gone + node.threads.forgotten
     return threads, forgotten
+
+
+def _same(summary: Summary) -> Summary:
+    return summary

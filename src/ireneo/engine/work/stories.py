@@ -21,6 +21,8 @@ from ireneo.ports.llm import LanguageModel
 
 CHUNK = 32
 """Leaves that are written without a model in one transaction: so much is done again after a crash, at the most."""
+CHUNK_LEASE_SECONDS = 10.0
+"""No model is waited for: who comes after a worker that died need not wait for long either."""
 
 
 class StoryWork:
@@ -55,11 +57,10 @@ class StoryWork:
     async def catch_up(self) -> AsyncIterator[Worked]:
         """Make the summaries that need no model, some at a time."""
         name = f"catch up {self._policy.family} {self._desk.branch}"
-        while True:
-            ahead = await self._grown(1)
-            if ahead is None or not ahead.made:
-                return
-            async with self._desk.worker.leased(self._key, name) as lease:
+        ahead = await self._grown(1)
+        leaves = CHUNK if ahead and ahead.made else 0
+        while leaves == CHUNK:
+            async with self._desk.worker.leased(self._key, name, CHUNK_LEASE_SECONDS) as lease:
                 if lease is None:
                     self._desk.waits = True
                     return
@@ -67,6 +68,7 @@ class StoryWork:
                 async with self._store.write() as tx:
                     await tx.summaries.put(self._key, grown.made if grown else ())
                     await self._desk.worker.done(tx, lease)
+            leaves = sum(each.depth == 1 for each in grown.made) if grown else 0
             if grown and grown.made:
                 yield Worked(
                     session=self._key.session,
