@@ -193,8 +193,8 @@ def main() -> None:
         built: list[str] = []
         print(f"{given.rounds} rounds; context alone, and the first one of a new process (context, whole process)")
         print(
-            f"{'messages':>9} {'budget':>7} {'p50':>10} {'p95':>9} {'max':>9} {'to row 1':>9} {'p50 cpu':>10} {'p95 cpu':>9}"
-            f" {'to row 1':>9} {'first':>11} {'process':>10}",
+            f"{'messages':>9} {'budget':>7} {'p50':>10} {'p95':>9} {'max':>9} {'to row 1':>9} {'p50 cpu':>10}"
+            f" {'p95 cpu':>9} {'to row 1':>9} {'first':>11} {'process':>10}",
             flush=True,
         )
         for size in map(int, given.sizes.split(",")):

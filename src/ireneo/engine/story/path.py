@@ -142,7 +142,7 @@ class StoryPath:
         """The canonical summaries that are stored, as they are shown for so many leaves."""
         row: list[Summary] = []
         frontier = await self._reading.frontier()
-        for node, following in zip(frontier, [*frontier[1:], None], strict=True):
+        for node, following in zip(frontier, [*frontier[1:], None], strict=False):
             sound = await self._sound(node, following)
             row += sound
             if sound != [node]:
