@@ -59,12 +59,18 @@ class Context(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def make_context(
-    budget: int, before: int, chat: ChatFormat, payload: Payload, shown: Sequence[Shown], count: Count
+    budget: int,
+    before: int,
+    chat: ChatFormat,
+    payload: Payload,
+    shown: Sequence[Shown],
+    count: Count,
+    tokens: int | None = None,
 ) -> Context:
-    """Describe a payload: what is `shown` in it, and what the whole path cost `before`."""
+    """Describe a payload: what is `shown` in it, what it costs, and what the whole path cost `before`."""
     return Context(
         budget=budget,
-        tokens=cost(payload, chat, count),
+        tokens=sizes(payload, chat, count)[0] if tokens is None else tokens,
         tokens_before=before,
         format=chat.name,
         messages=payload.messages,
@@ -81,20 +87,20 @@ def encode(shown: Sequence[Shown], whole: Mapping[str, Draft], chat: ChatFormat)
     return chat.encode(drafts(settled))
 
 
-def cost(payload: Payload, chat: ChatFormat, count: Count) -> int:
-    """Count what a payload costs, with all that the format had to add to it."""
-    return sum(sum(weigh(draft.parts, count)) for draft in _decoded(payload, chat))
-
-
 def excess(payload: Payload, budget: int, chat: ChatFormat, count: Count) -> int:
-    """How many tokens a payload is over `budget`; none where this is not above 0.
+    """How many tokens a payload is over `budget`; none where this is not above 0."""
+    return sizes(payload, chat, count)[1] - budget
 
-    It has to fit by the tokenizer and by the rule of thumb of four characters a token, whichever is more: tokenizers
-    differ, and on prose most of them count more than the one that is estimated here.
+
+def sizes(payload: Payload, chat: ChatFormat, count: Count) -> tuple[int, int]:
+    """What a payload costs, with all that the format had to add to it: by the tokenizer, and by what a budget heeds.
+
+    A budget heeds the tokenizer or the rule of thumb of four characters a token, whichever is more: tokenizers differ,
+    and on prose most of them count more than the one that is estimated here.
     """
     decoded = _decoded(payload, chat)
     tokens = sum(sum(weigh(draft.parts, count)) for draft in decoded)
-    return max(tokens, sum(map(_characters, decoded)) // CHARACTERS_PER_TOKEN) - budget
+    return tokens, max(tokens, sum(map(_characters, decoded)) // CHARACTERS_PER_TOKEN)
 
 
 def _decoded(payload: Payload, chat: ChatFormat) -> list[Draft]:

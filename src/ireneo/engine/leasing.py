@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import os
 import secrets
 import socket
@@ -42,23 +43,25 @@ class Worker:
         """The leases that a block let go of itself, by their tokens."""
 
     @asynccontextmanager
-    async def leased(self, key: SessionKey, work: str) -> AsyncIterator[Lease | None]:
+    async def leased(self, key: SessionKey, work: str, most_seconds: float = math.inf) -> AsyncIterator[Lease | None]:
         """Hold the lease on `work` while the block runs; None where another has it, or it is not to be tried yet.
 
+        Of work that waits for nobody, others need not wait for the end of a long lease: it may be `most_seconds`.
         The block lets go of it itself, with `done` in the transaction that stores what came of it, or with `failed`.
         One that is left by an error is let go of at once.
         """
+        seconds = min(self._seconds, most_seconds)
         if not self._leases:
             yield Lease(key=key, work=work, holder=self.name, token=0, until=self._clock.now())
             return
         async with self._store.write() as tx:
             # Not before the store is ours: of a short lease the wait for it may leave nothing.
             now = self._clock.now()
-            lease = await tx.leases.take(key, work, self.name, now, now + timedelta(seconds=self._seconds))
+            lease = await tx.leases.take(key, work, self.name, now, now + timedelta(seconds=seconds))
         if lease is None:
             yield None
             return
-        beating = asyncio.create_task(self._beat(lease))
+        beating = asyncio.create_task(self._beat(lease, seconds))
         try:
             yield lease
         except BaseException:
@@ -83,7 +86,7 @@ class Worker:
 
     async def still_has(self, tx: Transaction, lease: Lease) -> bool:
         """Renew a lease before something costly is done under it; False where it was overtaken."""
-        return not self._leases or await tx.leases.renew(lease, self._until())
+        return not self._leases or await tx.leases.renew(lease, self._until(self._seconds))
 
     async def done(self, tx: Transaction, lease: Lease) -> None:
         """Let go of a lease in the transaction that stores what came of it; overtaken or not, it is over."""
@@ -100,14 +103,14 @@ class Worker:
             await tx.leases.fail(lease, error, self._clock.now() + timedelta(seconds=wait))
         self._over.add((lease.key, lease.token))
 
-    async def _beat(self, lease: Lease) -> None:
+    async def _beat(self, lease: Lease, seconds: float) -> None:
         """Renew the lease until it is cancelled, or overtaken; a store that is busy is asked again at the next beat."""
         while True:
-            await asyncio.sleep(self._seconds / BEATS)
+            await asyncio.sleep(seconds / BEATS)
             with contextlib.suppress(StoreError):
                 async with self._store.write() as tx:
-                    if not await tx.leases.renew(lease, self._until()):
+                    if not await tx.leases.renew(lease, self._until(seconds)):
                         return
 
-    def _until(self) -> datetime:
-        return self._clock.now() + timedelta(seconds=self._seconds)
+    def _until(self, seconds: float) -> datetime:
+        return self._clock.now() + timedelta(seconds=seconds)

@@ -30,9 +30,10 @@ from ireneo.engine.means import Means
 from ireneo.engine.models import Models
 from ireneo.engine.notes import Pin
 from ireneo.engine.prune import Loose
-from ireneo.engine.story.context import TellingCache, story_context
+from ireneo.engine.story.context import story_context
 from ireneo.engine.story.preset import preset_of
 from ireneo.engine.story.tell import voice_of
+from ireneo.engine.story.telling import TellingCache
 from ireneo.engine.summarise import Summarised
 from ireneo.engine.tools import Tool
 from ireneo.engine.tools import tools as tools_of

@@ -6,7 +6,8 @@ next leaf is there, and a provider's cache with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,6 +15,7 @@ from msgspec.structs import replace
 from ireneo.context.compose import Composed, composed, newest_slots, with_notes
 from ireneo.context.offline.prose import clip
 from ireneo.context.parts import share
+from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary, SummaryId, anchor
 from ireneo.context.terms import Terms
 from ireneo.context.thread import Thread
@@ -44,8 +46,15 @@ ONE_BLOCK = 128
 PASSING = ("/open", "/whole")
 """How the families end of summaries that are made for one context."""
 
-Tell = Callable[[Sequence[Summary], int, Mapping[SummaryId, str]], Sequence[str]]
-"""Writes the blocks of summaries in so many tokens, in view of why some are disputed."""
+
+class Telling(Protocol):
+    """Who writes what a context shows; it may keep at hand what it wrote, since all follows from what is given."""
+
+    def tell(self, nodes: Sequence[Summary], room: int, doubts: Mapping[SummaryId, str]) -> Sequence[str]:
+        """Write the blocks of summaries in so many tokens, in view of why some are disputed."""
+
+    def leaf(self, messages: Sequence[Message], before: Sequence[Thread], policy: Policy) -> Summary:
+        """Write the leaf over `messages`, before which the threads `before` are open."""
 
 
 class Waiting(Struct, frozen=True, kw_only=True):
@@ -84,33 +93,41 @@ def billed(count: Count) -> Count:
     return lambda text: max(count(text), len(text) // CHARACTERS_PER_TOKEN + 1)
 
 
-def compose_story(story: Story, terms: Terms, tell: Tell) -> tuple[Composed, tuple[Summary, ...]]:
+def compose_story(story: Story, terms: Terms, telling: Telling) -> tuple[Composed, tuple[Summary, ...]]:
     """Put a story's context together, within the budget of `terms`.
 
     Returns with it the summaries that were made for it alone, so that what it shows can be opened.
     """
-    made: list[Summary] = []
-
-    def told(nodes: Sequence[Summary], room: int, doubts: Mapping[SummaryId, str]) -> Sequence[str]:
-        made.extend(node for node in nodes if node.family.endswith(PASSING))
-        return tell(nodes, room, doubts)
-
-    return _composed(story, terms, told), tuple(made)
+    noting = _Noting(telling)
+    return _composed(story, terms, noting), tuple(noting.made)
 
 
-def _composed(story: Story, terms: Terms, tell: Tell) -> Composed:
+class _Noting:
+    """Another's telling, with a note of the summaries among those told that were made for this context alone."""
+
+    def __init__(self, telling: Telling) -> None:
+        self._telling = telling
+        self.made: list[Summary] = []
+        self.leaf = telling.leaf
+
+    def tell(self, nodes: Sequence[Summary], room: int, doubts: Mapping[SummaryId, str]) -> Sequence[str]:
+        self.made.extend(node for node in nodes if node.family.endswith(PASSING))
+        return self._telling.tell(nodes, room, doubts)
+
+
+def _composed(story: Story, terms: Terms, telling: Telling) -> Composed:
     terms = replace(terms, count=billed(terms.count))
     budget = terms.budget
     if budget < ONE_BLOCK:
-        return composed(_past(replace(story, nodes=(_everything(story, terms),)), budget, terms, tell))
+        return composed(_past(replace(story, nodes=(_everything(story, terms),)), budget, terms, telling))
     before = _system(story.system, int(budget * SYSTEM_SHARE), terms)
     pins = story_pins(story.nodes, story.threads, story.forgotten, [each.text for each in before], terms)
     before += [pins] if pins else []
     left = budget - sum(each.tokens for each in before)
-    past = _past(story, left - int(budget * terms.policy.live_share), terms, tell)
+    past = _past(story, left - int(budget * terms.policy.live_share), terms, telling)
     past += [_waiting(story.waiting, terms.count)] if story.waiting else []
     left -= sum(each.tokens for each in past)
-    after = _newest(story, left, terms, tell, cut=bool(past))
+    after = _newest(story, left, terms, telling, cut=bool(past))
     return composed([_seen(each, terms.policy.seen_by) for each in (*before, *past, *after)])
 
 
@@ -139,7 +156,7 @@ def _over(nodes: Sequence[Summary], terms: Terms) -> Summary:
     return replace(whole, family=family, id=anchor("story", whole.first, whole.last, told), sources=())
 
 
-def _past(story: Story, room: int, terms: Terms, tell: Tell) -> list[Shown]:
+def _past(story: Story, room: int, terms: Terms, telling: Telling) -> list[Shown]:
     if not story.nodes:
         return []
     most = max(room // LEAST_BLOCK, 1)
@@ -154,7 +171,7 @@ def _past(story: Story, room: int, terms: Terms, tell: Tell) -> list[Shown]:
     }
     frame = MESSAGE_TOKENS + NOTES_TOKENS + len(story.nodes)
     # A summary has the same words at every depth, however wide the context: what is left shows more of the newest.
-    words = tell(story.nodes, min(max(room - frame, 0), len(story.nodes) * TOLD_TOKENS), doubts)
+    words = telling.tell(story.nodes, min(max(room - frame, 0), len(story.nodes) * TOLD_TOKENS), doubts)
     out = [show_block(node, text, 1, terms.count) for node, text in zip(story.nodes, words, strict=True)]
     out = [replace(each, disputed=doubts.get(node.id, "")) for each, node in zip(out, story.nodes, strict=True)]
     out[-1] = replace(out[-1], tokens=out[-1].tokens + MESSAGE_TOKENS + NOTES_TOKENS)
@@ -179,7 +196,7 @@ def _waiting(waiting: Waiting, count: Count) -> Shown:
     )
 
 
-def _newest(story: Story, room: int, terms: Terms, tell: Tell, *, cut: bool) -> list[Shown]:
+def _newest(story: Story, room: int, terms: Terms, telling: Telling, *, cut: bool) -> list[Shown]:
     """The newest messages as they are; those of them that have no room, as a block that no leaf has taken in yet."""
     fresh = story.fresh
     if not fresh:
@@ -193,7 +210,7 @@ def _newest(story: Story, room: int, terms: Terms, tell: Tell, *, cut: bool) -> 
     start = _live_start(fresh, costs, live_room, settings(terms.policy).leaf_messages // STEPS)
     out: list[Shown] = []
     if start:
-        out.append(_open(fresh[:start], story.threads, room - live_room, terms, tell))
+        out.append(_open(fresh[:start], story.threads, room - live_room, terms, telling))
     newest = fresh[start:]
     if sum(costs[start:]) <= live_room:
         shown = [verbatim(message, thinking=False) for message in newest]
@@ -222,17 +239,22 @@ def _live_start(messages: Sequence[Message], costs: Sequence[int], room: int, st
     fitting = [edge for edge in edges if after[edge] <= room] or [edges[-1]]
     wished = -(-fitting[0] // max(step, 1)) * max(step, 1)
     stepped = next((edge for edge in fitting if edge >= wished), fitting[0])
-    return stepped if after[stepped] * 2 >= room else fitting[0]
+    if after[stepped] * 2 >= room:
+        return stepped
+    # Where so many messages are most of the room, it moves on by half of the room at a time.
+    half = max(room // 2, 1)
+    left = after[0] - -(-(after[0] - room) // half) * half
+    return next((edge for edge in fitting if after[edge] <= left), fitting[-1])
 
 
-def _open(messages: Sequence[Message], before: Sequence[Thread], room: int, terms: Terms, tell: Tell) -> Shown:
-    leaf = make_leaf(messages, before, terms.policy)
+def _open(messages: Sequence[Message], before: Sequence[Thread], room: int, terms: Terms, telling: Telling) -> Shown:
+    leaf = telling.leaf(messages, before, terms.policy)
     family = f"{terms.policy.family}/open"
     leaf = replace(leaf, family=family, depth=0, id=anchor("story", leaf.first, leaf.last, family))
     room -= MESSAGE_TOKENS + NOTES_TOKENS
     threads = thread_lines(leaf.threads.opened, 0, room // 3, terms.count)
     room -= sum(terms.count(line) + 1 for line in threads)
-    (text,) = tell([leaf], max(room, 0), {})
+    (text,) = telling.tell([leaf], max(room, 0), {})
     return show_block(leaf, "\n".join([text, *threads]), MESSAGE_TOKENS + NOTES_TOKENS, terms.count)
 
 

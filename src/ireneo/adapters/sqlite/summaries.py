@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from functools import lru_cache
 
 import apsw
 import msgspec
@@ -18,6 +19,8 @@ from ireneo.log.message import MessageId
 from ireneo.ports.store import Span
 
 _SUMMARY = msgspec.json.Decoder(Summary)
+DECODED = 128
+"""Records that are kept as they were decoded: the contexts of one story read the same ones again and again."""
 
 Candidate = tuple[int, int, int, SummaryId, Stretch]
 """A summary as it is weighed: where it begins, then how far it reaches and how deep it is (both negated), its id,
@@ -126,7 +129,7 @@ def find_summaries(database: apsw.Connection, key: SessionKey, prefix: str) -> l
     if session is None:
         return []
     rows = database.execute(SQL["find_summaries"], {"key": session.key, "prefix": prefix})
-    return [_SUMMARY.decode(record) for (record,) in rows]
+    return [_decoded(record) for (record,) in rows]
 
 
 def list_spans(
@@ -170,4 +173,9 @@ def discard_summaries(database: apsw.Connection, key: SessionKey, ids: Sequence[
 
 def _read(database: apsw.Connection, session: int, ids: Sequence[SummaryId]) -> list[Summary]:
     rows = (database.execute(SQL["read_summary"], {"key": session, "id": name}).fetchone() for name in ids)
-    return [_SUMMARY.decode(row[0]) for row in rows if row is not None]
+    return [_decoded(row[0]) for row in rows if row is not None]
+
+
+@lru_cache(maxsize=DECODED)
+def _decoded(record: str) -> Summary:
+    return _SUMMARY.decode(record)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 
@@ -10,25 +9,25 @@ from msgspec.structs import replace
 
 from ireneo.context.plan_rebuild import whole as explain_whole
 from ireneo.context.policy import Policy
-from ireneo.context.summary import Summary, SummaryId
+from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
 from ireneo.context.view import Shown
 from ireneo.context.weigh import Count, weigh
 from ireneo.engine.compact import TRIES, check_budget, narrower
-from ireneo.engine.encode import Context, encode, excess, make_context
+from ireneo.engine.encode import Context, encode, make_context, sizes
 from ireneo.engine.keep import keep
 from ireneo.engine.story.listed import ListedReading, at_once
 from ireneo.engine.story.notes import standing_threads
 from ireneo.engine.story.path import Grown, StoryPath
 from ireneo.engine.story.reading import StoredReading
+from ireneo.engine.story.telling import TellingCache
 from ireneo.engine.texts import best_texts
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.log.branch import SessionKey, chain
 from ireneo.log.message import Draft, Message, MessageId
 from ireneo.ports.store import Store, Transaction
 from ireneo.prompts.voices import Voice
-from ireneo.pyramid.allot import tell_blocks
-from ireneo.pyramid.compose import Story, billed, compose_story
+from ireneo.pyramid.compose import Story, compose_story
 from ireneo.pyramid.retelling import TOLD_TOKENS
 
 CATCH_UP = 8
@@ -36,37 +35,6 @@ CATCH_UP = 8
 as what it is."""
 BLOCKS_SHARE = 0.75
 """Of what is not for the newest messages; the rest is for pins and for what was said before the story."""
-TOLD = 64
-"""Blocks of whole rows that are kept at hand: they stay the same from one leaf to the next."""
-
-
-class TellingCache:
-    """The blocks that were written last, by their summaries and their room."""
-
-    def __init__(self, terms: Terms) -> None:
-        """Start empty, for contexts whose tokens are counted as in `terms`."""
-        self._count = billed(terms.count)
-        self._kept: OrderedDict[tuple[object, ...], Sequence[str]] = OrderedDict()
-        self._stored: set[SummaryId] = set()
-
-    def tell(self, nodes: Sequence[Summary], room: int, doubts: Mapping[SummaryId, str]) -> Sequence[str]:
-        """Write the blocks of `nodes` in `room` tokens."""
-        name = (*(node.id for node in nodes), room, *sorted(doubts.items()))
-        found = self._kept.pop(name, None)
-        if found is None:
-            found = tell_blocks(nodes, room, self._count, doubts=doubts)
-        self._kept[name] = found
-        while len(self._kept) > TOLD:
-            self._kept.popitem(last=False)
-        return found
-
-    def unknown(self, passing: Sequence[Summary]) -> list[Summary]:
-        """Of the summaries that were made for one context those that were not stored from here yet."""
-        return [each for each in passing if each.id not in self._stored]
-
-    def know(self, passing: Sequence[Summary]) -> None:
-        """Note that these were stored."""
-        self._stored = {each.id for each in passing}
 
 
 async def story_context(
@@ -84,11 +52,12 @@ async def story_context(
         head = await tx.log.head(key, branch)
         if head is None:
             return make_context(terms.budget, 0, chat, chat.encode(()), (), terms.count)
-        terms = replace(terms, notes=tuple(await tx.annotations.on_path(key, head.id)), thinking=chat.thinking)
-        path = StoryPath(StoredReading(tx, key, head, terms.policy), terms.policy)
+        notes = tuple(await tx.annotations.on_path(key, head.id))
+        terms = replace(terms, notes=notes, thinking=chat.thinking, count=cache.count)
+        path = StoryPath(StoredReading(tx, key, head, terms.policy), terms.policy, cache.recalled)
         fits = head.total_tokens <= terms.budget
         grown = await (path.whole() if fits else path.grow(CATCH_UP, _blocks(terms)))
-        story = _story(grown, await best_texts(tx, key, grown.nodes, terms, voice, None), terms)
+        story = _story(grown, await best_texts(tx, key, grown.nodes, terms, voice, None), terms, cache)
         made, passing = await _fitted(story, head.total_tokens, chat, terms, cache, partial(_whole, tx, key))
     new = [*grown.made, *cache.unknown(passing)]
     if new:
@@ -112,13 +81,14 @@ async def _compacted(messages: Sequence[Message], chat: ChatFormat, terms: Terms
     path = StoryPath(ListedReading(messages), terms.policy)
     fits = messages[-1].total_tokens <= terms.budget
     grown = await (path.whole() if fits else path.grow(len(messages), _blocks(terms)))
-    story = _story(grown, grown.nodes, terms)
+    cache = TellingCache(terms)
+    story = _story(grown, grown.nodes, terms, cache)
     drafts = {message.id: message.draft for message in messages}
 
     async def whole(shown: Sequence[Shown]) -> Mapping[str, Draft]:
         return {each.id: drafts[MessageId(each.id)] for each in shown if each.whole}
 
-    made, _ = await _fitted(story, messages[-1].total_tokens, chat, terms, TellingCache(terms), whole)
+    made, _ = await _fitted(story, messages[-1].total_tokens, chat, terms, cache, whole)
     return made
 
 
@@ -127,8 +97,8 @@ def _blocks(terms: Terms) -> int:
     return int(terms.budget * (1 - terms.policy.live_share) * BLOCKS_SHARE) // TOLD_TOKENS
 
 
-def _story(grown: Grown, texts: Sequence[Summary], terms: Terms) -> Story:
-    threads, forgotten = standing_threads(texts, terms)
+def _story(grown: Grown, texts: Sequence[Summary], terms: Terms, cache: TellingCache) -> Story:
+    threads, forgotten = standing_threads(texts, terms, cache.threads)
     return Story(
         system=grown.system,
         nodes=tuple(texts),
@@ -150,13 +120,13 @@ async def _fitted(
     """Put a story together so that it fits its budget as its format writes it; with what was made for it alone."""
     budget = terms.budget
     for left in reversed(range(TRIES)):
-        composed, passing = compose_story(story, replace(terms, budget=budget), cache.tell)
+        composed, passing = compose_story(story, replace(terms, budget=budget), cache)
         payload = encode(composed.shown, await whole(composed.shown), chat)
-        over = excess(payload, terms.budget, chat, terms.count)
-        if over <= 0:
+        tokens, heeded = sizes(payload, chat, terms.count)
+        if heeded <= terms.budget:
             break
-        budget = narrower(budget, composed, over, left)
-    made = make_context(terms.budget, before, chat, payload, composed.shown, terms.count)
+        budget = narrower(budget, composed, heeded - terms.budget, left)
+    made = make_context(terms.budget, before, chat, payload, composed.shown, terms.count, tokens)
     return replace(made, explained=explain_whole(composed.tokens, terms.budget)), passing
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary, SummaryId
+from ireneo.engine.story.kept import Recalled
 from ireneo.engine.story.reading import Reading
 from ireneo.log.atoms import atoms
 from ireneo.log.message import Message, heard_by
@@ -26,8 +27,9 @@ OPENING = 16
 class KnownStory:
     """What is stored of a story along one path, and what was written of it since it was read."""
 
-    def __init__(self, reading: Reading, policy: Policy) -> None:
-        """Stand on the end of a path; nothing is read yet."""
+    def __init__(self, reading: Reading, policy: Policy, recalled: Recalled) -> None:
+        """Stand on the end of a path; nothing is read yet but what was `recalled`."""
+        self._recalled = recalled
         self.reading = reading
         self._character = policy.seen_by
         self._pyramid = settings(policy)
@@ -89,7 +91,16 @@ class KnownStory:
         return [each for child in children for each in await self.under(child, depth)]
 
     async def get(self, names: Sequence[SummaryId]) -> Sequence[Summary]:
-        """Those of these summaries that are stored."""
+        """Those of these summaries that are stored, or were when they were read last."""
+        records = self._recalled.records
+        found = {name: known for name in names if (known := records.find(name))}
+        for summary in await self.stored([name for name in names if name not in found]):
+            found[summary.id] = summary
+            records.put(summary.id, summary)
+        return [found[name] for name in names if name in found]
+
+    async def stored(self, names: Sequence[SummaryId]) -> Sequence[Summary]:
+        """Those of these summaries that are stored, past all that is at hand."""
         return await self.reading.get(names) if names else ()
 
     def add(self, summary: Summary) -> None:
@@ -98,7 +109,7 @@ class KnownStory:
 
     async def unstored(self) -> list[Summary]:
         """What was written and is not stored, each after those that it was made from."""
-        stored = {each.id for each in await self.get(list(self._new))}
+        stored = {each.id for each in await self.stored(list(self._new))}
         return [each for each in self._new.values() if each.id not in stored]
 
     # -- messages ----------------------------------------------------------------------------------------------------
@@ -129,7 +140,11 @@ class KnownStory:
 
     async def _ends_here(self, node: Summary) -> bool:
         """Whether the last leaf of `node` ends there on this path, too."""
-        first, last = await self._first_of_last_leaf(node), node.last_position
+        last = node.last_position
+        name = (node.id, *(message.id for message in await self.visible(last + 1, last + 1)))
+        if len(name) > 1 and self._recalled.sound.find(name):
+            return True
+        first = await self._first_of_last_leaf(node)
         ahead = AHEAD
         while True:
             messages = await self.visible(first, last + ahead)
@@ -141,7 +156,10 @@ class KnownStory:
             # Nothing goes on behind it; or a result came that belongs to a call in it.
             return not behind
         leaf = [message for message in messages if message.position <= last]
-        return leaf_ends(len(leaf), sum(message.tokens for message in leaf), behind[0], self._pyramid)
+        ends = leaf_ends(len(leaf), sum(message.tokens for message in leaf), behind[0], self._pyramid)
+        if ends:
+            self._recalled.sound.put(name, True)
+        return ends
 
     async def _behind(self, row: list[Summary], live: int) -> list[Summary]:
         """The summaries of `row` behind which so many messages are left."""

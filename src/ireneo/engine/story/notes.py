@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
@@ -15,6 +16,9 @@ from ireneo.log.message import Message
 from ireneo.ports.store import Transaction
 from ireneo.prompts.voices import Voice
 from ireneo.pyramid.nodes import is_answered, settings
+
+Followed: TypeAlias = tuple[tuple[Thread, ...], int]
+"""Open threads, and how many gave way to weightier ones."""
 
 
 async def story_notes(
@@ -29,11 +33,13 @@ async def story_notes(
     return (*grown.system, *texts, *fresh), threads
 
 
-def standing_threads(texts: Sequence[Summary], terms: Terms) -> tuple[tuple[Thread, ...], int]:
+def standing_threads(
+    texts: Sequence[Summary], terms: Terms, following: Callable[[Sequence[Summary], int], Followed] = open_threads
+) -> Followed:
     """The threads that are open at the end of adjacent summaries and were not released by hand, and how many gave way.
 
-    One that was released is held to be resolved, whatever the story says.
+    One that was released is held to be resolved, whatever the story says. `following` may have them at hand.
     """
     released = {note.about for note in terms.notes if note.kind == "release"}
-    threads, forgotten = open_threads(texts, settings(terms.policy).open_threads)
+    threads, forgotten = following(texts, settings(terms.policy).open_threads)
     return tuple(each for each in threads if each.id not in released), forgotten

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary, anchor
 from ireneo.context.thread import Thread
+from ireneo.engine.story.kept import Recalled
 from ireneo.engine.story.known import KnownStory
 from ireneo.engine.story.reading import Reading
 from ireneo.log.atoms import torn
@@ -61,12 +62,12 @@ class _Added(Struct, frozen=True, kw_only=True):
 class StoryPath:
     """The story along one path."""
 
-    def __init__(self, reading: Reading, policy: Policy) -> None:
-        """Stand on the end of a path; nothing is read yet."""
+    def __init__(self, reading: Reading, policy: Policy, recalled: Recalled | None = None) -> None:
+        """Stand on the end of a path; nothing is read yet. `recalled` has what was read of the session before."""
         self._reading = reading
         self._policy = policy
         self._pyramid = settings(policy)
-        self._known = KnownStory(reading, policy)
+        self._known = KnownStory(reading, policy, recalled or Recalled())
 
     async def grow(self, most: int, blocks: int = 0) -> Grown:
         """Carry the story on to the head; at most `most` leaves are written on the way.
@@ -132,7 +133,7 @@ class StoryPath:
         pyramid = self._pyramid if ends else replace(self._pyramid, live_messages=0)
         planned = plan_leaves(messages, pyramid)
         names = [anchor("story", leaf[0].id, leaf[-1].id, self._policy.family) for leaf in planned.leaves]
-        stored = {each.id: each for each in await self._known.get([] if self._pyramid.running else names)}
+        stored = {each.id: each for each in await self._known.stored([] if self._pyramid.running else names)}
         written = passed = 0
         for name, leaf in zip(names, planned.leaves, strict=True):
             made = stored.get(name)

@@ -23,6 +23,8 @@ from ireneo.ports.llm import LanguageModel
 
 CHUNK = 32
 """Leaves that are written without a model in one transaction: so much is done again after a crash, at the most."""
+CHUNK_LEASE_SECONDS = 10.0
+"""No model is waited for: who comes after a worker that died need not wait for long either."""
 
 
 class StoryWork:
@@ -56,12 +58,10 @@ class StoryWork:
 
     async def catch_up(self) -> AsyncIterator[Worked]:
         """Make the summaries that need no model, some at a time."""
-        while True:
-            ahead = await self._grown(1)
-            if ahead is None or not ahead.made:
-                return
+        while (ahead := await self._grown(1)) and ahead.made:
             # Called after what is due first, and not after the branch: branches share what they have in common.
-            async with self._desk.worker.leased(self._key, f"catch up {ahead.made[0].id}") as lease:
+            name = f"catch up {ahead.made[0].id}"
+            async with self._desk.worker.leased(self._key, name, CHUNK_LEASE_SECONDS) as lease:
                 if lease is None:
                     self._desk.waits = True
                     return
@@ -69,16 +69,19 @@ class StoryWork:
                 async with self._store.write() as tx:
                     await keep(tx, self._key, grown.made if grown else ())
                     await self._desk.worker.done(tx, lease)
-            if grown and grown.made:
-                yield Worked(
-                    session=self._key.session,
-                    branch=self._desk.branch,
-                    did="caught_up",
-                    first_position=grown.made[0].first_position,
-                    last_position=grown.made[-1].last_position,
-                    summaries=len(grown.made),
-                    behind=grown.behind,
-                )
+            if grown is None or not grown.made:
+                return
+            yield Worked(
+                session=self._key.session,
+                branch=self._desk.branch,
+                did="caught_up",
+                first_position=grown.made[0].first_position,
+                last_position=grown.made[-1].last_position,
+                summaries=len(grown.made),
+                behind=grown.behind,
+            )
+            if sum(each.depth == 1 for each in grown.made) < CHUNK:
+                return
 
     async def _grown(self, most: int) -> Grown | None:
         async with self._store.read() as tx:

@@ -47,14 +47,20 @@ def names_in(sentences: Sequence[str]) -> list[tuple[str, ...]]:
 def key_words(name: str) -> tuple[str, ...]:
     """The words by which a name is known again, whoever writes it with a title or without."""
     words = [word for word in name.casefold().replace("’", "'").split() if word not in PARTICLES]
-    return tuple(_POSSESSIVE.sub("", word.rstrip(".")) for word in words)
+    return tuple(_bare(word.rstrip(".")) for word in words)
 
 
 def _words(sentence: str) -> Iterator[_Word]:
     for found in _WORD.finditer(sentence):
         start = found.start()
-        opens = bool(_OPENS.search(sentence, max(0, start - 8), start)) if found[0][0].isupper() else False
-        yield _Word(_POSSESSIVE.sub("", found[0]), start, found.end(), opens)
+        text = found[0]
+        opens = text[0].isupper() and _OPENS.search(sentence, max(0, start - 8), start) is not None
+        yield _Word(_bare(text), start, found.end(), opens)
+
+
+def _bare(word: str) -> str:
+    """A word without the ending of a possessive."""
+    return _POSSESSIVE.sub("", word) if "'" in word[-2:] or "’" in word[-2:] else word
 
 
 def _is_german(text: str, sentences: Sequence[Sequence[_Word]]) -> bool:
@@ -72,7 +78,7 @@ def _known(sentences: Sequence[Sequence[_Word]], *, large_nouns: bool) -> frozen
     opening: Counter[str] = Counter()
     determined: Counter[str] = Counter()
     for words in sentences:
-        shouted = sum(word.text.isupper() and len(word.text) > 1 for word in words) * 2 > len(words)
+        shouted = sum([len(word.text) > 1 and word.text.isupper() for word in words]) * 2 > len(words)
         for place, word in enumerate(words):
             if not word.text[0].isupper():
                 small[word.text] += 1

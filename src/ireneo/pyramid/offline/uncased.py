@@ -21,6 +21,8 @@ _FUNCTION = frozenset(
 
 def has_case(text: str) -> bool:
     """Whether the script of `text` has large and small letters."""
+    if text[:4_000].isascii():
+        return True
     letters = [char for char in text[:4_000] if char.isalpha()]
     return not letters or sum(char.islower() or char.isupper() for char in letters) * 2 > len(letters)
 

@@ -1,0 +1,162 @@
+"""What is left of details after all retellings, where a summariser loses each with a probability of a fifth."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from msgspec import Struct
+
+sys.path.insert(0, str(Path(__file__).parent))
+import ireneo
+from fading_details import Forgetful, Planted, planted
+from ireneo.adapters.llm import open_model
+from ireneo.context.policy import RUNNING, STORY, Policy, Pyramid
+from ireneo.context.summary import Summary
+from ireneo.context.terms import Terms
+from ireneo.engine.spending import Limits
+from ireneo.engine.story.path import StoredReading, StoryPath, open_threads
+from ireneo.engine.story.tell import voice_of
+from ireneo.engine.texts import best_texts
+from ireneo.ports.llm import LanguageModel, Prompt, Reply
+
+R = TypeVar("R", bound=Struct)
+BUDGET = 16_000
+BATCH = 5_000
+
+
+class Counting:
+    """A LanguageModel that counts how often another is asked."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        """Begin at none."""
+        self._model = model
+        self.calls = 0
+
+    async def ask(self, prompt: Prompt, reply: type[R]) -> Reply[R]:
+        """Ask, and count."""
+        self.calls += 1
+        return await self._model.ask(prompt, reply)
+
+
+class Outcome(Struct, kw_only=True):
+    """What became of the details."""
+
+    oldest: float
+    """Of the details of the oldest tenth, the share that the summaries still have that are shown."""
+    all: float
+    pinned: float
+    """Of what was promised, the share that stands among the threads of the summaries."""
+    shown: float
+    """Of the open threads, the share that stands word for word in a context."""
+    blocks: int
+    retellings: int
+    calls: int
+    offline: int
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+
+
+def told(pyramid: Pyramid) -> Policy:
+    """A story that is cut so."""
+    return Policy(name="story", pyramid=pyramid, live_share=STORY.live_share)
+
+
+PRESETS: dict[str, Policy] = {
+    "running": RUNNING,
+    "fan-in 2": told(Pyramid(fan_in=2)),
+    "fan-in 4 (ours)": STORY,
+    "fan-in 6": told(Pyramid(fan_in=6)),
+    "fan-in 2, window 2,000": told(Pyramid(fan_in=2, window_tokens=2_000, raw_tokens=0)),
+    "fan-in 4, window 2,000": told(Pyramid(fan_in=4, window_tokens=2_000, raw_tokens=0)),
+    "fan-in 4, limit 4": told(Pyramid(limit=4)),
+    "fan-in 4, limit 8": told(Pyramid(limit=8)),
+}
+"""With a window of 2,000 tokens a summary can only be written from those right under it."""
+
+
+async def retell(policy: Policy, plant: Planted, model: LanguageModel) -> Outcome:
+    """Append the chat, let the model write all that is due, and look for the details."""
+    started = time.perf_counter()
+    counting = Counting(model)
+    limits = Limits(calls_per_session=None, tokens_per_session=None, calls_per_day=None, tokens_per_day=None)
+    async with ireneo.open(":memory:", model=counting, limits=limits) as memory:
+        session = await memory.session("story")
+        for start in range(0, len(plant.drafts), BATCH):
+            await session.append(plant.drafts[start : start + BATCH])
+        offline = tokens_in = tokens_out = 0
+        async for worked in memory.work(until_idle=True, preset=policy):
+            if worked.did == "failed":
+                raise SystemExit(worked.reason)
+            offline += worked.did == "offline"
+            tokens_in += worked.tokens_in
+            tokens_out += worked.tokens_out
+            print(f"  {worked.behind:,} messages behind, {worked.due:,} texts due", end="   \r", file=sys.stderr)
+        nodes = await _nodes(session, policy)
+        context = await session.context(BUDGET, preset=policy)
+    threads, _ = open_threads(nodes, (policy.pyramid or Pyramid()).open_threads)
+    told = " ".join(line.text for node in nodes for line in node.lines("story")).split()
+    there = {word.strip(",.“”") for word in told}
+    tenth = len(plant.drafts) // 10
+    plain = [word for word in plant.places if word not in plant.promised]
+    oldest = [word for word in plain if plant.places[word] < tenth]
+    covered = max(node.last_position for node in nodes)
+    past = [word for word in plain if plant.places[word] <= covered]
+    promised = [word for word in plant.promised if plant.places[word] <= covered]
+    pins = "\n".join(row.text for row in context.pins)
+    return Outcome(
+        oldest=_share(oldest, there),
+        all=_share(past, there),
+        pinned=_share(promised, {word.strip(",.") for thread in threads for word in thread.text.split()}),
+        shown=sum(thread.text in pins for thread in threads) / max(len(threads), 1),
+        blocks=len(nodes),
+        retellings=max(node.retellings for node in nodes),
+        calls=counting.calls,
+        offline=offline,
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        seconds=time.perf_counter() - started,
+    )
+
+
+async def _nodes(session: ireneo.Session, policy: Policy) -> Sequence[Summary]:
+    """The summaries that are shown where no budget is in the way, as the model wrote them."""
+    store, key = session._store, session.key
+    async with store.read() as tx:
+        head = await tx.log.head(key)
+        assert head is not None
+        row = await StoryPath(StoredReading(tx, key, head, policy), policy).row()
+        terms = Terms(budget=BUDGET, policy=policy, count=session._count)
+        return await best_texts(tx, key, row, terms, voice_of(policy, None), None)
+
+
+def _share(wanted: Sequence[str], there: set[str]) -> float:
+    return sum(word in there for word in wanted) / max(len(wanted), 1)
+
+
+async def print_retold(messages: int, model: str | None, only: Sequence[str] = ()) -> None:
+    """Print a row a preset."""
+    plant = planted(messages)
+    print(
+        f"\nRetold: {messages:,} messages, {len(plant.places):,} details, {len(plant.promised)} of them promised; "
+        + (f"written by {model}" if model else "each retelling keeps a detail with a probability of 0.8")
+    )
+    print(
+        f"{'':24} {'oldest':>7} {'all':>5} {'threads':>8} {'shown':>6} {'blocks':>7} {'retold':>7} {'calls':>6}"
+        f" {'offline':>8} {'in / 1,000':>11} {'out / 1,000':>12} {'s':>6}"
+    )
+    for name, policy in PRESETS.items():
+        if only and name not in only:
+            continue
+        found = await retell(policy, plant, open_model(model) if model else Forgetful())
+        thousands = messages / 1_000
+        print(
+            f"{name:24} {found.oldest:>7.2f} {found.all:>5.2f} {found.pinned:>8.2f} {found.shown:>6.2f}"
+            f" {found.blocks:>7} {found.retellings:>7} {found.calls / thousands:>6.2f} {found.offline:>8}"
+            f" {found.tokens_in / thousands:>11,.0f} {found.tokens_out / thousands:>12,.0f} {found.seconds:>6.0f}",
+            flush=True,
+        )

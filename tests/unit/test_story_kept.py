@@ -1,0 +1,140 @@
+"""What a session keeps at hand of a story saves time and changes nothing: another session shows the same."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from functools import wraps
+from typing import ParamSpec
+
+import pytest
+
+import ireneo
+from ireneo.context.policy import STORY, Policy, Pyramid
+from ireneo.engine.leasing import LEASE_SECONDS, Worker
+from ireneo.engine.story.kept import Kept
+from ireneo.engine.work.stories import CHUNK, CHUNK_LEASE_SECONDS
+from ireneo.log.branch import SessionKey
+from ireneo.log.message import Draft, Text
+from ireneo.testing.scripted import ManualClock
+
+P = ParamSpec("P")
+PEOPLE = ("Nessa", "Orrin", "Pell")
+SMALL = Policy(
+    name="story",
+    pyramid=Pyramid(leaf_messages=6, leaf_tokens=400, fan_in=2, limit=2, live_messages=4),
+    live_share=STORY.live_share,
+)
+BUDGETS = (300, 900, 2_000)
+
+
+def awaited(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:
+    """Run a test in an event loop of its own."""
+
+    @wraps(test)
+    def run(*given: P.args, **named: P.kwargs) -> None:
+        async def alone() -> None:
+            await test(*given, **named)
+
+        asyncio.run(alone())
+
+    return run
+
+
+def said(source: random.Random) -> Draft:
+    speaker, other = source.sample(PEOPLE, 2)
+    text = source.choice(
+        [
+            f"{other} rowed to the island behind Port Kelm with the {source.randint(2, 900)}th net.",
+            f"I promise you, {other}, I will mend the net number {source.randint(2, 900)}.",
+            f"Where is {other}? The gate of the boathouse stands open.",
+        ]
+    )
+    role = source.choice(("user", "assistant"))
+    return Draft(role="user" if role == "user" else "assistant", parts=(Text(text=text, author=speaker),))
+
+
+async def both_show_the_same(memory: ireneo.Memory, session: ireneo.Session, as_: str = "") -> None:
+    """The session that was asked before, and one that knows nothing yet."""
+    for budget in BUDGETS:
+        kept = await session.context(budget, preset=SMALL, as_=as_)
+        fresh = await (await memory.session(session.id, branch=session.branch)).context(budget, preset=SMALL, as_=as_)
+        assert kept == fresh
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("system", [False, True])
+@awaited
+async def test_what_is_kept_changes_no_context(seed: int, system: bool) -> None:
+    source = random.Random(seed)
+    async with ireneo.open(":memory:", preset=SMALL) as memory:
+        session = await memory.session("tale")
+        if system:
+            await session.append(Draft(role="system", parts=(Text(text="You tell of Port Kelm."),)))
+        for _ in range(40):
+            await session.append([said(source) for _ in range(source.randint(1, 5))])
+            await both_show_the_same(memory, session)
+            if source.random() < 0.2:
+                path = await session.messages()
+                await session.rewind(source.choice(path[-30:]).id)
+        assert [worked async for worked in session.catch_up(preset=SMALL, as_="Nessa")]
+        await both_show_the_same(memory, session, as_="Nessa")
+
+
+@awaited
+async def test_branches_of_one_session_don_t_mix() -> None:
+    source = random.Random(5)
+    async with ireneo.open(":memory:", preset=SMALL) as memory:
+        session = await memory.session("tale")
+        await session.append([said(source) for _ in range(50)])
+        await both_show_the_same(memory, session)
+        await session.fork("other", at=(await session.messages())[31].id)
+        for _ in range(12):
+            await session.append(said(source))
+            await both_show_the_same(memory, session)
+
+
+@pytest.mark.parametrize("leaves", [CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK])
+@awaited
+async def test_all_that_is_due_is_made_however_many_leaves_it_is(leaves: int) -> None:
+    async with ireneo.open(":memory:", preset=SMALL) as memory:
+        session = await memory.session("tale")
+        pyramid = SMALL.pyramid
+        assert pyramid is not None
+        drafts = [
+            Draft(role="user", parts=(Text(text=f"Orrin counts net {number}.", author="Pell"),))
+            for number in range(leaves * pyramid.leaf_messages + pyramid.live_messages)
+        ]
+        await session.append(drafts)
+        made = [worked async for worked in session.catch_up(preset=SMALL)]
+        assert made[-1].behind == 0
+        assert not [worked async for worked in session.catch_up(preset=SMALL)]
+        rows = (await session.context(10_000, preset=SMALL)).view
+        assert sum(row.covers for row in rows) == len(drafts)
+
+
+@awaited
+async def test_work_that_asks_no_model_is_leased_for_a_short_time() -> None:
+    clock = ManualClock(datetime(2031, 5, 1, tzinfo=UTC))
+    async with ireneo.open(":memory:") as memory:
+        await (await memory.session("tale")).append("Pell rows.")
+        store, key = memory._store, SessionKey("default", "tale")
+        # One that died lets go of nothing.
+        dead = await Worker(store, clock).leased(key, "catch up", CHUNK_LEASE_SECONDS).__aenter__()
+        assert dead is not None
+        clock.move(timedelta(seconds=CHUNK_LEASE_SECONDS + 1))
+        async with Worker(store, clock).leased(key, "catch up", CHUNK_LEASE_SECONDS) as lease:
+            assert lease is not None
+        async with Worker(store, clock, lease_seconds=4 * LEASE_SECONDS).leased(key, "a text") as lease:
+            assert lease is not None
+            assert (lease.until - clock.now()).total_seconds() == 4 * LEASE_SECONDS
+
+
+def test_only_so_much_is_kept_and_what_was_needed_last() -> None:
+    kept: Kept[int] = Kept(2)
+    made = [kept.get(name, lambda name=name: len(name)) for name in ("a", "bb", "a", "ccc")]
+    assert made == [1, 2, 1, 3]
+    assert kept.find("a") == 1
+    assert kept.find("bb") is None
