@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
@@ -255,9 +256,11 @@ def test_branches_catch_up_with_what_they_share_under_one_lease() -> None:
         names: list[str] = []
 
         class Noted(TooLate):
-            def leased(self, key: SessionKey, work: str) -> AbstractAsyncContextManager[Lease | None]:
+            def leased(
+                self, key: SessionKey, work: str, most_seconds: float = math.inf
+            ) -> AbstractAsyncContextManager[Lease | None]:
                 names.append(work)
-                return super().leased(key, work)
+                return super().leased(key, work, most_seconds)
 
         for branch in (MAIN, "other"):
             desk = Desk(house.means, Noted(house.store, house.clock), KEY, branch)

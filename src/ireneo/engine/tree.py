@@ -14,8 +14,9 @@ from ireneo.context.terms import Terms
 from ireneo.context.thread import Thread
 from ireneo.context.weigh import Count
 from ireneo.engine.limbs import Limb, limbs
+from ireneo.engine.story.kept import Recalled
+from ireneo.engine.story.known import KnownStory
 from ireneo.engine.story.notes import standing_threads
-from ireneo.engine.story.path import StoryPath
 from ireneo.engine.story.reading import StoredReading
 from ireneo.engine.texts import best_texts
 from ireneo.log.branch import Head, SessionKey
@@ -157,9 +158,10 @@ def whole_text(summary: Summary, count: Count) -> str:
 
 async def _shown(tx: Transaction, key: SessionKey, head: Head, policy: Policy) -> Sequence[Summary]:
     """The widest summaries; of a story those that are kept for a path of this length."""
+    widest = await tx.summaries.frontier(key, head.id, policy.family)
     if policy.pyramid is None:
-        return await tx.summaries.frontier(key, head.id, policy.family)
-    return await StoryPath(StoredReading(tx, key, head, policy), policy).row()
+        return widest
+    return await KnownStory(StoredReading(tx, key, head, policy), policy, Recalled()).opened(widest, 0)
 
 
 def _open(policy: Policy, texts: Sequence[Summary], terms: Terms) -> tuple[OpenThread, ...]:
