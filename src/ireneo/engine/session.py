@@ -116,7 +116,7 @@ class Session:
         knows only what she was present for.
         """
         chat = chat_format(to or chat_format_of(self._source) or DEFAULT_FORMAT)
-        policy = self._policy(preset).seen(as_)
+        policy = self._policy(preset, as_)
         now = self._means.clock.now()
         idle = (now - self._asked_at).total_seconds() if self._asked_at else None
         self._asked_at = now
@@ -169,7 +169,7 @@ class Session:
 
         Tells how far it is. There is nothing to do where the session is cut as no story.
         """
-        policy = self._policy(preset).seen(as_)
+        policy = self._policy(preset, as_)
         if policy.pyramid is not None:
             async for worked in self._work(policy).catch_up():
                 yield worked
@@ -254,11 +254,13 @@ class Session:
                 return ()
             return await tx.log.path(self.key, head.id, first, head.position if last is None else last)
 
-    def _policy(self, given: str | Policy | None) -> Policy:
-        """The policy that is meant: the one that was named, or the session's own."""
+    def _policy(self, given: str | Policy | None, seen_by: str = "") -> Policy:
+        """The policy that is meant: the one that was named, or the session's own; for a character where one is named."""
         if given is None:
-            return preset_of(self._source, self._means.preset)
-        return given if isinstance(given, Policy) else preset(given)
+            policy = preset_of(self._source, self._means.preset)
+        else:
+            policy = given if isinstance(given, Policy) else preset(given)
+        return policy.seen(seen_by) if seen_by else policy
 
     def _own(self) -> tuple[Policy, Voice]:
         """How the session is cut where nothing else is said, and in whose voice its texts are."""

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.property.invariants.houses import live_in, memory_over
+from tests.property.invariants.houses import memory_over
 from tests.property.invariants.promises import bounded, strings, valid
 
 from ireneo import Context, Draft, Message, Policy, Session
-from ireneo.engine.leasing import Worker
-from ireneo.engine.work.desk import Desk
-from ireneo.engine.work.stories import StoryWork
 from ireneo.log.branch import SessionKey
 from ireneo.ports.store import Store
 
@@ -95,6 +92,3 @@ async def twin_context(drafts: Sequence[Draft], budget: int, to: str, policy: Po
     await session.append(list(drafts))
     await caught_up(session, policy)
     return await session.context(budget, to=to, preset=policy)
-
-
-__all__ = ["Desk", "StoryWork", "Worker", "live_in"]

@@ -24,7 +24,7 @@ SMALL = Pyramid(
 """Deep trees over a few hundred messages."""
 TINY_STORY = Policy(name="story", pyramid=SMALL, live_share=0.5)
 FORMATS = ("openai", "anthropic", "gemini")
-MARK = re.compile(r"zq\d+x\d+")
+MARK = re.compile(r"zq\d+x\d+q")
 """The words that stand nowhere else."""
 
 places = st.integers(0, 10_000)
@@ -62,7 +62,7 @@ class Storyteller:
     def mark(self) -> str:
         """A word that stands nowhere else."""
         self.told += 1
-        return f"zq{self.name}x{self.told}"
+        return f"zq{self.name}x{self.told}q"
 
     def line(self, text: str) -> str:
         """`text` with a mark of its own in every sentence."""

@@ -10,10 +10,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from tests.property.invariants.houses import House, calm, housed
 
 from ireneo import Draft, Memory, Session
-from ireneo.log.branch import ROOT
+from ireneo.log.branch import ROOT, SessionKey
+from ireneo.ports.store import Store
 
 from .checks import caught_up, seen, shape, sound, stored_once, twin_context
 from .material import TINY_STORY, Storyteller, budgets, formats, marks, places, stories
+
+RUN = SessionKey("mine", "run")
 
 
 class Journey(RuleBasedStateMachine):
@@ -27,6 +30,7 @@ class Journey(RuleBasedStateMachine):
         self.stack = AsyncExitStack()
         self.house: House = self.runner.run(self.stack.enter_async_context(housed(self.store)))
         self.memory: Memory = self.runner.run(self.house.memory())
+        self.looked_into: Store = self.runner.run(self.house.store())
         self.paths: dict[str, list[Draft]] = {"main": []}
         self.sessions: dict[str, Session] = {}
         self.told = 0
@@ -84,11 +88,9 @@ class Journey(RuleBasedStateMachine):
         self.sessions.pop(name, None)
 
     async def _drop(self, name: str) -> None:
-        store = await self.house.store()
-        key = self.session(0).key
-        async with store.write() as tx:
-            await tx.upkeep.drop(key, name)
-            await tx.upkeep.prune(key)
+        async with self.looked_into.write() as tx:
+            await tx.upkeep.drop(RUN, name)
+            await tx.upkeep.prune(RUN)
 
     @rule()
     def come_back_as_another_process(self) -> None:
@@ -113,7 +115,7 @@ class Journey(RuleBasedStateMachine):
         assert [message.parts for message in path] == [draft.parts for draft in self.paths[session.branch]]
         sound(context, path, budget)
         assert seen(context) <= marks(self.paths[session.branch])
-        await stored_once(await self.house.store(), session.key)
+        await stored_once(self.looked_into, RUN)
 
     @rule(branch=places, budget=budgets, to=formats)
     def look_as_if_nothing_else_had_been(self, branch: int, budget: int, to: str) -> None:

@@ -1,0 +1,122 @@
+"""What a character was not present for reaches her in no way, at no depth, and no model that writes for her."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.property.invariants.houses import House, calm, every_store, live_in
+
+from ireneo import Policy
+from ireneo.log.message import heard_by
+
+from .checks import caught_up, shape, sound, twin_context
+from .fickle import FickleLLM, memory_with
+from .material import MARK, SMALL, TINY_STORY, Storyteller, budgets, formats, heard, places
+from .test_story_work import worked
+
+CHARACTERS = st.sampled_from(["Vera", "Tom", "Nobody"])
+ALONE = ("Holm and Tom alone", "Vera and Holm alone", "Vera thinks", "scene", "chat", "promise", "tool")
+private = st.lists(st.sampled_from(ALONE), min_size=8, max_size=24)
+
+
+@every_store
+@calm(3)
+@given(pieces=private, character=CHARACTERS, budget=budgets, to=formats, place=places)
+def test_nothing_that_she_did_not_hear_is_in_her_context_or_in_a_prompt(
+    store: str, pieces: list[str], character: str, budget: int, to: str, place: int
+) -> None:
+    async def work(house: House) -> None:
+        inner, model = await house.store(), FickleLLM()
+        memory = memory_with(inner, model)
+        policy = TINY_STORY.seen(character)
+        session = await memory.session("run")
+        await session.append(Storyteller().tell(pieces))
+        for look in (budget, 500):
+            context = await session.context(look, to=to, preset=TINY_STORY, as_=character)
+            sound(context, await session.messages(), look, character)
+        await worked(memory, policy)
+        path = await session.messages()
+        known = heard(path, character)
+        for prompt in model.prompts:
+            assert set(MARK.findall(prompt.user + prompt.system)) <= known
+        # Back, and on in another way.
+        await session.rewind(path[place % len(path)].id)
+        await session.append(Storyteller(2).tell([*pieces[:6], "chats"]))
+        await worked(memory, policy)
+        path = await session.messages()
+        for look in (budget, 500):
+            context = await session.context(look, to=to, preset=TINY_STORY, as_=character)
+            sound(context, path, look, character)
+            assert context.behind == 0
+        async with inner.read() as tx:
+            stored = await tx.summaries.get(session.key, await tx.upkeep.summaries(session.key))
+        hers = [each for each in stored if f"/as/{character}" in each.family]
+        both = heard(path, character) | known
+        assert set(MARK.findall(str([(each.sections, each.threads) for each in hers]))) <= both
+
+    live_in(store, work)
+
+
+@every_store
+@calm(3)
+@given(pieces=private, more=private, character=CHARACTERS, place=places)
+def test_her_context_after_a_rewind_is_that_of_a_session_that_was_never_rewound(
+    store: str, pieces: list[str], more: list[str], character: str, place: int
+) -> None:
+    async def work(house: House) -> None:
+        memory = await house.memory()
+        policy = TINY_STORY.seen(character)
+        session = await memory.session("run")
+        await session.append(Storyteller().tell(pieces))
+        await caught_up(session, policy)
+        path = await session.messages()
+        await session.rewind(path[place % len(path)].id)
+        for drafts in ([], Storyteller(2).tell(more)):
+            await session.append(drafts)
+            await caught_up(session, policy)
+            context = await session.context(500, preset=policy)
+            fresh = await twin_context([message.draft for message in await session.messages()], 500, "openai", policy)
+            assert shape(context) == shape(fresh)
+            assert context.messages == fresh.messages
+
+    live_in(store, work)
+
+
+@every_store
+def test_one_who_hears_one_word_in_thirty_is_caught_up_with_too(store: str) -> None:
+    async def work(house: House) -> None:
+        memory = await house.memory()
+        policy = TINY_STORY.seen("Vera")
+        session = await memory.session("run")
+        teller = Storyteller()
+        for _ in range(18):
+            await session.append(teller.tell(["Holm and Tom alone"] * 12 + ["Vera thinks"]))
+        assert await caught_up(session, policy) >= 1
+        context = await session.context(500, preset=policy)
+        path = await session.messages()
+        sound(context, path, 500, "Vera")
+        assert context.behind == 0
+        assert [row.depth for row in context.view if row.what == "summary"]
+
+    live_in(store, work)
+
+
+@every_store
+def test_the_work_tells_no_story_of_somebody_called_open(store: str) -> None:
+    """What is stored besides, to be opened from one context, is the memory of nobody."""
+
+    async def work(house: House) -> None:
+        inner, model = await house.store(), FickleLLM()
+        memory = memory_with(inner, model)
+        session = await memory.session("run")
+        wide = Policy(name="story", pyramid=SMALL, live_share=0.5)
+        await session.append(Storyteller().tell(["chats", "scene", "chats", "huge", "chats"]))
+        await session.context(300, preset=wide, as_="Vera")
+        _ = [done async for done in memory.work(until_idle=True)]
+        async with inner.read() as tx:
+            families = await tx.summaries.families(session.key)
+        assert any(family.endswith("/as/Vera/open") for family in families)
+        assert not any("open" in family and "story-1" in family for family in families)
+        assert all(heard_by(message.draft, "Vera") for message in await session.messages())
+
+    live_in(store, work)

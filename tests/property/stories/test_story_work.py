@@ -1,0 +1,239 @@
+"""Many workers at one story, a model of changing moods, leases that expire and a clock that jumps: all goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.property.invariants.houses import House, calm, every_store, live_in
+
+from ireneo import Memory, Policy
+from ireneo.engine.work import loop
+from ireneo.engine.work.worked import Worked
+from ireneo.ports.store import Store
+from ireneo.testing.scripted import ManualClock
+
+from .checks import shape, sound, stored_once, twin_context
+from .fickle import ERROR_TEXT, MOODS, FickleLLM, memory_with
+from .material import TINY_STORY, Storyteller, budgets, formats, stories
+
+MOST = 3_000
+"""More pieces of work than any of these stories has."""
+moods = st.sampled_from(MOODS)
+jumps = st.sampled_from([-100_000.0, -60.0, 0.0, 0.0, 0.0, 40.0, 200.0, 100_000.0])
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "POLL_SECONDS", 0.001)
+
+
+async def worked(memory: Memory, policy: Policy = TINY_STORY, **how: float) -> list[Worked]:
+    """Work until nothing is due; it ends."""
+    done: list[Worked] = []
+    async for each in memory.work(until_idle=True, preset=policy, **how):  # type: ignore[arg-type]
+        done.append(each)
+        assert len(done) < MOST, "the work never ends"
+    return done
+
+
+async def nothing_is_due(memory: Memory, policy: Policy = TINY_STORY) -> None:
+    session = await memory.session("run")
+    assert await session.due(0, preset=policy) == 0
+    assert (await session.context(600, preset=policy)).behind == 0
+
+
+async def texts_by_models(store: Store) -> list[str]:
+    """All that a model's words became, in every summary."""
+    out = []
+    async with store.read() as tx:
+        for info in await tx.sessions.list("mine"):
+            for each in await tx.summaries.get(info.key, await tx.upkeep.summaries(info.key)):
+                out += [line.text for section in each.sections for line in section.lines if each.writing]
+    return out
+
+
+@every_store
+@calm(4)
+@given(script=st.lists(st.tuples(stories(max_size=3), moods, jumps), min_size=1, max_size=3), to=formats)
+def test_whatever_a_model_answers_work_ends_and_the_context_is_sound(
+    store: str, script: list[tuple[list[str], str, float]], to: str
+) -> None:
+    async def work(house: House) -> None:
+        model, clock = FickleLLM(), ManualClock()
+        inner = await house.store()
+        memory = memory_with(inner, model, clock)
+        session = await memory.session("run")
+        teller = Storyteller()
+        drafts = []
+        for pieces, mood, jump in script:
+            new = teller.tell(["chats", *pieces])
+            drafts += new
+            await session.append(new)
+            before = await session.context(700, to=to, preset=TINY_STORY)
+            asked = len(model.prompts)
+            model.mood = mood
+            done = await worked(memory)
+            if mood not in ("fine", "rubbish", "error text", "invents"):
+                assert sum(each.did == "failed" for each in done) <= 1
+            after = await session.context(700, to=to, preset=TINY_STORY)
+            sound(after, await session.messages(), 700)
+            assert after.behind == 0
+            if not any(each.did in ("written", "repaired", "caught_up", "offline") for each in done):
+                assert after.messages == before.messages
+            assert len(model.prompts) == asked or mood != "out of money" or done[-1].did == "failed"
+            clock.move(timedelta(seconds=jump))
+        texts = " ".join(await texts_by_models(inner))
+        assert "529" not in texts
+        assert ERROR_TEXT not in texts
+        assert "zq99x99" not in texts
+        model.mood = "fine"
+        for _ in range(3):
+            clock.move(timedelta(days=2))
+            await worked(memory)
+        await nothing_is_due(memory)
+        await stored_once(inner, session.key)
+        fresh = await twin_context(drafts, 700, to)
+        context = await session.context(700, to=to, preset=TINY_STORY)
+        assert shape(context) == shape(fresh)
+
+    live_in(store, work)
+
+
+@every_store
+@calm(3)
+@given(
+    pieces=stories(min_size=2, max_size=5),
+    jumps=st.lists(jumps, max_size=8),
+    moods=st.lists(moods, max_size=6),
+    workers=st.integers(2, 4),
+)
+def test_workers_that_overtake_each_other_write_each_text_once(
+    store: str, pieces: list[str], jumps: list[float], moods: list[str], workers: int
+) -> None:
+    async def work(house: House) -> None:
+        clock = ManualClock()
+        inner = await house.store()
+        model = FickleLLM()
+        left, turns = list(jumps), list(moods)
+
+        def meanwhile() -> None:
+            clock.move(timedelta(seconds=left.pop() if left else 0.0))
+            model.mood = turns.pop() if turns else "fine"
+
+        model.before = meanwhile
+        memories = [memory_with(inner, model, clock) for _ in range(workers)]
+        session = await memories[0].session("run")
+        await session.append(Storyteller().tell(["chats", *pieces]))
+
+        async def tick() -> None:
+            for _ in range(400):
+                await asyncio.sleep(0.002)
+                clock.move(timedelta(seconds=30))
+
+        ticking = asyncio.create_task(tick())
+        async with asyncio.timeout(30):
+            found = await asyncio.gather(*(worked(memory) for memory in memories))
+        ticking.cancel()
+        clock.move(timedelta(days=1))
+        for _ in range(3):
+            clock.move(timedelta(hours=7))
+            await worked(memories[0])
+        await nothing_is_due(memories[0])
+        await stored_once(inner, session.key)
+        written = [each.id for done in found for each in done if each.did in ("written", "repaired", "offline")]
+        assert len(written) == len(set(written)), "a text was stored twice"
+        async with inner.read() as tx:
+            assert [lease for lease in await tx.leases.of_session(session.key) if lease.holder] == []
+
+    live_in(store, work)
+
+
+@every_store
+def test_two_workers_that_are_never_overtaken_ask_for_each_text_once(store: str) -> None:
+    async def work(house: House) -> None:
+        inner, model = await house.store(), FickleLLM()
+        memories = [memory_with(inner, model) for _ in range(3)]
+        session = await memories[0].session("run")
+        await session.append(Storyteller().tell(["chats", "scene", "chats", "scene", "chats", "chats", "promise"]))
+        found = await asyncio.gather(*(worked(memory) for memory in memories))
+        texts = [each for done in found for each in done if each.did != "caught_up"]
+        assert texts
+        assert {each.did for each in texts} <= {"written", "repaired", "offline"}
+        assert len({each.id for each in texts}) == len(texts)
+        asked = [prompt.user for prompt in model.prompts]
+        assert len(set(asked)) == len(asked)
+        await nothing_is_due(memories[1])
+
+    live_in(store, work)
+
+
+@every_store
+@calm(3)
+@given(pieces=stories(max_size=3), more=stories(max_size=2), budget=budgets)
+def test_a_context_waits_for_no_model_and_a_cancelled_call_leaves_nothing_behind(
+    store: str, pieces: list[str], more: list[str], budget: int
+) -> None:
+    async def work(house: House) -> None:
+        inner, model = await house.store(), FickleLLM()
+        model.waits = asyncio.Event()
+        memory = memory_with(inner, model)
+        session = await memory.session("run")
+        teller = Storyteller()
+        await session.append(teller.tell(["chats", "chats", *pieces]))
+        working = asyncio.create_task(worked(memory))
+        async with asyncio.timeout(20):
+            while not model.running:
+                await asyncio.sleep(0.001)
+        asked = len(model.prompts)
+        async with asyncio.timeout(5):
+            before = await session.context(budget, preset=TINY_STORY)
+            await session.append(teller.tell(more))
+            after = await session.context(budget, preset=TINY_STORY)
+        path = await session.messages()
+        sound(after, path, budget)
+        assert before.budget == after.budget
+        assert (len(model.prompts), model.running) == (asked, 1)
+        working.cancel()
+        with suppress(asyncio.CancelledError):
+            await working
+        assert model.running == 0
+        async with inner.read() as tx:
+            assert list(await tx.leases.of_session(session.key)) == []
+        model.waits = None
+        await worked(memory)
+        await nothing_is_due(memory)
+
+    live_in(store, work)
+
+
+@every_store
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_what_is_pruned_while_a_model_writes_about_it_stops_no_work(store: str, when: str) -> None:
+    async def work(house: House) -> None:
+        inner, model = await house.store(), FickleLLM()
+        memory = memory_with(inner, model)
+        session = await memory.session("run")
+        ids = (await session.append(Storyteller(1).tell(["chats", "chats", "chats"]))).ids
+        model.waits = asyncio.Event()
+        working = asyncio.create_task(worked(memory))
+        async with asyncio.timeout(20):
+            while not model.running:
+                await asyncio.sleep(0.001)
+            await session.rewind(ids[0] if when == "before" else ids[20])
+            await session.append(Storyteller(2).tell(["chats", "chats"]))
+            async with inner.write() as tx:
+                await tx.upkeep.prune(session.key)
+            model.waits.set()
+            model.waits = None
+            await working
+        await worked(memory)
+        await nothing_is_due(memory)
+        assert not [text for text in await texts_by_models(inner) if when == "before" and "zq1x9q " in text]
+        sound(await session.context(600, preset=TINY_STORY), await session.messages(), 600)
+
+    live_in(store, work)
