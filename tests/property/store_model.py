@@ -104,7 +104,9 @@ class Model:
         if found is not None:
             if found.retry_at is not None and found.retry_at > now and found.retry_at - now < timedelta(days=1):
                 return None
-            if found.holder not in ("", holder) and now < found.until <= until + (until - now):
+            if found.holder not in ("", holder) and now < found.until <= until + max(
+                until - now, timedelta(minutes=10)
+            ):
                 return None
         self.leased += 1
         failures, error = (found.failures, found.error) if found else (0, "")

@@ -16,6 +16,9 @@ NOBODY = ""
 FAR = timedelta(days=1)
 """Nobody puts a retry off for so long: one that lies so far ahead was set before the clock was put back."""
 
+FAR_LEASE = timedelta(minutes=10)
+"""How much further than one's own a rival's lease may reach: not everybody leases for as long."""
+
 
 def utc(at: datetime) -> datetime:
     """A time in UTC; one without a zone is taken for UTC."""
@@ -37,7 +40,7 @@ def may_take(found: Lease | None, holder: str, now: datetime, until: datetime) -
         return False
     if found.holder in (NOBODY, holder) or found.until <= now:
         return True
-    return found.until - until > until - now
+    return found.until - until > max(until - now, FAR_LEASE)
 
 
 def taken(found: Lease | None, key: SessionKey, work: str, holder: str, token: int, until: datetime) -> Lease:

@@ -46,9 +46,9 @@ class LeasesPort(Protocol):
         """Take the lease on `work` until `until`; None while another holds it, or before its `retry_at`.
 
         One that `holder` has already is taken anew, and one that has expired at `now` is taken over. So is one that
-        would outlast `until` by more than the time from `now` to `until`: nobody leases for so long, so the clock was
-        set back since. (By less it may: a rival looks at the clock a moment later, and still comes first.) For the
-        same reason a `retry_at` that lies a day ahead or more is passed over. The number of failures and the last
+        would outlast `until` by more than ten minutes, and by more than the time from `now` to `until`: nobody leases
+        for so long, so the clock was set back since. (By less it may: not everybody leases for as long.) For the same
+        reason a `retry_at` that lies a day ahead or more is passed over. The number of failures and the last
         error are carried on, the `retry_at` is not. Raises BadInput where `holder` is empty.
         """
 

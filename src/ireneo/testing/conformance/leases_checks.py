@@ -173,9 +173,24 @@ async def a_rival_with_an_earlier_clock_gets_nothing(store: Store) -> None:
     await make(store)
     async with store.write() as tx:
         await get(tx, "one")
-        for early in (INSTANT, timedelta(seconds=5), MINUTE):
+        for early in (INSTANT, timedelta(seconds=5), MINUTE, 10 * MINUTE):
             expect(await take(tx, "two", NOW - early), None, f"what is had {early} earlier")
-        await get(tx, "two", NOW - MINUTE - INSTANT)
+        await get(tx, "two", NOW - 10 * MINUTE - INSTANT)
+
+
+@check
+async def a_rival_that_leases_for_less_gets_nothing(store: Store) -> None:
+    """Who leases for a second leaves alone what another leases for minutes, and takes what lies further ahead."""
+    await make(store)
+    second = timedelta(seconds=1)
+    async with store.write() as tx:
+        lease = await get(tx, "one")
+        expect(await tx.leases.take(KEY, WORK, "two", NOW, NOW + second), None, "what is had of a minute")
+        await tx.leases.renew(lease, NOW + 10 * MINUTE + second)
+        expect(await tx.leases.take(KEY, WORK, "two", NOW, NOW + second), None, "what is had of ten")
+        await tx.leases.renew(lease, NOW + 10 * MINUTE + second + INSTANT)
+        taken = await tx.leases.take(KEY, WORK, "two", NOW, NOW + second)
+        expect(taken is not None and taken.holder, "two", "who has what lies further ahead")
 
 
 @check
