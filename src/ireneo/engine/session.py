@@ -225,7 +225,7 @@ class Session:
             return await tx.log.path(self.key, head.id, first, head.position if last is None else last)
 
     def _policy(self, given: str | Policy | None, seen_by: str = "") -> Policy:
-        """The policy that is meant: the one that was named, or the session's own; for a character where one is named."""
+        """The policy that is meant, the one named or the session's own; for a character where one is named."""
         if given is None:
             policy = preset_of(self._source, self._means.preset)
         else:
