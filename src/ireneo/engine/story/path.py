@@ -119,8 +119,12 @@ class StoryPath:
     async def _waiting(self, first: int, tail: int) -> tuple[Waiting, Sequence[Message]]:
         """What is not reached from position `first` on, and behind it the newest messages, from a whole atom on."""
         edge = self._reading.last - tail + 1
-        newest = await self._reading.path(edge, self._reading.last)
-        edge += torn(newest)
+        split = torn(newest := await self._reading.path(edge, self._reading.last))
+        while split == len(newest) and edge > first + 1:
+            # They are all of one atom, which begins before them.
+            edge = max(first + 1, edge - len(newest))
+            split = torn(newest := await self._reading.path(edge, self._reading.last))
+        edge += split if split < len(newest) else 0
         ends = (await self._reading.path(first, first))[0], (await self._reading.path(edge - 1, edge - 1))[0]
         waiting = Waiting(first=ends[0].id, last=ends[1].id, first_position=first, last_position=edge - 1)
         return waiting, await self._known.visible(edge, self._reading.last)

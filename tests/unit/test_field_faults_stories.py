@@ -1,0 +1,135 @@
+"""Faults that users of other systems reported of long conversations: each test holds one off."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+from tests.property.stories.checks import each_stands_once, seen, stored_once
+from tests.property.stories.fickle import FickleLLM, memory_with
+from tests.property.stories.material import TINY_STORY, Storyteller, marks
+
+from ireneo import Memory, Session
+from ireneo.adapters.in_memory import InMemoryStore
+
+STORY = ("instruct", "chats", "scene", "chats", "promise", "chats", "scene", "chats")
+
+
+async def begun(model: FickleLLM, store: InMemoryStore) -> tuple[Memory, Session]:
+    memory = memory_with(store, model)
+    session = await memory.session("run")
+    await session.append(Storyteller().tell(STORY))
+    return memory, session
+
+
+async def worked(memory: Memory) -> list[str]:
+    return [each.did async for each in memory.work(until_idle=True, preset=TINY_STORY)]
+
+
+def test_what_is_summarised_is_not_shown_beside_its_summary() -> None:
+    """Summaries were made and their sources never taken out: both were sent, and the context grew."""
+
+    async def work() -> None:
+        memory, session = await begun(FickleLLM(), InMemoryStore())
+        whole = (await session.messages())[-1].total_tokens
+        for look in range(2):
+            context = await session.context(700, preset=TINY_STORY)
+            each_stands_once(context, await session.messages())
+            live = {row.first for row in context.view if row.what == "message"}
+            covered = [row for row in context.view if row.what == "summary"]
+            assert covered, look
+            assert context.tokens < whole / 2
+            for row in covered:
+                opened = await session.expand(row.id)
+                assert not live & {message.id for message in opened.messages}
+            await worked(memory)
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize("mood", ["fails", "refuses", "times out", "bad reply", "out of money"])
+def test_a_failed_compaction_moves_nothing_on(mood: str) -> None:
+    """A compaction failed, and the place up to which it was done moved on all the same: the stretch was lost."""
+
+    async def work() -> None:
+        model, store = FickleLLM(), InMemoryStore()
+        memory, session = await begun(model, store)
+        await worked(memory_with(store, FickleLLM())) if mood == "none" else None
+        model.mood = mood
+        before = await session.context(700, preset=TINY_STORY)
+        assert "failed" in await worked(memory)
+        after = await session.context(700, preset=TINY_STORY)
+        each_stands_once(after, await session.messages())
+        assert after.messages == before.messages
+        due = await session.due(0, preset=TINY_STORY)
+        assert due > 0
+        model.mood = "fine"
+        again = memory_with(store, model)
+        async with store.write() as tx:
+            for lease in await tx.leases.of_session(session.key):
+                await tx.leases.forget(session.key, lease.work)
+        assert len([did for did in await worked(again) if did != "caught_up"]) == due
+
+    asyncio.run(work())
+
+
+def test_what_is_said_while_a_summary_is_written_is_not_lost() -> None:
+    """A prompt that came during a compaction was acknowledged, and then overwritten by the compacted history."""
+
+    async def work() -> None:
+        model, store = FickleLLM(), InMemoryStore()
+        memory, session = await begun(model, store)
+        said: list[str] = []
+        late = Storyteller(77)
+        model.waits = asyncio.Event()
+        working = asyncio.create_task(worked(memory))
+        while not model.running:
+            await asyncio.sleep(0)
+        drafts = late.tell(["chat", "scene"])
+        said += (await session.append(drafts)).ids
+        model.waits.set()
+        await working
+        assert [message.id for message in await session.messages()][-len(said) :] == said
+        assert marks(drafts) <= seen(await session.context(2_000, preset=TINY_STORY))
+
+    asyncio.run(work())
+
+
+def test_two_who_summarise_at_once_store_one_summary() -> None:
+    """Two processes summarised the same stretch: both summaries were kept, and the model was told everything twice."""
+
+    async def work() -> None:
+        store = InMemoryStore()
+        _, session = await begun(FickleLLM(), store)
+        others = [memory_with(store, FickleLLM()) for _ in range(3)]
+
+        async def one(memory: Memory) -> None:
+            # Without leases: the names of what is written keep it apart.
+            _ = [each async for each in memory.work(until_idle=True, preset=TINY_STORY, leases=False)]
+
+        await asyncio.gather(*map(one, others))
+        await stored_once(store, session.key)
+        each_stands_once(await session.context(700, preset=TINY_STORY), await session.messages())
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize("mood", ["rubbish", "error text", "refuses", "bad reply"])
+def test_no_placeholder_is_stored_for_what_a_model_did_not_write(mood: str) -> None:
+    """A summariser failed, and “[summary unavailable]” took the place of the conversation for good."""
+
+    async def work() -> None:
+        model, store = FickleLLM(), InMemoryStore()
+        memory, session = await begun(model, store)
+        model.mood = mood
+        before = await session.context(700, preset=TINY_STORY)
+        await worked(memory)
+        after = await session.context(700, preset=TINY_STORY)
+        words = json.dumps(after.messages)
+        assert not any(each in words for each in ("529", "502", "unavailable", "refused", "cut off"))
+        # The offline text stands, word for word, but for the ids that open it.
+        plain = [[line for line in row.text.splitlines() if "open with" not in line] for row in after.view]
+        assert plain == [[line for line in row.text.splitlines() if "open with" not in line] for row in before.view]
+
+    asyncio.run(work())

@@ -1,0 +1,133 @@
+"""The context of a story, put together from what there is of it: within any budget, and steady from one to the next."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from tests.property.invariants.houses import calm, memory_over
+from tests.property.invariants.promises import TOKENS
+from tests.property.stories.checks import each_stands_once
+from tests.property.stories.material import SMALL, TINY_STORY, Storyteller, says, stories
+
+import ireneo
+from ireneo import Policy
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.context.terms import Terms
+from ireneo.context.weigh import weigh
+from ireneo.engine.encode import view_rows
+from ireneo.engine.story.listed import ListedReading, at_once
+from ireneo.engine.story.path import Grown, StoryPath
+from ireneo.log.branch import chain
+from ireneo.log.message import Message
+from ireneo.pyramid.allot import tell_blocks
+from ireneo.pyramid.compose import Story, compose_story
+
+
+def grown(pieces: list[str], most: int, policy: Policy = TINY_STORY) -> tuple[Grown, list[Message]]:
+    """A story in a list, of which at most so many leaves are written."""
+    path = chain(None, Storyteller().tell(pieces), lambda parts: weigh(parts, TOKENS.count))
+    return at_once(StoryPath(ListedReading(path), policy).grow(most)), path
+
+
+def story_of(found: Grown) -> Story:
+    return Story(system=found.system, nodes=found.nodes, waiting=found.waiting, fresh=found.fresh)
+
+
+@calm(60)
+@given(
+    pieces=stories(max_size=12),
+    most=st.integers(0, 40),
+    budget=st.sampled_from((20, 60, 127, 128, 200, 256, 300)) | st.integers(256, 5_000),
+    prompted=st.booleans(),
+)
+def test_every_message_stands_once_however_narrow_it_is(
+    pieces: list[str], most: int, budget: int, prompted: bool
+) -> None:
+    found, path = grown([*(["instruct"] if prompted else []), *pieces], most)
+    terms = Terms(budget=budget, policy=TINY_STORY, count=TOKENS.count)
+
+    def tell(nodes, room, doubts):  # type: ignore[no-untyped-def]
+        return tell_blocks(nodes, room, TOKENS.count, doubts=doubts)
+
+    composed, _ = compose_story(story_of(found), terms, tell)
+    rows = view_rows(composed.shown)
+    shown = ireneo.compact([{"role": "user", "content": "x"}], 256)
+    each_stands_once(replace(shown, view=rows, behind=len(path)), path)
+
+
+@calm(30)
+@given(
+    pieces=stories(max_size=14), budget=st.integers(256, 3_000), to=st.sampled_from(("openai", "anthropic", "gemini"))
+)
+def test_a_compacted_story_is_within_its_budget(pieces: list[str], budget: int, to: str) -> None:
+    payload = ireneo.chat_format("openai").encode(Storyteller().tell(["chat", *pieces]))
+    context = ireneo.compact(payload, budget, to=to, preset=TINY_STORY)
+    assert context.tokens <= budget
+    assert context.violations == ()
+
+
+def test_what_waits_stands_in_a_row_of_its_own_and_splits_no_atom() -> None:
+    found, path = grown(["instruct", *["chats", "parallel", "late", "wide"] * 10], 1)
+    assert found.waiting is not None
+    assert found.behind == found.waiting.messages
+    assert found.fresh[0].position == found.waiting.last_position + 1
+    assert not found.fresh[0].draft.results
+    assert found.nodes[-1].last_position + 1 == found.waiting.first_position
+    assert sum(node.messages for node in found.nodes) + 1 + found.behind + len(found.fresh) == len(path)
+
+
+def test_an_atom_longer_than_what_is_read_at_a_time_stops_nothing() -> None:
+    found, _ = grown([*["wide"] * 12, *["chats"] * 8], 1)
+    assert found.made
+
+
+def test_messages_that_are_due_and_have_room_to_be_shown_count_as_behind() -> None:
+    # So few that they are read as a whole, and yet more leaves than are written at a time.
+    found, path = grown(["chats"] * 3, 1)
+    assert found.waiting is None
+    assert found.behind == len(path) - found.nodes[-1].last_position - 1 - (len(found.fresh) - found.behind)
+    assert found.behind > 0
+
+
+def test_a_story_that_is_told_on_changes_its_beginning_seldom() -> None:
+    async def work() -> tuple[int, int]:
+        pyramid = replace(SMALL, leaf_messages=30, leaf_tokens=4_000, live_messages=20, raw_tokens=2_000)
+        policy = Policy(name="story", pyramid=pyramid, live_share=0.5)
+        session = await memory_over(InMemoryStore()).session("run")
+        teller = Storyteller()
+        before: list[str] = []
+        changed = looked = 0
+        for number in range(1_000):
+            role = "assistant" if number % 2 else "user"
+            await session.append(says(role, teller.line(f"On day {number} Holm sailed to Easterby")))
+            if number < 200:
+                continue
+            now = [json.dumps(each) for each in (await session.context(1_500, preset=policy)).messages]
+            looked += 1
+            changed += bool(before) and now[: len(before) - 1] != before[:-1]
+            before = now
+        return changed, looked
+
+    changed, looked = asyncio.run(work())
+    assert looked == 800
+    # With every sixth of a leaf at the most, and where a leaf is written.
+    assert changed <= looked / 4, f"{changed} of {looked}"
+    print(f"the beginning changed {changed} times in {looked} looks")
+
+
+@pytest.mark.parametrize("budget", [256, 257, 300, 511, 2_000])
+def test_the_least_budgets_hold_a_long_story(budget: int) -> None:
+    context = ireneo.compact(
+        ireneo.chat_format("openai").encode(
+            Storyteller().tell(["instruct", *["chats", "scene", "promise", "rule"] * 12])
+        ),
+        budget,
+        preset=TINY_STORY,
+    )
+    assert context.tokens <= budget
+    assert context.view

@@ -1,0 +1,189 @@
+"""In which order the texts of a story are due, what is passed over, and what a running summary is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from msgspec.structs import replace
+from tests.property.stories.checks import caught_up
+from tests.property.stories.fickle import FickleLLM, memory_with
+from tests.property.stories.material import SMALL, TINY_STORY, Storyteller
+
+from ireneo import Memory, Policy, Session
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.context.summary import Summary
+from ireneo.engine.story.due import OFFERED, PATIENCE
+from ireneo.engine.work.worked import Worked
+from ireneo.errors import ModelRefused
+from ireneo.testing.scripted import ManualClock
+
+RUNNING = Policy(name="running", pyramid=replace(SMALL, running=True), live_share=0.5)
+
+
+class Desk:
+    """A story of some leaves, and a model."""
+
+    def __init__(self) -> None:
+        self.store, self.model, self.clock = InMemoryStore(), FickleLLM(), ManualClock()
+        self.memory: Memory = memory_with(self.store, self.model, self.clock)
+
+    async def begin(self, *pieces: str) -> Session:
+        session = await self.memory.session("run")
+        await session.append(Storyteller().tell(pieces))
+        return session
+
+    async def work(self, policy: Policy = TINY_STORY) -> list[Worked]:
+        return [each async for each in self.memory.work(until_idle=True, preset=policy)]
+
+    async def summaries(self, family: str) -> list[Summary]:
+        async with self.store.read() as tx:
+            (info,) = await tx.sessions.list("mine")
+            found = await tx.summaries.get(info.key, await tx.upkeep.summaries(info.key))
+        return [each for each in found if each.family == family]
+
+
+def at_a_desk(work: Callable[[Desk], Awaitable[None]]) -> None:
+    async def within() -> None:
+        async with asyncio.timeout(20):
+            await work(Desk())
+
+    asyncio.run(within())
+
+
+def test_leaves_come_in_order_and_a_deeper_one_after_all_under_it() -> None:
+    async def work(desk: Desk) -> None:
+        await desk.begin("chats", "scene", "chats", "chats", "promise", "chats")
+        texts = [each for each in await desk.work() if each.did != "caught_up"]
+        leaves = [each.first_position for each in texts if each.depth == 1]
+        assert leaves == sorted(leaves)
+        assert max(each.depth for each in texts) >= 2
+        for place, deep in enumerate(texts):
+            earlier = [each for each in texts[:place] if each.depth < deep.depth]
+            if deep.depth > 1:
+                covered = sum(each.depth == 1 and each.first_position >= deep.first_position for each in earlier)
+                assert covered == 2 ** (deep.depth - 1)
+        assert [each.due for each in texts] == list(reversed(range(len(texts))))
+
+    at_a_desk(work)
+
+
+def test_a_leaf_that_keeps_failing_is_passed_over_after_some_tries() -> None:
+    async def work(desk: Desk) -> None:
+        session = await desk.begin("chats", "chats")
+        desk.model.mood = "refuses"
+        for tries in range(PATIENCE):
+            assert [each.did for each in await desk.work() if each.did != "caught_up"] == ["failed"], tries
+            desk.clock.move(timedelta(hours=1))
+        desk.model.mood = "fine"
+        due = await session.due(0, preset=TINY_STORY)
+        written = [each for each in await desk.work() if each.did == "written" or each.did == "repaired"]
+        assert len(written) == due
+
+    at_a_desk(work)
+
+
+def test_many_that_fail_for_good_keep_no_other_waiting() -> None:
+    async def work(desk: Desk) -> None:
+        session = await desk.begin(*["chats"] * 14)
+        await caught_up(session, TINY_STORY)
+        bad = {f"zq1x{number}q" for number in range(1, 12 * OFFERED)}
+        asked: list[str] = []
+
+        def answer() -> None:
+            desk.model.mood = "fine"
+            asked.append("")
+
+        desk.model.before = answer
+        refused = await desk.summaries(TINY_STORY.family)
+        async with desk.store.write() as tx:
+            from ireneo.engine.texts import text_id
+
+            (info,) = await tx.sessions.list("mine")
+            now = desk.clock.now()
+            leaves = sorted((each for each in refused if each.depth == 1), key=lambda each: each.first_position)
+            for leaf in leaves[: OFFERED + 2]:
+                name = text_id(leaf, (), "third")
+                for _ in range(PATIENCE):
+                    lease = await tx.leases.take(info.key, name, "somebody", now, now + timedelta(seconds=60))
+                    assert lease is not None
+                    await tx.leases.fail(lease, "It was refused.", now)
+                lease = await tx.leases.take(info.key, name, "somebody", now, now + timedelta(seconds=60))
+                assert lease is not None
+                await tx.leases.fail(lease, "It was refused.", now + timedelta(hours=6))
+        assert len(leaves) > OFFERED + 2
+        assert bad
+        written = [each for each in await desk.work() if each.depth == 1 and each.did != "caught_up"]
+        assert len(written) == len(leaves) - OFFERED - 2
+
+    at_a_desk(work)
+
+
+def test_what_is_disputed_is_due_again_and_once() -> None:
+    async def work(desk: Desk) -> None:
+        session = await desk.begin("chats", "chats")
+        await desk.work()
+        assert await session.due(0, preset=TINY_STORY) == 0
+        leaf = (await desk.summaries(f"story-1/third/{TINY_STORY.family}"))[0]
+        await session.dispute(leaf.id, "It was the other harbour.")
+        assert await session.due(0, preset=TINY_STORY) == 1
+        assert [each.depth for each in await desk.work()] == [leaf.depth]
+        assert "It was the other harbour." in desk.model.prompts[-1].user + desk.model.prompts[-2].user
+        assert await session.due(0, preset=TINY_STORY) == 0
+
+    at_a_desk(work)
+
+
+def test_work_goes_on_after_the_clock_was_set_back() -> None:
+    async def work(desk: Desk) -> None:
+        session = await desk.begin("chats", "chats")
+        desk.model.mood = "fails"
+        seen: list[str] = []
+
+        async def forever() -> None:
+            async for each in desk.memory.work(preset=TINY_STORY):
+                seen.append(each.did)
+                if each.did == "failed":
+                    desk.model.mood = "fine"
+                    desk.clock.move(timedelta(days=-3))
+                if await session.due(0, preset=TINY_STORY) == 0:
+                    return
+
+        await asyncio.wait_for(forever(), 15)
+        assert "failed" in seen
+
+    at_a_desk(work)
+
+
+def test_a_running_summary_is_folded_once_for_every_leaf() -> None:
+    async def work(desk: Desk) -> None:
+        session = await desk.begin("chats", "chats", "chats", "scene")
+        await desk.work(RUNNING)
+        for family in (RUNNING.family, f"story-1/third/{RUNNING.family}"):
+            chain = sorted(await desk.summaries(family), key=lambda each: each.last_position)
+            assert [each.retellings for each in chain] == list(range(1, len(chain) + 1))
+            assert {each.first for each in chain} == {chain[0].first}
+            assert len(chain) > 3
+        context = await session.context(400, preset=RUNNING)
+        assert [row.what for row in context.view].count("summary") in (1, 2)
+        assert ModelRefused
+
+    at_a_desk(work)
+
+
+def test_a_running_summary_follows_a_rewind() -> None:
+    async def work(desk: Desk) -> None:
+        session = await desk.begin("chats", "chats", "chats", "scene")
+        await caught_up(session, RUNNING)
+        path = await session.messages()
+        for keep in (31, 26, 14, 9):
+            await session.rewind(path[keep].id)
+            await caught_up(session, RUNNING)
+            other = await Desk().begin()
+            await other.append([message.draft for message in path[: keep + 1]])
+            await caught_up(other, RUNNING)
+            mine, fresh = [await each.context(400, preset=RUNNING) for each in (session, other)]
+            assert mine.messages == fresh.messages
+
+    at_a_desk(work)
