@@ -17,6 +17,7 @@ from ireneo.adapters.llm import open_model
 from ireneo.context.policy import RUNNING, STORY, Policy, Pyramid
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
+from ireneo.context.thread import Thread
 from ireneo.engine.spending import Limits
 from ireneo.engine.story.path import StoredReading, StoryPath, open_threads
 from ireneo.engine.story.tell import voice_of
@@ -96,9 +97,9 @@ async def retell(policy: Policy, plant: Planted, model: LanguageModel) -> Outcom
             tokens_in += worked.tokens_in
             tokens_out += worked.tokens_out
             print(f"  {worked.behind:,} messages behind, {worked.due:,} texts due", end="   \r", file=sys.stderr)
-        nodes = await _nodes(session, policy)
+        nodes = await shown_nodes(session, policy)
+        threads = await held_threads(session, policy)
         context = await session.context(BUDGET, preset=policy)
-    threads, _ = open_threads(nodes, (policy.pyramid or Pyramid()).open_threads)
     told = " ".join(line.text for node in nodes for line in node.lines("story")).split()
     there = {word.strip(",.“”") for word in told}
     tenth = len(plant.drafts) // 10
@@ -123,7 +124,13 @@ async def retell(policy: Policy, plant: Planted, model: LanguageModel) -> Outcom
     )
 
 
-async def _nodes(session: ireneo.Session, policy: Policy) -> Sequence[Summary]:
+async def held_threads(session: ireneo.Session, policy: Policy) -> Sequence[Thread]:
+    """The threads that are open at the end of the summaries."""
+    nodes = await shown_nodes(session, policy)
+    return open_threads(nodes, (policy.pyramid or Pyramid()).open_threads)[0]
+
+
+async def shown_nodes(session: ireneo.Session, policy: Policy) -> Sequence[Summary]:
     """The summaries that are shown where no budget is in the way, as the model wrote them."""
     store, key = session._store, session.key
     async with store.read() as tx:
