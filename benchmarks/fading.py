@@ -7,36 +7,39 @@ of the story from the oldest to the newest.
 
 A name is a capitalised word that doesn't begin a sentence and is no common word (in the summaries it is written large
 more often than small). Names of more than 30 % of the episodes are left out: any text would hold those. "said" counts
-each summary that has the name, "each" every name once.
+each summary that has the name, "each" every name once. "threads" says how many of the open threads are in it word for
+word.
+
+A second table (`fading_retold`) is about what a summariser loses each time that it retells.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from msgspec import Struct
 
 sys.path.insert(0, str(Path(__file__).parent))
+import ireneo
 from fading_play import PARTS, episodes, messages_of, needed, shares
+from fading_retold import held_threads, print_retold, told
 from fading_rivals import blob, term_pyramid
-from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.context.policy import Pyramid
-from ireneo.context.summary import Section, Summary, anchor
-from ireneo.log.message import Message, MessageId, Text
+from ireneo.context.policy import Policy, Pyramid
+from ireneo.log.message import Message, Text
 from ireneo.pyramid import allot
-from ireneo.pyramid.allot import tell_blocks
-from ireneo.pyramid.offline.leaf import tell_leaf
-from ireneo.pyramid.offline.rollup import tell_deeper
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared"
-COUNT = EstimatedTokenizer().count
 LEAF, LIVE, LIVE_SHARE = Pyramid().leaf_messages, Pyramid().live_messages, 0.5
-"""The newest messages: so many, or as many of them as half of the words hold."""
+"""What rivals show of the newest messages: so many, or as many of them as half of the words hold."""
+NEAR_TOKENS = 64
+"""So near the largest budget is looked for whose context has no more than the words that are asked for."""
 
 
 class Cut(Struct):
@@ -44,6 +47,12 @@ class Cut(Struct):
 
     blocks: list[str]
     live: str
+    spans: list[tuple[int, int]] = []
+    """The positions that the blocks stand for."""
+    threads: int = 0
+    """How many threads are open at the end of the summaries."""
+    pinned: int = 0
+    """How many of them the context has word for word."""
 
     @property
     def text(self) -> str:
@@ -51,86 +60,60 @@ class Cut(Struct):
         return "\n\n".join([*self.blocks, self.live])
 
 
-Method = Callable[[Sequence[Message], int], Cut]
-_LEAVES: dict[MessageId, Summary] = {}
-"""The leaves that were written: every fan-in shares them."""
+Method = Callable[[Sequence[Message], int], Awaitable[Cut]]
 
 
-def context_text(messages: Sequence[Message], fan_in: int, words: int) -> Cut:
-    """The context of at most `words` words after the last of `messages`, the past in a pyramid of this fan-in."""
-    live, said = newest(messages, words)
-    nodes = pyramid(messages, fan_in)
-    low, high = 0, 3 * words
-    while high - low > 8:
-        room = (low + high) // 2
-        if count_words("\n".join([*tell_blocks(nodes, room, COUNT, said=said), live])) <= words:
-            low = room
-        else:
-            high = room
-    return Cut(blocks=tell_blocks(nodes, low, COUNT, said=said), live=live)
+class Ours:
+    """The play in sessions of a memory, one for each way to cut it."""
+
+    def __init__(self, memory: ireneo.Memory) -> None:
+        """Nothing is stored yet."""
+        self._memory = memory
+
+    async def context(self, messages: Sequence[Message], policy: Policy, words: int) -> Cut:
+        """The widest context of at most `words` words behind the last of `messages`."""
+        session = await self._memory.session(policy.family)
+        if not await self._stored(session):
+            await session.append([message.draft for message in messages])
+            async for _ in session.catch_up(preset=policy):
+                pass
+        low, high = 256, 4 * words
+        while high - low > NEAR_TOKENS:
+            middle = (low + high) // 2
+            cut = await self._cut(session, policy, middle, messages)
+            low, high = (middle, high) if count_words(cut.text) <= words else (low, middle)
+        return await self._cut(session, policy, low, messages)
+
+    async def _stored(self, session: ireneo.Session) -> bool:
+        return any(info.key.session == session.id for info in await self._memory.sessions())
+
+    async def _cut(self, session: ireneo.Session, policy: Policy, budget: int, messages: Sequence[Message]) -> Cut:
+        context = await session.context(budget, preset=policy)
+        places = {message.id: message.position for message in messages}
+        blocks = [row for row in context.view if row.what == "summary"]
+        pins = "\n".join(row.text for row in context.pins)
+        live = [row.text for row in context.view if row.what != "summary"]
+        threads = await held_threads(session, policy)
+        return Cut(
+            blocks=[row.text for row in blocks],
+            live="\n".join([pins, *live]),
+            spans=[(places[row.first], places[row.last]) for row in blocks if row.depth],
+            threads=len(threads),
+            pinned=sum(thread.text in pins for thread in threads),
+        )
 
 
-def newest(messages: Sequence[Message], words: int) -> tuple[str, list[str]]:
-    """The newest messages as they are shown, together and each."""
-    said = [f"{part.author}: {part.text}" for message in messages[-LIVE:] for part in message.parts if _text(part)]
+def newest(messages: Sequence[Message], words: int) -> str:
+    """The newest messages as rivals show them."""
+    said = [
+        f"{part.author}: {part.text}"
+        for message in messages[-LIVE:]
+        for part in message.parts
+        if isinstance(part, Text)
+    ]
     while len(said) > 1 and count_words(" ".join(said)) > words * LIVE_SHARE:
         del said[0]
-    return "\n".join(said), said
-
-
-def _text(part: object) -> bool:
-    return isinstance(part, Text)
-
-
-def pyramid(messages: Sequence[Message], fan_in: int) -> list[Summary]:
-    """The blocks that stand after the last message, the deepest and oldest first."""
-    leaves = [_leaf(messages, number) for number in range(max(len(messages) - LIVE, 0) // LEAF)]
-    out: list[Summary] = []
-    for depth, number in standing(len(leaves), fan_in, Pyramid().limit):
-        if depth == 1:
-            out.append(leaves[number])
-            continue
-        under = leaves[number * fan_in ** (depth - 1) : (number + 1) * fan_in ** (depth - 1)]
-        out.append(_record(messages, under[0].first_position, under[-1].last_position, depth, tell_deeper(under)))
-    return out
-
-
-def standing(leaves: int, fan_in: int, limit: int) -> list[tuple[int, int]]:
-    """Depth and number of each node that stands: where a depth has more than `limit`, its oldest are merged."""
-    rows: list[list[int]] = [[]]
-    for leaf in range(leaves):
-        rows[0].append(leaf)
-        depth = 0
-        while len(rows[depth]) > limit:
-            if depth + 1 == len(rows):
-                rows.append([])
-            rows[depth + 1].append(rows[depth][0] // fan_in)
-            del rows[depth][:fan_in]
-            depth += 1
-    return [(depth + 1, number) for depth in reversed(range(len(rows))) for number in rows[depth]]
-
-
-def _leaf(messages: Sequence[Message], number: int) -> Summary:
-    first, last = number * LEAF, (number + 1) * LEAF - 1
-    if messages[last].id not in _LEAVES:
-        _LEAVES[messages[last].id] = _record(messages, first, last, 1, tell_leaf(messages[first : last + 1]))
-    return _LEAVES[messages[last].id]
-
-
-def _record(messages: Sequence[Message], first: int, last: int, depth: int, sections: tuple[Section, ...]) -> Summary:
-    return Summary(
-        id=anchor("story", messages[first].id, messages[last].id, "fading"),
-        level="story",
-        depth=depth,
-        first=messages[first].id,
-        last=messages[last].id,
-        first_position=first,
-        last_position=last,
-        family="fading",
-        source_tokens=0,
-        sections=sections,
-        retellings=1 if depth == 1 else 2,
-    )
+    return "\n".join(said)
 
 
 def count_words(text: str) -> int:
@@ -155,22 +138,13 @@ def show(name: str, cut: Cut, names: Sequence[Counter[str]], seconds: float) -> 
         cells = " ".join(f"{share:5.2f}" for share in row)
         rest = f"{min(row):6.3f} {row[0] / mean if mean else 0:9.2f}"
         if label == "said":
-            rest += f" {count_words(cut.text):6,} {sentences:9.2f} {listed:6.2f} {seconds:6.1f}"
-        print(f"{name if label == 'said' else '':24} {label} {cells} {rest}")
+            rest += f" {count_words(cut.text):6,} {sentences:9.2f} {listed:6.2f} {cut.pinned:>4}/{cut.threads:<3}"
+            rest += f" {seconds:6.1f}"
+        print(f"{name if label == 'said' else '':24} {label} {cells} {rest}", flush=True)
 
 
-def main() -> None:
-    """Print a table, and one of other mixes of sentences and names."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=BESIDE / "data" / "crd3")
-    parser.add_argument("--first", type=int, default=1, help="the first episode")
-    parser.add_argument("--last", type=int, default=30, help="the last episode")
-    parser.add_argument("--words", type=int, default=3_000, help="what a context may have, live messages included")
-    parser.add_argument("--read", action="store_true", help="print the text of ours with fan-in 4 as well")
-    given = parser.parse_args()
-    if not any(given.data.glob("*.jsonl.xz")):
-        print(f"There are no transcripts in {given.data}; name the folder that has them with --data.", file=sys.stderr)
-        sys.exit(2)
+async def print_played(given: argparse.Namespace) -> None:
+    """Print the table of real play, and one of other mixes of sentences and names."""
     played = episodes(given.data, given.first, given.last)
     messages, names = messages_of(played), needed(played)
     print(
@@ -178,34 +152,58 @@ def main() -> None:
         f" names a part: {', '.join(str(len(part)) for part in names)}"
     )
     ages = " ".join(f"{age:>5}" for age in ("old", *range(2, PARTS), "new"))
-    print(f"{'':24}      {ages}  least  old/mean  words sentences  names      s")
-    methods: dict[str, Method] = {
-        "a blob of 250 words": lambda messages, words: Cut(
-            blocks=[blob([message.text for message in messages], LEAF, 250)], live=newest(messages, words)[0]
-        ),
-        "TF-IDF, fan-in 4": lambda messages, words: _terms(messages, words),
-        "ours, fan-in 2": lambda messages, words: context_text(messages, 2, words),
-        "ours, fan-in 4": lambda messages, words: context_text(messages, 4, words),
-    }
-    for name, method in methods.items():
-        started = time.perf_counter()
-        cut = method(messages, given.words)
-        show(name, cut, names, time.perf_counter() - started)
-    if given.read:
-        print("\n" + "\n\n".join(cut.blocks))
-    print("\nOther mixes, with fan-in 4: of a block's cost, so much at the most is names")
-    for share in (0.0, 0.2, 0.4, 0.6, 0.8):
-        allot.NAMES_SHARE = share
-        show(f"  {share:.1f}", context_text(messages, 4, given.words), names, 0)
+    print(f"{'':24}      {ages}  least  old/mean  words sentences  names threads      s")
+    async with AsyncExitStack() as stack:
+        ours = Ours(await stack.enter_async_context(ireneo.open(":memory:")))
+        best = Cut(blocks=[], live="")
+        for fan_in, limit in ((2, 6), (4, 4), (4, 8), (6, 6), (4, 6)):
+            started = time.perf_counter()
+            # The limit is no part of a family: cut otherwise, the same summaries are shown.
+            best = await ours.context(messages, told(Pyramid(fan_in=fan_in, limit=limit)), given.words)
+            show(f"fan-in {fan_in}, limit {limit}", best, names, time.perf_counter() - started)
+        rivals: dict[str, Callable[[], list[str]]] = {
+            "a blob of 250 words": lambda: [blob([message.text for message in messages], LEAF, 250)],
+            "TF-IDF, fan-in 4": lambda: _terms(messages, given.words, best.spans),
+        }
+        for name, rival in rivals.items():
+            started = time.perf_counter()
+            cut = Cut(blocks=rival(), live=newest(messages, given.words))
+            show(name, cut, names, time.perf_counter() - started)
+        if given.read:
+            print("\n" + "\n\n".join(best.blocks))
+        print("\nOther mixes, with fan-in 4: of a block's cost, so much at the most is names")
+        for share in (0.0, 0.2, 0.4, 0.6, 0.8):
+            allot.NAMES_SHARE = share
+            show(f"  {share:.1f}", await ours.context(messages, told(Pyramid()), given.words), names, 0)
 
 
-def _terms(messages: Sequence[Message], words: int) -> Cut:
+def main() -> None:
+    """Print a table of real play, and one of planted details after all retellings."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=BESIDE / "data" / "crd3")
+    parser.add_argument("--first", type=int, default=1, help="the first episode")
+    parser.add_argument("--last", type=int, default=30, help="the last episode")
+    parser.add_argument("--words", type=int, default=3_000, help="what a context may have, live messages included")
+    parser.add_argument("--read", action="store_true", help="print the text of ours with fan-in 4 as well")
+    parser.add_argument("--only", choices=["played", "retold"], help="print one of the tables")
+    parser.add_argument("--messages", type=int, default=50_000, help="how many are retold")
+    parser.add_argument("--model", metavar="NAME", help="who retells them, instead of a scripted summariser")
+    given = parser.parse_args()
+    if given.only != "retold":
+        if not any(given.data.glob("*.jsonl.xz")):
+            where = f"There are no transcripts in {given.data}; name the folder that has them with --data."
+            print(where, file=sys.stderr)
+            sys.exit(2)
+        asyncio.run(print_played(given))
+    if given.only != "played":
+        asyncio.run(print_retold(given.messages, given.model))
+
+
+def _terms(messages: Sequence[Message], words: int, spans: Sequence[tuple[int, int]]) -> list[str]:
     """Sentences by the weight of their words, in the same pyramid, each block with an even share of the room."""
-    live = newest(messages, words)[0]
-    nodes = pyramid(messages, 4)
     texts = term_pyramid([message.text for message in messages], LEAF, 4)
-    each = (words - count_words(live)) // len(nodes)
-    return Cut(blocks=[texts(node.first_position, node.last_position, each) for node in nodes], live=live)
+    each = (words - count_words(newest(messages, words))) // max(len(spans), 1)
+    return [texts(first, last, each) for first, last in spans]
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from ireneo.adapters.llm import open_model
 from ireneo.context.policy import RUNNING, STORY, Policy, Pyramid
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
+from ireneo.context.thread import Thread
 from ireneo.engine.spending import Limits
 from ireneo.engine.story.path import StoredReading, StoryPath, open_threads
 from ireneo.engine.story.tell import voice_of
@@ -84,46 +86,63 @@ async def retell(policy: Policy, plant: Planted, model: LanguageModel) -> Outcom
     started = time.perf_counter()
     counting = Counting(model)
     limits = Limits(calls_per_session=None, tokens_per_session=None, calls_per_day=None, tokens_per_day=None)
-    async with ireneo.open(":memory:", model=counting, limits=limits) as memory:
-        session = await memory.session("story")
-        for start in range(0, len(plant.drafts), BATCH):
-            await session.append(plant.drafts[start : start + BATCH])
-        offline = tokens_in = tokens_out = 0
-        async for worked in memory.work(until_idle=True, preset=policy):
-            if worked.did == "failed":
-                raise SystemExit(worked.reason)
-            offline += worked.did == "offline"
-            tokens_in += worked.tokens_in
-            tokens_out += worked.tokens_out
-            print(f"  {worked.behind:,} messages behind, {worked.due:,} texts due", end="   \r", file=sys.stderr)
-        nodes = await _nodes(session, policy)
-        context = await session.context(BUDGET, preset=policy)
-    threads, _ = open_threads(nodes, (policy.pyramid or Pyramid()).open_threads)
-    told = " ".join(line.text for node in nodes for line in node.lines("story")).split()
-    there = {word.strip(",.“”") for word in told}
-    tenth = len(plant.drafts) // 10
-    plain = [word for word in plant.places if word not in plant.promised]
-    oldest = [word for word in plain if plant.places[word] < tenth]
-    covered = max(node.last_position for node in nodes)
-    past = [word for word in plain if plant.places[word] <= covered]
-    promised = [word for word in plant.promised if plant.places[word] <= covered]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "memory.db"
+        async with ireneo.open(file, durability="normal", model=counting, limits=limits) as memory:
+            session = await memory.session("story")
+            for start in range(0, len(plant.drafts), BATCH):
+                await session.append(plant.drafts[start : start + BATCH])
+            done = await _write(memory, policy)
+            nodes = await shown_nodes(session, policy)
+            threads = await held_threads(session, policy)
+            context = await session.context(BUDGET, preset=policy)
     pins = "\n".join(row.text for row in context.pins)
+    oldest, every = _kept(plant, nodes)
+    covered = max(node.last_position for node in nodes)
+    promised = [word for word in plant.promised if plant.places[word] <= covered]
     return Outcome(
-        oldest=_share(oldest, there),
-        all=_share(past, there),
+        oldest=oldest,
+        all=every,
         pinned=_share(promised, {word.strip(",.") for thread in threads for word in thread.text.split()}),
         shown=sum(thread.text in pins for thread in threads) / max(len(threads), 1),
         blocks=len(nodes),
         retellings=max(node.retellings for node in nodes),
         calls=counting.calls,
-        offline=offline,
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
+        offline=sum(worked.did == "offline" for worked in done),
+        tokens_in=sum(worked.tokens_in for worked in done),
+        tokens_out=sum(worked.tokens_out for worked in done),
         seconds=time.perf_counter() - started,
     )
 
 
-async def _nodes(session: ireneo.Session, policy: Policy) -> Sequence[Summary]:
+async def _write(memory: ireneo.Memory, policy: Policy) -> list[ireneo.Worked]:
+    """Have all written that is due."""
+    done: list[ireneo.Worked] = []
+    async for worked in memory.work(until_idle=True, preset=policy):
+        if worked.did == "failed":
+            raise SystemExit(worked.reason)
+        done.append(worked)
+        print(f"  {worked.behind:,} messages behind, {worked.due:,} texts due", end="   \r", file=sys.stderr)
+    return done
+
+
+def _kept(plant: Planted, nodes: Sequence[Summary]) -> tuple[float, float]:
+    """Of the details of the oldest tenth, and of all that the summaries stand for, the shares that their texts have."""
+    texts = " ".join(line.text for node in nodes for line in node.lines("story")).split()
+    there = {word.strip(",.“”") for word in texts}
+    covered = max(node.last_position for node in nodes)
+    tenth = len(plant.drafts) // 10
+    plain = [word for word, place in plant.places.items() if place <= covered and word not in plant.promised]
+    return _share([word for word in plain if plant.places[word] < tenth], there), _share(plain, there)
+
+
+async def held_threads(session: ireneo.Session, policy: Policy) -> Sequence[Thread]:
+    """The threads that are open at the end of the summaries."""
+    nodes = await shown_nodes(session, policy)
+    return open_threads(nodes, (policy.pyramid or Pyramid()).open_threads)[0]
+
+
+async def shown_nodes(session: ireneo.Session, policy: Policy) -> Sequence[Summary]:
     """The summaries that are shown where no budget is in the way, as the model wrote them."""
     store, key = session._store, session.key
     async with store.read() as tx:

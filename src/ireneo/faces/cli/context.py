@@ -59,14 +59,14 @@ def context(
 
     A file is read as it is, without any database. With --json: the payload itself, and what each part of it stands for.
     """
-    with waiting("Cutting …"):
-        if is_file(named):
-            if cutting != Cutting():
-                raise BadInput(ONE_CUT)
+    if is_file(named):
+        if cutting != Cutting():
+            raise BadInput(ONE_CUT)
+        with waiting("Cutting …"):
             cut = cut_file(named, budget, to=to, preset=preset, within=within)
-        else:
-            how = partial(cut_stored, to=to, preset=preset, cutting=cutting)
-            cut = reading(stored.db, stored.space, lambda memory: how(memory, named, budget))
+    else:
+        how = partial(cut_stored, to=to, preset=preset, cutting=cutting)
+        cut = reading(stored.db, stored.space, lambda memory: how(memory, named, budget))
     if as_json:
         write_json(context_answer(cut.context))
     else:
@@ -98,15 +98,17 @@ async def cut_stored(
     with catching_up() as step:
         async for worked in session.catch_up(preset=preset, as_=how.as_):
             step(worked.last_position, worked.behind)
-    made = await session.context(
-        budget,
-        to=to,
-        preset=preset,
-        prices=how.prices,
-        explain=how.explain,
-        rebuild=how.rebuild,
-        as_=how.as_,
-    )
+    # One after the other: two that draw on one line at a time would wipe each other out.
+    with waiting("Cutting …"):
+        made = await session.context(
+            budget,
+            to=to,
+            preset=preset,
+            prices=how.prices,
+            explain=how.explain,
+            rebuild=how.rebuild,
+            as_=how.as_,
+        )
     ends = [(await _place(session, first), await _place(session, last)) for first, last in ends_of(rows_of(made))]
     return Cut(context=made, title=f"{title_of(session)} → {made.format}", ends=ends)
 
