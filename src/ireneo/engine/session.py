@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
-from typing import TypeAlias, get_args
+from typing import get_args
 
 from msgspec.structs import replace
 
@@ -17,36 +17,39 @@ from ireneo.engine import branches
 from ireneo.engine import context as cutting
 from ireneo.engine import expand as expanding
 from ireneo.engine import notes as noting
+from ireneo.engine import prune as pruning
 from ireneo.engine import summarise as summarising
+from ireneo.engine import tree as seeing
 from ireneo.engine.append import Appended
 from ireneo.engine.context import ComposedCache
 from ireneo.engine.encode import Context
 from ireneo.engine.expand import Expanded
+from ireneo.engine.given import DEFAULT_FORMAT, Given, decode_given
 from ireneo.engine.leasing import Worker
 from ireneo.engine.means import Means
 from ireneo.engine.models import Models
 from ireneo.engine.notes import Pin
-from ireneo.engine.story.context import TellingCache, story_context
+from ireneo.engine.prune import Loose
+from ireneo.engine.story.context import story_context
 from ireneo.engine.story.preset import preset_of
 from ireneo.engine.story.tell import voice_of
+from ireneo.engine.story.telling import TellingCache
 from ireneo.engine.summarise import Summarised
 from ireneo.engine.tools import Tool
 from ireneo.engine.tools import tools as tools_of
+from ireneo.engine.tree import Tree
 from ireneo.engine.work.desk import Desk
 from ireneo.engine.work.stories import StoryWork
 from ireneo.engine.work.worked import Worked, summarised_by
 from ireneo.errors import BadInput, SessionNotFound
-from ireneo.formats.chat.origins import origin_of
-from ireneo.formats.chat.registry import chat_format, detect
+from ireneo.formats.chat.registry import chat_format
 from ireneo.formats.logs.registry import chat_format_of
 from ireneo.log.annotation import Annotation
 from ireneo.log.branch import MAIN, Head, SessionKey
-from ireneo.log.message import Draft, Message, Text
+from ireneo.log.message import Message
+from ireneo.ports.upkeep import Pruned
+from ireneo.prompts.voices import Voice
 
-Given: TypeAlias = "Draft | Mapping[str, object] | str | object"
-"""A message as a caller has it: a provider's dictionary, a framework's object, a draft, or the words of the user."""
-
-DEFAULT_FORMAT = "openai"
 MAX_TEXTS = 1_000_000
 """More than any story has: all that are due."""
 
@@ -85,7 +88,7 @@ class Session:
         whole history after ``"root"`` each time, and only what is new is stored.
         """
         given = list(messages) if isinstance(messages, Sequence) and not isinstance(messages, str) else [messages]
-        drafts, name = _drafts(given, format or chat_format_of(self._source))
+        drafts, name = decode_given(given, format or chat_format_of(self._source))
         self._source = self._source or name
         return await appending.append(
             self._store, self.key, self.branch, drafts, self._count, source=self._source, after=after
@@ -177,11 +180,14 @@ class Session:
 
     async def release(self, pin: str) -> Annotation:
         """Let go of a pin, by its id or its words. Raises BadInput where no such pin stands."""
-        return await noting.release(self._store, self.key, self.branch, pin)
+        return await noting.release(self._store, self.key, self.branch, pin, *self._own())
 
     async def pins(self) -> Sequence[Pin]:
-        """The constraints that stand: those that were found in what users and the system said, and those by hand."""
-        return await noting.pins(self._store, self.key, self.branch)
+        """The constraints that stand: those that were found in what users and the system said, and those by hand.
+
+        Of a story the open threads as well.
+        """
+        return await noting.pins(self._store, self.key, self.branch, *self._own())
 
     async def dispute(self, id: str, reason: str, *, claim: str = "") -> Annotation:
         """Say that the summary `id` is wrong, or one `claim` of it, in its words.
@@ -216,6 +222,30 @@ class Session:
         async with self._store.read() as tx:
             return await tx.sessions.branches(self.key)
 
+    async def tree(self, preset: str | Policy | None = None, as_: str = "") -> Tree:
+        """What the branch has become: its summaries depth by depth, where others leave it, and its open threads.
+
+        As `preset` cuts it, or as the session is cut where none is named; `as_` looks at the memory of one character
+        of a story. Writes nothing. Raises BadInput for a preset that there is not.
+        """
+        policy = self._policy(preset).seen(as_)
+        return await seeing.tree(self._store, self.key, self.branch, policy, self._count, self._voice(policy))
+
+    async def loose(self, without: str = "") -> Loose:
+        """What `prune` would take out now, or once the branch `without` were dropped. Raises as `drop` does."""
+        return await pruning.loose(self._store, self.key, without)
+
+    async def prune(self) -> Pruned:
+        """Take out every message that no branch leads to, for good, with all that hangs on it."""
+        return await pruning.prune(self._store, self.key)
+
+    async def drop(self, branch: str) -> None:
+        """Forget the name of a branch; its messages stay until `prune`.
+
+        Raises BadInput where there is no such branch, or where no other one leads to a message.
+        """
+        await pruning.drop(self._store, self.key, branch)
+
     async def messages(self, first: int = 0, last: int | None = None) -> Sequence[Message]:
         """Read the branch's path from position `first` to `last`, both included (its end, where none is given)."""
         async with self._store.read() as tx:
@@ -225,12 +255,20 @@ class Session:
             return await tx.log.path(self.key, head.id, first, head.position if last is None else last)
 
     def _policy(self, given: str | Policy | None, seen_by: str = "") -> Policy:
-        """The policy that is meant, the one named or the session's own; for a character where one is named."""
+        """The policy that is meant: the one that was named, or the session's own; a character's, where one is named."""
         if given is None:
             policy = preset_of(self._source, self._means.preset)
         else:
             policy = given if isinstance(given, Policy) else preset(given)
         return policy.seen(seen_by) if seen_by else policy
+
+    def _own(self) -> tuple[Policy, Voice]:
+        """How the session is cut where nothing else is said, and in whose voice its texts are."""
+        policy = self._policy(None)
+        return policy, self._voice(policy)
+
+    def _voice(self, policy: Policy) -> Voice:
+        return voice_of(policy, self._means.story_voice) if policy.pyramid else self._means.voice
 
     def _work(self, policy: Policy) -> StoryWork:
         worker = Worker(self._store, self._means.clock)
@@ -246,24 +284,6 @@ class Session:
         """Raise SessionNotFound unless the session has the branch that this stands on."""
         if self.branch not in await self.branches():
             raise SessionNotFound(f"Session {self.id} has no branch {self.branch!r}.")
-
-
-def _drafts(given: Sequence[Given], format: str | None) -> tuple[list[Draft], str]:
-    """Decode what a caller handed in; the words of a user stand for a user message."""
-    listed = [dict(each) if isinstance(each, Mapping) else each for each in given if not isinstance(each, Draft | str)]
-    chat = chat_format(format) if format else detect(listed) or chat_format(DEFAULT_FORMAT)
-    if len(listed) == len(given):
-        return chat.decode(listed), chat.name
-    drafts: list[Draft] = []
-    for each in given:
-        if isinstance(each, Draft):
-            drafts.append(each)
-        elif isinstance(each, str):
-            words = (Text(text=each),)
-            drafts.append(Draft(role="user", parts=words, origin=origin_of(words)))
-        else:
-            drafts += chat.decode([dict(each) if isinstance(each, Mapping) else each])
-    return drafts, chat.name
 
 
 __all__ = ["MAIN", "Given", "Session"]
