@@ -27,6 +27,11 @@ def shape(context: Context) -> list[tuple[str, str, str, int, int]]:
     return [(row.what, row.first, row.last, row.covers, row.depth) for row in context.view]
 
 
+def tree(context: Context) -> list[tuple[str, str, str, int, int]]:
+    """The summaries that are shown, but for those of what has no leaf yet: whose words they are is of no matter."""
+    return [row for row in shape(context) if row[0] == "summary" and row[4] > 0]
+
+
 def each_stands_once(context: Context, path: Sequence[Message]) -> None:
     """Every message of the path stands in one row, in order; what waits says so."""
     places: dict[str, int] = {message.id: message.position for message in path}

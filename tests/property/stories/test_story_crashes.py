@@ -17,7 +17,7 @@ from ireneo.engine.work import loop
 from ireneo.ports.store import Store
 from ireneo.testing.scripted import ManualClock
 
-from .checks import caught_up, shape, sound, stored_once, twin_context
+from .checks import caught_up, sound, stored_once, tree, twin_context
 from .fickle import FickleLLM, memory_with
 from .material import TINY_STORY, Storyteller, places, stories
 from .test_story_work import nothing_is_due, worked
@@ -67,7 +67,7 @@ async def goes_on(memory: Memory, store: Store, clock: ManualClock, path: list[M
     await nothing_is_due(memory)
     await stored_once(store, session.key)
     fresh = await twin_context([message.draft for message in path], 600, "openai")
-    assert shape(await session.context(600, preset=TINY_STORY)) == shape(fresh)
+    assert tree(await session.context(600, preset=TINY_STORY)) == tree(fresh)
 
 
 @every_store

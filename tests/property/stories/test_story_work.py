@@ -17,7 +17,7 @@ from ireneo.engine.work.worked import Worked
 from ireneo.ports.store import Store
 from ireneo.testing.scripted import ManualClock
 
-from .checks import shape, sound, stored_once, twin_context
+from .checks import sound, stored_once, tree, twin_context
 from .fickle import ERROR_TEXT, MOODS, FickleLLM, memory_with
 from .material import TINY_STORY, Storyteller, budgets, formats, stories
 
@@ -99,7 +99,7 @@ def test_whatever_a_model_answers_work_ends_and_the_context_is_sound(
         await stored_once(inner, session.key)
         fresh = await twin_context(drafts, 700, to)
         context = await session.context(700, to=to, preset=TINY_STORY)
-        assert shape(context) == shape(fresh)
+        assert tree(context) == tree(fresh)
 
     live_in(store, work)
 
