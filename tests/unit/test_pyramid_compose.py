@@ -23,9 +23,9 @@ from ireneo.context.weigh import weigh
 from ireneo.engine.encode import view_rows
 from ireneo.engine.story.listed import ListedReading, at_once
 from ireneo.engine.story.path import Grown, StoryPath
+from ireneo.engine.story.telling import TellingCache
 from ireneo.log.branch import chain
 from ireneo.log.message import Message
-from ireneo.pyramid.allot import tell_blocks
 from ireneo.pyramid.compose import Story, compose_story
 
 LOOKS = 200 * int(os.environ.get("IRENEO_EXAMPLES", "1"))
@@ -54,10 +54,7 @@ def test_every_message_stands_once_however_narrow_it_is(
     found, path = grown([*(["instruct"] if prompted else []), *pieces], most)
     terms = Terms(budget=budget, policy=TINY_STORY, count=TOKENS.count)
 
-    def tell(nodes, room, doubts):  # type: ignore[no-untyped-def]
-        return tell_blocks(nodes, room, TOKENS.count, doubts=doubts)
-
-    composed, _ = compose_story(story_of(found), terms, tell)
+    composed, _ = compose_story(story_of(found), terms, TellingCache(terms))
     rows = view_rows(composed.shown)
     shown = ireneo.compact([{"role": "user", "content": "x"}], 256)
     each_stands_once(replace(shown, view=rows, behind=len(path)), path)

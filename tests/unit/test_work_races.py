@@ -187,7 +187,7 @@ class TooLate(Worker):
     """A worker who finds every lease held, by somebody who lets go of it in the next moment."""
 
     @asynccontextmanager
-    async def leased(self, key: SessionKey, work: str) -> AsyncIterator[Lease | None]:
+    async def leased(self, key: SessionKey, work: str, most_seconds: float = math.inf) -> AsyncIterator[Lease | None]:
         yield None
 
 

@@ -29,6 +29,7 @@ from ireneo.context.terms import Terms
 from ireneo.context.view import Shown
 from ireneo.engine.compact import TRIES, check_budget, narrower
 from ireneo.engine.encode import Context, encode, excess, make_context
+from ireneo.engine.keep import keep
 from ireneo.engine.known import known_row
 from ireneo.engine.texts import best_texts
 from ireneo.formats.chat.format import ChatFormat
@@ -102,7 +103,7 @@ async def keep_made(store: Store, key: SessionKey, made: Sequence[Summary]) -> N
     """Store summaries that were written on the way."""
     if made:
         async with store.write() as tx:
-            await tx.summaries.put(key, made)
+            await keep(tx, key, made)
 
 
 async def _keep(
@@ -118,8 +119,9 @@ async def _keep(
         return
     async with store.write() as tx:
         if made:
-            await tx.summaries.put(key, made)
-        if mark is not None and mark != old:
+            await keep(tx, key, made)
+        # Its head may have been pruned since it was read: then there is nothing to come back to.
+        if mark is not None and mark != old and await tx.log.find(key, [mark.at]):
             rebuild = Rebuild(
                 family=family,
                 budget_tokens=budget,

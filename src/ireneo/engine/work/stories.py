@@ -80,7 +80,7 @@ class StoryWork:
                 summaries=len(grown.made),
                 behind=grown.behind,
             )
-            if sum(each.depth == 1 for each in grown.made) < CHUNK:
+            if not grown.behind:
                 return
 
     async def _grown(self, most: int) -> Grown | None:
