@@ -20,7 +20,8 @@ from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
 from ireneo.context.thread import Thread
 from ireneo.engine.spending import Limits
-from ireneo.engine.story.path import StoredReading, StoryPath, open_threads
+from ireneo.engine.story.path import StoryPath, open_threads
+from ireneo.engine.story.reading import StoredReading
 from ireneo.engine.story.tell import voice_of
 from ireneo.engine.texts import best_texts
 from ireneo.ports.llm import LanguageModel, Prompt, Reply

@@ -62,13 +62,14 @@ class Worker:
             yield None
             return
         beating = asyncio.create_task(self._beat(lease, seconds))
+        broken_off = True
         try:
             yield lease
-        except BaseException:
-            # What the block let go of was undone with its transaction.
-            self._over.discard((key, lease.token))
-            raise
+            broken_off = False
         finally:
+            if broken_off:
+                # What the block let go of was undone with its transaction.
+                self._over.discard((key, lease.token))
             beating.cancel()
             try:
                 # It is not awaited itself: to be cancelled meanwhile would look like the end of the heartbeat.
