@@ -31,7 +31,7 @@ class Pyramid(Struct, frozen=True, kw_only=True):
     """What a summariser can read at a time: deep summaries are written from leaves as long as they fit into it."""
     raw_tokens: int = 24_000
     """A deep summary of messages that cost no more than this is written from the messages themselves."""
-    open_threads: int = 40
+    open_threads: int = 24
     """So many open threads are carried; beyond them the least weighty give way."""
     running: bool = False
     """One summary, folded again and again, instead of a pyramid: to be measured against, and for nothing else."""
@@ -104,9 +104,9 @@ FORGE = Policy(
 )
 """By age instead of by budget: tool calls that are 20 messages old are summarised once ten of them have come together
 and the work changes, or forty in any case; goal batches of three to six turns that are as old."""
-STORY = Policy(name="story", pyramid=Pyramid(), live_share=0.5)
+STORY = Policy(name="story", pyramid=Pyramid(), live_share=0.4)
 """A story or a conversation without end: coarse past, fine present, live now."""
-RUNNING = Policy(name="running", pyramid=Pyramid(running=True), live_share=0.5)
+RUNNING = Policy(name="running", pyramid=Pyramid(running=True), live_share=0.4)
 """One summary of everything, folded again and again, as many systems do it: there to be measured against."""
 PRESETS = {policy.name: policy for policy in (CODING, FORGE, STORY, RUNNING)}
 
