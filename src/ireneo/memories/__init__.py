@@ -1,0 +1,1 @@
+"""What was learned: four kinds of memories, how they are written, found and forgotten."""

@@ -1,0 +1,65 @@
+"""What the engine needs of a store to find messages and memories by their words.
+
+Every message and every memory is a document with a number (`ireneo.memories.recall.documents`); its terms
+(`ireneo.memories.recall.words`) are indexed in the transaction that stores it. No call sees a document of another
+space, and nothing that it gives depends on one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from ireneo.log.branch import SessionKey
+from ireneo.log.message import Message
+from ireneo.memories.recall.documents import Postings
+from ireneo.memories.record import Record
+
+Shelf = Literal["messages", "memories"]
+
+
+class Size(Struct, frozen=True, kw_only=True):
+    """How much a space holds of a shelf."""
+
+    documents: int
+    terms: int
+    """Of all documents together."""
+
+
+class FoundMessage(Struct, frozen=True, kw_only=True):
+    """A message by its document's number."""
+
+    document: int
+    key: SessionKey
+    message: Message
+
+
+class FoundMemory(Struct, frozen=True, kw_only=True):
+    """A memory by its document's number."""
+
+    document: int
+    record: Record
+
+
+class SearchPort(Protocol):
+    """The documents of a space."""
+
+    async def size(self, space: str, shelf: Shelf) -> Size:
+        """How much there is."""
+
+    async def count(self, space: str, shelf: Shelf, terms: Sequence[str]) -> Mapping[str, int]:
+        """How many documents have each term; those that none has count 0."""
+
+    async def postings(self, space: str, shelf: Shelf, terms: Sequence[str]) -> Mapping[str, Postings]:
+        """The documents that have each term, by number."""
+
+    async def messages(self, space: str, documents: Sequence[int]) -> Sequence[FoundMessage]:
+        """Read messages by number, without natives and records, in the order asked; unknown ones are passed over."""
+
+    async def memories(self, space: str, documents: Sequence[int]) -> Sequence[FoundMemory]:
+        """Read memories by number, in the order asked; unknown ones are passed over."""
+
+    async def authors(self, space: str) -> Sequence[str]:
+        """The names of those who speak in the space's messages, as they are written, by name."""

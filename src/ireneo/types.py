@@ -1,0 +1,9 @@
+"""What the verbs of memory give and take: names for annotations, beside the public page.
+
+from ireneo.types import Recalled
+"""
+
+from ireneo.memories.record import Evidence, Kind, MemoryId, Period, Record, Source, State
+from ireneo.memories.scratchpad import Item, Pad
+
+__all__ = ["Evidence", "Item", "Kind", "MemoryId", "Pad", "Period", "Record", "Source", "State"]
