@@ -31,7 +31,7 @@ _TOGETHER = 1_024
 """Tokens that go through the model at once: with more, what passes between the layers no longer fits the cache."""
 _THREADS = 2
 _READ = 64 * LONGEST
-"""Characters of a text that are looked at: words are seldom so long, and blanks so many, that it holds no more tokens."""
+"""Characters of a text that are looked at: it hardly takes so many to hold the tokens that are read."""
 
 
 class MiniLM:
