@@ -30,6 +30,7 @@ from ireneo.log.message import Draft, Message, MessageId
 from ireneo.ports.leases import LeasesPort
 from ireneo.ports.memories import MemoriesPort, PadsPort
 from ireneo.ports.upkeep import UpkeepPort
+from ireneo.ports.vectors import VectorsPort
 
 
 class SessionInfo(Struct, frozen=True, kw_only=True):
@@ -222,6 +223,10 @@ class Transaction(Protocol):
     @property
     def leases(self) -> LeasesPort:
         """Who is at which work."""
+
+    @property
+    def vectors(self) -> VectorsPort:
+        """The vectors of what is searched."""
 
     @property
     def memories(self) -> MemoriesPort:

@@ -14,6 +14,7 @@ from ireneo.adapters.in_memory.memories import MemoryMemories, MemoryPads
 from ireneo.adapters.in_memory.shelf import Held, Shelf
 from ireneo.adapters.in_memory.spending import MemorySpending
 from ireneo.adapters.in_memory.upkeep import MemoryUpkeep
+from ireneo.adapters.in_memory.vectors import MemoryVectors, settle
 from ireneo.adapters.pool import Pool
 from ireneo.errors import StoreError
 from ireneo.log.branch import Head, SessionKey
@@ -55,6 +56,7 @@ class MemoryTransaction(Struct, frozen=True, kw_only=True):
     annotations: MemoryAnnotations
     spending: MemorySpending
     leases: MemoryLeases
+    vectors: MemoryVectors
     memories: MemoryMemories
     pads: MemoryPads
     upkeep: MemoryUpkeep
@@ -91,6 +93,7 @@ class InMemoryStore:
         shelf = Shelf(self._held, writes=True)
         try:
             yield _over(shelf)
+            settle(shelf)
             self._held = shelf.shut()
         finally:
             shelf.shut()
@@ -111,6 +114,7 @@ def _over(shelf: Shelf) -> MemoryTransaction:
         annotations=MemoryAnnotations(shelf),
         spending=MemorySpending(shelf),
         leases=MemoryLeases(shelf),
+        vectors=MemoryVectors(shelf),
         memories=MemoryMemories(shelf),
         pads=MemoryPads(shelf),
         upkeep=MemoryUpkeep(shelf),
