@@ -29,6 +29,7 @@ from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Draft, Message, MessageId
 from ireneo.ports.leases import LeasesPort
 from ireneo.ports.memories import MemoriesPort, PadsPort
+from ireneo.ports.search import SearchPort
 from ireneo.ports.upkeep import UpkeepPort
 
 
@@ -230,6 +231,10 @@ class Transaction(Protocol):
     @property
     def pads(self) -> PadsPort:
         """The scratchpads."""
+
+    @property
+    def search(self) -> SearchPort:
+        """What finds messages and memories by their words."""
 
     @property
     def upkeep(self) -> UpkeepPort:

@@ -11,6 +11,7 @@ from ireneo.adapters.in_memory.derived import MemoryAnnotations, MemoryRebuilds,
 from ireneo.adapters.in_memory.leases import MemoryLeases
 from ireneo.adapters.in_memory.log import MemoryLog
 from ireneo.adapters.in_memory.memories import MemoryMemories, MemoryPads
+from ireneo.adapters.in_memory.search import MemorySearch
 from ireneo.adapters.in_memory.shelf import Held, Shelf
 from ireneo.adapters.in_memory.spending import MemorySpending
 from ireneo.adapters.in_memory.upkeep import MemoryUpkeep
@@ -57,6 +58,7 @@ class MemoryTransaction(Struct, frozen=True, kw_only=True):
     leases: MemoryLeases
     memories: MemoryMemories
     pads: MemoryPads
+    search: MemorySearch
     upkeep: MemoryUpkeep
 
 
@@ -113,5 +115,6 @@ def _over(shelf: Shelf) -> MemoryTransaction:
         leases=MemoryLeases(shelf),
         memories=MemoryMemories(shelf),
         pads=MemoryPads(shelf),
+        search=MemorySearch(shelf),
         upkeep=MemoryUpkeep(shelf),
     )
