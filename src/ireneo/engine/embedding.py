@@ -79,5 +79,5 @@ async def _keep(
 async def _texts(port: SearchPort, space: str, shelf: Shelf, documents: Sequence[int]) -> Mapping[int, str]:
     """What each document says."""
     if shelf == "messages":
-        return {each.document: text_of_message(each.message) for each in await port.messages(space, documents)}
+        return {each.document: text_of_message(each.message.draft) for each in await port.messages(space, documents)}
     return {each.document: each.record.text for each in await port.memories(space, documents)}

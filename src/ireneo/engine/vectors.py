@@ -47,7 +47,8 @@ class HeldVectors:
         """
         key = (space, shelf, embedder)
         # Taken out and put back at the end: the one that was used last stands last.
-        held = self._held[key] = self._held.pop(key, None) or _Held()
+        held = self._held.pop(key) if key in self._held else _Held()
+        self._held[key] = held
         async with held.turn:
             changes = await port.since(space, shelf, embedder, held.change)
             try:

@@ -54,7 +54,7 @@ class SqliteVectors:
 class _Set(Struct, frozen=True, kw_only=True):
     """The vectors of one space, shelf and embedder."""
 
-    number: int
+    key: int
     dimensions: int
     changes: int
     kept: int
@@ -72,12 +72,12 @@ def put_vectors(
     if found is None:
         made = {"space": space, "shelf": shelf, "embedder": embedder, "dimensions": dimensions}
         database.execute(SQL["make_vector_set"], made)
-        found = _Set(number=database.last_insert_rowid(), dimensions=dimensions, changes=0, kept=0, forgotten=0)
+        found = _Set(key=database.last_insert_rowid(), dimensions=dimensions, changes=0, kept=0, forgotten=0)
     elif found.dimensions != dimensions:
-        database.execute(SQL["measure_vector_set"], {"set": found.number, "dimensions": dimensions})
+        database.execute(SQL["measure_vector_set"], {"key": found.key, "dimensions": dimensions})
     change, query = found.changes, SQL[_PUT[shelf]]
     for document, vector in vectors.items():
-        given = {"set": found.number, "document": document, "change": change + 1, "vector": vector, "space": space}
+        given = {"key": found.key, "document": document, "change": change + 1, "vector": vector, "space": space}
         database.execute(query, given)
         change += database.changes()
     _forget_gone(database, found)
@@ -90,7 +90,7 @@ def read_changes(database: apsw.Connection, space: str, shelf: Shelf, embedder: 
     if found is None:
         return VectorChanges(change=change, added={}, removed=(), whole=False)
     whole = change < found.forgotten
-    asked = {"set": found.number, "change": 0 if whole else change}
+    asked = {"key": found.key, "change": 0 if whole else change}
     added = dict(database.execute(SQL["vectors_since"], asked))
     # Whoever has nothing has nothing to forget.
     removed = [row[0] for row in database.execute(SQL["vectors_gone_since"], asked)] if change and not whole else []
@@ -103,7 +103,7 @@ def list_due(database: apsw.Connection, space: str, shelf: Shelf, embedder: str,
     # Every vector is that of a document: where there are as many, none is due, and counting is quicker than looking.
     if found is not None and found.kept == database.execute(SQL[_COUNT[shelf]], {"space": space}).fetchall()[0][0]:
         return []
-    asked = {"space": space, "set": None if found is None else found.number, "limit": limit}
+    asked = {"space": space, "key": None if found is None else found.key, "limit": limit}
     return [document for (document,) in database.execute(SQL[_DUE[shelf]], asked)]
 
 
@@ -116,10 +116,10 @@ def drop_embedder(database: apsw.Connection, space: str, embedder: str) -> int:
     """Take out all vectors of an embedder. Its sets stay, since the numbers of their changes must never come again."""
     rows = database.execute(SQL["list_sets_of_embedder"], {"space": space, "embedder": embedder})
     sets = cast("list[tuple[int, int]]", rows.fetchall())
-    for number, _ in sets:
-        database.execute(SQL["drop_vectors"], {"set": number})
-        database.execute(SQL["forget_vectors_gone"], {"set": number})
-        database.execute(SQL["forget_before"], {"set": number})
+    for key, _ in sets:
+        database.execute(SQL["drop_vectors"], {"key": key})
+        database.execute(SQL["forget_vectors_gone"], {"key": key})
+        database.execute(SQL["forget_before"], {"key": key})
     return sum(kept for _, kept in sets)
 
 
@@ -128,13 +128,13 @@ def _find(database: apsw.Connection, space: str, shelf: Shelf, embedder: str) ->
     row = database.execute(SQL["find_vector_set"], asked).fetchone()
     if row is None:
         return None
-    number, dimensions, changes, kept, forgotten = row
-    return _Set(number=number, dimensions=dimensions, changes=changes, kept=kept, forgotten=forgotten)
+    key, dimensions, changes, kept, forgotten = row
+    return _Set(key=key, dimensions=dimensions, changes=changes, kept=kept, forgotten=forgotten)
 
 
 def _forget_gone(database: apsw.Connection, found: _Set) -> None:
     """Keep the list of what is gone from growing for ever."""
-    ((gone,),) = database.execute(SQL["count_vectors_gone"], {"set": found.number})
+    ((gone,),) = database.execute(SQL["count_vectors_gone"], {"key": found.key})
     if gone > max(REMEMBERED, found.kept):
-        database.execute(SQL["forget_vectors_gone"], {"set": found.number})
-        database.execute(SQL["forget_before"], {"set": found.number})
+        database.execute(SQL["forget_vectors_gone"], {"key": found.key})
+        database.execute(SQL["forget_before"], {"key": found.key})
