@@ -17,7 +17,9 @@ FRAME_WEIGHT = 0.5
 """What a word counts that says which sort of answer is wanted ("how many *days*"), against one of the matter itself."""
 
 _FRAME_TERMS = frozenset(terms(FRAME_WORDS))
-_QUOTED = re.compile("[\"\u201c\u00ab]([^\"\u201d\u00bb]{2,80})[\"\u201d\u00bb]|(?<!\\w)['\u2018]([^'\u2019]{3,80})['\u2019](?!\\w)")
+_QUOTED = re.compile(
+    "[\"\u201c\u00ab]([^\"\u201d\u00bb]{2,80})[\"\u201d\u00bb]|(?<!\\w)['\u2018]([^'\u2019]{3,80})['\u2019](?!\\w)"
+)
 _ASKER = re.compile(r"\b(?:i|my|me|mine|we|our|us)\b", re.I)
 _ANSWERER = re.compile(r"\b(?:you|your|yours)\b", re.I)
 # "Can you remind me …" asks nothing about the one who is asked.
@@ -31,7 +33,9 @@ _WHEN = re.compile(
     r"|\bwhich\b.*\bfirst\b|\border\b",
     re.I,
 )
-_HOW_MANY = re.compile(r"\bhow (?:many|much|old|long|far|often|tall|big)\b|\bwhat (?:time|percentage|price|age|number)\b", re.I)
+_HOW_MANY = re.compile(
+    r"\bhow (?:many|much|old|long|far|often|tall|big)\b|\bwhat (?:time|percentage|price|age|number)\b", re.I
+)
 _BEFORE_EVENT = re.compile(r"\b(?:before|until|prior to)\b", re.I)
 _AFTER_EVENT = re.compile(r"\b(?:after|since)\b", re.I)
 
@@ -66,7 +70,9 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
         terms=tuple((term, FRAME_WEIGHT if term in _FRAME_TERMS else 1.0) for term in about),
         who=who,
         side=None if who else _side(text),
-        phrases=tuple(phrase for found in _QUOTED.finditer(text) if len(phrase := tuple(terms(found[1] or found[2]))) > 1),
+        phrases=tuple(
+            phrase for found in _QUOTED.finditer(text) if len(phrase := tuple(terms(found[1] or found[2]))) > 1
+        ),
         window=window,
         direction=_direction(text) if window is None else None,
         asks_when=bool(_WHEN.search(text)),
@@ -80,7 +86,9 @@ def named_speakers(text: str, speakers: Sequence[str]) -> tuple[str, ...]:
     named = []
     for name in dict.fromkeys(speakers):
         parts = name.split()
-        if parts and (_names(text, name) or (len(parts) > 1 and firsts.count(parts[0].casefold()) == 1 and _names(text, parts[0]))):
+        if parts and (
+            _names(text, name) or (len(parts) > 1 and firsts.count(parts[0].casefold()) == 1 and _names(text, parts[0]))
+        ):
             named.append(name)
     return tuple(named)
 

@@ -15,7 +15,17 @@ _MONTHS = (
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _COUNTS = {word: number for number, word in enumerate("zero one two three four five six seven eight nine ten".split())}
-_COUNTS |= {"a": 1, "an": 1, "couple": 2, "a couple of": 2, "few": 3, "a few": 3, "several": 4, "eleven": 11, "twelve": 12}
+_COUNTS |= {
+    "a": 1,
+    "an": 1,
+    "couple": 2,
+    "a couple of": 2,
+    "few": 3,
+    "a few": 3,
+    "several": 4,
+    "eleven": 11,
+    "twelve": 12,
+}
 _UNIT_DAYS = {"day": 1, "week": 7, "month": 30.44, "year": 365.25}
 
 _MONTH = "(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|" + (
@@ -97,7 +107,9 @@ def _date(match: re.Match[str], now: datetime | None) -> Window | None:
     if now is None:
         return None
     this_year = _span(now.year, month, day, now)
-    return this_year if this_year and this_year.since and this_year.since <= now else _span(now.year - 1, month, day, now)
+    return (
+        this_year if this_year and this_year.since and this_year.since <= now else _span(now.year - 1, month, day, now)
+    )
 
 
 def _is_month(match: re.Match[str]) -> bool:
@@ -114,7 +126,9 @@ def _span(year: int, month: int, day: int | None, now: datetime | None) -> Windo
             return None
         begin = datetime(year, month, day, tzinfo=zone)
         return Window(since=begin, until=begin + timedelta(days=1))
-    return Window(since=datetime(year, month, 1, tzinfo=zone), until=_months_on(datetime(year, month, 1, tzinfo=zone), 1))
+    return Window(
+        since=datetime(year, month, 1, tzinfo=zone), until=_months_on(datetime(year, month, 1, tzinfo=zone), 1)
+    )
 
 
 def _year(year: int, now: datetime | None) -> Window:
@@ -147,7 +161,11 @@ def _ago(match: re.Match[str], now: datetime | None) -> Window | None:
 def _past(match: re.Match[str], now: datetime | None) -> Window | None:
     if now is None:
         return None
-    days = _count(match["count"]) * _UNIT_DAYS[match["unit"].lower()] if match["count"] else _UNIT_DAYS[match["unit"].lower()]
+    days = (
+        _count(match["count"]) * _UNIT_DAYS[match["unit"].lower()]
+        if match["count"]
+        else _UNIT_DAYS[match["unit"].lower()]
+    )
     return Window(since=now - timedelta(days=days), until=now + timedelta(seconds=1))
 
 
@@ -191,7 +209,11 @@ def _month_number(name: str | None) -> int | None:
 
 def _count(words: str) -> int:
     words = words.lower()
-    return int(words) if words.isdigit() else _COUNTS.get(words.removeprefix("a ").removesuffix(" of"), _COUNTS.get(words, 1))
+    return (
+        int(words)
+        if words.isdigit()
+        else _COUNTS.get(words.removeprefix("a ").removesuffix(" of"), _COUNTS.get(words, 1))
+    )
 
 
 _ISO = r"\b(?P<year>(?:19|20)\d\d)-(?P<iso>0[1-9]|1[0-2])-(?P<day>[0-3]\d)\b"
