@@ -31,6 +31,7 @@ from ireneo.ports.leases import LeasesPort
 from ireneo.ports.memories import MemoriesPort, PadsPort
 from ireneo.ports.search import SearchPort, WordsPort
 from ireneo.ports.upkeep import UpkeepPort
+from ireneo.ports.vectors import VectorsPort
 
 
 class SessionInfo(Struct, frozen=True, kw_only=True):
@@ -223,6 +224,10 @@ class Transaction(Protocol):
     @property
     def leases(self) -> LeasesPort:
         """Who is at which work."""
+
+    @property
+    def vectors(self) -> VectorsPort:
+        """The vectors of what is searched."""
 
     @property
     def memories(self) -> MemoriesPort:

@@ -110,6 +110,11 @@ class Shelf:
             self._own_kept.add(space)
         return self._kept[space]
 
+    def spaces(self) -> list[str]:
+        """The spaces in which something was learned, or has a vector."""
+        self._check()
+        return list(self._kept)
+
     def shut(self) -> Held:
         """End the transaction; gives what the store holds as it leaves it."""
         self._open = False

@@ -15,6 +15,7 @@ from ireneo.adapters.in_memory.search import MemorySearch, MemoryWords
 from ireneo.adapters.in_memory.shelf import Held, Shelf
 from ireneo.adapters.in_memory.spending import MemorySpending
 from ireneo.adapters.in_memory.upkeep import MemoryUpkeep
+from ireneo.adapters.in_memory.vectors import MemoryVectors, settle
 from ireneo.adapters.pool import Pool
 from ireneo.errors import StoreError
 from ireneo.log.branch import Head, SessionKey
@@ -56,6 +57,7 @@ class MemoryTransaction(Struct, frozen=True, kw_only=True):
     annotations: MemoryAnnotations
     spending: MemorySpending
     leases: MemoryLeases
+    vectors: MemoryVectors
     memories: MemoryMemories
     pads: MemoryPads
     search: MemorySearch
@@ -94,6 +96,7 @@ class InMemoryStore:
         shelf = Shelf(self._held, writes=True)
         try:
             yield _over(shelf)
+            settle(shelf)
             self._held = shelf.shut()
         finally:
             shelf.shut()
@@ -114,6 +117,7 @@ def _over(shelf: Shelf) -> MemoryTransaction:
         annotations=MemoryAnnotations(shelf),
         spending=MemorySpending(shelf),
         leases=MemoryLeases(shelf),
+        vectors=MemoryVectors(shelf),
         memories=MemoryMemories(shelf),
         pads=MemoryPads(shelf),
         search=MemorySearch(shelf),

@@ -28,6 +28,7 @@ from ireneo.adapters.sqlite.sessions import SqliteSessions
 from ireneo.adapters.sqlite.spending import SqliteSpending
 from ireneo.adapters.sqlite.summaries import SqliteSummaries
 from ireneo.adapters.sqlite.upkeep import SqliteUpkeep
+from ireneo.adapters.sqlite.vectors import SqliteVectors
 from ireneo.errors import BadInput
 
 READERS = 4
@@ -44,6 +45,7 @@ class SqliteTransaction(Struct, frozen=True, kw_only=True):
     annotations: SqliteAnnotations
     spending: SqliteSpending
     leases: SqliteLeases
+    vectors: SqliteVectors
     memories: SqliteMemories
     pads: SqlitePads
     search: SqliteSearch
@@ -121,6 +123,7 @@ async def _through(connection: Connection, *, writes: bool) -> AsyncIterator[Sql
             annotations=SqliteAnnotations(channel),
             spending=SqliteSpending(channel),
             leases=SqliteLeases(channel),
+            vectors=SqliteVectors(channel),
             memories=SqliteMemories(channel),
             pads=SqlitePads(channel),
             search=SqliteSearch(channel),
