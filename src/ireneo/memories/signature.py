@@ -14,6 +14,7 @@ LONGEST = 300
 """Characters of the signature of an action, and of an error."""
 SEPARATOR = " ⇒ "
 """What stands between the action and the error."""
+_NONE = "-"
 _LOOKED_AT = 20_000
 _FEW = 12
 """Words that are kept of a long argument."""
@@ -23,14 +24,15 @@ _PASSES = 12
 
 
 def signature(action: str, error: str) -> str:
-    """The key of a failure, from the signatures of its action and its error; either may be empty."""
+    """The key of a failure, from the signatures of its action and its error; either may be empty, and not both."""
     action, error = (each.replace(SEPARATOR.strip(), "=>").strip() for each in (action, error))
-    return f"{action}{SEPARATOR}{error}".strip() if action or error else ""
+    return f"{action or _NONE}{SEPARATOR}{error or _NONE}" if action or error else ""
 
 
 def action_of(key: str) -> str:
     """The signature of the action in the key of a failure."""
-    return key.partition(SEPARATOR)[0] if SEPARATOR in key else ""
+    action = key.partition(SEPARATOR)[0] if SEPARATOR in key else ""
+    return "" if action == _NONE else action
 
 
 def action_signature(tool: str, arguments: Mapping[str, object] | str) -> str:
