@@ -17,7 +17,9 @@ FRAME_WEIGHT = 0.5
 """What a word counts that says which sort of answer is wanted ("how many *days*"), against one of the matter itself."""
 
 _FRAME_TERMS = frozenset(terms(FRAME_WORDS))
-_QUOTED = re.compile("[\"\u201c\u00ab]([^\"\u201d\u00bb]{2,80})[\"\u201d\u00bb]|(?<!\\w)['\u2018]([^'\u2019]{3,80})['\u2019](?!\\w)")
+_QUOTED = re.compile(
+    "[\"\u201c\u00ab]([^\"\u201d\u00bb]{2,80})[\"\u201d\u00bb]|(?<!\\w)['\u2018]([^'\u2019]{3,80})['\u2019](?!\\w)"
+)
 _ASKER = re.compile(r"\b(?:i|my|me|mine|we|our|us)\b", re.I)
 _ANSWERER = re.compile(r"\b(?:you|your|yours)\b", re.I)
 # "Can you remind me …" asks nothing about the one who is asked.
@@ -31,7 +33,10 @@ _WHEN = re.compile(
     r"|\bwhich\b.*\bfirst\b|\border\b",
     re.I,
 )
-_HOW_MANY = re.compile(r"\bhow (?:many|much|old|long|far|often|tall|big)\b|\bwhat (?:time|percentage|price|age|number)\b", re.I)
+_HOW_MANY = re.compile(
+    r"\bhow (?:many|much|old|long|far|often|tall|big)\b|\bwhat (?:time|percentage|price|age|number)\b",
+    re.I,
+)
 _BEFORE_EVENT = re.compile(r"\b(?:before|until|prior to)\b", re.I)
 _AFTER_EVENT = re.compile(r"\b(?:after|since)\b", re.I)
 
@@ -44,7 +49,7 @@ class Question(Struct, frozen=True, kw_only=True):
     who: tuple[str, ...] = ()
     """The speakers that it names: whose words are asked for. Their names are no terms."""
     side: Literal["user", "assistant"] | None = None
-    """Whose words are asked for where speakers have no names: of "I" and "my" the user tells, of "you" the assistant."""
+    """Whose words are asked for where speakers have no names: of "I" the user tells, of "you" the assistant."""
     phrases: tuple[tuple[str, ...], ...] = ()
     """What stands in quotation marks, as terms."""
     window: Window | None = None
@@ -61,12 +66,15 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     of_names = {term for name in who for term in terms(name)}
     wanted = dict.fromkeys(terms(text))
     about = [term for term in wanted if term not in of_names] or list(wanted)
-    window = time_window(text, now)
+    # A name that is also a month's ("April") names no time.
+    window = time_window(_without(text, who), now)
     return Question(
         terms=tuple((term, FRAME_WEIGHT if term in _FRAME_TERMS else 1.0) for term in about),
         who=who,
         side=None if who else _side(text),
-        phrases=tuple(phrase for found in _QUOTED.finditer(text) if len(phrase := tuple(terms(found[1] or found[2]))) > 1),
+        phrases=tuple(
+            phrase for found in _QUOTED.finditer(text) if len(phrase := tuple(terms(found[1] or found[2]))) > 1
+        ),
         window=window,
         direction=_direction(text) if window is None else None,
         asks_when=bool(_WHEN.search(text)),
@@ -80,7 +88,9 @@ def named_speakers(text: str, speakers: Sequence[str]) -> tuple[str, ...]:
     named = []
     for name in dict.fromkeys(speakers):
         parts = name.split()
-        if parts and (_names(text, name) or (len(parts) > 1 and firsts.count(parts[0].casefold()) == 1 and _names(text, parts[0]))):
+        if parts and (
+            _names(text, name) or (len(parts) > 1 and firsts.count(parts[0].casefold()) == 1 and _names(text, parts[0]))
+        ):
             named.append(name)
     return tuple(named)
 
@@ -89,6 +99,11 @@ def _names(text: str, name: str) -> bool:
     """Whether `name` stands in `text`; one that is also a common word ("Will") only where it is written as a name."""
     flags = 0 if name.casefold() in COMMON_WORDS else re.IGNORECASE
     return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, flags))
+
+
+def _without(text: str, names: Sequence[str]) -> str:
+    words = [re.escape(part) for name in names for part in (name, *name.split())]
+    return re.sub(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", " ", text, flags=re.I) if words else text
 
 
 def _side(text: str) -> Literal["user", "assistant"] | None:

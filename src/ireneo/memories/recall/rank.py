@@ -116,9 +116,7 @@ def _common_words(
     for term, value in worth.items():
         here = {place: value * factors[length_class(size)] for place, (have, size) in held.items() if term in have}
         for place in by_place:
-            score[place] += max(
-                SHADE[abs(step)] * here.get(place + step, 0.0) for step in range(-reach, reach + 1)
-            )
+            score[place] += max(SHADE[abs(step)] * here.get(place + step, 0.0) for step in range(-reach, reach + 1))
     return score
 
 
