@@ -13,6 +13,7 @@ from ireneo.grounding.error_text import error_text
 from ireneo.grounding.evidence import Evidence
 from ireneo.grounding.language import other_language
 from ireneo.grounding.neutral import instruction_like, neutralise
+from ireneo.grounding.numbers import units
 from ireneo.grounding.numerals import spelled
 from ireneo.memories.recall.words import terms
 from ireneo.memories.record import MemoryId, Record
@@ -65,9 +66,12 @@ def unsupported(conclusion: Conclusion, cited: Sequence[Record]) -> str:
     texts = [episode.text for episode in cited]
     counts = {len(cited), len(events(cited)), *conclusion.counted}
     days = (episode.at.astimezone(UTC).date().isoformat() for episode in cited)
-    evidence = Evidence([*texts, *(f"{count} times" for count in counts), *days])
-    for claim in check_text(text, evidence):
+    given = [*texts, *(f"{count} times" for count in sorted(counts)), *days]
+    for claim in check_text(text, Evidence(given)):
         return f"The {claim.kind} “{claim.text[:_SHOWN]}” stands in none of its episodes."
+    # A small figure is no claim in a summary of work, where it may number a list; here it counts something.
+    for figure in sorted(units(text).keys() - units("\n".join(given)).keys()):
+        return f"The number “{figure}” stands in none of its episodes."
     worth = counts | {number for each in texts for _, number in spelled(each)}
     for words, number in spelled(text):
         # One is a word like any other, as in “one of the tests”.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,7 +17,7 @@ from msgspec.structs import replace
 from ireneo.engine.concluding import Conclusions, draw, draw_offline
 from ireneo.engine.means import Means
 from ireneo.engine.models import Models
-from ireneo.engine.reconsider import reconsidered
+from ireneo.engine.reconsider import STALE, reconsidered
 from ireneo.engine.remember import Remembered, settle_offers
 from ireneo.errors import ModelError
 from ireneo.log.branch import SessionKey
@@ -38,7 +39,7 @@ CONFIDENCE, MOST_CONFIDENCE = 0.5, 0.9
 
 _EPISODES = Wanted(kind="episodic", states=("active",), archived=False)
 _UNREFLECTED = replace(_EPISODES, unreflected=True)
-_STALE = Wanted(states=("active",), stale=True)
+
 _LOG = logging.getLogger("ireneo")
 
 
@@ -69,7 +70,7 @@ class _Read(Struct, frozen=True, kw_only=True):
 async def is_due(tx: Transaction, space: str) -> bool:
     """Whether there is reason to look back: so many new episodes, or a conclusion that has lost ground."""
     new = await tx.memories.list(space, _UNREFLECTED, EPISODES_DUE)
-    return due(new) or bool(await tx.memories.list(space, _STALE, 1))
+    return due(new) or bool(await tx.memories.list(space, STALE, 1))
 
 
 async def reflect(means: Means, space: str, *, force: bool = False, models: Models | None = None) -> Reflected:
@@ -105,8 +106,9 @@ async def _read(tx: Transaction, space: str, *, force: bool) -> _Read:
 
 
 async def _drawn(models: Models, read: _Read) -> tuple[Conclusions, str]:
-    """The model's conclusions, or, where there is none, it failed or nothing of it stands, what recurs; and the failure."""
-    failed, refused, usage = "", (), Usage(calls=0)
+    """The model's conclusions and its failure; what recurs where there is none, it failed or nothing of it stands."""
+    failed, usage = "", Usage(calls=0)
+    refused: tuple[str, ...] = ()
     model = models.for_task("reflect")
     if model is not None and len(events(read.new)) > 1:
         try:
@@ -146,4 +148,30 @@ async def _store(means: Means, space: str, read: _Read, drawn: Conclusions, fail
         failed=failed,
         tokens_in=drawn.usage.tokens_in,
         tokens_out=drawn.usage.tokens_out,
+    )
+
+
+def _cited(drawn: Conclusions) -> list[MemoryId]:
+    return list(dict.fromkeys(name for each in drawn.drawn for name in each.memories))
+
+
+def _offer(conclusion: Conclusion, known: dict[MemoryId, Record], now: datetime) -> Offer:
+    """A conclusion as what it is from then on: a memory like any other, with the episodes for its evidence."""
+    cited = [known[name] for name in conclusion.memories]
+    told = len(events(cited))
+    return Offer(
+        text=conclusion.text,
+        kind=conclusion.kind,
+        at=max(episode.at for episode in cited),
+        timed=True,
+        recorded=now,
+        origin="derived",
+        trust=TRUST["derived"],
+        confidence=min(MOST_CONFIDENCE, CONFIDENCE + 0.05 * (told - 2)),
+        subject=conclusion.subject,
+        attribute=conclusion.attribute,
+        value=conclusion.value,
+        task_type=conclusion.task_type,
+        name=conclusion.name,
+        memories=conclusion.memories,
     )

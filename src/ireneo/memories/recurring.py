@@ -91,11 +91,11 @@ def _outcomes(episodes: Sequence[Record]) -> Iterator[_Found]:
         if len(alike) < needed or len(alike) < SHARE * len(told):
             continue
         action = alike[0].words
-        value = f"{word} {len(alike)} times out of {len(told)}"
+        value = f"{word} {len(alike)} times out of {len(told)}, last on {_day(alike[0].episode)}"
         yield _Found(
             worth=(3 if word == "failed" else 0, len(alike), alike[0].episode.at.timestamp()),
             conclusion=Conclusion(
-                text=f"`{action}` {value}; it {word} last on {_day(alike[0].episode)}.",
+                text=f"`{action}` {value}.",
                 subject=action,
                 attribute="outcome",
                 value=value,
@@ -118,7 +118,7 @@ def _clauses(episodes: Sequence[Record]) -> Iterator[_Found]:
                 text=f"This happened {len(told)} times, last on {_day(told[0].episode)}: {shown}",
                 subject=key[:CLAUSE],
                 attribute="recurs",
-                value=f"{len(told)} times",
+                value=f"{len(told)} times, last on {_day(told[0].episode)}",
                 memories=_ids(told),
                 counted=(len(told),),
             ),
@@ -143,14 +143,14 @@ def _pairs(episodes: Sequence[Record]) -> Iterator[_Found]:
         told = [episode for episode in episodes if episode.id in either][:MOST_CITED]
         last = next(episode for episode in told if episode.id in both)
         counts = sum(episode.id in both for episode in told), len(told)
+        value = f"{counts[0]} times out of {counts[1]}, last on {_day(last)}"
         yield _Found(
             worth=(1, counts[0], last.at.timestamp()),
             conclusion=Conclusion(
-                text=f"`{one}` and `{other}` came up together {counts[0]} times out of {counts[1]}, "
-                f"last on {_day(last)}.",
+                text=f"`{one}` and `{other}` came up together {value}.",
                 subject=f"{one} and {other}",
                 attribute="together",
-                value=f"{counts[0]} times out of {counts[1]}",
+                value=value,
                 memories=tuple(episode.id for episode in told),
                 counted=counts,
             ),

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from ireneo.context.policy import Policy
 from ireneo.engine.episodes.leaves import leaf_offer
+from ireneo.engine.episodes.overturns import failing, of_offers, overturns
 from ireneo.engine.episodes.place import places
 from ireneo.engine.episodes.turns import Turn, turn_offers
 from ireneo.engine.episodes.unseen import Bounds, remembered, unseen_leaves, unseen_turns
@@ -21,10 +22,12 @@ from ireneo.engine.story.preset import preset_of
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Message
 from ireneo.memories.offer import Offer
+from ireneo.ports.memories import Wanted
 from ireneo.ports.store import SessionInfo, Span
 
 BATCH = 16
 """Turns, or leaves, that are remembered in one transaction: so much is done again after a crash, at the most."""
+_FAILURES = Wanted(kind="failure")
 
 
 class Gathered(Struct, frozen=True, kw_only=True):
@@ -73,7 +76,7 @@ class Gatherer:
             turns = await unseen_turns(tx, key, head, await self._floor(key, branch, head))
         for start in range(0, len(turns), BATCH):
             batch = turns[start : start + BATCH]
-            offers = [await self._offers_of_turn(key, head, turn) for turn in batch]
+            offers = await self._offers_of_turns(key, head, batch)
             async with self._store.write() as tx:
                 # Another process may have been at the same.
                 known = await remembered(tx, key.space, batch)
@@ -83,15 +86,29 @@ class Gatherer:
             if settled:
                 yield _gathered(key, branch, batch, settled)
 
-    async def _offers_of_turn(self, key: SessionKey, head: Head, turn: Bounds) -> list[Offer]:
+    async def _offers_of_turns(self, key: SessionKey, head: Head, turns: Sequence[Bounds]) -> list[list[Offer]]:
+        """What each turn leaves behind, and what it overturns of the turns before it."""
+        now = self._means.clock.now()
+        out: list[list[Offer]] = []
+        async with self._store.read() as tx:
+            known = failing(await tx.memories.list(key.space, _FAILURES), key.session)
+        for turn in turns:
+            told = await self._turn(key, head, turn)
+            offers = [] if told is None else turn_offers(told, now)
+            against = [] if told is None else overturns(told, known, now)
+            turned = {offer.signature for offer in against}
+            known = [each for each in known if each.signature not in turned] + of_offers(offers)
+            out.append([*offers, *against])
+        return out
+
+    async def _turn(self, key: SessionKey, head: Head, turn: Bounds) -> Turn | None:
+        """A turn as it was said; None where its path was pruned since it was looked over."""
         async with self._store.read() as tx:
             messages = await tx.log.path(key, head.id, turn.first, turn.last)
             place = await places(tx, key, [turn.opening])
         if not messages:
-            # The path was pruned since it was looked over.
-            return []
-        told = Turn(session=key.session, messages=tuple(messages), place=place.get(turn.opening, {}))
-        return turn_offers(told, self._means.clock.now())
+            return None
+        return Turn(session=key.session, messages=tuple(messages), place=place.get(turn.opening, {}))
 
     async def _leaves(self, key: SessionKey, branch: str, head: Head, policy: Policy) -> AsyncIterator[Gathered]:
         async with self._store.read() as tx:

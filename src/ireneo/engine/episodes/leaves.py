@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from ireneo.context.offline.prose import clip
-from ireneo.context.summary import Summary
+from ireneo.context.summary import Line, Summary
 from ireneo.engine.episodes.turns import BASE_SALIENCE, MORE_SALIENCE, MOST_CHARACTERS
 from ireneo.memories.offer import Offer
 from ireneo.memories.record import TRUST
@@ -17,7 +17,8 @@ def leaf_offer(session: str, leaf: Summary, at: datetime | None, recorded: datet
     `at` is when the last message that it covers was said, where the log says so.
     """
     told = [line for line in leaf.lines("story") if line.text.strip()]
-    chosen, room = [], MOST_CHARACTERS
+    chosen: list[tuple[Line, str]] = []
+    room = MOST_CHARACTERS
     for line in sorted(told, key=lambda line: -line.weight):
         text = clip(line.text, MOST_CHARACTERS)
         if len(text) + 1 <= room or not chosen:

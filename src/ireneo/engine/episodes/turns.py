@@ -17,7 +17,7 @@ from ireneo.context.summary import Line
 from ireneo.log.message import Message, MessageId
 from ireneo.memories.offer import Offer
 from ireneo.memories.record import TRUST
-from ireneo.memories.signature import signature
+from ireneo.memories.signature import action_signature, error_signature, signature
 
 MOST_CHARACTERS = 300
 """Of a memory's text: what is said once more in it stands in the messages that it names."""
@@ -25,6 +25,8 @@ _ASKED = 120
 _COMMAND = 80
 _ERROR = 90
 _FILES = 3
+UNDONE = "undo "
+"""What the subject of a dead end begins with that went well and was taken back."""
 _LEAST = 30
 """So much room at the least must be left for the agent's closing words, or they say nothing."""
 BASE_SALIENCE = 0.4
@@ -146,11 +148,18 @@ def _failure(turn: Turn, line: Line, done: Sequence[Step], recorded: datetime) -
         recorded=recorded,
         origin="agent",
         trust=TRUST["agent"],
-        signature=signature(line.subject, step.error),
+        signature=signature(_approach(line, step), error_signature(step.output) if step.failed else ""),
         conditions={"tool": step.call.name, **turn.place},
         session=turn.session,
         messages=tuple(dict.fromkeys(line.sources)),
     )
+
+
+def _approach(line: Line, step: Step) -> str:
+    """The signature of what was tried: the call that failed, or the change that was taken back."""
+    if step.failed:
+        return action_signature(step.call.name, step.call.arguments)
+    return action_signature("change", {"file": line.subject.removeprefix(UNDONE)})
 
 
 def _time(messages: Sequence[Message]) -> datetime | None:
