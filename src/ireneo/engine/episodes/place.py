@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ireneo.engine.episodes.turns import DIRECTORY
 from ireneo.log.branch import SessionKey
 from ireneo.log.message import Draft, MessageId
 from ireneo.ports.store import Transaction
-
-DIRECTORY = "cwd"
-"""What logs of coding agents call the directory that a line was written in, and what a failure's conditions call it."""
 
 
 async def places(tx: Transaction, key: SessionKey, messages: list[MessageId]) -> Mapping[MessageId, Mapping[str, str]]:

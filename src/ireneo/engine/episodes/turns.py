@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
@@ -21,6 +22,10 @@ from ireneo.memories.signature import action_signature, error_signature, signatu
 
 MOST_CHARACTERS = 300
 """Of a memory's text: what is said once more in it stands in the messages that it names."""
+DIRECTORY = "cwd"
+"""What logs of coding agents call the directory that a line was written in, and what a failure's conditions call it."""
+_TAG = re.compile(r"</?[a-z][\w-]*>")
+"""The marks in which a harness wraps what a user gave as a command."""
 _ASKED = 120
 _COMMAND = 80
 _ERROR = 90
@@ -64,9 +69,9 @@ def _episode(
     turn: Turn, spoken: Sequence[Message], done: Sequence[Step], given_up: Sequence[Line], recorded: datetime
 ) -> Offer:
     opening, last = turn.messages[0], turn.messages[-1]
-    asked = clip(" ".join(opening.text.split()), _ASKED).rstrip(".")
+    asked = clip(" ".join(_TAG.sub(" ", opening.text).split()), _ASKED).rstrip(".")
     parts: list[tuple[str, tuple[MessageId, ...]]] = [(f"I was asked: “{asked}”." if asked else "I was asked.", ())]
-    parts += [*_changed(done), *_ended(done), *_closing(spoken)]
+    parts += [*_changed(done, turn.place.get(DIRECTORY, "")), *_ended(done), *_closing(spoken)]
     text, sources = "", [opening.id]
     for part, shown in parts:
         room = MOST_CHARACTERS - len(text) - 1
@@ -93,14 +98,15 @@ def _episode(
     )
 
 
-def _changed(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
-    """Which files were changed."""
+def _changed(done: Sequence[Step], directory: str) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
+    """Which files were changed, named from the directory of the work on."""
     made: dict[str, Step] = {}
     for step in done:
-        if step.action.deed in CHANGES and step.result is not None and not step.failed:
+        if step.action.deed in CHANGES and not step.action.shell and step.result is not None and not step.failed:
             made[step.action.subject] = step
     if made:
-        named = [f"`{clip(path, _COMMAND)}`" for path in list(made)[-_FILES:]]
+        root = f"{directory.rstrip('/')}/" if directory else ""
+        named = [f"`{clip(path.removeprefix(root), _COMMAND)}`" for path in list(made)[-_FILES:]]
         more = f" and {len(made) - _FILES} more" if len(made) > _FILES else ""
         sources = [source for step in list(made.values())[-_FILES:] for source in step.sources]
         yield f"I changed {', '.join(named)}{more}.", tuple(sources)
