@@ -24,6 +24,7 @@ from pathlib import Path
 
 import ireneo
 from ireneo.engine.episodes.gather import gather
+from ireneo.errors import UnknownFormat
 from ireneo.formats.logs.registry import recognise
 from ireneo.memories.likeness import normal
 from ireneo.memories.record import Record
@@ -82,9 +83,12 @@ def _measure(logs: Sequence[Path], folder: Path, processes: int, times: int) -> 
 async def _import(file: Path, logs: Sequence[Path]) -> None:
     async with ireneo.open(file, durability="normal") as memory:
         for log in logs:
-            opened = lzma.open(log) if log.suffix == ".xz" else log.open("rb")
-            with opened as lines:
-                form = recognise(lines.read(65_536), log.name)
+            with (lzma.open if log.suffix == ".xz" else open)(log, "rb") as lines:
+                try:
+                    form = recognise(lines.read(65_536), log.name)
+                except UnknownFormat as error:
+                    print(f"skipped: {error}", file=sys.stderr)
+                    continue
                 lines.seek(0)
                 async for _ in memory.import_log(lines, form, name=log.name.partition(".")[0]):
                     pass
