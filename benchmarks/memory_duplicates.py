@@ -59,8 +59,8 @@ def main() -> int:
 def _measure(logs: Sequence[Path], folder: Path, processes: int, times: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as made:
         many, alone = Path(made, "many.db"), Path(made, "alone.db")
-        for file in (many, alone):
-            asyncio.run(_import(file, logs))
+        sessions = asyncio.run(_import(many, logs))
+        asyncio.run(_import(alone, logs))
         started = time.perf_counter()
         command = [sys.executable, __file__, str(folder), "--times", str(times), "--gather"]
         running = [subprocess.Popen([*command, str(many)]) for _ in range(processes)]
@@ -70,7 +70,7 @@ def _measure(logs: Sequence[Path], folder: Path, processes: int, times: int) -> 
         records, expected = asyncio.run(_records(many)), asyncio.run(_records(alone))
     events = Counter((each.kind, normal(each.text), _event(each)) for each in records)
     return {
-        "logs": len(logs),
+        "sessions": sessions,
         "records": len(records),
         "alone": len(expected),
         "duplicates": sum(count - 1 for count in events.values()),
@@ -80,7 +80,7 @@ def _measure(logs: Sequence[Path], folder: Path, processes: int, times: int) -> 
     }
 
 
-async def _import(file: Path, logs: Sequence[Path]) -> None:
+async def _import(file: Path, logs: Sequence[Path]) -> int:
     async with ireneo.open(file, durability="normal") as memory:
         for log in logs:
             with (lzma.open if log.suffix == ".xz" else open)(log, "rb") as lines:
@@ -92,6 +92,7 @@ async def _import(file: Path, logs: Sequence[Path]) -> None:
                 lines.seek(0)
                 async for _ in memory.import_log(lines, form, name=log.name.partition(".")[0]):
                     pass
+        return len(await memory.sessions())
 
 
 async def _gather(file: Path, times: int) -> None:
@@ -124,7 +125,7 @@ def _pieces(record: Record) -> list[tuple[datetime | None, bool, tuple[str, ...]
 
 def _table(figures: dict[str, float]) -> str:
     rows = {
-        "logs": "logs",
+        "sessions": "sessions",
         "records": "memories, made by all of them",
         "alone": "memories, made by one alone",
         "duplicates": "doubles (wanted 0)",
