@@ -3,6 +3,7 @@
 from ireneo.types import Recalled
 """
 
+from ireneo.engine.reflect import Reflected
 from ireneo.engine.remember import Remembered
 from ireneo.memories.facts import Fact
 from ireneo.memories.offered import Told
@@ -18,6 +19,7 @@ __all__ = [
     "Pad",
     "Period",
     "Record",
+    "Reflected",
     "Remembered",
     "Source",
     "State",
