@@ -30,17 +30,18 @@ class Memory:
         self._means = means
         self._store = means.store
 
-    async def session(self, id: str, *, branch: str = MAIN, must_exist: bool = False) -> Session:
+    async def session(self, id: str, *, branch: str = MAIN, must_exist: bool = False, task: str = "") -> Session:
         """The session called `id`, on one of its branches; it is made by its first append.
 
-        With `must_exist`, raises SessionNotFound where it was not made yet.
+        Its contexts show the scratchpad of `task`, or of the task that is called as the session is. With `must_exist`,
+        raises SessionNotFound where it was not made yet.
         """
         key = SessionKey(self.space, id)
         async with self._store.read() as tx:
             info = await tx.sessions.get(key)
         if info is None and must_exist:
             raise SessionNotFound(f"There is no session {id!r} in space {self.space!r}; see `ireneo sessions`.")
-        session = Session(self._means, key, branch, info.source if info else None)
+        session = Session(self._means, key, branch, info.source if info else None, task)
         if must_exist:
             await session.check()
         return session
