@@ -22,13 +22,10 @@ from ireneo.context.needs import (
     Assembled,
     Assembling,
     Keep,
-    KnownRow,
     Made,
     Mark,
     Need,
     NeedParts,
-    NeedPath,
-    NeedRow,
     NeedTexts,
     Recall,
 )
@@ -36,7 +33,6 @@ from ireneo.context.plan_rebuild import RebuildTo, Stay, decide, first_target, i
 from ireneo.context.reading import read_path, read_row, read_tail
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
-from ireneo.log.atoms import atoms, torn
 from ireneo.log.branch import Head
 from ireneo.log.loops import loop_runs
 from ireneo.log.message import Message

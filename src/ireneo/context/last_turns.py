@@ -94,8 +94,9 @@ def _cut(row: Sequence[RowItem], newest: Sequence[Message], terms: Terms, room: 
     said = [text for slot in slots for text in texts(slot.draft(()).parts)]
     pins = pin_block([*row, *newest], said, terms, terms.budget)
     shown = settle(slots, terms.budget, count)
-    head, middle, end = shown[: len(first)], shown[len(first) : len(first) + len(asked)], shown[len(first) + len(asked) :]
-    out = [*head, *([pins] if pins else []), *_marked(before, count), *middle, *_marked(between, count), *end]
+    edge, live = len(first), len(first) + len(asked)
+    out = [*shown[:edge], *([pins] if pins else []), *_marked(before, count)]
+    out += [*shown[edge:live], *_marked(between, count), *shown[live:]]
     return out, pins.tokens if pins else 0
 
 
@@ -134,5 +135,3 @@ def _left_out(items: Sequence[RowItem], count: Count) -> Shown:
         tokens=count(text) + MESSAGE_TOKENS + NOTES_TOKENS,
         draft=Draft(role="assistant", parts=(Text(text=text),), origin="summary"),
     )
-
-

@@ -20,9 +20,7 @@ from ireneo.log.message import Draft, Text, Thinking, opens_turn
 def pad_shown(text: str, count: Count) -> Shown:
     """Show a scratchpad as a note in the user's place; it stands for no message."""
     draft = Draft(role="user", parts=(Text(text=text),), origin="injected")
-    return Shown(
-        what="pad", id="pad", first="", last="", covers=0, tokens=count(text) + MESSAGE_TOKENS, draft=draft
-    )
+    return Shown(what="pad", id="pad", first="", last="", covers=0, tokens=count(text) + MESSAGE_TOKENS, draft=draft)
 
 
 def pad_place(shown: Sequence[Shown]) -> int:

@@ -58,7 +58,7 @@ class Session:
     """A conversation or a run, on one of its branches; made by `Memory.session`."""
 
     def __init__(self, means: Means, key: SessionKey, branch: str, source: str | None, task: str = "") -> None:
-        """Name the place; nothing is read yet. `task` is the one whose scratchpad is shown: the session's id, if none."""
+        """Name the place; nothing is read yet. Contexts show the scratchpad of `task`, of none that of the id."""
         self.key = key
         self.branch = branch
         self.task = task or key.session
@@ -131,7 +131,8 @@ class Session:
         if policy.pyramid is not None:
             told = voice_of(policy, self._means.story_voice)
             self._tellings = self._tellings or TellingCache(terms)
-            found = await story_context(self._store, self.key, self.branch, chat, terms, told, self._tellings, self._cached.pads)
+            kept, pads = self._tellings, self._cached.pads
+            found = await story_context(self._store, self.key, self.branch, chat, terms, told, kept, pads)
             return found if explain else replace(found, explained=None)
         found = await cutting.context(self._store, self.key, self.branch, chat, terms, self._means.voice, self._cached)
         return found if explain else replace(found, explained=None)

@@ -52,7 +52,8 @@ def checked_task(task: str) -> str:
     """The name of a task without the blanks around it. Raises BadInput where it is none."""
     name = task.strip()
     if not name or len(name) > MAX_TASK or "\n" in name:
-        raise BadInput(f"Name the task of the scratchpad in one line of at most {MAX_TASK} characters, not {name!r:.60}.")
+        raise BadInput(f"Name the task in one line of at most {MAX_TASK} characters, not {name[:40]!r}.")
+        )
     return name
 
 

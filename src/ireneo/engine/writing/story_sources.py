@@ -12,8 +12,8 @@ from ireneo.context.summary import Line, Summary
 from ireneo.context.thread import Thread
 from ireneo.context.weigh import Count
 from ireneo.grounding.neutral import neutralise
-from ireneo.log.ids import short
 from ireneo.log.echo import as_said
+from ireneo.log.ids import short
 from ireneo.log.message import Message, MessageId, Part, Result, Text, is_own_block
 
 BEFORE_TOKENS = 700
