@@ -6,18 +6,24 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
 from ireneo.context.policy import Policy
 from ireneo.context.policy import preset as preset_named
+from ireneo.engine import brief as briefs
+from ireneo.engine import scratchpad as scratchpads
+from ireneo.engine.brief import BUDGET, Cue
 from ireneo.engine.doctor.examine import examine
 from ireneo.engine.doctor.finding import Finding
 from ireneo.engine.imports import Imported, import_session
 from ireneo.engine.joined import JoinedImport
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
 from ireneo.engine.means import Means
+from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.session import Session
 from ireneo.engine.work.loop import Works
 from ireneo.engine.work.worked import Worked
 from ireneo.errors import SessionNotFound
 from ireneo.formats.logs.format import LogFormat, StraightFormat
 from ireneo.log.branch import MAIN, SessionKey
+from ireneo.memories.brief import Brief
+from ireneo.memories.scratchpad import Pad
 from ireneo.ports.store import SessionInfo
 
 
@@ -102,6 +108,33 @@ class Memory:
         """
         now = self._means.clock.now()
         return await examine(self._store, self.space, now, mend=mend, quick=quick, told=told)
+
+    def scratchpad(self, task: str) -> Scratchpad:
+        """The scratchpad of a task: the contexts of the session called `task` show it. Raises BadInput for no name."""
+        return Scratchpad(self._means, self.space, task)
+
+    async def pads(self) -> Sequence[Pad]:
+        """Every scratchpad of the space, the one that was written last standing first."""
+        return await scratchpads.pads(self._means, self.space)
+
+    async def brief(
+        self,
+        *,
+        goal: str = "",
+        task_type: str = "",
+        situation: str = "",
+        about_to: str = "",
+        task: str | None = None,
+        budget: int = BUDGET,
+    ) -> Brief:
+        """What a turn is given of all four kinds at once, with the scratchpad of `task`, in `budget` tokens.
+
+        Procedures of just this `task_type`, facts for the `goal`, episodes like the `situation` (the goal, where none
+        is given), failures of the action `about_to` be taken and for the goal. No model is asked. What is shown is
+        marked as used. Raises BadInput under 64 tokens.
+        """
+        cue = Cue(goal=goal, task_type=task_type, situation=situation, about_to=about_to)
+        return await briefs.brief(self._means, self.space, cue, task, budget)
 
     async def close(self) -> None:
         """Let go of the store."""

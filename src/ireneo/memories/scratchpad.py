@@ -53,7 +53,6 @@ def checked_task(task: str) -> str:
     name = task.strip()
     if not name or len(name) > MAX_TASK or "\n" in name:
         raise BadInput(f"Name the task in one line of at most {MAX_TASK} characters, not {name[:40]!r}.")
-        )
     return name
 
 
