@@ -62,3 +62,13 @@ class SearchPort(Protocol):
 
     async def authors(self, space: str) -> Sequence[str]:
         """The names of those who speak in the space's messages, as they are written, by name."""
+
+
+class WordsPort(Protocol):
+    """The index of words itself: it follows from what is stored, so it can always be made anew."""
+
+    async def faults(self, space: str) -> Sequence[str]:
+        """Where the index of a space doesn't fit what is stored, a sentence each."""
+
+    async def rebuild(self, space: str) -> int:
+        """Index a space anew, each message and memory under its number. Returns how many messages were looked at."""
