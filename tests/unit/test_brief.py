@@ -35,15 +35,12 @@ def within(store: str, work: Callable[[House, Memory], Awaitable[None]]) -> None
 
 async def harbour(memory: Memory) -> None:
     """Remember something of each kind, and of each something else."""
-    for text, told in (
-        (
-            "Start the desk with DESK_TEST=1; send a booking; look at the log",
-            {"task_type": "test the desk", "name": "a"},
-        ),
-        ("Call the desk; ask it for a berth", {"task_type": "test the desk", "name": "b"}),
-        ("Test the desk by asking the harbour office", {"task_type": "ask the office", "name": "c"}),
+    for text, task_type, name in (
+        ("Start the desk with DESK_TEST=1; send a booking; look at the log", "test the desk", "a"),
+        ("Call the desk; ask it for a berth", "test the desk", "b"),
+        ("Test the desk by asking the harbour office", "ask the office", "c"),
     ):
-        await memory.remember(text, kind="procedural", **told)  # type: ignore[arg-type]
+        await memory.remember(text, kind="procedural", task_type=task_type, name=name)
     await memory.remember("Bookings are kept in the table berths.", kind="semantic", subject="bookings")
     await memory.remember("The lighthouse is painted white.", kind="semantic", subject="the lighthouse")
     await memory.remember("I restarted the desk in a storm, and two bookings were gone.", kind="episodic")
