@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -18,6 +19,9 @@ from ireneo.memories.recall.fuse import fuse, verbatim_first
 from ireneo.memories.recall.pack import pack
 from ireneo.memories.recall.question import read_question
 from ireneo.memories.recall.recalled import Recalled, Recollection
+
+_Name: TypeAlias = tuple[str, str]
+"""A message's session and id, since sessions that begin alike share the ids of what they share; "" and a memory's."""
 
 SPARE = 3
 """So many times as many are ranked to the end as are wanted, since some repeat others."""
@@ -62,12 +66,16 @@ def _mixed(lists: Sequence[Sequence[Hit]]) -> list[Recalled]:
     ranked = [sorted((_scored(hit) for hit in hits), key=lambda each: -each.score) for hits in lists]
     if len(ranked) == 1:
         return ranked[0]
-    by_id: dict[str, Recalled] = {}
+    found: dict[_Name, Recalled] = {}
     for each in (one for ranking in ranked for one in ranking):
-        known = by_id.get(each.id)
-        by_id[each.id] = each if known is None else replace(known, parts=(*known.parts, *each.parts))
-    fused = fuse([[each.id for each in ranking] for ranking in ranked])
-    return [replace(by_id[name], score=score) for name, score in fused]
+        known = found.get(_name(each))
+        found[_name(each)] = each if known is None else replace(known, parts=(*known.parts, *each.parts))
+    fused = fuse([[_name(each) for each in ranking] for ranking in ranked])
+    return [replace(found[name], score=score) for name, score in fused]
+
+
+def _name(found: Recalled) -> _Name:
+    return (found.session if found.record is None else "", found.id)
 
 
 def _scored(hit: Hit) -> Recalled:
@@ -81,9 +89,17 @@ def _scored(hit: Hit) -> Recalled:
 def _chosen(found: Sequence[Recalled], asked: Asked, means: Means) -> Iterable[Recalled]:
     """The best that are wanted: what was said before what was made of it, and nothing twice."""
     best = list(found[: SPARE * asked.limit])
-    by_id = {each.id: each for each in best}
-    sources = {each.id: each.sources for each in best if each.record is not None}
-    ordered = _falling([by_id[name] for name in verbatim_first(list(by_id), sources)])
+    known = {_name(each): each for each in best}
+    said: dict[str, list[_Name]] = {}
+    for each in best:
+        if each.record is None:
+            said.setdefault(each.id, []).append(_name(each))
+    sources = {
+        _name(each): [name for source in each.sources for name in said.get(source, ())]
+        for each in best
+        if each.record is not None
+    }
+    ordered = _falling([known[name] for name in verbatim_first(list(known), sources)])
     chosen: Sequence[Recalled] = repeats_last(ordered, lambda each: each.text.split())[: asked.limit]
     if asked.budget is not None:
         chosen = pack(chosen, lambda each: means.count(each.text), asked.budget)
