@@ -65,28 +65,41 @@ def plain(width: int) -> Ranker:
     return ranker
 
 
+class Index:
+    """What a store keeps of a pool, in this process."""
+
+    def __init__(self, pool: Pool) -> None:
+        """Read every message."""
+        self.passages: list[Passage] = []
+        self.places: dict[int, int] = {}
+        self.listed: dict[str, list[int]] = {}
+        size = 0
+        for row, (session, place, said) in enumerate(pool.messages()):
+            held = words.terms(said.text)
+            size += len(held)
+            role = ASSISTANT if said.role == "assistant" else USER
+            number = document_number(session, place, len(held), role)
+            self.places[place_of(number)] = row
+            self.passages.append(Passage(number=number, text=said.text, role=said.role, author=said.author, at=said.at))
+            for term in dict.fromkeys(held):
+                self.listed.setdefault(term, []).append(number)
+        self.shelf = Shelf(documents=len(self.passages), terms=size)
+
+
+_INDEXES: dict[str, Index] = {}
+
+
 def ours(pool: Pool) -> Search:
     """The ranking without a model."""
-    held = [words.terms(message.text) for _, _, message in pool.messages()]
-    numbers, passages, places = [], [], {}
-    for row, (session, place, message) in enumerate(pool.messages()):
-        role = ASSISTANT if message.role == "assistant" else USER
-        number = document_number(session, place, len(held[row]), role)
-        numbers.append(number)
-        places[place_of(number)] = row
-        passages.append(
-            Passage(number=number, text=message.text, role=message.role, author=message.author, at=message.at)
-        )
-    listed: dict[str, list[int]] = {}
-    for row, terms in enumerate(held):
-        for term in dict.fromkeys(terms):
-            listed.setdefault(term, []).append(numbers[row])
-    shelf = Shelf(documents=len(numbers), terms=sum(map(len, held)))
+    if pool.name not in _INDEXES:
+        _INDEXES[pool.name] = Index(pool)
+    index = _INDEXES[pool.name]
+    listed, places, passages, shelf = index.listed, index.places, index.passages, index.shelf
 
     def search(asked: Asked) -> Ranking:
         question = reading.read_question(asked.text, now=asked.at, speakers=pool.speakers)
         counts = {term: len(listed.get(term, ())) for term, _ in question.terms}
-        read = first_look.terms_to_read(question, counts)
+        read = first_look.terms_to_read(question, counts, first_look.READ_AT_MOST)
         postings = [Postings(term=t, count=n, numbers=listed[t] if t in read else None) for t, n in counts.items()]
         found = first_look.candidates(question, postings, shelf)
         texts = [passages[places[each.place]] for each in found if each.place in places]
@@ -167,15 +180,22 @@ class Halves:
 def changed(*changes: tuple[ModuleType, str, object]) -> Iterator[None]:
     """The ranking with other constants, for as long as the block runs."""
     before = [(module, name, getattr(module, name)) for module, name, _ in changes]
-    words._stem.cache_clear()
     for module, name, value in changes:
         setattr(module, name, value)
+    forget(changes)
     try:
         yield
     finally:
         for module, name, value in before:
             setattr(module, name, value)
+        forget(changes)
+
+
+def forget(changes: Sequence[tuple[ModuleType, str, object]]) -> None:
+    """Drop what was read by other rules of words."""
+    if any(module is words for module, _, _ in changes):
         words._stem.cache_clear()
+        _INDEXES.clear()
 
 
 PARTS: dict[str, tuple[tuple[ModuleType, str, object], ...]] = {
