@@ -4,7 +4,7 @@
 
 Strict: a question counts when its *whole* evidence is among the first 10 messages, or all its sessions among the first
 5. Of the game, "any" counts a question when a turn of its stretch is among the first 10, and "cover" the share of the
-stretch's turns of four words and more that are. "chosen on" and "held back" are the two halves of the questions.
+stretch's turns of four words and more that are. The questions are in two halves: what is worth keeping helps both.
 `--parts` leaves out each part of the ranking by turns (a quarter of an hour). `--embedder` names a function that turns
 a list of texts into a list of vectors of numbers.
 
@@ -32,7 +32,7 @@ from ireneo.memories.recall import rank as second_look
 from ireneo.memories.recall import words
 from ireneo.memories.recall.documents import ASSISTANT, USER, document_number, place_of
 from ireneo.memories.recall.found import Passage, Postings, Shelf
-from ireneo.memories.recall.fuse import fuse
+from ireneo.memories.recall.fuse import VECTOR_WEIGHT, fuse
 from recall_data import Asked, Pool, assistants, games
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -109,7 +109,7 @@ def ours(pool: Pool) -> Search:
     return search
 
 
-def with_vectors(embed: Embed, beside: Ranker | None = None) -> Ranker:
+def with_vectors(embed: Embed, beside: Ranker | None = None, weight: float = 1.0) -> Ranker:
     """Vectors alone, or fused by rank with another ranking."""
 
     def ranker(pool: Pool) -> Search:
@@ -125,7 +125,7 @@ def with_vectors(embed: Embed, beside: Ranker | None = None) -> Ranker:
 
         def search(asked: Asked) -> Ranking:
             near = [int(row) for row in np.argsort(-(everything @ questions[asked.text]), kind="stable")[:200]]
-            return [row for row, _ in fuse([other(asked)[:100], near[:100]])] if other else near
+            return [row for row, _ in fuse([other(asked)[:100], near[:100]], [1.0, weight])] if other else near
 
         return search
 
@@ -161,7 +161,7 @@ def measured(ranker: Ranker, chat: Pool, played: Sequence[Pool]) -> tuple[list[s
 
 
 class Halves:
-    """Means over the half that was chosen on, the half held back, and all."""
+    """Means over the first half of the questions, the second, and all."""
 
     def __init__(self) -> None:
         """Begin with none."""
@@ -169,7 +169,7 @@ class Halves:
 
     def add(self, asked: Asked, value: float) -> None:
         """Count one question."""
-        self._values[asked.held_back].append(value)
+        self._values[asked.second].append(value)
 
     def __str__(self) -> str:
         every = [*self._values[0], *self._values[1]]
@@ -236,8 +236,8 @@ def main() -> None:
         embed: Embed = getattr(importlib.import_module(module), function)
         rankers["vectors"] = with_vectors(embed)
         rankers["plain FTS5 + vectors"] = with_vectors(embed, plain(0))
-        rankers["ours + vectors"] = with_vectors(embed, ours)
-    print("each: chosen on, held back, all")
+        rankers["ours + vectors"] = with_vectors(embed, ours, VECTOR_WEIGHT)
+    print("each: first half, second half, all")
     print_row("", ["turns@10", "any turn@10", "sessions@5", "game: any@10", "game: cover@10"])
     by_kind = {}
     for name, ranker in rankers.items():
