@@ -1,4 +1,4 @@
-"""The conversations and questions that the quality of recall is measured on, and who is asked which half of them."""
+"""The conversations and questions that the quality of recall is measured on, in two halves."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Asked(Struct, frozen=True, kw_only=True):
     at: datetime | None
     evidence: frozenset[int]
     sessions: frozenset[int]
-    held_back: bool
-    """Nothing was chosen by looking at these."""
+    second: bool
+    """Of the second half: a choice must hold on both."""
 
 
 class Pool(Struct, frozen=True, kw_only=True):
@@ -60,7 +60,7 @@ class Pool(Struct, frozen=True, kw_only=True):
                 yield session, place, message
 
 
-def held_back(name: str) -> bool:
+def in_second_half(name: str) -> bool:
     """Half of all questions, by their names."""
     return bool(int(hashlib.md5(name.encode()).hexdigest(), 16) & 1)
 
@@ -90,7 +90,7 @@ def assistants(folder: Path) -> Pool:
                 if message.get("has_answer")
             ),
             sessions=frozenset(names.index(name) for name in line["answer_session_ids"]),
-            held_back=held_back(line["question_id"]),
+            second=in_second_half(line["question_id"]),
         )
         for line in lines
         if not line["question_id"].endswith("_abs")
@@ -121,10 +121,10 @@ def _game(episode: dict[str, list[dict[str, object]]]) -> Pool:
         turns = range(where["TURN START"], where["TURN END"] + 1)
         evidence = frozenset(place_of[turn] for turn in turns if turn in place_of)
         if 1 <= len(evidence) <= MOST_TURNS and where["ALIGNMENT SCORE"] < WORST_ALIGNMENT:
-            back = held_back(f"{episode['episode']}{where['CHUNK ID']}")
+            second = in_second_half(f"{episode['episode']}{where['CHUNK ID']}")
             none = frozenset[int]()
             asked.append(
-                Asked(kind="game", text=each["chunk"], at=None, evidence=evidence, sessions=none, held_back=back)
+                Asked(kind="game", text=each["chunk"], at=None, evidence=evidence, sessions=none, second=second)
             )
     speakers = tuple(sorted(set(PLAYED.values())))
     return Pool(name=str(episode["episode"]), sessions=[said], asked=asked, speakers=speakers)

@@ -4,7 +4,7 @@
 
 Strict: a question counts when its *whole* evidence is among the first 10 messages, or all its sessions among the first
 5. Of the game, "any" counts a question when a turn of its stretch is among the first 10, and "cover" the share of the
-stretch's turns of four words and more that are. "chosen on" and "held back" are the two halves of the questions.
+stretch's turns of four words and more that are. The questions are in two halves: what is worth keeping helps both.
 `--parts` leaves out each part of the ranking by turns (a quarter of an hour). `--embedder` names a function that turns
 a list of texts into a list of vectors of numbers.
 
@@ -32,7 +32,7 @@ from ireneo.memories.recall import rank as second_look
 from ireneo.memories.recall import words
 from ireneo.memories.recall.documents import ASSISTANT, USER, document_number, place_of
 from ireneo.memories.recall.found import Passage, Postings, Shelf
-from ireneo.memories.recall.fuse import fuse
+from ireneo.memories.recall.fuse import VECTOR_WEIGHT, fuse
 from recall_data import Asked, Pool, assistants, games
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -65,28 +65,41 @@ def plain(width: int) -> Ranker:
     return ranker
 
 
+class Index:
+    """What a store keeps of a pool, in this process."""
+
+    def __init__(self, pool: Pool) -> None:
+        """Read every message."""
+        self.passages: list[Passage] = []
+        self.places: dict[int, int] = {}
+        self.listed: dict[str, list[int]] = {}
+        size = 0
+        for row, (session, place, said) in enumerate(pool.messages()):
+            held = words.terms(said.text)
+            size += len(held)
+            role = ASSISTANT if said.role == "assistant" else USER
+            number = document_number(session, place, len(held), role)
+            self.places[place_of(number)] = row
+            self.passages.append(Passage(number=number, text=said.text, role=said.role, author=said.author, at=said.at))
+            for term in dict.fromkeys(held):
+                self.listed.setdefault(term, []).append(number)
+        self.shelf = Shelf(documents=len(self.passages), terms=size)
+
+
+_INDEXES: dict[str, Index] = {}
+
+
 def ours(pool: Pool) -> Search:
     """The ranking without a model."""
-    held = [words.terms(message.text) for _, _, message in pool.messages()]
-    numbers, passages, places = [], [], {}
-    for row, (session, place, message) in enumerate(pool.messages()):
-        role = ASSISTANT if message.role == "assistant" else USER
-        number = document_number(session, place, len(held[row]), role)
-        numbers.append(number)
-        places[place_of(number)] = row
-        passages.append(
-            Passage(number=number, text=message.text, role=message.role, author=message.author, at=message.at)
-        )
-    listed: dict[str, list[int]] = {}
-    for row, terms in enumerate(held):
-        for term in dict.fromkeys(terms):
-            listed.setdefault(term, []).append(numbers[row])
-    shelf = Shelf(documents=len(numbers), terms=sum(map(len, held)))
+    if pool.name not in _INDEXES:
+        _INDEXES[pool.name] = Index(pool)
+    index = _INDEXES[pool.name]
+    listed, places, passages, shelf = index.listed, index.places, index.passages, index.shelf
 
     def search(asked: Asked) -> Ranking:
         question = reading.read_question(asked.text, now=asked.at, speakers=pool.speakers)
         counts = {term: len(listed.get(term, ())) for term, _ in question.terms}
-        read = first_look.terms_to_read(question, counts)
+        read = first_look.terms_to_read(question, counts, first_look.READ_AT_MOST)
         postings = [Postings(term=t, count=n, numbers=listed[t] if t in read else None) for t, n in counts.items()]
         found = first_look.candidates(question, postings, shelf)
         texts = [passages[places[each.place]] for each in found if each.place in places]
@@ -96,7 +109,7 @@ def ours(pool: Pool) -> Search:
     return search
 
 
-def with_vectors(embed: Embed, beside: Ranker | None = None) -> Ranker:
+def with_vectors(embed: Embed, beside: Ranker | None = None, weight: float = 1.0) -> Ranker:
     """Vectors alone, or fused by rank with another ranking."""
 
     def ranker(pool: Pool) -> Search:
@@ -112,7 +125,7 @@ def with_vectors(embed: Embed, beside: Ranker | None = None) -> Ranker:
 
         def search(asked: Asked) -> Ranking:
             near = [int(row) for row in np.argsort(-(everything @ questions[asked.text]), kind="stable")[:200]]
-            return [row for row, _ in fuse([other(asked)[:100], near[:100]])] if other else near
+            return [row for row, _ in fuse([other(asked)[:100], near[:100]], [1.0, weight])] if other else near
 
         return search
 
@@ -148,7 +161,7 @@ def measured(ranker: Ranker, chat: Pool, played: Sequence[Pool]) -> tuple[list[s
 
 
 class Halves:
-    """Means over the half that was chosen on, the half held back, and all."""
+    """Means over the first half of the questions, the second, and all."""
 
     def __init__(self) -> None:
         """Begin with none."""
@@ -156,7 +169,7 @@ class Halves:
 
     def add(self, asked: Asked, value: float) -> None:
         """Count one question."""
-        self._values[asked.held_back].append(value)
+        self._values[asked.second].append(value)
 
     def __str__(self) -> str:
         every = [*self._values[0], *self._values[1]]
@@ -167,15 +180,22 @@ class Halves:
 def changed(*changes: tuple[ModuleType, str, object]) -> Iterator[None]:
     """The ranking with other constants, for as long as the block runs."""
     before = [(module, name, getattr(module, name)) for module, name, _ in changes]
-    words._stem.cache_clear()
     for module, name, value in changes:
         setattr(module, name, value)
+    forget(changes)
     try:
         yield
     finally:
         for module, name, value in before:
             setattr(module, name, value)
+        forget(changes)
+
+
+def forget(changes: Sequence[tuple[ModuleType, str, object]]) -> None:
+    """Drop what was read by other rules of words."""
+    if any(module is words for module, _, _ in changes):
         words._stem.cache_clear()
+        _INDEXES.clear()
 
 
 PARTS: dict[str, tuple[tuple[ModuleType, str, object], ...]] = {
@@ -216,8 +236,8 @@ def main() -> None:
         embed: Embed = getattr(importlib.import_module(module), function)
         rankers["vectors"] = with_vectors(embed)
         rankers["plain FTS5 + vectors"] = with_vectors(embed, plain(0))
-        rankers["ours + vectors"] = with_vectors(embed, ours)
-    print("each: chosen on, held back, all")
+        rankers["ours + vectors"] = with_vectors(embed, ours, VECTOR_WEIGHT)
+    print("each: first half, second half, all")
     print_row("", ["turns@10", "any turn@10", "sessions@5", "game: any@10", "game: cover@10"])
     by_kind = {}
     for name, ranker in rankers.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from math import isfinite
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.recall_shelf import SmallShelf
 
@@ -37,6 +37,7 @@ said = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
 sessions = st.lists(st.lists(st.tuples(st.sampled_from(["Nora", "Emil", None]), said), max_size=6), max_size=5)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 500)), st.integers(-10, 2_000))
 def test_packing_never_exceeds_its_budget(costs: list[int], budget: int) -> None:
     taken = pack(list(enumerate(costs)), lambda item: item[1], budget)
@@ -47,6 +48,7 @@ def test_packing_never_exceeds_its_budget(costs: list[int], budget: int) -> None
     assert all(cost > left for place, cost in enumerate(costs) if place not in places)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_has_terms_that_are_read_again_as_they_are_found(text: str) -> None:
     found = terms(text)
@@ -55,6 +57,7 @@ def test_any_text_has_terms_that_are_read_again_as_they_are_found(text: str) -> 
     assert not any(term.startswith("@") or " " in term for term in found)
 
 
+@settings(deadline=None)
 @given(
     st.text(max_size=120)
     | st.lists(st.sampled_from(["last", "in", "12", "3", "May", "2023", "ago", "weeks", "before", "-02-", "30"])).map(
@@ -67,6 +70,7 @@ def test_any_question_can_be_read(text: str) -> None:
     assert all(weight > 0 for _, weight in read.terms)
 
 
+@settings(deadline=None)
 @given(
     st.integers(0, of.MOST_SESSIONS - 1),
     st.integers(0, of.MOST_IN_SESSION - 1),
@@ -81,6 +85,7 @@ def test_numbers_sort_as_their_messages_do(session: int, ordinal: int, size: int
         assert number < of.document_number(session, ordinal + 1, 0, 0)
 
 
+@settings(deadline=None)
 @given(sessions, said)
 def test_a_ranking_is_sorted_and_holds_each_message_once(told: list[list[tuple[str | None, str]]], asked: str) -> None:
     shelf = SmallShelf(told)
@@ -92,6 +97,7 @@ def test_a_ranking_is_sorted_and_holds_each_message_once(told: list[list[tuple[s
     assert {each.number for each in ranked} <= set(shelf.passages)
 
 
+@settings(deadline=None)
 @given(sessions, said)
 def test_where_a_space_lies_among_others_changes_nothing(told: list[list[tuple[str | None, str]]], asked: str) -> None:
     """Sessions of other spaces only move the keys: neither scores nor order depend on those."""
@@ -100,6 +106,7 @@ def test_where_a_space_lies_among_others_changes_nothing(told: list[list[tuple[s
     assert here == moved
 
 
+@settings(deadline=None)
 @given(sessions, said)
 def test_a_message_that_holds_a_term_is_found_by_it(told: list[list[tuple[str | None, str]]], asked: str) -> None:
     shelf = SmallShelf(told)
@@ -108,6 +115,7 @@ def test_a_message_that_holds_a_term_is_found_by_it(told: list[list[tuple[str | 
     assert {number for number, each in shelf.passages.items() if wanted & set(terms(each.text))} <= found
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 20)), max_size=4))
 def test_fusing_loses_and_doubles_nothing(rankings: list[list[int]]) -> None:
     fused = fuse(rankings)
@@ -115,6 +123,7 @@ def test_fusing_loses_and_doubles_nothing(rankings: list[list[int]]) -> None:
     assert [score for _, score in fused] == sorted((score for _, score in fused), reverse=True)
 
 
+@settings(deadline=None)
 @given(st.permutations(range(8)), st.dictionaries(st.integers(0, 3), st.lists(st.integers(4, 9)), max_size=4))
 def test_moving_messages_up_loses_and_doubles_nothing(ranking: list[int], sources: dict[int, list[int]]) -> None:
     moved = verbatim_first(ranking, sources)
@@ -124,6 +133,7 @@ def test_moving_messages_up_loses_and_doubles_nothing(ranking: list[int], source
     )
 
 
+@settings(deadline=None)
 @given(st.lists(said))
 def test_repeats_are_not_lost(texts: list[str]) -> None:
     assert sorted(repeats_last(texts, terms)) == sorted(texts)

@@ -10,6 +10,9 @@ Item = TypeVar("Item", bound=Hashable)
 DAMPING = 60
 """The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)."""
 
+VECTOR_WEIGHT = 0.3
+"""What a ranking by the vectors of a small model counts beside ours; as much as ours, it would cost ten points."""
+
 
 def fuse(
     rankings: Sequence[Sequence[Item]], weights: Sequence[float] | None = None, *, damping: int = DAMPING
