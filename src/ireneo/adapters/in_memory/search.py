@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ireneo.adapters.in_memory.shelf import Shelf
-from ireneo.memories.recall.documents import session_of
+from ireneo.memories.recall.documents import place_of
 from ireneo.memories.recall.searched import author_of_message, terms_of_message
 from ireneo.ports.search import FoundMemory, FoundMessage, Size
 from ireneo.ports.search import Shelf as Shelved
@@ -33,20 +33,21 @@ class MemorySearch:
 
     async def messages(self, space: str, documents: Sequence[int]) -> Sequence[FoundMessage]:
         """Read messages by number."""
-        trees = {tree.number: tree for tree in self._shelf.space(space)}
-        found: list[FoundMessage] = []
-        for document in documents:
-            tree = trees.get(session_of(document))
-            if tree is not None and document in tree.numbers:
-                message = tree.messages[tree.numbers[document]]
-                found.append(FoundMessage(document=document, key=tree.key, message=message))
-        return found
+        places = {
+            place_of(number): FoundMessage(document=number, key=tree.key, message=tree.messages[name])
+            for tree in self._shelf.space(space)
+            for number, name in tree.numbers.items()
+        }
+        return [places[place_of(each)] for each in documents if place_of(each) in places]
 
     async def memories(self, space: str, documents: Sequence[int]) -> Sequence[FoundMemory]:
         """Read memories by number."""
         kept = self._shelf.kept(space)
-        there = [each for each in documents if each in kept.documents]
-        return [FoundMemory(document=each, record=kept.memories[kept.documents[each]]) for each in there]
+        places = {
+            place_of(number): FoundMemory(document=number, record=kept.memories[name])
+            for number, name in kept.documents.items()
+        }
+        return [places[place_of(each)] for each in documents if place_of(each) in places]
 
     async def authors(self, space: str) -> Sequence[str]:
         """The names of those who speak in the space's messages."""
