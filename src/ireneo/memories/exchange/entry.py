@@ -1,0 +1,131 @@
+"""What a file says of a memory: read strictly, so that no word of a person who edited it is lost without a sound."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import get_args
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import fields
+
+from ireneo.log.ids import digest
+from ireneo.memories.record import TRUST, Evidence, Kind, Period, Record
+
+SEAL = "as_exported"
+"""The name of the line that tells an edited file from one that is as it was exported."""
+_SEALED = ("kind", "text", "subject", "attribute", "value", "task_type", "name", "signature")
+"""What a person may reword, so that it is another memory then."""
+_KNOWN = {each.name for each in fields(Record)} | {SEAL}
+_INSIDE = {"evidence": {each.name for each in fields(Evidence)}, "periods": {each.name for each in fields(Period)}}
+_AN_EXAMPLE = "2026-05-03T10:00:00Z, or +02:00 for the Z"
+_PLACE = re.compile(r"`?\$\.?(\w*)")
+
+
+class Unread(Struct, frozen=True, kw_only=True):
+    """Why a memory could not be read."""
+
+    line: int
+    """Counted from 1, in the file."""
+    message: str
+    """One sentence."""
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """A memory as a file tells it."""
+
+    record: Record
+    """Without an id where it was written by hand, and without evidence where it names none."""
+    timed: bool
+    """Whether it says when."""
+    edited: bool
+    """Whether it was reworded since it was exported; a file that can't tell was not."""
+
+
+class Misread(Exception):
+    """What a file says can't be a memory; carries the name of what is wrong, and a sentence."""
+
+    def __init__(self, name: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.name = name
+        """The key that is wrong; "" where none is."""
+
+
+def seal_of(record: Record) -> str:
+    """What the words of a memory are told again by; blanks around its text and how its lines end don't count."""
+    words = (_settled(getattr(record, name)) for name in _SEALED)
+    return digest("w", *(word.encode("utf-8", "surrogatepass") for word in words))[:14]
+
+
+def entry_of(given: Mapping[str, object], now: datetime) -> Entry:
+    """The memory that the values of a file give by name; what a file written by hand leaves open is filled in.
+
+    Raises Misread.
+    """
+    _check_names(given)
+    told = {name: value for name, value in given.items() if name != SEAL}
+    defaults: dict[str, object] = {"id": "", "key": "", "recorded": now, "evidence": ()}
+    filled = defaults | {"at": told.get("recorded", now)} | told
+    try:
+        record = msgspec.convert(filled, Record)
+    except msgspec.ValidationError as fault:
+        raise _misread(fault) from fault
+    if not record.id and "trust" not in told:
+        record = msgspec.structs.replace(record, trust=TRUST[record.origin])
+    _check(record)
+    seal = given.get(SEAL)
+    return Entry(record=record, timed="at" in told, edited=seal is not None and seal != seal_of(record))
+
+
+def _settled(word: str) -> str:
+    return word.replace("\r\n", "\n").strip()
+
+
+def _check_names(given: Mapping[str, object]) -> None:
+    for name in given:
+        if name not in _KNOWN:
+            raise Misread(name, f"There is nothing called {name} in a memory; see an exported one for the names.")
+    for name, known in _INSIDE.items():
+        pieces = given.get(name)
+        for piece in pieces if isinstance(pieces, list) else ():
+            for inner in piece if isinstance(piece, dict) else ():
+                if inner not in known:
+                    raise Misread(inner, f"There is nothing called {inner} in {name}; see an exported memory.")
+    if "kind" not in given:
+        raise Misread("", f"Say of which kind it is: {', '.join(get_args(Kind))}.")
+    if given["kind"] not in get_args(Kind):
+        raise Misread("kind", f"There is no kind {given['kind']!r}; the kinds are {', '.join(get_args(Kind))}.")
+
+
+def _misread(fault: msgspec.ValidationError) -> Misread:
+    sentence, _, place = str(fault).partition(" - at ")
+    found = _PLACE.match(place)
+    name = found[1] if found else ""
+    if "`date`" in sentence:
+        return Misread(name, f"{name} has no time of day and no zone; write {_AN_EXAMPLE}.")
+    about = f"{name}: " if name else ""
+    return Misread(name, f"{about}{sentence[:1].lower()}{sentence[1:]}.")
+
+
+def _check(record: Record) -> None:
+    if not record.text.strip():
+        raise Misread("text", "It has no text; write what is to be remembered under the second line of +++.")
+    for name in ("trust", "salience", "confidence"):
+        if not 0 <= getattr(record, name) <= 1:
+            raise Misread(name, f"{name} is {getattr(record, name)}; give a number from 0 to 1.")
+    for piece in record.evidence:
+        if not 0 <= piece.trust <= 1:
+            raise Misread("evidence", f"trust is {piece.trust}; give a number from 0 to 1.")
+    for name, moment in _moments(record):
+        if moment is not None and moment.utcoffset() is None:
+            raise Misread(name, f"{name} has no time zone; write {_AN_EXAMPLE}.")
+
+
+def _moments(record: Record) -> list[tuple[str, datetime | None]]:
+    named = ("at", "recorded", "valid_from", "valid_to", "retired", "reflected")
+    single: list[tuple[str, datetime | None]] = [(name, getattr(record, name)) for name in named]
+    single += [("uses", use) for use in record.uses]
+    single += [("evidence", moment) for each in record.evidence for moment in (each.at, each.recorded, each.until)]
+    return single + [("periods", moment) for each in record.periods for moment in (each.start, each.end)]

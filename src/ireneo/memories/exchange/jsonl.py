@@ -1,0 +1,25 @@
+"""A memory as one line of JSON."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+from ireneo.memories.exchange.entry import Entry, Misread, Unread, entry_of
+from ireneo.memories.record import Record
+
+
+def write_line(record: Record) -> str:
+    """Its line, without a line break, which it never holds; the same memory always gives the same line."""
+    return msgspec.json.encode(record, order="deterministic").decode()
+
+
+def read_line(line: bytes, number: int, now: datetime) -> Entry | Unread:
+    """The memory that line `number` of a file tells of; `now` stands for times that it doesn't give."""
+    try:
+        return entry_of(msgspec.json.decode(line, type=dict[str, object]), now)
+    except Misread as fault:
+        return Unread(line=number, message=str(fault))
+    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+        return Unread(line=number, message=f"It is no JSON object: {fault}.")
