@@ -15,6 +15,7 @@
     │   ├── ModelUnavailable
     │   ├── ModelRefused
     │   ├── BadReply
+    │   ├── EmbedderError
     │   └── SpendingLimit
     ├── Overtaken                another worker has the work already; never leaves the engine
     └── StoreError               the store can't do what was asked
@@ -116,6 +117,10 @@ class ModelRefused(ModelError):
 
 class BadReply(ModelError):
     """The model's answer is not what was asked for."""
+
+
+class EmbedderError(ModelError):
+    """The embedder did not answer as it was asked to; until it does, recall goes by the words alone."""
 
 
 class SpendingLimit(ModelError):

@@ -17,7 +17,9 @@ from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.connection import Connection
 from ireneo.adapters.sqlite.leases import SqliteLeases
 from ireneo.adapters.sqlite.log import SqliteLog
+from ireneo.adapters.sqlite.memories import SqliteMemories
 from ireneo.adapters.sqlite.migrate import Durability, check_place, prepare_reader, prepare_writer
+from ireneo.adapters.sqlite.pads import SqlitePads
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rebuilds import SqliteRebuilds
 from ireneo.adapters.sqlite.sessions import SqliteSessions
@@ -40,6 +42,8 @@ class SqliteTransaction(Struct, frozen=True, kw_only=True):
     annotations: SqliteAnnotations
     spending: SqliteSpending
     leases: SqliteLeases
+    memories: SqliteMemories
+    pads: SqlitePads
     upkeep: SqliteUpkeep
 
 
@@ -113,6 +117,8 @@ async def _through(connection: Connection, *, writes: bool) -> AsyncIterator[Sql
             annotations=SqliteAnnotations(channel),
             spending=SqliteSpending(channel),
             leases=SqliteLeases(channel),
+            memories=SqliteMemories(channel),
+            pads=SqlitePads(channel),
             upkeep=SqliteUpkeep(channel),
         )
     finally:
