@@ -40,8 +40,8 @@ class Entry(Struct, frozen=True, kw_only=True):
     """Without an id where it was written by hand, and without evidence where it names none."""
     timed: bool
     """Whether it says when."""
-    edited: bool
-    """Whether it was reworded since it was exported; a file that can't tell was not."""
+    edited: bool | None
+    """Whether it was reworded since it was exported; None where the file can't tell."""
 
 
 class Misread(Exception):
@@ -55,7 +55,7 @@ class Misread(Exception):
 
 def seal_of(record: Record) -> str:
     """What the words of a memory are told again by; blanks around its text and how its lines end don't count."""
-    words = (_settled(getattr(record, name)) for name in _SEALED)
+    words = (settled(getattr(record, name)) for name in _SEALED)
     return digest("w", *(word.encode("utf-8", "surrogatepass") for word in words))[:14]
 
 
@@ -76,10 +76,11 @@ def entry_of(given: Mapping[str, object], now: datetime) -> Entry:
         record = msgspec.structs.replace(record, trust=TRUST[record.origin])
     _check(record)
     seal = given.get(SEAL)
-    return Entry(record=record, timed="at" in told, edited=seal is not None and seal != seal_of(record))
+    return Entry(record=record, timed="at" in told, edited=None if seal is None else seal != seal_of(record))
 
 
-def _settled(word: str) -> str:
+def settled(word: str) -> str:
+    """`word` without what an editor changes by itself: blanks around it, and how its lines end."""
     return word.replace("\r\n", "\n").strip()
 
 

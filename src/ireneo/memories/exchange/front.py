@@ -50,6 +50,8 @@ def _value(value: object) -> str:
         return _text(value)
     if isinstance(value, datetime):
         return _moment(value)
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{_key(key)} = {_value(value[key])}' for key in sorted(value))} }}"
     if isinstance(value, tuple):
         # A list of several stands one a line, so that one more is one line more.
         lines = "".join(f"\n  {_value(each)}," for each in value)

@@ -6,13 +6,14 @@ from datetime import datetime
 
 import msgspec
 
-from ireneo.memories.exchange.entry import Entry, Misread, Unread, entry_of
+from ireneo.memories.exchange.entry import SEAL, Entry, Misread, Unread, entry_of, seal_of
 from ireneo.memories.record import Record
 
 
 def write_line(record: Record) -> str:
     """Its line, without a line break, which it never holds; the same memory always gives the same line."""
-    return msgspec.json.encode(record, order="deterministic").decode()
+    fields = msgspec.json.encode(record).decode()
+    return f'{fields[:-1]},"{SEAL}":"{seal_of(record)}"}}'
 
 
 def read_line(line: bytes, number: int, now: datetime) -> Entry | Unread:

@@ -1,0 +1,86 @@
+"""`ireneo brief` and `reflect`: what a turn is given, and what is concluded from many."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from msgspec import Struct
+
+import ireneo
+from ireneo.faces.cli.answers import write_json
+from ireneo.faces.cli.asking import Asking
+from ireneo.faces.cli.options import AsJson, Embedder, Stored
+from ireneo.faces.cli.stored import existing, writing
+from ireneo.faces.cli.warnings import log_on_stderr
+from ireneo.faces.cli.words import counted, one_line, printable, short
+
+if TYPE_CHECKING:
+    from ireneo.types import Brief, Reflected
+
+
+def _cue(name: str, help: str) -> object:
+    return typer.Option(name, metavar="WORDS", help=help, show_default=False)
+
+
+class Cues(Struct, frozen=True, kw_only=True):
+    """What each kind of memory is found by."""
+
+    goal: Annotated[str, _cue("--goal", "What is to be reached: it finds facts.")] = ""
+    task_type: Annotated[str, _cue("--task-type", "Which kind of task it is: it finds steps.")] = ""
+    situation: Annotated[str, _cue("--situation", "How things stand: it finds what happened.")] = ""
+    about_to: Annotated[str, _cue("--about-to", "What is done next: it finds what failed.")] = ""
+    task: Annotated[str | None, typer.Option("--task", metavar="NAME", help="Whose scratchpad stands in it.", show_default="none")] = None
+    budget: Annotated[int, typer.Option("--budget", "-b", metavar="TOKENS", help="The most that it may cost.")] = 1_500
+
+
+def brief(*, cues: Cues, as_json: AsJson = False, embedder: Embedder = None, stored: Stored) -> None:
+    """Give a turn what it needs to know.
+
+    Procedures, facts, episodes, failures and the scratchpad, each by its own cue.
+    """
+
+    async def work(memory: ireneo.Memory) -> Brief:
+        return await memory.brief(
+            goal=cues.goal,
+            task_type=cues.task_type,
+            situation=cues.situation,
+            about_to=cues.about_to,
+            task=cues.task,
+            budget=cues.budget,
+        )
+
+    made = writing(existing(stored.db), stored.space, work, embedder=embedder)
+    if as_json:
+        write_json(made)
+    elif made.text:
+        sys.stdout.write(f"{printable(made.text).rstrip()}\n")
+    else:
+        sys.stdout.write("  No memory answers to that.\n")
+
+
+def reflect(
+    force: Annotated[bool, typer.Option("--force", help="Don't wait until enough has happened.")] = False,
+    as_json: AsJson = False,
+    *,
+    asking: Asking,
+    stored: Stored,
+) -> None:
+    """Draw conclusions from what happened.
+
+    Each cites at least two events. Without a model: from what recurs, or none.
+    """
+    # Not imported with the module: few commands need it.
+    import asyncio
+
+    async def work() -> Reflected:
+        async with asking.memory(existing(stored.db), stored.space, needed=False) as memory:
+            return await memory.reflect(force=force)
+
+    with log_on_stderr():
+        done = asyncio.run(work())
+    if as_json:
+        write_json(done)
+    else:
+        sys.stdout.write(_told(done))

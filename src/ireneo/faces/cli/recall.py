@@ -1,0 +1,145 @@
+"""`ireneo recall`: find what answers a question, among memories and what was said."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import msgspec
+import typer
+from msgspec import Struct
+
+import ireneo
+from ireneo.errors import BadInput
+from ireneo.faces.cli.answers import write_json
+from ireneo.faces.cli.options import STDIN, AsJson, Embedder, Stored
+from ireneo.faces.cli.stored import existing, writing
+from ireneo.faces.cli.times import asked
+
+if TYPE_CHECKING:
+    from ireneo.types import Kind, Recalled
+
+Question = Annotated[
+    str, typer.Argument(metavar="TEXT", help="What is asked, in words.", show_default=False)
+]
+Each = Annotated[
+    str,
+    typer.Option(
+        "--each",
+        metavar="FILE",
+        help="Answer the questions in a file (or - for standard input), one a line, with one JSON list a line.",
+        show_default=False,
+    ),
+]
+ONE_WAY = "Give a question, or a file of them with --each, and not both."
+
+
+class Wish(Struct, frozen=True, kw_only=True):
+    """What may be found, and how it is told."""
+
+    kind: Annotated[
+        str | None,
+        typer.Option("--kind", "-k", metavar="KIND", help="Only memories of this kind.", show_default="all, and messages"),
+    ] = None
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="At most so many.")] = 10
+    budget: Annotated[
+        int | None,
+        typer.Option("--budget", "-b", metavar="TOKENS", help="What they may cost together.", show_default="any"),
+    ] = None
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="TIME", help="What held then; a day means its end.", show_default="now"),
+    ] = None
+    session: Annotated[
+        str | None, typer.Option("--session", "-s", metavar="ID", help="Only what comes from it.", show_default="any")
+    ] = None
+    explain: Annotated[bool, typer.Option("--explain", help="Say what each score is made of.")] = False
+
+
+def recall(
+    text: Question = "",
+    each: Each = "",
+    as_json: AsJson = False,
+    *,
+    wish: Wish,
+    embedder: Embedder = None,
+    stored: Stored,
+) -> None:
+    """Find what answers a question.
+
+    Memories and messages alike, word for word, the best first.
+    """
+    if bool(text) == bool(each):
+        raise BadInput(ONE_WAY)
+    path = existing(stored.db)
+    at = asked(wish.at)
+
+    async def find(memory: ireneo.Memory, question: str) -> Sequence[Recalled]:
+        kind = cast("Kind | None", wish.kind)
+        return await memory.recall(
+            question,
+            kind=kind,
+            limit=wish.limit,
+            budget=wish.budget,
+            at=at,
+            session=wish.session,
+            explain=wish.explain,
+        )
+
+    async def answer_each(memory: ireneo.Memory) -> None:
+        for question in _questions(each):
+            found = await find(memory, question) if question else ()
+            sys.stdout.buffer.write(msgspec.json.encode([recalled_answer(one) for one in found]) + b"\n")
+            # Whoever asks line by line waits for the answer.
+            sys.stdout.buffer.flush()
+
+    if each:
+        writing(path, stored.space, answer_each, embedder=embedder)
+        return
+    found = writing(path, stored.space, lambda memory: find(memory, text), embedder=embedder)
+    if as_json:
+        write_json([recalled_answer(one) for one in found])
+    else:
+        from ireneo.faces.cli.screens.memories import show_recalled
+
+        show_recalled(found)
+
+
+def recalled_answer(found: Recalled) -> dict[str, object]:
+    """What was found, as JSON: its text whole."""
+    answer: dict[str, object] = {
+        "id": found.id,
+        "kind": found.kind,
+        "text": found.text,
+        "score": found.score,
+        "at": found.at,
+        "session": found.session,
+        "sources": list(found.sources),
+    }
+    if found.state != "active":
+        answer["state"] = found.state
+    if found.stale:
+        answer["stale"] = found.stale
+    if found.parts:
+        answer["parts"] = dict(found.parts)
+    return answer
+
+
+def _questions(given: str) -> Iterator[str]:
+    """The questions, as they come in; an empty one for a blank line."""
+    label = "standard input" if given == STDIN else given
+    try:
+        file = os.fdopen(os.dup(sys.stdin.fileno()), "rb") if given == STDIN else Path(given).open("rb")
+    except FileNotFoundError:
+        raise BadInput(f"There is no file {given}.") from None
+    except OSError as fault:
+        raise BadInput(f"{given} can't be read: {fault.strerror}.") from fault
+    with file:
+        for number, line in enumerate(file, start=1):
+            try:
+                yield line.decode("utf-8").strip()
+            except UnicodeDecodeError:
+                raise BadInput(f"{label}:{number}: The line is not in UTF-8.") from None
