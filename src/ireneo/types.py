@@ -3,7 +3,22 @@
 from ireneo.types import Recalled
 """
 
+from ireneo.engine.exchange import Exported, MemoriesImported, MemoryFault, MemoryFile
 from ireneo.memories.record import Evidence, Kind, MemoryId, Period, Record, Source, State
 from ireneo.memories.scratchpad import Item, Pad
 
-__all__ = ["Evidence", "Item", "Kind", "MemoryId", "Pad", "Period", "Record", "Source", "State"]
+__all__ = [
+    "Evidence",
+    "Exported",
+    "Item",
+    "Kind",
+    "MemoriesImported",
+    "MemoryFault",
+    "MemoryFile",
+    "MemoryId",
+    "Pad",
+    "Period",
+    "Record",
+    "Source",
+    "State",
+]

@@ -8,6 +8,14 @@ from ireneo.context.policy import Policy
 from ireneo.context.policy import preset as preset_named
 from ireneo.engine.doctor.examine import examine
 from ireneo.engine.doctor.finding import Finding
+from ireneo.engine.exchange import (
+    Exported,
+    FileFormat,
+    MemoriesImported,
+    MemoryFile,
+    export_memories,
+    import_memories,
+)
 from ireneo.engine.imports import Imported, import_session
 from ireneo.engine.joined import JoinedImport
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
@@ -18,6 +26,7 @@ from ireneo.engine.work.worked import Worked
 from ireneo.errors import SessionNotFound
 from ireneo.formats.logs.format import LogFormat, StraightFormat
 from ireneo.log.branch import MAIN, SessionKey
+from ireneo.memories.exchange.recognised import recognised
 from ireneo.ports.store import SessionInfo
 
 
@@ -70,6 +79,29 @@ class Memory:
         BadInput is raised where the session has gone on otherwise.
         """
         return JoinedImport(self._store, SessionKey(self.space, session), self._means.count, only_adds=only_adds)
+
+    async def export_memories(
+        self, to: FileFormat = "markdown", *, there: Callable[[str], bytes | None] = lambda path: None
+    ) -> AsyncIterator[Exported]:
+        """Give every memory as a file: one Markdown file each, or, as ``"jsonl"``, one file with a line for each.
+
+        `there` gives what stands under a path already: what was edited there and not imported yet is told as such.
+        """
+        async for each in export_memories(self._means, self.space, to, there):
+            yield each
+
+    async def import_memories(self, files: Iterable[MemoryFile]) -> MemoriesImported:
+        """Store the memories in files that `export_memories` gave, or that were written or edited by hand.
+
+        The same file twice changes nothing. Edited words are their user's, and take the place of those before. What
+        can't be read is told, with its line, and the rest is stored.
+        """
+        return await import_memories(self._means, self.space, files)
+
+    @staticmethod
+    def reads_memories(sample: bytes) -> bool:
+        """Whether a file that begins with `sample` holds memories, and is no log."""
+        return bool(recognised(sample))
 
     async def work(
         self,

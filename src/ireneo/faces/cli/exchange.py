@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec.structs import replace
 
 import ireneo
 from ireneo.errors import BadInput, IreneoError
 from ireneo.faces.cli.files import LOG_SUFFIXES, LogFile
 from ireneo.faces.cli.options import DEFAULT_SPACE, STDIN, Db, Space
-from ireneo.faces.cli.stored import reading, readable, writing
+from ireneo.faces.cli.stored import TRIAL, reading, writing
 from ireneo.faces.cli.warnings import warn
 from ireneo.faces.cli.words import counted
 
@@ -126,13 +127,37 @@ def _holds_memories(given: str) -> bool:
 
 def take_memories(files: Sequence[str], path: Path, space: str) -> MemoriesImported:
     """Store the memories in files. No database is made where none can be read."""
+    if path.exists():
+        return _take(files, path, space)
+    unread = []
+    for place, file in enumerate(files):
+        tried = _take([file], TRIAL, space)
+        if tried.memories:
+            return _take(files, path, space)
+        unread += tried.faults
+        if place == len(files) - 1:
+            return replace(tried, faults=tuple(unread))
+    raise AssertionError("there is at least one file")
 
+
+def _take(files: Sequence[str], path: Path, space: str) -> MemoriesImported:
     async def work(memory: ireneo.Memory) -> MemoriesImported:
         return await memory.import_memories(_read(files))
 
-    if not path.exists():
-        first = next((file for file in files if _trial(file, space).memories), None)
-        if first is None:
-            return _trial(files[0], space)
-    done = writing(path, space, work)
-    return done
+    return writing(path, space, work)
+
+
+def _read(files: Sequence[str]) -> Iterator[MemoryFile]:
+    # Only who takes memories in pays for the names.
+    from ireneo.types import MemoryFile
+
+    for given in files:
+        with LogFile(given) as file:
+            yield MemoryFile(path=file.label, data=file.read())
+
+
+def told_of(done: MemoriesImported, path: Path) -> str:
+    """What an import of memories did, for a reader."""
+    words = ((done.new, "new"), (done.grown, "with more evidence"), (done.edited, "edited"), (done.known, "known already"))
+    parts = ", ".join(f"{number:,} {word}" for number, word in words if number)
+    return f"  {counted(done.memories, 'memory', 'memories')} → {path}{f': {parts}' if parts else ''}\n"

@@ -10,8 +10,8 @@ from msgspec import Struct
 import ireneo
 from ireneo.errors import BadInput
 from ireneo.faces.cli.answers import write_json
+from ireneo.faces.cli.consent import Yes, agreed
 from ireneo.faces.cli.options import AsJson, Stored
-from ireneo.faces.cli.prune import Yes, agreed
 from ireneo.faces.cli.stored import reading
 
 if TYPE_CHECKING:

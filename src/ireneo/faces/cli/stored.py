@@ -14,7 +14,8 @@ from ireneo.faces.cli.options import DEFAULT_DB
 T = TypeVar("T")
 BRANCH = "@"
 MAIN = "main"
-_TRIAL = Path(":memory:")
+TRIAL = Path(":memory:")
+"""Where it is tried whether something can be stored at all."""
 LISTED = 5
 """So many sessions are named where a name fits several."""
 
@@ -54,7 +55,7 @@ def writing(
 def tried(path: Path, space: str, work: Callable[[ireneo.Memory], Awaitable[T]]) -> T:
     """Do `work` as `writing` does; where it can't be done, no database is made for it."""
     if not path.exists():
-        writing(_TRIAL, space, work)
+        writing(TRIAL, space, work)
     return writing(path, space, work)
 
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 from ireneo.log.ids import digest
+from ireneo.memories.offered import MOST_BYTES
 from ireneo.memories.record import TRUST, Evidence, Kind, Period, Record
 
 SEAL = "as_exported"
@@ -113,6 +114,8 @@ def _misread(fault: msgspec.ValidationError) -> Misread:
 def _check(record: Record) -> None:
     if not record.text.strip():
         raise Misread("text", "It has no text; write what is to be remembered under the second line of +++.")
+    if len(record.text.encode()) > MOST_BYTES:
+        raise Misread("text", f"Its text is over {MOST_BYTES:,} bytes; keep what matters, and put the rest elsewhere.")
     for name in ("trust", "salience", "confidence"):
         if not 0 <= getattr(record, name) <= 1:
             raise Misread(name, f"{name} is {getattr(record, name)}; give a number from 0 to 1.")
