@@ -139,7 +139,20 @@ def test_a_row_stands_for_what_belongs_together() -> None:
     assert [first for first, _ in ends_of(context.view)] == [0, 0, 20, 26, 38, 39, 45, 47, 48, 49, 50, 51, 51, 51]
     names = [part.tier.name for part in parts_of(context, ends)]
     assert names == [
-        *("pinned", "story", "not summarised", "goal batch", "user", "turn block", "disputed", "user", "kept", "masked", "live", "user"),
+        *(
+            "pinned",
+            "story",
+            "not summarised",
+            "goal batch",
+            "user",
+            "turn block",
+            "disputed",
+            "user",
+            "kept",
+            "masked",
+            "live",
+            "user",
+        ),
         *("pinned", "pinned"),
     ]
 

@@ -144,7 +144,9 @@ def test_a_file_by_hand_is_a_word_of_its_user() -> None:
     async def main() -> None:
         there = memory()
         plain = MemoryFile(path="mine.md", data=b"+++\r\nkind = 'semantic'\r\n+++\r\nBo likes plums.\r\n")
-        line = MemoryFile(path="a.jsonl", data=b'\n{"kind":"episodic","text":"It rained.","at":"2026-01-02T00:00:00Z"}\n')
+        line = MemoryFile(
+            path="a.jsonl", data=b'\n{"kind":"episodic","text":"It rained.","at":"2026-01-02T00:00:00Z"}\n'
+        )
         for took in (MemoriesImported(new=2), MemoriesImported(known=2)):
             assert await there.import_memories([plain, line]) == took
         held = {text.strip(): record for text, record in (await records(there)).items()}

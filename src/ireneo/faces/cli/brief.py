@@ -14,7 +14,7 @@ from ireneo.faces.cli.asking import Asking
 from ireneo.faces.cli.options import AsJson, Embedder, Stored
 from ireneo.faces.cli.stored import existing, writing
 from ireneo.faces.cli.warnings import log_on_stderr
-from ireneo.faces.cli.words import counted, one_line, printable, short
+from ireneo.faces.cli.words import printable
 
 if TYPE_CHECKING:
     from ireneo.types import Brief, Reflected
@@ -31,7 +31,9 @@ class Cues(Struct, frozen=True, kw_only=True):
     task_type: Annotated[str, _cue("--task-type", "Which kind of task it is: it finds steps.")] = ""
     situation: Annotated[str, _cue("--situation", "How things stand: it finds what happened.")] = ""
     about_to: Annotated[str, _cue("--about-to", "What is done next: it finds what failed.")] = ""
-    task: Annotated[str | None, typer.Option("--task", metavar="NAME", help="Whose scratchpad stands in it.", show_default="none")] = None
+    task: Annotated[
+        str | None, typer.Option("--task", metavar="NAME", help="Whose scratchpad it shows.", show_default="none")
+    ] = None
     budget: Annotated[int, typer.Option("--budget", "-b", metavar="TOKENS", help="The most that it may cost.")] = 1_500
 
 

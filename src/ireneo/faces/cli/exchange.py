@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 Target = Annotated[
     str,
     typer.Argument(
-        metavar="PATH", help="A folder for Markdown files, one a memory; or FILE.jsonl, or - for lines on standard output."
+        metavar="PATH",
+        help="A folder for Markdown, a file each; FILE.jsonl, or - for standard output, for lines of JSON.",
     ),
 ]
 MARKDOWN = ".md"
@@ -49,7 +50,7 @@ def export(path: Target, db: Db = None, space: Space = DEFAULT_SPACE) -> None:
 
 def _export_lines(path: str, db: Path | None, space: str) -> None:
     async def work(memory: ireneo.Memory) -> Exported:
-        return [each async for each in memory.export_memories("jsonl")][0]
+        return await anext(memory.export_memories("jsonl"))
 
     made = reading(db, space, work)
     if path == STDIN:
@@ -158,6 +159,11 @@ def _read(files: Sequence[str]) -> Iterator[MemoryFile]:
 
 def told_of(done: MemoriesImported, path: Path) -> str:
     """What an import of memories did, for a reader."""
-    words = ((done.new, "new"), (done.grown, "with more evidence"), (done.edited, "edited"), (done.known, "known already"))
+    words = (
+        (done.new, "new"),
+        (done.grown, "with more evidence"),
+        (done.edited, "edited"),
+        (done.known, "known already"),
+    )
     parts = ", ".join(f"{number:,} {word}" for number, word in words if number)
     return f"  {counted(done.memories, 'memory', 'memories')} → {path}{f': {parts}' if parts else ''}\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +10,6 @@ import ireneo
 from ireneo.faces.cli.answers import write_json
 from ireneo.faces.cli.options import DEFAULT_SPACE, AsJson, Db, Space
 from ireneo.faces.cli.stored import reading
-from ireneo.faces.cli.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec import Struct
 
-import ireneo
 from ireneo.errors import BadInput
-from ireneo.faces.cli.answers import write_json
-from ireneo.faces.cli.consent import Yes, agreed
+from ireneo.faces.cli.consent import Yes
 from ireneo.faces.cli.options import AsJson, Stored
-from ireneo.faces.cli.stored import reading
 
 if TYPE_CHECKING:
-    from ireneo.types import Receipt
+    pass
 
 ONE = "Say what is to be forgotten with one of --subject, --session, --message, --memory and --everything."
 
@@ -31,7 +28,7 @@ class Goner(Struct, frozen=True, kw_only=True):
     session: Annotated[str, _what("--session", "ID", "A session, and what was made of it alone.")] = ""
     message: Annotated[str, _what("--message", "ID", "A message's words.")] = ""
     memory: Annotated[str, _what("--memory", "ID", "A memory.")] = ""
-    everything: Annotated[str, _what("--everything", "SPACE", "All of the space; its name says that this is meant.")] = ""
+    everything: Annotated[str, _what("--everything", "SPACE", "All of the space: give its name.")] = ""
 
     def given(self) -> dict[str, str]:
         """What was named. Raises BadInput unless it is one thing."""

@@ -23,11 +23,12 @@ Attribute = Annotated[
     str | None, typer.Option("--attribute", metavar="NAME", help="Only this of it.", show_default="all that is known")
 ]
 At = Annotated[
-    str | None, typer.Option("--at", metavar="TIME", help="Only what held then; a day means its end.", show_default="ever")
+    str | None,
+    typer.Option("--at", metavar="TIME", help="Only what held then; a day is its end.", show_default="ever"),
 ]
 Believed = Annotated[
     str | None,
-    typer.Option("--believed", metavar="TIME", help="As it was known then; a day means its end.", show_default="now"),
+    typer.Option("--believed", metavar="TIME", help="As it was known then; a day is its end.", show_default="now"),
 ]
 
 

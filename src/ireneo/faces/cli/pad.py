@@ -21,7 +21,9 @@ from ireneo.faces.cli.words import counted, one_line
 if TYPE_CHECKING:
     from ireneo.types import Pad, Remembered
 
-Task = Annotated[str, typer.Argument(metavar="TASK", help="The task's name; without one, all are listed.", show_default=False)]
+Task = Annotated[
+    str, typer.Argument(metavar="TASK", help="The task's name; without one, all are listed.", show_default=False)
+]
 DONE, OPEN = "[x] ", "[ ] "
 ENDS = "--finish and --drop end a scratchpad; give one of them, and nothing to write."
 NO_TASK = "Name the task whose scratchpad is meant."
@@ -34,7 +36,9 @@ def _line(name: str, help: str) -> object:
 class Written(Struct, frozen=True, kw_only=True):
     """What is to stand in it, all of it: what is not given stands there no longer."""
 
-    goal: Annotated[str, typer.Option("--goal", metavar="WORDS", help="What is to be reached.", show_default=False)] = ""
+    goal: Annotated[str, typer.Option("--goal", metavar="WORDS", help="What is to be reached.", show_default=False)] = (
+        ""
+    )
     plan: Annotated[list[str] | None, _line("--plan", "A step, with “[x] ” before it when done")] = None
     fact: Annotated[list[str] | None, _line("--fact", "What was found out")] = None
     question: Annotated[list[str] | None, _line("--question", "What is open")] = None
@@ -45,7 +49,9 @@ class Ending(Struct, frozen=True, kw_only=True):
 
     finish: Annotated[
         str | None,
-        typer.Option("--finish", metavar="OUTCOME", help="Keep its facts and this as memories, and end it.", show_default=False),
+        typer.Option(
+            "--finish", metavar="OUTCOME", help="Keep its facts and this as memories, and end it.", show_default=False
+        ),
     ] = None
     drop: Annotated[bool, typer.Option("--drop", help="End it, and keep nothing.")] = False
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import msgspec
@@ -22,9 +21,7 @@ from ireneo.faces.cli.times import asked
 if TYPE_CHECKING:
     from ireneo.types import Kind, Recalled
 
-Question = Annotated[
-    str, typer.Argument(metavar="TEXT", help="What is asked, in words.", show_default=False)
-]
+Question = Annotated[str, typer.Argument(metavar="TEXT", help="What is asked, in words.", show_default=False)]
 Each = Annotated[
     str,
     typer.Option(
@@ -42,7 +39,9 @@ class Wish(Struct, frozen=True, kw_only=True):
 
     kind: Annotated[
         str | None,
-        typer.Option("--kind", "-k", metavar="KIND", help="Only memories of this kind.", show_default="all, and messages"),
+        typer.Option(
+            "--kind", "-k", metavar="KIND", help="Only memories of this kind.", show_default="all, and messages"
+        ),
     ] = None
     limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="At most so many.")] = 10
     budget: Annotated[
@@ -132,7 +131,8 @@ def _questions(given: str) -> Iterator[str]:
     """The questions, as they come in; an empty one for a blank line."""
     label = "standard input" if given == STDIN else given
     try:
-        file = os.fdopen(os.dup(sys.stdin.fileno()), "rb") if given == STDIN else Path(given).open("rb")
+        # A copy of standard input, so that closing it closes nothing else.
+        file = open(os.dup(sys.stdin.fileno()) if given == STDIN else given, "rb")  # noqa: SIM115
     except FileNotFoundError:
         raise BadInput(f"There is no file {given}.") from None
     except OSError as fault:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 from msgspec import Struct
 
-import ireneo
 from ireneo.errors import BadInput
 from ireneo.faces.cli.answers import write_json
 from ireneo.faces.cli.options import STDIN, AsJson, Stored
@@ -48,7 +47,7 @@ class Telling(Struct, frozen=True, kw_only=True):
         ),
     ] = None
     subject: Annotated[str, _told("--subject", "NAME", "Of a fact: whom or what it is about.")] = ""
-    attribute: Annotated[str, _told("--attribute", "NAME", "Of a fact: what of the subject; a new value replaces it.")] = ""
+    attribute: Annotated[str, _told("--attribute", "NAME", "Of a fact: what of it; a new value replaces it.")] = ""
     value: Annotated[str, _told("--value", "WORDS", "Of a fact: the value alone, where the text says more.")] = ""
     task_type: Annotated[str, _told("--task-type", "NAME", "Of steps: for which kind of task.")] = ""
     name: Annotated[str, _told("--name", "NAME", "Of steps: what they are called; new ones are a new version.")] = ""

@@ -38,9 +38,7 @@ def reading(given: Path | None, space: str, work: Callable[[ireneo.Memory], Awai
     return writing(existing(given), space, work)
 
 
-def writing(
-    path: Path, space: str, work: Callable[[ireneo.Memory], Awaitable[T]], *, embedder: str | None = None
-) -> T:
+def writing(path: Path, space: str, work: Callable[[ireneo.Memory], Awaitable[T]], *, embedder: str | None = None) -> T:
     """Do `work` on the memory in the database at `path`, which is made when it is not there."""
     # Not imported with the module: a command that only reads a file starts sooner by a fifth.
     import asyncio

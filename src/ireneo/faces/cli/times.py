@@ -45,7 +45,7 @@ def _moment(given: str | None, of_day: time) -> datetime | None:
         return moment if moment.tzinfo else moment.astimezone()
     except (ValueError, OverflowError):
         raise BadInput(
-            f"{given!r} is no time; write 2026-05-03, '2026-05-03 18:30', 2026-05-03T18:30+02:00, now, today or yesterday."
+            f"{given!r} is no time; write 2026-05-03, '2026-05-03 18:30', 2026-05-03T18:30+02:00, today or yesterday."
         ) from None
 
 
