@@ -149,7 +149,7 @@ def test_a_file_by_hand_is_a_word_of_its_user() -> None:
         )
         for took in (MemoriesImported(new=2), MemoriesImported(known=2)):
             assert await there.import_memories([plain, line]) == took
-        held = {text.strip(): record for text, record in (await records(there)).items()}
+        held = await records(there)
         assert held["It rained."].at == datetime(2026, 1, 2, tzinfo=UTC)
         assert held["Bo likes plums."].origin == "user"
 

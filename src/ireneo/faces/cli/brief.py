@@ -56,8 +56,8 @@ def brief(*, cues: Cues, as_json: AsJson = False, embedder: Embedder = None, sto
     made = writing(existing(stored.db), stored.space, work, embedder=embedder)
     if as_json:
         write_json(made)
-    elif made.text:
-        sys.stdout.write(f"{printable(made.text).rstrip()}\n")
+    elif made.markdown:
+        sys.stdout.write(f"{printable(made.markdown).rstrip()}\n")
     else:
         sys.stdout.write("  No memory answers to that.\n")
 

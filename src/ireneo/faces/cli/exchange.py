@@ -21,7 +21,7 @@ from ireneo.faces.cli.warnings import warn
 from ireneo.faces.cli.words import counted
 
 if TYPE_CHECKING:
-    from ireneo.types import Exported, MemoriesImported, MemoryFile
+    from ireneo.types import Exported, MemoriesImported, MemoryFault, MemoryFile
 
 Target = Annotated[
     str,
@@ -130,7 +130,7 @@ def take_memories(files: Sequence[str], path: Path, space: str) -> MemoriesImpor
     """Store the memories in files. No database is made where none can be read."""
     if path.exists():
         return _take(files, path, space)
-    unread = []
+    unread: list[MemoryFault] = []
     for place, file in enumerate(files):
         tried = _take([file], TRIAL, space)
         if tried.memories:

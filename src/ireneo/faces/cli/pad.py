@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 Task = Annotated[
     str, typer.Argument(metavar="TASK", help="The task's name; without one, all are listed.", show_default=False)
 ]
-DONE, OPEN = "[x] ", "[ ] "
 ENDS = "--finish and --drop end a scratchpad; give one of them, and nothing to write."
 NO_TASK = "Name the task whose scratchpad is meant."
 
@@ -77,33 +76,24 @@ def pad(task: Task = "", as_json: AsJson = False, *, written: Written, ending: E
 
 def _show(task: str, stored: Stored, *, as_json: bool) -> None:
     async def work(memory: ireneo.Memory) -> list[Pad]:
-        pads = list(await memory.pads())
-        return [pad for pad in pads if pad.task == task] if task else pads
+        if not task:
+            return list(await memory.pads())
+        pad = await memory.scratchpad(task).read()
+        return [pad] if pad else []
 
     pads = writing(existing(stored.db), stored.space, work)
     if as_json:
         write_json((pads[0] if pads else None) if task else pads)
     elif not pads:
-        of_task = f"Task {task}" if task else f"Space {stored.space}"
-        _say(f"{of_task} has no scratchpad.")
+        _say(f"Task {task} has no scratchpad." if task else f"No task of space {stored.space} has a scratchpad.")
     else:
         sys.stdout.write("\n".join(_shown(pad) for pad in pads))
 
 
 def _write(task: str, written: Written, stored: Stored, *, as_json: bool) -> None:
-    # The name is there when the first scratchpad is written, so that a bad one makes no database.
-    from ireneo.types import Item
-
-    def item(step: str) -> Item:
-        done = step.lower().startswith(DONE)
-        return Item(text=step[len(DONE) :] if done or step.startswith(OPEN) else step, done=done)
-
     async def work(memory: ireneo.Memory) -> Pad:
         return await memory.scratchpad(task).write(
-            goal=written.goal,
-            plan=[item(step) for step in written.plan or ()],
-            facts=written.fact or (),
-            questions=written.question or (),
+            goal=written.goal, plan=written.plan or (), facts=written.fact or (), questions=written.question or ()
         )
 
     made = tried(database(stored.db), stored.space, work)
@@ -114,15 +104,18 @@ def _write(task: str, written: Written, stored: Stored, *, as_json: bool) -> Non
 
 
 def _finish(task: str, outcome: str, stored: Stored, *, as_json: bool) -> None:
-    async def work(memory: ireneo.Memory) -> Sequence[Remembered]:
-        return await memory.scratchpad(task).finish(outcome)
+    async def work(memory: ireneo.Memory) -> tuple[bool, Sequence[Remembered]]:
+        pad = memory.scratchpad(task)
+        return await pad.read() is not None, await pad.finish(outcome)
 
-    done = writing(existing(stored.db), stored.space, work)
+    there, done = writing(existing(stored.db), stored.space, work)
     if as_json:
         write_json([remembered_answer(each) for each in done])
-        return
-    sys.stdout.write("".join(told_of(each) for each in done))
-    _say(f"The scratchpad of {task} is gone; {counted(len(done), 'memory', 'memories')} stand for it.")
+    elif not there:
+        _say(f"Task {task} has no scratchpad; nothing was remembered.")
+    else:
+        sys.stdout.write("".join(told_of(each) for each in done))
+        _say(f"The scratchpad of {task} is gone; {counted(len(done), 'memory', 'memories')} came of it.")
 
 
 def _drop(task: str, stored: Stored, *, as_json: bool) -> None:

@@ -58,7 +58,7 @@ def read_markdown(data: bytes, now: datetime) -> Entry | Unread:
         sentence = _LINE.sub("", str(fault)).removesuffix("(at end of document)").strip()
         return Unread(line=line, message=f"The front matter is no TOML there: {sentence[:1].lower()}{sentence[1:]}.")
     except Misread as fault:
-        line = front.count("\n") + 3 if fault.name == "text" else line_of(front, fault.name)
+        line = front.count("\n") + 4 if fault.name == "text" else line_of(front, fault.name)
         return Unread(line=line, message=str(fault))
 
 
@@ -67,6 +67,9 @@ def _parted(text: str) -> tuple[str, str] | None:
     first, _, rest = text.partition("\n")
     if first.rstrip() != FENCE:
         return None
+    if first.endswith("\r"):
+        # We never end that line so: an editor, or git on its way to Windows, has changed how all of them end.
+        rest = rest.replace("\r\n", "\n")
     begin = 0
     while begin < len(rest):
         end = rest.find("\n", begin)
@@ -74,7 +77,7 @@ def _parted(text: str) -> tuple[str, str] | None:
         if line.rstrip() == FENCE:
             body = "" if end < 0 else rest[end + 1 :]
             # A memory's file ends with one line break that is not its own.
-            return rest[:begin].removesuffix("\n").removesuffix("\r"), body.removesuffix("\n")
+            return rest[:begin].removesuffix("\n"), body.removesuffix("\n")
         if end < 0:
             return None
         begin = end + 1
