@@ -15,35 +15,30 @@ from msgspec.structs import replace
 
 from ireneo.context.compose import Composed, all_in_one, close_loose, live, one_block, with_blocks, with_masks
 from ireneo.context.cover import choose_edge, is_cramped, next_to_open, opened, split_system, too_fine
-from ireneo.context.forest import RowItem, cover_row, grow
+from ireneo.context.forest import RowItem, cover_row
+from ireneo.context.last_turns import last_turns
 from ireneo.context.needs import (
     Answer,
     Assembled,
     Assembling,
     Keep,
-    KnownRow,
     Made,
     Mark,
     Need,
     NeedParts,
-    NeedPath,
-    NeedRow,
     NeedTexts,
     Recall,
 )
 from ireneo.context.plan_rebuild import RebuildTo, Stay, decide, first_target, idle_seconds, whole
-from ireneo.context.policy import Policy
+from ireneo.context.reading import read_path, read_row, read_tail
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
-from ireneo.log.atoms import atoms, torn
 from ireneo.log.branch import Head
 from ireneo.log.loops import loop_runs
 from ireneo.log.message import Message
 
 MASKABLE = 12
 """Outputs are most of a run, but hardly ever more than eleven twelfths of it: longer paths are not tried with masks."""
-TAIL = 64
-"""Messages that are read at a time from the end of a path to find where it stops being live."""
 WIDENINGS = 3
 """How often what the blocks leave of the room is given to the live part."""
 SPARE_SHARE = 0.15
@@ -54,16 +49,20 @@ def assemble(head: Head, mark: Mark | None, terms: Terms) -> Assembling:
     """Make the context of the path to `head` on these `terms`; `mark` is that of the last rebuild on this path."""
     budget, policy = terms.budget, terms.policy
     if head.total_tokens <= budget and not policy.eager:
-        messages = yield from _path(0, head.position)
+        messages = yield from read_path(0, head.position)
         composed = live(messages, terms)
         if composed.tokens <= budget:
             return Assembled(composed=composed, mark=None, why=whole(composed.tokens, budget))
+    if policy.cuts:
+        cut = yield from last_turns(head, terms)
+        _, why = first_target(head.total_tokens, budget, 1.0, None)
+        return Assembled(composed=cut, mark=None, why=why)
     if mark is not None and not terms.rebuild and not _newly_disputed(mark, terms):
         frozen = cast("Composed | None", (yield Recall(mark)))
         if frozen is None:
             frozen, _ = yield from _rebuild(mark.at_position, mark.target_tokens, terms, mark.taken_up)
             yield Keep(mark, frozen)
-        since = yield from _path(mark.at_position + 1, head.position)
+        since = yield from read_path(mark.at_position + 1, head.position)
         grown = frozen.followed_by(since, mark.at_position, terms)
         decision = _decide(frozen.tokens, grown.tokens - frozen.tokens, since, terms)
         if isinstance(decision, Stay):
@@ -109,7 +108,7 @@ def _rebuild(
         disputes = tuple(note for note in terms.notes if note.kind != "dispute" or note.id in known)
         terms = replace(terms, notes=disputes)
     live_tokens = int(target * terms.policy.live_share)
-    tail = yield from _tail(last, max(live_tokens, 1), terms.policy)
+    tail = yield from read_tail(last, max(live_tokens, 1), terms.policy)
     blocks = yield from _tiers(tail, target, terms, known)
     yield Made(blocks.made)
     return replace(blocks.composed, in_loop=loop_runs(tail)), (*blocks.texts, *heard)
@@ -126,7 +125,7 @@ def _tiers(
             return eager
     edge = tail[choose_edge(tail, live_tokens, terms.policy)].position
     if tail[-1].total_tokens <= target or edge * 20 < target:
-        messages = yield from _path(0, last)
+        messages = yield from read_path(0, last)
         if sum(message.tokens for message in messages) <= target * MASKABLE:
             masked = with_masks(messages, edge, target, terms)
             if masked.tokens <= target:
@@ -138,7 +137,7 @@ def _tiers(
             break
         # The past has said what it has to say: what is left is for more of the newest turns, verbatim.
         live_tokens += free - free // 10
-        tail = yield from _tail(last, live_tokens, terms.policy)
+        tail = yield from read_tail(last, live_tokens, terms.policy)
     return blocks
 
 
@@ -156,7 +155,7 @@ def _with_blocks(
     """Show all but the newest `live_tokens` as blocks, as fine as there is room for."""
     policy = terms.policy
     newest = tail[choose_edge(tail, live_tokens, policy) :]
-    row = yield from _row(newest[0].position - 1, newest, policy)
+    row = yield from read_row(newest[0].position - 1, newest, policy)
     row, made = close_loose(row, policy)
     size = sum(message.tokens for message in newest)
     room = target - min(size, max(live_tokens, target // 4))
@@ -202,7 +201,7 @@ def _eager(
 ) -> Generator[Need, Answer, _Blocks | None]:
     """Summarise what is old enough, whether or not the budget asks for it; None where that is not enough to fit."""
     newest = tail[choose_edge(tail, 0, terms.policy) :]
-    row = yield from _row(newest[0].position - 1, newest, terms.policy)
+    row = yield from read_row(newest[0].position - 1, newest, terms.policy)
     # What waits for its block stays as it is: blocks are made of enough calls, or not at all.
     waiting: list[Message] = []
     while row and isinstance(last := row[-1], Message):
@@ -214,35 +213,3 @@ def _eager(
     if size > target // 2 or composed.tokens > target:
         return None
     return _Blocks(composed=composed, texts=_written(row))
-
-
-def _row(last: int, newest: Sequence[Message], policy: Policy) -> Generator[Need, Answer, list[RowItem]]:
-    if last < 0:
-        return []
-    known = cast("KnownRow", (yield NeedRow(last)))
-    growth = grow(known.row, known.following, policy, then=atoms(newest)[0])
-    yield Made(growth.made)
-    return list(growth.row)
-
-
-def _tail(last: int, tokens: int, policy: Policy) -> Generator[Need, Answer, list[Message]]:
-    """Read from the end of the path until the live part is surely in it, and one atom more."""
-    first = last + 1
-    tail: list[Message] = []
-    while first > 0:
-        begin = max(first - TAIL, 0)
-        tail = [*(yield from _path(begin, first - 1)), *tail]
-        first = begin
-        # What may be the end of an atom that begins before is no place to cut.
-        sound = tail[torn(tail) :] if first else tail
-        enough = sum(message.tokens for message in sound) > tokens and len(sound) > policy.keep_messages
-        if enough and len(atoms(sound)) > 2 and choose_edge(sound, tokens, policy) > 0:
-            return sound
-    return tail
-
-
-def _path(first: int, last: int) -> Generator[Need, Answer, list[Message]]:
-    if last < first:
-        return []
-    answer = yield NeedPath(first, last)
-    return list(cast("Sequence[Message]", answer))

@@ -16,6 +16,7 @@ from ireneo.context import constraint_words as words
 from ireneo.context.summary import Line
 from ireneo.context.thread import ThreadKind
 from ireneo.log.annotation import Annotation
+from ireneo.log.echo import without_recalled
 from ireneo.log.message import PINS_TAG, Message, Text
 
 BY_HAND = 5.0
@@ -50,7 +51,7 @@ def find_pins(message: Message) -> list[Line]:
     if message.role not in ("user", "system") or draft.origin != "spoken" or _is_story(message):
         return []
     out: dict[str, Line] = {}
-    for sentence in _sentences(draft.text):
+    for sentence in _sentences(without_recalled(draft.text)):
         strength = _strength(sentence)
         if strength:
             text = sentence if len(sentence) <= MAX_CHARACTERS else _binding_clause(sentence)
@@ -64,7 +65,7 @@ def find_lifts(message: Message) -> list[Line]:
         return []
     return [
         _line(message, sentence, 1.0)
-        for sentence in _sentences(message.draft.text)
+        for sentence in _sentences(without_recalled(message.draft.text))
         if words.LIFT.search(sentence) and len(sentence) <= MAX_CHARACTERS and not sentence.endswith("?")
     ]
 

@@ -55,6 +55,8 @@ class Policy(Struct, frozen=True, kw_only=True):
     """Of what a rebuild leaves, so much at the least is the newest turns, verbatim."""
     keep_messages: int = 0
     """This many of the newest messages stay out of every summary (0: the budget alone decides)."""
+    cuts: bool = False
+    """What has no room is left out, and the view says so, instead of being summarised."""
     eager: bool = False
     """Old work is summarised even where the budget has room for it."""
     excluded_tools: frozenset[str] = frozenset()
@@ -95,7 +97,8 @@ class Policy(Struct, frozen=True, kw_only=True):
             seen = f"/as/{_written(self.seen_by)}" if self.seen_by else ""
             return f"offline-1/{kind}/{sizes}{seen}"
         tools = "".join(f"-{tool}" for tool in sorted(self.excluded_tools))
-        return f"offline-1/{self.name}{tools}"
+        # What is left out has summaries all the same, for the pins in them: those of the agent's work.
+        return f"offline-1/{'coding' if self.cuts else self.name}{tools}"
 
 
 CODING = Policy(name="coding")
@@ -108,7 +111,9 @@ STORY = Policy(name="story", pyramid=Pyramid(), live_share=0.4)
 """A story or a conversation without end: coarse past, fine present, live now."""
 RUNNING = Policy(name="running", pyramid=Pyramid(running=True), live_share=0.4)
 """One summary of everything, folded again and again, as many systems do it: there to be measured against."""
-PRESETS = {policy.name: policy for policy in (CODING, FORGE, STORY, RUNNING)}
+SCRATCHPAD = Policy(name="scratchpad", cuts=True)
+"""The agent keeps its own understanding: pins, the scratchpad and the last turns are sent, and the rest is left out."""
+PRESETS = {policy.name: policy for policy in (CODING, FORGE, STORY, RUNNING, SCRATCHPAD)}
 
 
 def story_of(family: str) -> Policy | None:

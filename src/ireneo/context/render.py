@@ -8,7 +8,7 @@ from ireneo.context.summary import Line, SectionName, Summary
 from ireneo.log.ids import short
 from ireneo.log.message import BLOCK_TAGS
 
-TURN_TAG, GOAL_TAG, _ = BLOCK_TAGS
+TURN_TAG, GOAL_TAG = BLOCK_TAGS[:2]
 
 HEADINGS: dict[SectionName, str] = {
     "goal": "Goal Arc",

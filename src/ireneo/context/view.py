@@ -35,13 +35,14 @@ MAX_DOUBT = 240
 FILLS = 3
 """How often what turned out to be left is filled again."""
 
-What = Literal["message", "masked", "summary", "waiting", "pins"]
+What = Literal["message", "masked", "summary", "waiting", "left out", "pins", "pad"]
 
 
 class Shown(Struct, frozen=True, kw_only=True):
     """One place of a context.
 
-    A message as it is or shortened, a masked one, a summary, what waits to be summarised, or the pins that stand.
+    A message as it is or shortened, a masked one, a summary, what waits to be summarised, what a budget cut leaves
+    out, the pins that stand, or the scratchpad.
     """
 
     what: What

@@ -31,6 +31,7 @@ from ireneo.engine.compact import TRIES, check_budget, narrower
 from ireneo.engine.encode import Context, encode, excess, make_context
 from ireneo.engine.keep import keep
 from ireneo.engine.known import known_row
+from ireneo.engine.padding import Padding, room_for
 from ireneo.engine.texts import best_texts
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.log.branch import Head, SessionKey
@@ -40,6 +41,15 @@ from ireneo.prompts.voices import Voice
 
 CACHED = 16
 """Rebuilt contexts that are kept at hand; each is as large as its budget."""
+
+
+class Cached:
+    """What a session keeps at hand between two contexts."""
+
+    def __init__(self, task: str) -> None:
+        """Begin with nothing; `task` is the one whose scratchpad is shown."""
+        self.composed = ComposedCache()
+        self.pads = Padding(task)
 
 
 class ComposedCache:
@@ -69,26 +79,27 @@ async def context(
     chat: ChatFormat,
     terms: Terms,
     voice: Voice,
-    cache: ComposedCache,
+    cached: Cached,
 ) -> Context:
     """Cut the path to the branch's head to a budget; never calls a model, and shows the best there is now.
 
     What had to be summarised on the way, and the mark of a rebuild, are stored, so that the next context goes on
     from there. The notes along the path are read here; those of `terms` are not heeded.
     """
-    budget, count = terms.budget, terms.count
+    budget, count, pads = terms.budget, terms.count, cached.pads
     check_budget(budget)
     async with store.read() as tx:
         head = await tx.log.head(key, branch)
         if head is None:
             return make_context(budget, 0, chat, chat.encode(()), (), count)
         terms = replace(terms, notes=tuple(await tx.annotations.on_path(key, head.id)), thinking=chat.thinking)
-        driver = Driver(tx, key, head, terms, voice, cache)
+        driver = Driver(tx, key, head, terms, voice, cached.composed)
         mark = await driver.mark(budget)
-        target = budget
+        pad = await pads.shown(tx, key.space, budget, count)
+        target = budget - room_for(pad, terms)
         for left in reversed(range(TRIES)):
             assembled = await driver.drive(target, mark)
-            shown = assembled.composed.shown
+            shown = pads.put(assembled.composed.shown, pad if left else None, head, terms)
             payload = encode(shown, await driver.whole(shown), chat)
             over = excess(payload, budget, chat, count)
             if over <= 0:

@@ -52,6 +52,8 @@ class Context(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Rules of the format that the list breaks; empty unless a fault of ours is at work."""
     pins: tuple[ViewRow, ...] = ()
     """What is pinned and stands in no message that is shown."""
+    pad: ViewRow | None = None
+    """The scratchpad of the task at hand, where one is shown."""
     explained: Explained | None = None
     """Why it was kept or rebuilt, and what that costs, where that was asked for."""
     behind: int = 0
@@ -77,6 +79,7 @@ def make_context(
         system=payload.system,
         view=view_rows(shown),
         pins=pin_rows(shown),
+        pad=pad_row(shown),
         violations=tuple(chat.validate(payload)),
     )
 
@@ -117,12 +120,17 @@ def _characters(draft: Draft) -> int:
 
 def view_rows(shown: Sequence[Shown]) -> tuple[ViewRow, ...]:
     """The view of the path: each message of it stands in one row."""
-    return _rows(each for each in shown if each.what != "pins")
+    return _rows(each for each in shown if each.what not in ("pins", "pad"))
 
 
 def pin_rows(shown: Sequence[Shown]) -> tuple[ViewRow, ...]:
     """The view of the pins, which stand for no message."""
     return _rows(each for each in shown if each.what == "pins")
+
+
+def pad_row(shown: Sequence[Shown]) -> ViewRow | None:
+    """The view of the scratchpad, which stands for no message."""
+    return next(iter(_rows(each for each in shown if each.what == "pad")), None)
 
 
 def _rows(shown: Iterable[Shown]) -> tuple[ViewRow, ...]:

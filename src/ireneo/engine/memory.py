@@ -6,6 +6,9 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
 from ireneo.context.policy import Policy
 from ireneo.context.policy import preset as preset_named
+from ireneo.engine import brief as briefs
+from ireneo.engine import scratchpad as scratchpads
+from ireneo.engine.brief import BUDGET, Cue
 from ireneo.engine.doctor.examine import examine
 from ireneo.engine.doctor.finding import Finding
 from ireneo.engine.exchange import (
@@ -20,13 +23,16 @@ from ireneo.engine.imports import Imported, import_session
 from ireneo.engine.joined import JoinedImport
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
 from ireneo.engine.means import Means
+from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.session import Session
 from ireneo.engine.work.loop import Works
 from ireneo.engine.work.worked import Worked
 from ireneo.errors import SessionNotFound
 from ireneo.formats.logs.format import LogFormat, StraightFormat
 from ireneo.log.branch import MAIN, SessionKey
+from ireneo.memories.brief import Brief
 from ireneo.memories.exchange.recognised import recognised
+from ireneo.memories.scratchpad import Pad
 from ireneo.ports.store import SessionInfo
 
 
@@ -39,17 +45,18 @@ class Memory:
         self._means = means
         self._store = means.store
 
-    async def session(self, id: str, *, branch: str = MAIN, must_exist: bool = False) -> Session:
+    async def session(self, id: str, *, branch: str = MAIN, must_exist: bool = False, task: str = "") -> Session:
         """The session called `id`, on one of its branches; it is made by its first append.
 
-        With `must_exist`, raises SessionNotFound where it was not made yet.
+        Its contexts show the scratchpad of `task`, or of the task that is called as the session is. With `must_exist`,
+        raises SessionNotFound where it was not made yet.
         """
         key = SessionKey(self.space, id)
         async with self._store.read() as tx:
             info = await tx.sessions.get(key)
         if info is None and must_exist:
             raise SessionNotFound(f"There is no session {id!r} in space {self.space!r}; see `ireneo sessions`.")
-        session = Session(self._means, key, branch, info.source if info else None)
+        session = Session(self._means, key, branch, info.source if info else None, task)
         if must_exist:
             await session.check()
         return session
@@ -133,6 +140,33 @@ class Memory:
         """
         now = self._means.clock.now()
         return await examine(self._store, self.space, now, mend=mend, quick=quick, told=told)
+
+    def scratchpad(self, task: str) -> Scratchpad:
+        """The scratchpad of a task: the contexts of the session called `task` show it. Raises BadInput for no name."""
+        return Scratchpad(self._means, self.space, task)
+
+    async def pads(self) -> Sequence[Pad]:
+        """Every scratchpad of the space, the one that was written last standing first."""
+        return await scratchpads.pads(self._means, self.space)
+
+    async def brief(
+        self,
+        *,
+        goal: str = "",
+        task_type: str = "",
+        situation: str = "",
+        about_to: str = "",
+        task: str | None = None,
+        budget: int = BUDGET,
+    ) -> Brief:
+        """What a turn is given of all four kinds at once, with the scratchpad of `task`, in `budget` tokens.
+
+        Procedures of just this `task_type`, facts for the `goal`, episodes like the `situation` (the goal, where none
+        is given), failures of the action `about_to` be taken and for the goal. No model is asked. What is shown is
+        marked as used. Raises BadInput under 64 tokens.
+        """
+        cue = Cue(goal=goal, task_type=task_type, situation=situation, about_to=about_to)
+        return await briefs.brief(self._means, self.space, cue, task, budget)
 
     async def close(self) -> None:
         """Let go of the store."""

@@ -21,7 +21,7 @@ from ireneo.engine import prune as pruning
 from ireneo.engine import summarise as summarising
 from ireneo.engine import tree as seeing
 from ireneo.engine.append import Appended
-from ireneo.engine.context import ComposedCache
+from ireneo.engine.context import Cached
 from ireneo.engine.encode import Context
 from ireneo.engine.expand import Expanded
 from ireneo.engine.given import DEFAULT_FORMAT, Given, decode_given
@@ -57,15 +57,16 @@ MAX_TEXTS = 1_000_000
 class Session:
     """A conversation or a run, on one of its branches; made by `Memory.session`."""
 
-    def __init__(self, means: Means, key: SessionKey, branch: str, source: str | None) -> None:
-        """Name the place; nothing is read yet."""
+    def __init__(self, means: Means, key: SessionKey, branch: str, source: str | None, task: str = "") -> None:
+        """Name the place; nothing is read yet. Contexts show the scratchpad of `task`, of none that of the id."""
         self.key = key
         self.branch = branch
+        self.task = task or key.session
         self._means = means
         self._store = means.store
         self._count = means.count
         self._source = source
-        self._cache = ComposedCache()
+        self._cached = Cached(self.task)
         self._tellings: TellingCache | None = None
         self._asked_at: datetime | None = None
 
@@ -130,9 +131,10 @@ class Session:
         if policy.pyramid is not None:
             told = voice_of(policy, self._means.story_voice)
             self._tellings = self._tellings or TellingCache(terms)
-            found = await story_context(self._store, self.key, self.branch, chat, terms, told, self._tellings)
+            kept, pads = self._tellings, self._cached.pads
+            found = await story_context(self._store, self.key, self.branch, chat, terms, told, kept, pads)
             return found if explain else replace(found, explained=None)
-        found = await cutting.context(self._store, self.key, self.branch, chat, terms, self._means.voice, self._cache)
+        found = await cutting.context(self._store, self.key, self.branch, chat, terms, self._means.voice, self._cached)
         return found if explain else replace(found, explained=None)
 
     async def summarise(self, budget: int, *, preset: str | Policy | None = None) -> AsyncIterator[Summarised]:
@@ -215,7 +217,7 @@ class Session:
     async def fork(self, name: str, *, at: str | None = None) -> Session:
         """Make the branch `name` at the message `at` (the head, where none is given), and stand on it."""
         await branches.fork(self._store, self.key, self.branch, name, at)
-        return Session(self._means, self.key, name, self._source)
+        return Session(self._means, self.key, name, self._source, self.task)
 
     async def branches(self) -> Mapping[str, Head | None]:
         """Where each branch stands. Raises SessionNotFound before the first append."""

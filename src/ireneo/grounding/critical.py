@@ -9,6 +9,7 @@ from ireneo.grounding.artifacts import artifacts
 from ireneo.grounding.claims import claims
 from ireneo.grounding.normal import straight
 from ireneo.grounding.sources import call_text
+from ireneo.log.echo import without_recalled
 from ireneo.log.message import Call, Message, Result
 from ireneo.log.outcome import derive_failed
 from ireneo.log.running import runs_something
@@ -53,7 +54,7 @@ def critical(messages: Sequence[Message], limit: int = MAX_CRITICAL) -> list[str
     results = {result.call_id: result for message in messages for result in message.draft.results}
     for message in messages:
         if message.role == "user" and message.draft.origin == "spoken":
-            for name in _named_by_user(message.text):
+            for name in _named_by_user(without_recalled(message.text)):
                 add(name, _USER)
         for call in message.draft.calls:
             result = results.get(call.id)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ireneo.log.message import BLOCK_TAGS
+from ireneo.log.message import BLOCK_TAGS, BRIEF_TAG, PAD_TAG, PINS_TAG
 
 OPEN, CLOSE = "⟦quoted: ", "⟧"
 """What marks a span as quoted. It says nothing itself, and is closed by nothing inside it."""
 
-TAGS = (*BLOCK_TAGS, "[PINNED]")
+TAGS = (*BLOCK_TAGS, PINS_TAG, PAD_TAG, BRIEF_TAG)
 """What our own blocks begin with: no tool may write one."""
 
 _MARK = rf"{re.escape(OPEN)}[^⟦⟧\n]*{CLOSE}"

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
+from ireneo.log.echo import said_in
 from ireneo.log.message import Call, Message, is_own_block, texts
 
 
 def source_texts(messages: Iterable[Message]) -> list[str]:
     """The texts of `messages` in order, calls as their arguments read, and the day and hour of each.
 
-    Thinking is left out, and so is another tool's compaction, which is evidence for nothing.
+    Thinking is left out, and so are another tool's compaction and what memory recalled, which are evidence for nothing.
     """
     return [text for message in messages for text in _of_message(message) if text]
 
 
 def _of_message(message: Message) -> Iterator[str]:
-    draft = message.draft
+    draft = said_in(message.draft)
     if draft.origin == "summary" and not is_own_block(draft):
         return
     if draft.at is not None:

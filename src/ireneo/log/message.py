@@ -18,10 +18,13 @@ Origin = Literal["spoken", "injected", "summary"]
 opens no turn; or another tool's compaction, which is never evidence for anything."""
 
 
-BLOCK_TAGS = ("[SUMMARIZED]", "[GOAL BATCH]", "[STORY]")
+BLOCK_TAGS = ("[SUMMARIZED]", "[GOAL BATCH]", "[STORY]", "[LEFT OUT]")
 """What a block of ours begins with: it tells a reader that this is reconstructed, and us that a list was cut before."""
 PINS_TAG = "[PINNED]"
 """What the constraints that stand begin with, where they are shown together."""
+PAD_TAG = "[SCRATCHPAD]"
+BRIEF_TAG = "[BRIEF]"
+"""What a scratchpad and a brief begin with, where they are shown; `ireneo.log.echo` finds them again."""
 
 
 class Text(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="text"):

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.errors import BadInput
+from ireneo.log.echo import fenced, harmless
+from ireneo.log.message import PAD_TAG
 
 PAD_TOKENS = 300
 """What a scratchpad may cost."""
+MAX_TASK = 200
+"""Characters that the name of a task may have."""
+_DONE, _OPEN = "- [x] ", "- [ ] "
+_BOXES = {"[x]": True, "[X]": True, "[ ]": False}
+
+Count = Callable[[str], int]
+"""Counts the tokens of a text."""
 
 
 class Item(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -28,3 +41,117 @@ class Pad(Struct, frozen=True, kw_only=True, omit_defaults=True):
     questions: tuple[str, ...] = ()
     """What is open."""
     written: datetime
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is written on it."""
+        return not (self.goal or self.plan or self.facts or self.questions)
+
+
+def checked_task(task: str) -> str:
+    """The name of a task without the blanks around it. Raises BadInput where it is none."""
+    name = task.strip()
+    if not name or len(name) > MAX_TASK or "\n" in name:
+        raise BadInput(f"Name the task in one line of at most {MAX_TASK} characters, not {name[:40]!r}.")
+    return name
+
+
+def item(given: Item | str) -> Item:
+    """A step of a plan as a caller gives it: itself, or its words, behind ``[x]`` or ``[ ]`` where that is told."""
+    if isinstance(given, Item):
+        return Item(text=_line(given.text), done=given.done)
+    words = _line(given).removeprefix("- ").strip()
+    done = _BOXES.get(words[:3])
+    return Item(text=words) if done is None else Item(text=words[3:].strip(), done=done)
+
+
+def checked_pad(pad: Pad, count: Count) -> Pad:
+    """`pad` with each part trimmed, each item in one line and empty ones left out. Raises BadInput over the cap."""
+    trimmed = replace(
+        pad,
+        task=checked_task(pad.task),
+        goal=_line(pad.goal),
+        plan=tuple(each for each in map(item, pad.plan) if each.text),
+        facts=tuple(filter(None, map(_line, pad.facts))),
+        questions=tuple(filter(None, map(_line, pad.questions))),
+    )
+    tokens = count(pad_text(trimmed))
+    if tokens > PAD_TOKENS:
+        costs = {name: count("\n".join(lines)) for name, lines in _parts(trimmed).items()}
+        largest = max(costs, key=lambda name: costs[name])
+        raise BadInput(
+            f"The scratchpad costs {tokens:,} tokens, {tokens - PAD_TOKENS:,} over its cap of {PAD_TOKENS}; "
+            f"its largest part is the {largest} with {costs[largest]:,}: shorten that."
+        )
+    return trimmed
+
+
+def pad_text(pad: Pad) -> str:
+    """What is written on it as Markdown, empty parts left out."""
+    return "\n".join(line for lines in _parts(pad).values() for line in lines)
+
+
+def pad_within(pad: Pad, room: int, count: Count) -> list[str]:
+    """Its lines in so many tokens; what has no room is left out, the least needed first, and it is said how much.
+
+    Done steps go first, then facts and questions, the oldest of each; the goal and the open steps stay longest. Empty
+    where there is no room for anything.
+    """
+    left_out = 0
+    shorter = pad
+    while not shorter.is_empty:
+        lines = pad_text(shorter).splitlines()
+        if left_out:
+            lines.append(f"({left_out} more {'line has' if left_out == 1 else 'lines have'} no room here.)")
+        if count("\n".join(lines)) <= room:
+            return lines
+        shorter, left_out = _with_less(shorter), left_out + 1
+    return []
+
+
+def pad_block(pad: Pad, room: int, count: Count) -> str:
+    """It as a context shows it, as a block of ours in so many tokens; empty where there is no room for anything."""
+    frame = count(fenced(PAD_TAG, ())) + 1
+    while room > frame and (lines := pad_within(pad, room - frame, count)):
+        text = fenced(PAD_TAG, lines)
+        if (over := count(text) - room) <= 0:
+            return text
+        # Words cost a little more together than each alone.
+        frame += over
+    return ""
+
+
+def _parts(pad: Pad) -> dict[str, list[str]]:
+    """The lines of each part that has some, by its name."""
+    plan = [f"{_DONE if each.done else _OPEN}{harmless(each.text)}" for each in pad.plan]
+    facts = [f"- {harmless(fact)}" for fact in pad.facts]
+    questions = [f"- {harmless(question)}" for question in pad.questions]
+    parts = {
+        "goal": [f"Goal: {harmless(pad.goal)}"] if pad.goal else [],
+        "plan": ["Plan:", *plan] if plan else [],
+        "facts": ["Facts:", *facts] if facts else [],
+        "open questions": ["Open questions:", *questions] if questions else [],
+    }
+    return {name: lines for name, lines in parts.items() if lines}
+
+
+def _with_less(pad: Pad) -> Pad:
+    done = next((place for place, each in enumerate(pad.plan) if each.done), None)
+    if done is not None:
+        return replace(pad, plan=pad.plan[:done] + pad.plan[done + 1 :])
+    if pad.facts:
+        return replace(pad, facts=pad.facts[1:])
+    if pad.questions:
+        return replace(pad, questions=pad.questions[1:])
+    if pad.plan:
+        return replace(pad, plan=pad.plan[:-1])
+    return replace(pad, goal="")
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def items(given: Sequence[Item | str]) -> tuple[Item, ...]:
+    """The steps of a plan as a caller gives them."""
+    return tuple(item(each) for each in given)

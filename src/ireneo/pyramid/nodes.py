@@ -12,6 +12,7 @@ from ireneo.context.policy import Policy, Pyramid
 from ireneo.context.summary import Line, Section, SectionName, Summary, anchor
 from ireneo.context.thread import Thread
 from ireneo.errors import BadInput
+from ireneo.log.echo import as_said
 from ireneo.log.message import Message
 from ireneo.pyramid.offline.find_threads import find_threads
 from ireneo.pyramid.offline.leaf import tell_leaf
@@ -39,7 +40,8 @@ def is_answered(messages: Sequence[Message]) -> bool:
 def make_leaf(messages: Sequence[Message], before: Sequence[Thread], policy: Policy) -> Summary:
     """Write the leaf over `messages`; `before` are the threads that are open at its start."""
     first, last = messages[0], messages[-1]
-    sections = [*tell_leaf(messages), *(_constraints(messages) if is_answered(messages) else ())]
+    heard = as_said(messages)
+    sections = [*tell_leaf(heard), *(_constraints(messages) if is_answered(messages) else ())]
     return Summary(
         id=anchor("story", first.id, last.id, policy.family),
         level="story",
@@ -54,7 +56,7 @@ def make_leaf(messages: Sequence[Message], before: Sequence[Thread], policy: Pol
         sections=tuple(sections),
         leaves=1,
         retellings=1,
-        threads=find_threads(messages, before),
+        threads=find_threads(heard, before),
     )
 
 

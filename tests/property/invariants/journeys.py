@@ -10,7 +10,7 @@ from msgspec import Struct
 from ireneo import Context, Message, Policy, Session
 
 from .houses import House, live_in
-from .material import Teller, budgets, formats, presets, scripts
+from .material import Teller, budgets, formats, pads, presets, scripts
 
 
 class Look(Struct, frozen=True):
@@ -30,6 +30,8 @@ class Leg(Struct, frozen=True):
 
     steps: list[str]
     besides: Look | None
+    pad: tuple[str, ...]
+    """What the agent writes into its scratchpad before; nothing: it leaves it as it is."""
 
 
 class Journey(Struct, frozen=True):
@@ -46,7 +48,7 @@ looks = st.builds(Look, budgets, presets, formats)
 
 def journeys(*, legs: int = 4, size: int = 5) -> st.SearchStrategy[Journey]:
     """Sessions that grow in a few legs."""
-    each = st.builds(Leg, scripts(max_size=size), st.none() | looks)
+    each = st.builds(Leg, scripts(max_size=size), st.none() | looks, pads)
     return st.builds(Journey, looks, st.lists(each, min_size=1, max_size=legs))
 
 
@@ -54,10 +56,13 @@ def travel(store: str, journey: Journey, check: Check) -> None:
     """Make the journey in an empty store, and check every context on the way."""
 
     async def work(house: House) -> None:
-        session = await (await house.memory()).session("run")
+        memory = await house.memory()
+        session = await memory.session("run")
         teller = Teller()
         for leg in journey.legs:
             await session.append(teller.tell(leg.steps))
+            if leg.pad:
+                await memory.scratchpad("run").write(goal=leg.pad[0], plan=leg.pad[1:])
             path = await session.messages()
             for look in (journey.usual, leg.besides):
                 if look is not None:

@@ -23,7 +23,7 @@ HASTY = Policy(
     name="hasty", leaf_min_atoms=2, leaf_max_atoms=5, fan_in=2, goal_min_turns=2, keep_messages=6, eager=True
 )
 SPARING = Policy(name="sparing", leaf_min_atoms=2, leaf_max_atoms=4, fan_in=2, excluded_tools=frozenset({"plan"}))
-PRESETS: tuple[str | Policy, ...] = ("coding", "forge", TINY, HASTY, SPARING)
+PRESETS: tuple[str | Policy, ...] = ("coding", "forge", "scratchpad", TINY, HASTY, SPARING)
 LOGGED = ("openai", "anthropic")
 """The chat formats whose lists are read as logs, too; a list's beginning says in them what it says in the whole one."""
 FORMATS = (*LOGGED, "openai-responses", "gemini", "langchain", "pydantic-ai")
@@ -250,3 +250,15 @@ def scripts(*, max_size: int = 12) -> st.SearchStrategy[list[str]]:
     begun = st.sampled_from([("instruct",), ("instruct",), ("instruct", "instruct"), (), ("say",)])
     listed = st.tuples(begun, st.lists(pieces, min_size=1, max_size=max_size))
     return listed.map(lambda given: [*given[0], *(step for piece in given[1] for step in piece)])
+
+
+pads = st.sampled_from(
+    [
+        (),
+        (),
+        ("Find what breaks the build",),
+        ("Find what breaks the build", "[x] read the log", "[ ] run the tests of the reader", "[ ] tell the user"),
+        ("Rewrite the loader", *(f"[ ] take part {number} of it out into a module of its own" for number in range(12))),
+    ]
+)
+"""What an agent may have written into its scratchpad: a goal, and the steps to it."""

@@ -13,6 +13,7 @@ from ireneo.log.atoms import atoms
 from ireneo.log.message import Result
 
 TOKENS = EstimatedTokenizer()
+STANDS_FOR_MANY = ("summary", "left out")
 
 
 def stands(row: ViewRow, path: Sequence[Message]) -> tuple[int, int]:
@@ -29,7 +30,7 @@ def exactly_once(context: Context, path: Sequence[Message]) -> None:
         assert row.first in places, f"{row.what} {row.id} stands for what is not on the path"
         assert places[row.first] == expected, f"{row.id} begins at {places[row.first]}, where {expected} was due"
         assert row.covers == places[row.last] - places[row.first] + 1
-        assert row.what == "summary" or row.covers == 1
+        assert row.what in STANDS_FOR_MANY or row.covers == 1
         expected = places[row.last] + 1
     assert expected == len(path), f"the view ends at {expected} of {len(path)}"
 
@@ -40,7 +41,7 @@ def in_place(context: Context, path: Sequence[Message]) -> None:
     place = 0
     for row in context.view:
         # Results may be moved behind their call by a format; summaries and users' words may not.
-        message = None if row.what == "summary" else path[stands(row, path)[0]]
+        message = None if row.what in STANDS_FOR_MANY else path[stands(row, path)[0]]
         if message is not None and (not message.opens_turn or message.draft.joined):
             continue
         said = _words(row.text)
@@ -54,7 +55,7 @@ def whole_atoms(context: Context, path: Sequence[Message]) -> None:
     owner: dict[int, str] = {}
     for row in context.view:
         first, last = stands(row, path)
-        owner.update((place, row.id if row.what == "summary" else "") for place in range(first, last + 1))
+        owner.update((place, row.id if row.what in STANDS_FOR_MANY else "") for place in range(first, last + 1))
     for atom in atoms(path):
         owners = {owner[message.position] for message in atom}
         assert len(owners) == 1, f"the atom at {atom[0].position} is split over {owners}"
@@ -87,11 +88,21 @@ async def user_words(session: Session, context: Context, path: Sequence[Message]
     for row in context.view:
         first, last = stands(row, path)
         spoken = [message for message in path[first : last + 1] if is_spoken(message)]
-        if row.what == "summary":
+        if row.what == "left out":
+            await left_out(session, row, path)
+        elif row.what == "summary":
             assert not spoken or row.level in ("goal", "story"), f"{row.id} of level {row.level} covers a user's words"
             await quoted(session, row, path[first : last + 1])
         elif spoken:
             await _shown(session, row, spoken[0])
+
+
+async def left_out(session: Session, row: ViewRow, path: Sequence[Message]) -> None:
+    """A budget cut says how much it leaves out, and what it names opens."""
+    assert f"[LEFT OUT] {row.covers:,} message" in row.text
+    ends = re.findall(r"m_\w+", row.text)
+    opened = [(await session.expand(each)).messages[0].id for each in ends]
+    assert opened == ([row.first, row.last] if row.covers > 1 else [row.first])
 
 
 async def _shown(session: Session, row: ViewRow, message: Message) -> None:

@@ -11,7 +11,7 @@ import ireneo
 from ireneo import Context, Draft, Policy, Session, chat_format
 from ireneo.context.policy import preset as preset_named
 from ireneo.context.terms import Terms
-from ireneo.engine.context import ComposedCache, context
+from ireneo.engine.context import Cached, context
 from ireneo.formats.chat.anthropic.chat import AnthropicMessages
 from ireneo.formats.chat.format import ThinkingRule
 from ireneo.log.loops import running_turn
@@ -188,7 +188,7 @@ class Turned(AnthropicMessages):
     thinking: ThinkingRule = "turn"
 
 
-async def turned(house: House, session: Session, budget: int, preset: str, cache: ComposedCache) -> Context:
+async def turned(house: House, session: Session, budget: int, preset: str, cache: Cached) -> Context:
     """The context of a session under that rule."""
     terms = Terms(budget=budget, policy=preset_named(preset), count=TOKENS.count)
     return await context(await house.store(), session.key, session.branch, Turned(), terms, "first", cache)
@@ -201,7 +201,7 @@ def test_the_thinking_of_the_running_turn_is_kept_where_it_fits(names: list[str]
 
     async def work(house: House) -> None:
         session = await (await house.memory()).session("run")
-        cache = ComposedCache()
+        cache = Cached("run")
         home = {key: place for place, draft in enumerate(path) for key in keys(draft)}
         for place, draft in enumerate(path):
             if spoken_to(path[:place], draft):

@@ -13,6 +13,7 @@ from ireneo.context.offline.prose import clip, finding_score, is_intent, sentenc
 from ireneo.context.offline.steps import Step, steps
 from ireneo.context.summary import Line, Section, SectionName
 from ireneo.context.weigh import strings
+from ireneo.log.echo import as_said, without_recalled
 from ireneo.log.message import Message
 
 MIN_WORDS = 7
@@ -26,6 +27,7 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
     `ends_turn` says that the turn is over with them, so that the last words are an answer and the last outcome
     is the turn's.
     """
+    messages, goal = as_said(messages), without_recalled(goal)
     done = steps(messages)
     told = _prose(messages, ends_turn=ends_turn)
     sections: list[tuple[SectionName, list[Line]]] = [

@@ -11,6 +11,7 @@ from ireneo.context.offline.names import SAID, Tally, merged
 from ireneo.context.offline.prose import clip
 from ireneo.context.pins import MAX_PINS, find_lifts, find_pins, standing
 from ireneo.context.summary import Line, Section, SectionName, Summary
+from ireneo.log.echo import as_said
 from ireneo.log.message import Message, is_own_block
 
 _RUNS = frozenset({"check", "run", "save"})
@@ -50,7 +51,7 @@ def write_turn_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
 def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
     """Write the sections of a goal batch over complete turns: their user messages, and the summaries of their work."""
     work = [part for part in parts if isinstance(part, Summary)]
-    messages = [part for part in parts if not isinstance(part, Summary)]
+    messages = as_said(part for part in parts if not isinstance(part, Summary))
     spoken = [message for message in messages if message.role == "user" and message.draft.origin == "spoken"]
     carried = [message for message in messages if is_own_block(message.draft)]
     asked = [_direction(message) for message in spoken if message.text.strip()]

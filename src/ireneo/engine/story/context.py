@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.plan_rebuild import whole as explain_whole
@@ -16,6 +17,7 @@ from ireneo.context.weigh import Count, weigh
 from ireneo.engine.compact import TRIES, check_budget, narrower
 from ireneo.engine.encode import Context, encode, make_context, sizes
 from ireneo.engine.keep import keep
+from ireneo.engine.padding import Padding, room_for
 from ireneo.engine.story.listed import ListedReading, at_once
 from ireneo.engine.story.notes import standing_threads
 from ireneo.engine.story.path import Grown, StoryPath
@@ -37,6 +39,17 @@ BLOCKS_SHARE = 0.75
 """Of what is not for the newest messages; the rest is for pins and for what was said before the story."""
 
 
+class _Showing(Struct, frozen=True, kw_only=True):
+    """What a story's context takes besides its messages and summaries."""
+
+    whole: Callable[[Sequence[Shown]], Awaitable[Mapping[str, Draft]]]
+    """The drafts with their native payloads, of what is shown as it was handed in."""
+    put: Callable[[Sequence[Shown]], Sequence[Shown]]
+    """Puts the scratchpad in its place, where there is one."""
+    room: int
+    """What is kept free for it."""
+
+
 async def story_context(
     store: Store,
     key: SessionKey,
@@ -45,6 +58,7 @@ async def story_context(
     terms: Terms,
     voice: Voice,
     cache: TellingCache,
+    pads: Padding,
 ) -> Context:
     """Show the story up to the branch's head within a budget; never calls a model, and shows the best there is now."""
     check_budget(terms.budget)
@@ -55,10 +69,14 @@ async def story_context(
         notes = tuple(await tx.annotations.on_path(key, head.id))
         terms = replace(terms, notes=notes, thinking=chat.thinking, count=cache.count)
         path = StoryPath(StoredReading(tx, key, head, terms.policy), terms.policy, cache.recalled)
-        fits = head.total_tokens <= terms.budget
+        pad = await pads.shown(tx, key.space, terms.budget, terms.count)
+        room = room_for(pad, terms)
+        fits = head.total_tokens <= terms.budget - room
         grown = await (path.whole() if fits else path.grow(CATCH_UP, _blocks(terms)))
         story = _story(grown, await best_texts(tx, key, grown.nodes, terms, voice, None), terms, cache)
-        made, passing = await _fitted(story, head.total_tokens, chat, terms, cache, partial(_whole, tx, key))
+        put = partial(pads.put, pad=pad, head=head, terms=terms)
+        told = _Showing(whole=partial(_whole, tx, key), put=put, room=room)
+        made, passing = await _fitted(story, head.total_tokens, chat, terms, cache, told)
     new = [*grown.made, *cache.unknown(passing)]
     if new:
         async with store.write() as tx:
@@ -88,7 +106,8 @@ async def _compacted(messages: Sequence[Message], chat: ChatFormat, terms: Terms
     async def whole(shown: Sequence[Shown]) -> Mapping[str, Draft]:
         return {each.id: drafts[MessageId(each.id)] for each in shown if each.whole}
 
-    made, _ = await _fitted(story, messages[-1].total_tokens, chat, terms, cache, whole)
+    showing = _Showing(whole=whole, put=list, room=0)
+    made, _ = await _fitted(story, messages[-1].total_tokens, chat, terms, cache, showing)
     return made
 
 
@@ -115,18 +134,20 @@ async def _fitted(
     chat: ChatFormat,
     terms: Terms,
     cache: TellingCache,
-    whole: Callable[[Sequence[Shown]], Awaitable[Mapping[str, Draft]]],
+    showing: _Showing,
 ) -> tuple[Context, tuple[Summary, ...]]:
     """Put a story together so that it fits its budget as its format writes it; with what was made for it alone."""
-    budget = terms.budget
+    budget = terms.budget - showing.room
     for left in reversed(range(TRIES)):
         composed, passing = compose_story(story, replace(terms, budget=budget), cache)
-        payload = encode(composed.shown, await whole(composed.shown), chat)
+        # The last one shows one block alone.
+        shown = showing.put(composed.shown) if left else composed.shown
+        payload = encode(shown, await showing.whole(shown), chat)
         tokens, heeded = sizes(payload, chat, terms.count)
         if heeded <= terms.budget:
             break
         budget = narrower(budget, composed, heeded - terms.budget, left)
-    made = make_context(terms.budget, before, chat, payload, composed.shown, terms.count, tokens)
+    made = make_context(terms.budget, before, chat, payload, shown, terms.count, tokens)
     return replace(made, explained=explain_whole(composed.tokens, terms.budget)), passing
 
 

@@ -15,6 +15,7 @@ from ireneo.engine.writing.lines import Said
 from ireneo.grounding.artifacts import artifacts
 from ireneo.grounding.sources import source_texts
 from ireneo.grounding.status import Outcome, overclaims
+from ireneo.log.echo import without_recalled
 from ireneo.log.message import Message
 
 _QUOTED = re.compile(r"“[^”]*”")
@@ -80,7 +81,7 @@ def quoted(constraints: Sequence[str], messages: Sequence[Message]) -> list[Line
         for message in messages:
             if message.role not in ("user", "system") or message.draft.origin != "spoken" or len(words) < 6:
                 continue
-            if words in " ".join(message.text.split()):
+            if words in " ".join(without_recalled(message.text).split()):
                 out.append(Line(text=words, weight=STRONG, position=message.position, sources=(message.id,)))
                 break
     return out

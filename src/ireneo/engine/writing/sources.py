@@ -12,6 +12,7 @@ from ireneo.context.shorten import shorten
 from ireneo.context.summary import SectionName, Summary
 from ireneo.context.weigh import Count, arguments_text
 from ireneo.grounding.neutral import neutralise
+from ireneo.log.echo import as_said
 from ireneo.log.message import Media, Message, Result, Text, as_read
 
 WINDOW_TOKENS = 24_000
@@ -74,7 +75,7 @@ def record(summary: Summary, names: Sequence[SectionName], tokens: int, count: C
 
 
 def _messages(messages: Sequence[Message], count: Count) -> str:
-    pieces = [piece for message in messages for piece in _pieces(message)]
+    pieces = [piece for message in as_said(messages) for piece in _pieces(message)]
     sizes = [count(text) for _, text, _ in pieces]
     rooms = share(sizes, WINDOW_TOKENS, floor=40)
     lines = []

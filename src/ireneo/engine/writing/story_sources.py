@@ -12,6 +12,7 @@ from ireneo.context.summary import Line, Summary
 from ireneo.context.thread import Thread
 from ireneo.context.weigh import Count
 from ireneo.grounding.neutral import neutralise
+from ireneo.log.echo import as_said
 from ireneo.log.ids import short
 from ireneo.log.message import Message, MessageId, Part, Result, Text, is_own_block
 
@@ -55,11 +56,11 @@ class Passage(Struct, frozen=True, kw_only=True):
 def heard(messages: Sequence[Message], character: str) -> list[Spoken]:
     """What is said in `messages`; of what somebody remembers, only what that `character` said or was there to hear.
 
-    Another tool's compaction is left out, since it is evidence for nothing.
+    Another tool's compaction and what memory recalled are left out, since they are evidence for nothing.
     """
     return [
         spoken
-        for message in messages
+        for message in as_said(messages)
         if message.draft.origin != "summary" or is_own_block(message.draft)
         for spoken in _of_message(message, character)
     ]

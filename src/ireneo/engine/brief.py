@@ -1,0 +1,139 @@
+"""Give a turn what it needs of all four kinds, each by its cue; no model is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.engine.means import Means
+from ireneo.engine.remember import used
+from ireneo.errors import BadInput, StoreError
+from ireneo.memories.brief import LEAST_BUDGET, Brief, Found, make_brief
+from ireneo.memories.kinds.registry import KINDS
+from ireneo.memories.recall.words import terms
+from ireneo.memories.record import Kind, Record, State
+from ireneo.memories.scratchpad import checked_task
+from ireneo.memories.signature import action_of, action_signature
+from ireneo.ports.memories import Wanted
+from ireneo.ports.store import Transaction
+
+BUDGET = 1_500
+OF_EACH = 20
+"""So many memories of a kind are looked at for a brief."""
+READ = 2_000
+"""So many memories of a kind are compared by their words."""
+SHOWN: dict[Kind, tuple[State, ...]] = {"semantic": ("active", "disputed")}
+"""The states in which memories are shown, where it is not only the active ones."""
+SHELL = "bash"
+"""The tool that an action without one is taken for."""
+
+
+class Cue(Struct, frozen=True, kw_only=True):
+    """What a turn is about."""
+
+    goal: str = ""
+    task_type: str = ""
+    situation: str = ""
+    about_to: str = ""
+    """The action about to be taken: a command, or a tool, a colon and what it is given."""
+
+
+class Finder(Protocol):
+    """Finds the memories of a kind that a text calls to mind, the best first, each with a score above 0."""
+
+    async def __call__(self, tx: Transaction, space: str, kind: Kind, text: str, now: datetime) -> Sequence[Found]:
+        """Look among those that may be shown."""
+
+
+async def brief(means: Means, space: str, cue: Cue, task: str | None, budget: int, find: Finder | None = None) -> Brief:
+    """The brief of a turn within `budget` tokens; what it shows is marked as used.
+
+    A store that can't be written to at the moment loses nothing but the mark: `unmarked` says so then.
+    """
+    if budget < LEAST_BUDGET:
+        raise BadInput(f"A brief of {budget:,} tokens has room for nothing; give at least {LEAST_BUDGET}.")
+    name = None if task is None else checked_task(task)
+    now = means.clock.now()
+    async with means.store.read() as tx:
+        pad = await tx.pads.read(space, name) if name else None
+        found = await _found(tx, space, cue, find or by_words, now)
+    made = make_brief(pad, found, now, budget, means.count)
+    if not made.lines:
+        return made
+    try:
+        await used(means, space, [line.id for line in made.lines])
+    except StoreError as error:
+        return replace(made, unmarked=str(error))
+    return made
+
+
+async def _found(tx: Transaction, space: str, cue: Cue, find: Finder, now: datetime) -> list[Found]:
+    """Each kind by its own cue: the task type, the goal, the situation, the action about to be taken and the goal."""
+    out = await _procedures(tx, space, cue.task_type, now) if cue.task_type.strip() else []
+    asked: list[tuple[Kind, str]] = [
+        ("semantic", cue.goal),
+        ("episodic", cue.situation or cue.goal),
+        ("failure", cue.goal),
+    ]
+    for kind, text in asked:
+        if text.strip():
+            out += await find(tx, space, kind, text, now)
+    if cue.about_to.strip():
+        out += await _failures(tx, space, cue.about_to, find, now)
+    return out
+
+
+async def _procedures(tx: Transaction, space: str, task_type: str, now: datetime) -> list[Found]:
+    """Those of just this task type: how a task is done is never found by likeness."""
+    listed = await tx.memories.list(space, _wanted("procedural", task_type=task_type))
+    ranked = sorted(listed, key=lambda each: -worth(each, now))[:OF_EACH]
+    return [Found(record=each, score=worth(each, now), why=f"the task type is {each.task_type}") for each in ranked]
+
+
+async def _failures(tx: Transaction, space: str, about_to: str, find: Finder, now: datetime) -> list[Found]:
+    """Those of the same action, however it is written; after them those that read like it."""
+    meant = actions(about_to)
+    listed = await tx.memories.list(space, _wanted("failure"), READ)
+    same = [each for each in listed if (action_of(each.signature) or each.signature) in meant]
+    why = "the same action failed before"
+    found = [Found(record=each, score=2 * worth(each, now), why=why) for each in same]
+    return [*found, *(await find(tx, space, "failure", about_to, now))]
+
+
+def actions(about_to: str) -> set[str]:
+    """The signatures that an action may have, as it is told: as a command, or as a tool with what it is given."""
+    text = about_to.strip()
+    tool, colon, given = text.partition(":")
+    named = {action_signature(tool, given.strip())} if colon and given.strip() and len(tool.split()) == 1 else set()
+    return {text, action_signature(SHELL, text), *named}
+
+
+async def by_words(tx: Transaction, space: str, kind: Kind, text: str, now: datetime) -> list[Found]:
+    """Those that share words with `text`, the share of its words that they have times the kind's own score."""
+    asked = set(terms(text))
+    if not asked:
+        return []
+    out: list[Found] = []
+    for record in await tx.memories.list(space, _wanted(kind), READ):
+        shared = asked & set(terms(f"{record.subject} {record.attribute} {record.text}"))
+        if shared:
+            why = f"it speaks of {', '.join(sorted(shared)[:5])}"
+            out.append(Found(record=record, score=len(shared) / len(asked) * worth(record, now), why=why))
+    return sorted(out, key=lambda each: (-each.score, each.record.id))[:OF_EACH]
+
+
+def worth(record: Record, now: datetime) -> float:
+    """The kind's own part in how well a memory answers."""
+    product = 1.0
+    for _, factor in KINDS[record.kind].score(record, now):
+        product *= factor
+    return product
+
+
+def _wanted(kind: Kind, task_type: str | None = None) -> Wanted:
+    states = SHOWN.get(kind, ("active",))
+    return Wanted(kind=kind, states=states, task_type=task_type, archived=False)

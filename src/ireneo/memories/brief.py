@@ -1,0 +1,196 @@
+"""The brief: what a turn is given of all four kinds at once, each found by its own cue, packed to a budget.
+
+What is shown is chosen by value for cost over the whole brief, so that no kind has a fixed part of it: the best of each
+kind comes first, and what is left goes to whoever has most to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.log.echo import fenced
+from ireneo.log.ids import short
+from ireneo.log.message import BRIEF_TAG
+from ireneo.memories.kinds.registry import KINDS
+from ireneo.memories.record import Kind, MemoryId, Record
+from ireneo.memories.scratchpad import Count, Pad, pad_within
+from ireneo.memories.wording import one_line, with_notes
+
+LEAST_BUDGET = 64
+"""Tokens that hold the frame of a brief and one short line."""
+ORDER: tuple[Kind, ...] = ("procedural", "semantic", "episodic", "failure")
+"""How the parts stand: how it is done, what is true, what happened, and last what must not be repeated."""
+WORTH: Mapping[Kind, float] = {"failure": 1.2, "procedural": 1.1, "semantic": 1.0, "episodic": 0.8}
+"""What the best memory of each kind is worth to a turn: an error that is not made again saves most."""
+PAD_SHARE = 0.4
+"""Of a narrow brief, what the scratchpad may take."""
+LINE_SHARE = 0.35
+"""Of the budget, what one memory may take; a longer one is cut, with a mark."""
+FAINT = 0.15
+"""A memory that answers less than this share as well as the best of its kind is left out."""
+REASON = 120
+"""Characters of why a memory is disputed or must be reconsidered."""
+_PAD_HEADING = "## Scratchpad"
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """A memory that a cue found, how well it answers, and why."""
+
+    record: Record
+    score: float
+    """More than 0; to be compared within its kind only."""
+    why: str
+
+
+class BriefLine(Struct, frozen=True, kw_only=True):
+    """A memory as a brief shows it."""
+
+    id: MemoryId
+    kind: Kind
+    text: str
+    """Without its id."""
+    score: float
+    why: str
+    """Which cue found it."""
+
+
+class Brief(Struct, frozen=True, kw_only=True):
+    """What a turn is given."""
+
+    markdown: str
+    """To be put into a prompt as it is; empty where there is nothing. It is known again when it comes back."""
+    lines: tuple[BriefLine, ...]
+    """The same as data, in the order in which it stands there."""
+    tokens: int
+    """What the Markdown costs; never more than the budget."""
+    pad: Pad | None = None
+    """The scratchpad of the task, whole, where it has one."""
+    left_out: int = 0
+    """How many memories were found and have no room."""
+    unmarked: str = ""
+    """Why what is shown could not be marked as used, if it could not; the brief is whole all the same."""
+
+
+def make_brief(pad: Pad | None, found: Sequence[Found], now: datetime, budget: int, count: Count) -> Brief:
+    """Pack the scratchpad and what was found into `budget` tokens."""
+    pad_lines = pad_within(pad, int(budget * PAD_SHARE), count) if pad else []
+    wanted = [(line, worth) for line, worth in _valued(found, now, budget, count)]
+    chosen = _affordable(wanted, pad_lines, budget, count)
+    lines, text = _written(chosen, pad_lines)
+    # Words cost a little more together than each alone, which can't be known before.
+    while text and count(text) > budget:
+        if chosen:
+            chosen = chosen[:-1]
+        else:
+            pad_lines = pad_lines[:-1]
+        lines, text = _written(chosen, pad_lines)
+    return Brief(
+        markdown=text,
+        lines=tuple(lines),
+        tokens=count(text) if text else 0,
+        pad=pad,
+        left_out=len({each.record.id for each in found}) - len(lines),
+    )
+
+
+def line_of(record: Record, now: datetime) -> str:
+    """A memory in one line, as its kind words it; that it is disputed, or must be reconsidered, stands before it."""
+    # Doubts come first, where no cut takes them; so the kind need not name them.
+    said = one_line(KINDS[record.kind].line(replace(record, state="active", stale=""), now))
+    doubts = [
+        f"disputed: {_clip(record.reason)}" if record.state == "disputed" else "",
+        f"to be reconsidered: {_clip(record.stale)}" if record.stale else "",
+    ]
+    doubt = with_notes("", doubts).strip()
+    return f"{doubt} {said}" if doubt else said
+
+
+def _valued(found: Sequence[Found], now: datetime, budget: int, count: Count) -> list[tuple[BriefLine, float]]:
+    """What could be shown, each memory once, with its worth: what it is worth to a turn, less the lower it ranks."""
+    out: list[tuple[BriefLine, float]] = []
+    for kind in ORDER:
+        ranked: dict[MemoryId, Found] = {}
+        for each in sorted((each for each in found if each.record.kind == kind), key=_rank):
+            ranked.setdefault(each.record.id, each)
+        best = max((each.score for each in ranked.values()), default=0.0)
+        for place, each in enumerate(ranked.values()):
+            share = each.score / best if best > 0 else 0.0
+            if share < FAINT:
+                continue
+            text = _within(line_of(each.record, now), int(budget * LINE_SHARE), count)
+            line = BriefLine(id=each.record.id, kind=kind, text=text, score=round(each.score, 4), why=each.why)
+            out.append((line, WORTH[kind] * share / (1 + place)))
+    return out
+
+
+def _rank(found: Found) -> tuple[float, float, str]:
+    """The best first; of two alike the newer, and then any order that is always the same."""
+    return -found.score, -found.record.at.timestamp(), found.record.id
+
+
+def _affordable(
+    wanted: Sequence[tuple[BriefLine, float]], pad: Sequence[str], budget: int, count: Count
+) -> list[BriefLine]:
+    """What there is room for, in the order of its value for its cost; the best of each kind before all others."""
+    left = budget - count(fenced(BRIEF_TAG, [_PAD_HEADING, *pad] if pad else ()))
+    costs = {line.id: max(count(_traced(line)) + 1, 1) for line, _ in wanted}
+    firsts: dict[Kind, tuple[BriefLine, float]] = {}
+    for line, worth in wanted:
+        firsts.setdefault(line.kind, (line, worth))
+    rest = [(line, worth) for line, worth in wanted if firsts[line.kind][0] is not line]
+    order = sorted(firsts.values(), key=lambda each: -each[1])
+    order += sorted(rest, key=lambda each: (-each[1] / costs[each[0].id], each[0].id))
+    chosen: list[BriefLine] = []
+    headed: set[Kind] = set()
+    for line, _ in order:
+        cost = costs[line.id] + (0 if line.kind in headed else count(_heading(line.kind)) + 1)
+        if cost <= left:
+            left -= cost
+            headed.add(line.kind)
+            chosen.append(line)
+    return chosen
+
+
+def _written(chosen: Sequence[BriefLine], pad: Sequence[str]) -> tuple[list[BriefLine], str]:
+    """The lines part by part, and the brief that they make; empty where there is nothing to show."""
+    text = [_PAD_HEADING, *pad] if pad else []
+    lines: list[BriefLine] = []
+    for kind in ORDER:
+        # Within its part the best stands first, whatever it cost.
+        part = sorted((line for line in chosen if line.kind == kind), key=lambda line: -line.score)
+        if part:
+            text += [_heading(kind), *map(_traced, part)]
+            lines += part
+    return lines, fenced(BRIEF_TAG, text) if text else ""
+
+
+def _heading(kind: Kind) -> str:
+    return f"## {KINDS[kind].heading}"
+
+
+def _traced(line: BriefLine) -> str:
+    return f"- {line.text} [{short(line.id)}]"
+
+
+def _within(text: str, room: int, count: Count) -> str:
+    """`text`, cut between words to so many tokens, with a mark where something is left out."""
+    if count(text) <= room:
+        return text
+    words = text.split()
+    low, high = 0, len(words)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if count(" ".join(words[:middle]) + " …") <= room:
+            low = middle
+        else:
+            high = middle - 1
+    return (" ".join(words[:low]) + " …").strip()
+
+
+def _clip(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= REASON else f"{line[: REASON - 1].rstrip()}…"
