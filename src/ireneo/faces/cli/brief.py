@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ireneo.types import Brief, Reflected
 
 
+NOT_YET = "Nothing new to draw conclusions from; --force doesn't wait until enough has happened."
+
+
 def _cue(name: str, help: str) -> object:
     return typer.Option(name, metavar="WORDS", help=help, show_default=False)
 
@@ -86,3 +89,14 @@ def reflect(
         write_json(done)
     else:
         sys.stdout.write(_told(done))
+
+
+def _told(done: Reflected) -> str:
+    drawn = counted(len(done.conclusions), "conclusion")
+    lines = [f"{drawn} from {counted(done.episodes, 'new episode')}." if done.episodes else NOT_YET]
+    lines += [f"{short(each.record.id)} ({each.did}) {each.record.text}" for each in done.conclusions]
+    lines += [f"{short(each.record.id)} ({each.did}) reconsidered: {each.reason}" for each in done.reconsidered]
+    lines += [f"refused: {reason}" for reason in done.refused]
+    lines += [f"without the model: {done.failed}"] if done.failed else []
+    lines += [f"{done.tokens_in:,} tokens in, {done.tokens_out:,} out"] if done.tokens_in else []
+    return "".join(f"  {one_line(line)}\n" for line in lines)

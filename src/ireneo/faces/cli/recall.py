@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, cast
 
 import msgspec
@@ -129,17 +128,22 @@ def recalled_answer(found: Recalled) -> dict[str, object]:
 
 def _questions(given: str) -> Iterator[str]:
     """The questions, as they come in; an empty one for a blank line."""
-    label = "standard input" if given == STDIN else given
+    if given == STDIN:
+        yield from _lines(sys.stdin.buffer, "standard input")
+        return
     try:
-        # A copy of standard input, so that closing it closes nothing else.
-        file = open(os.dup(sys.stdin.fileno()) if given == STDIN else given, "rb")  # noqa: SIM115
+        file = open(given, "rb")  # noqa: SIM115 - what can't be opened is told apart from what fails later
     except FileNotFoundError:
         raise BadInput(f"There is no file {given}.") from None
     except OSError as fault:
         raise BadInput(f"{given} can't be read: {fault.strerror}.") from fault
     with file:
-        for number, line in enumerate(file, start=1):
-            try:
-                yield line.decode("utf-8").strip()
-            except UnicodeDecodeError:
-                raise BadInput(f"{label}:{number}: The line is not in UTF-8.") from None
+        yield from _lines(file, given)
+
+
+def _lines(file: Iterable[bytes], label: str) -> Iterator[str]:
+    for number, line in enumerate(file, start=1):
+        try:
+            yield line.decode("utf-8").strip()
+        except UnicodeDecodeError:
+            raise BadInput(f"{label}:{number}: The line is not in UTF-8.") from None
