@@ -43,7 +43,9 @@ def reconcile(offer: Offer, known: Sequence[Record]) -> Reconciled:
     old = _same(row, offer, known)
     record, is_new = (made(row, offer), True) if old is None else _merged(old, offer)
     if record == old:
-        return Reconciled(did="ignored", reason="It was told before, and this is the same piece of it.", record=record, stored=False)
+        return Reconciled(
+            did="ignored", reason="It was told before, and this is the same piece of it.", record=record, stored=False
+        )
     others = [each for each in known if old is None or each.id != old.id]
     settled = {each.id: each for each in row.settle([*others, record])}
     record = settled[record.id]
@@ -129,7 +131,10 @@ def _told(
     if record.state == "disputed" or (record.periods and not held_at(record.periods, offer.at)):
         return "disputed", record.reason or "A more trusted word stands against it for that time."
     if record.state == "active" and replaced:
-        return "superseded", f"It takes the place of {' and '.join(quoted(each.value or each.text) for each in replaced)}."
+        return (
+            "superseded",
+            f"It takes the place of {' and '.join(quoted(each.value or each.text) for each in replaced)}.",
+        )
     if old is None:
         return "added", record.reason or "Nothing that says the same was known."
     if record.state == "active" and old.state != "active":

@@ -68,7 +68,17 @@ _NO_VALUE = re.compile(
     r"|important|good|bad|great|better|worse|nice|hard|easy|wrong|right|fine|okay|unknown|one|due|gone)\b",
     re.I,
 )
-_NOBODY = COMMON_WORDS | {"everyone", "everybody", "someone", "somebody", "nobody", "anyone", "people", "today", "yesterday"}
+_NOBODY = COMMON_WORDS | {
+    "everyone",
+    "everybody",
+    "someone",
+    "somebody",
+    "nobody",
+    "anyone",
+    "people",
+    "today",
+    "yesterday",
+}
 
 
 def read_slot(text: str, speaker: str) -> Slot | None:

@@ -66,7 +66,15 @@ def timeline(records: Sequence[Record]) -> Timeline:
 
 def _in_order(claim: tuple[Evidence, MemoryId]) -> tuple[object, ...]:
     piece, memory = claim
-    return piece.recorded, piece.at, memory, piece.against, piece.until is not None, piece.until or piece.at, piece.trust
+    return (
+        piece.recorded,
+        piece.at,
+        memory,
+        piece.against,
+        piece.until is not None,
+        piece.until or piece.at,
+        piece.trust,
+    )
 
 
 def _take_in(points: list[Point], piece: Evidence, memory: MemoryId) -> bool:

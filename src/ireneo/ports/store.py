@@ -29,7 +29,9 @@ from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Draft, Message, MessageId
 from ireneo.ports.leases import LeasesPort
 from ireneo.ports.memories import MemoriesPort, PadsPort
+from ireneo.ports.search import SearchPort
 from ireneo.ports.upkeep import UpkeepPort
+from ireneo.ports.vectors import VectorsPort
 
 
 class SessionInfo(Struct, frozen=True, kw_only=True):
@@ -224,12 +226,20 @@ class Transaction(Protocol):
         """Who is at which work."""
 
     @property
+    def vectors(self) -> VectorsPort:
+        """The vectors of what is searched."""
+
+    @property
     def memories(self) -> MemoriesPort:
         """What was learned."""
 
     @property
     def pads(self) -> PadsPort:
         """The scratchpads."""
+
+    @property
+    def search(self) -> SearchPort:
+        """What finds messages and memories by their words."""
 
     @property
     def upkeep(self) -> UpkeepPort:

@@ -1,7 +1,8 @@
 """What the engine needs of a store to keep the vectors of what is recalled, and to know which are still to be made.
 
-A document is a message or a memory (the shelf says which) and goes by its number. Each embedder has vectors of its
-own, under its name. What has none yet follows from the documents that are there, so no queue can lose it.
+A document is a message or a memory (the shelf says which) and goes by its number, as in `ireneo.ports.search`. Each
+embedder has vectors of its own, under its name. What has none yet follows from the documents that are there, so no
+queue can lose it.
 
 Each change of a space's vectors on one shelf by one embedder has a number, which only grows: whoever has read up to
 one asks for what came after it, and so notices what other processes wrote and what was erased. Taking out a document
@@ -11,14 +12,12 @@ takes out its vectors in the same transaction, whoever does it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol
 
 from msgspec import Struct
 
 from ireneo.memories.recall.vector import Vector
-
-Shelf: TypeAlias = Literal["messages", "memories"]
-"""What the documents are: what was said, or what was made of it."""
+from ireneo.ports.search import Shelf
 
 
 class VectorChanges(Struct, frozen=True, kw_only=True):

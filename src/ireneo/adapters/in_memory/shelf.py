@@ -67,7 +67,8 @@ class Shelf:
         self._check(writes=True)
         if key in self._trees:
             return False
-        self._trees[key] = Tree(key, source, self.next_append(key.space))
+        number = max((tree.number for tree in self.space(key.space)), default=0) + 1
+        self._trees[key] = Tree(key, source, self.next_append(key.space), number)
         self._own.add(key)
         return True
 
@@ -108,6 +109,11 @@ class Shelf:
             self._kept[space] = self.kept(space).copy()
             self._own_kept.add(space)
         return self._kept[space]
+
+    def spaces(self) -> list[str]:
+        """The spaces in which something was learned, or has a vector."""
+        self._check()
+        return list(self._kept)
 
     def shut(self) -> Held:
         """End the transaction; gives what the store holds as it leaves it."""

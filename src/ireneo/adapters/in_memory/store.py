@@ -11,9 +11,11 @@ from ireneo.adapters.in_memory.derived import MemoryAnnotations, MemoryRebuilds,
 from ireneo.adapters.in_memory.leases import MemoryLeases
 from ireneo.adapters.in_memory.log import MemoryLog
 from ireneo.adapters.in_memory.memories import MemoryMemories, MemoryPads
+from ireneo.adapters.in_memory.search import MemorySearch
 from ireneo.adapters.in_memory.shelf import Held, Shelf
 from ireneo.adapters.in_memory.spending import MemorySpending
 from ireneo.adapters.in_memory.upkeep import MemoryUpkeep
+from ireneo.adapters.in_memory.vectors import MemoryVectors, settle
 from ireneo.adapters.pool import Pool
 from ireneo.errors import StoreError
 from ireneo.log.branch import Head, SessionKey
@@ -55,8 +57,10 @@ class MemoryTransaction(Struct, frozen=True, kw_only=True):
     annotations: MemoryAnnotations
     spending: MemorySpending
     leases: MemoryLeases
+    vectors: MemoryVectors
     memories: MemoryMemories
     pads: MemoryPads
+    search: MemorySearch
     upkeep: MemoryUpkeep
 
 
@@ -91,6 +95,7 @@ class InMemoryStore:
         shelf = Shelf(self._held, writes=True)
         try:
             yield _over(shelf)
+            settle(shelf)
             self._held = shelf.shut()
         finally:
             shelf.shut()
@@ -111,7 +116,9 @@ def _over(shelf: Shelf) -> MemoryTransaction:
         annotations=MemoryAnnotations(shelf),
         spending=MemorySpending(shelf),
         leases=MemoryLeases(shelf),
+        vectors=MemoryVectors(shelf),
         memories=MemoryMemories(shelf),
         pads=MemoryPads(shelf),
+        search=MemorySearch(shelf),
         upkeep=MemoryUpkeep(shelf),
     )

@@ -22,10 +22,12 @@ from ireneo.adapters.sqlite.migrate import Durability, check_place, prepare_read
 from ireneo.adapters.sqlite.pads import SqlitePads
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rebuilds import SqliteRebuilds
+from ireneo.adapters.sqlite.search import SqliteSearch
 from ireneo.adapters.sqlite.sessions import SqliteSessions
 from ireneo.adapters.sqlite.spending import SqliteSpending
 from ireneo.adapters.sqlite.summaries import SqliteSummaries
 from ireneo.adapters.sqlite.upkeep import SqliteUpkeep
+from ireneo.adapters.sqlite.vectors import SqliteVectors
 from ireneo.errors import BadInput
 
 READERS = 4
@@ -42,8 +44,10 @@ class SqliteTransaction(Struct, frozen=True, kw_only=True):
     annotations: SqliteAnnotations
     spending: SqliteSpending
     leases: SqliteLeases
+    vectors: SqliteVectors
     memories: SqliteMemories
     pads: SqlitePads
+    search: SqliteSearch
     upkeep: SqliteUpkeep
 
 
@@ -117,8 +121,10 @@ async def _through(connection: Connection, *, writes: bool) -> AsyncIterator[Sql
             annotations=SqliteAnnotations(channel),
             spending=SqliteSpending(channel),
             leases=SqliteLeases(channel),
+            vectors=SqliteVectors(channel),
             memories=SqliteMemories(channel),
             pads=SqlitePads(channel),
+            search=SqliteSearch(channel),
             upkeep=SqliteUpkeep(channel),
         )
     finally:
