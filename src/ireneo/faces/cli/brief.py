@@ -12,7 +12,7 @@ import ireneo
 from ireneo.faces.cli.answers import write_json
 from ireneo.faces.cli.asking import Asking
 from ireneo.faces.cli.options import AsJson, Embedder, Stored
-from ireneo.faces.cli.stored import existing, writing
+from ireneo.faces.cli.stored import embedder_named, existing, writing
 from ireneo.faces.cli.warnings import log_on_stderr
 from ireneo.faces.cli.words import printable
 
@@ -68,6 +68,7 @@ def brief(*, cues: Cues, as_json: AsJson = False, embedder: Embedder = None, sto
 def reflect(
     force: Annotated[bool, typer.Option("--force", help="Don't wait until enough has happened.")] = False,
     as_json: AsJson = False,
+    embedder: Embedder = None,
     *,
     asking: Asking,
     stored: Stored,
@@ -79,8 +80,10 @@ def reflect(
     # Not imported with the module: few commands need it.
     import asyncio
 
+    path, named = existing(stored.db), embedder_named(embedder)
+
     async def work() -> Reflected:
-        async with asking.memory(existing(stored.db), stored.space, needed=False) as memory:
+        async with asking.memory(path, stored.space, needed=False, embedder=named) as memory:
             return await memory.reflect(force=force)
 
     with log_on_stderr():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -41,6 +42,50 @@ class Goner(Struct, frozen=True, kw_only=True):
 def forget(*, goner: Goner, yes: Yes = False, as_json: AsJson = False, stored: Stored) -> None:
     """Forget something for good.
 
-    Its words and all that was made of them alone, from every part of the database. It asks before it does.
+    Its words and all that was made of them alone, from every byte of the database. It asks before it does.
     """
     named = goner.given()
+    ((what, name),) = named.items()
+
+    async def work(memory: ireneo.Memory, *, preview: bool) -> Receipt:
+        return await memory.forget(**named, preview=preview)
+
+    before = reading(stored.db, stored.space, lambda memory: work(memory, preview=True))
+    meant = f"{what} {name}" if what != "everything" else f"all of space {name}"
+    if not yes and not agreed(_question(before, meant), what=meant):
+        raise typer.Exit(1)
+    done = reading(stored.db, stored.space, lambda memory: work(memory, preview=False))
+    if as_json:
+        write_json(done)
+    else:
+        sys.stdout.write(f"  {one_line(_told(done, meant))}\n")
+    if not done.complete:
+        raise typer.Exit(1)
+
+
+def _question(receipt: Receipt, meant: str) -> str:
+    note = f" ({receipt.note})" if receipt.note else ""
+    return f"Forget {meant} for good: {_listed(receipt) or 'nothing of it is kept'}{note}?"
+
+
+def _told(receipt: Receipt, meant: str) -> str:
+    gone = f"Forgotten, {meant}: {_listed(receipt) or 'nothing of it was kept'}, at {said(receipt.at)}."
+    left = "" if receipt.complete else " Some of it still stands in the file."
+    return f"{gone}{left} {receipt.note}"
+
+
+def _listed(receipt: Receipt) -> str:
+    """How much of each, in words."""
+    gone = receipt.what
+    counts = (
+        (gone.sessions, "session", None),
+        (gone.messages, "message", None),
+        (gone.summaries, "summary", "summaries"),
+        (gone.notes, "note", None),
+        (gone.memories, "memory", "memories"),
+        (gone.pads, "scratchpad", None),
+    )
+    parts = [counted(number, noun, plural) for number, noun, plural in counts if number]
+    if gone.lessened:
+        parts.append(f"{counted(gone.lessened, 'memory', 'memories')} without some of what spoke for them")
+    return ", ".join(parts)
