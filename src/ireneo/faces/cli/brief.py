@@ -14,7 +14,7 @@ from ireneo.faces.cli.asking import Asking
 from ireneo.faces.cli.options import AsJson, Embedder, Stored
 from ireneo.faces.cli.stored import embedder_named, existing, writing
 from ireneo.faces.cli.warnings import log_on_stderr
-from ireneo.faces.cli.words import printable
+from ireneo.faces.cli.words import counted, one_line, printable, short
 
 if TYPE_CHECKING:
     from ireneo.types import Brief, Reflected

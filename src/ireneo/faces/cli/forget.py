@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec import Struct
 
+import ireneo
 from ireneo.errors import BadInput
-from ireneo.faces.cli.consent import Yes
+from ireneo.faces.cli.answers import write_json
+from ireneo.faces.cli.consent import Yes, agreed
 from ireneo.faces.cli.options import AsJson, Stored
+from ireneo.faces.cli.stored import reading
+from ireneo.faces.cli.times import said
+from ireneo.faces.cli.words import counted, one_line
 
 if TYPE_CHECKING:
-    pass
+    from ireneo.types import Receipt
 
 ONE = "Say what is to be forgotten with one of --subject, --session, --message, --memory and --everything."
 
