@@ -113,7 +113,8 @@ async def import_memories(means: Means, space: str, files: Iterable[MemoryFile])
     done: Counter[str] = Counter()
     faults: list[MemoryFault] = []
     now = means.clock.now()
-    entries = _read(files, now, faults)
+    # What was drawn from another memory comes behind it.
+    entries = iter(sorted(_read(files, now, faults), key=lambda each: (each.record.recorded, each.record.id)))
     while batch := list(islice(entries, BATCH)):
         async with means.store.write() as tx:
             for entry in batch:
@@ -147,7 +148,7 @@ async def _take(tx: Transaction, space: str, entry: Entry, now: datetime) -> Too
         return await _reword(tx, space, entry, known, now)
     if not told.evidence:
         return await _say(tx, space, entry, known, now)
-    settled = await settle_offers(tx, space, offers_of(told))
+    settled = await settle_offers(tx, space, offers_of(told), judged=True)
     record = settled[-1].record
     grown = carried(record, told, is_new=known is None)
     if grown != record:

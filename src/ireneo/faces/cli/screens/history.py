@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 AXIS, LABEL, LEAST_AXIS = 40, 28, 12
 """Columns of the line of time and of what stands before it, where there is room."""
 HOLDS, OVER, DOUBTED = "█", "▓", "░"
+"""What is so still, what was so, and what is not believed (any more)."""
 
 
 def show_history(facts: Sequence[Fact], title: str, now: datetime) -> None:
@@ -44,7 +45,7 @@ def show_history(facts: Sequence[Fact], title: str, now: datetime) -> None:
     scale = f"{day_of(begin)}{'now' if end == now else day_of(end):>{max(axis - len(day_of(begin)), 4)}}"
     screen.print(Text(f"{MARGIN}{'':<{label}}  {scale}", style="dim"), no_wrap=True, overflow="crop")
     screen.print()
-    legend = f"{HOLDS} holds   {OVER} held   {DOUBTED} disputed"
+    legend = f"{HOLDS} holds   {OVER} held   {DOUBTED} not believed"
     screen.print(Text(f"{MARGIN}{'':<{label}}  {legend}", style="dim"), no_wrap=True, overflow="crop")
     screen.print()
 
@@ -65,7 +66,8 @@ def _show(screen: Console, fact: Fact, begin: datetime, end: datetime, *, label:
     span = (end - begin).total_seconds() or 1.0
     first = min(int((fact.period.start - begin).total_seconds() / span * axis), axis - 1)
     last = axis if fact.period.end is None else int((fact.period.end - begin).total_seconds() / span * axis)
-    mark = DOUBTED if fact.record.state == "disputed" else OVER if fact.period.end else HOLDS
+    doubted = fact.believed_from is None or fact.believed_to is not None
+    mark = DOUBTED if doubted else OVER if fact.period.end else HOLDS
     bar = (" " * first + mark * max(last - first, 1)).ljust(axis)
     dates = f"{day_of(fact.period.start)} – {day_of(fact.period.end):<10}"
     line = Text.assemble(MARGIN, words, "  ", bar, "  ", dates, "  ", (short(fact.record.id), "dim"))
@@ -79,7 +81,9 @@ def _words(fact: Fact) -> str:
 
 
 def _believed(fact: Fact) -> str:
-    """From when to when we took it to be so, where that has ended or began another day than the thing itself."""
+    """From when to when we took it to be so, where that is not plain from when it was."""
+    if fact.believed_from is None:
+        return f"never believed: {one_line(fact.record.reason)}" if fact.record.reason else "never believed"
     since, until = day_of(fact.believed_from), day_of(fact.believed_to)
     if until:
         return f"believed from {since} until {until}"
