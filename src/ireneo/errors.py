@@ -9,7 +9,8 @@
     │   └── NotFound
     │       ├── SessionNotFound
     │       ├── MessageNotFound
-    │       └── SummaryNotFound
+    │       ├── SummaryNotFound
+    │       └── MemoryNotFound
     ├── ModelError               a model did not answer as asked; what it was asked for is done without it
     │   ├── ModelTimeout
     │   ├── ModelUnavailable
@@ -70,6 +71,10 @@ class MessageNotFound(NotFound):
 
 class SummaryNotFound(NotFound):
     """There is no such summary in this session."""
+
+
+class MemoryNotFound(NotFound):
+    """There is no such memory in this space."""
 
 
 class StoreError(IreneoError):

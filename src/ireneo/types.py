@@ -4,12 +4,16 @@ from ireneo.types import Recalled
 """
 
 from ireneo.engine.exchange import Exported, MemoriesImported, MemoryFault, MemoryFile
+from ireneo.engine.remember import Remembered
+from ireneo.memories.facts import Fact
+from ireneo.memories.offered import Told
 from ireneo.memories.record import Evidence, Kind, MemoryId, Period, Record, Source, State
 from ireneo.memories.scratchpad import Item, Pad
 
 __all__ = [
     "Evidence",
     "Exported",
+    "Fact",
     "Item",
     "Kind",
     "MemoriesImported",
@@ -19,6 +23,8 @@ __all__ = [
     "Pad",
     "Period",
     "Record",
+    "Remembered",
     "Source",
     "State",
+    "Told",
 ]

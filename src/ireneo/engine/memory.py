@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Unpack
 
 from ireneo.context.policy import Policy
 from ireneo.context.policy import preset as preset_named
@@ -19,10 +21,12 @@ from ireneo.engine.exchange import (
     export_memories,
     import_memories,
 )
+from ireneo.engine.history import history
 from ireneo.engine.imports import Imported, import_session
 from ireneo.engine.joined import JoinedImport
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
 from ireneo.engine.means import Means
+from ireneo.engine.remember import Remembered, get, remember, remember_all, used
 from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.session import Session
 from ireneo.engine.work.loop import Works
@@ -32,6 +36,9 @@ from ireneo.formats.logs.format import LogFormat, StraightFormat
 from ireneo.log.branch import MAIN, SessionKey
 from ireneo.memories.brief import Brief
 from ireneo.memories.exchange.recognised import recognised
+from ireneo.memories.facts import Fact
+from ireneo.memories.offered import Told
+from ireneo.memories.record import Record
 from ireneo.memories.scratchpad import Pad
 from ireneo.ports.store import SessionInfo
 
@@ -128,6 +135,43 @@ class Memory:
         worker = Worker(self._store, self._means.clock, lease_seconds=lease_seconds, leases=leases)
         async for worked in Works(self._means, self.space, worker, chosen).run(until_idle=until_idle):
             yield worked
+
+    async def remember(self, text: str, **told: Unpack[Told]) -> Remembered:
+        """Remember `text`, and tell what became of it: added, reinforced, superseded, disputed, overturned or ignored.
+
+        Of which kind it is, and what slot a plain statement has, is found by rules where it is not `told`. Raises
+        BadInput, with nothing written, where something of it can't be used.
+        """
+        return await remember(self._means, self.space, text, **told)
+
+    async def remember_all(self, texts: Iterable[tuple[str, Told]]) -> Sequence[Remembered]:
+        """Remember many texts, each with what is told of it, in one transaction: all of them or, on BadInput, none."""
+        return await remember_all(self._means, self.space, texts)
+
+    async def get(self, ids: Sequence[str]) -> Sequence[Record]:
+        """The memories whose ids begin with one of `ids`, in the order asked; unknown ones are passed over."""
+        return await get(self._means, self.space, ids)
+
+    async def history(
+        self,
+        subject: str,
+        attribute: str | None = None,
+        *,
+        at: datetime | None = None,
+        believed_at: datetime | None = None,
+    ) -> Sequence[Fact]:
+        """What is known of a subject, or of one of its attributes, over time: with what was corrected and disputed.
+
+        With `at` only what was true at that moment; with `believed_at` as we believed then, having been told no more.
+        """
+        return await history(self._means, self.space, subject, attribute, at=at, believed_at=believed_at)
+
+    async def used(self, ids: Sequence[str], *, helped: bool | None = None) -> Sequence[Record]:
+        """Note that memories were acted on now and, where that is known, whether it helped or harmed.
+
+        Raises MemoryNotFound.
+        """
+        return await used(self._means, self.space, ids, helped=helped)
 
     async def doctor(
         self, *, mend: bool = False, quick: bool = False, told: Callable[[int], None] = lambda messages: None

@@ -44,7 +44,7 @@ def action_signature(tool: str, arguments: Mapping[str, object] | str) -> str:
 
 
 def error_signature(text: str) -> str:
-    """What went wrong: the lines of an output that name the error, with all that changes from time to time forgotten."""
+    """What went wrong: the lines of an output that name the error, without what changes from time to time."""
     for _ in range(_PASSES):
         shorter = _error(text)
         if shorter == text:
@@ -104,7 +104,7 @@ def _once(text: str) -> str:
 
 
 def _settled(text: str) -> str:
-    """What one pass uncovers, the next one forgets; texts only get shorter or lose digits, so that this comes to an end."""
+    """What one pass uncovers, the next one forgets; each leaves less to be forgotten, so that it comes to an end."""
     for _ in range(_PASSES):
         shorter = _once(text)
         if shorter == text:

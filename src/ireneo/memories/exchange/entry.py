@@ -9,7 +9,7 @@ from typing import get_args
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import fields
+from msgspec.structs import fields, replace
 
 from ireneo.log.ids import digest
 from ireneo.memories.offered import MOST_BYTES
@@ -45,13 +45,12 @@ class Entry(Struct, frozen=True, kw_only=True):
     """Whether it was reworded since it was exported; None where the file can't tell."""
 
 
-class Misread(Exception):
-    """What a file says can't be a memory; carries the name of what is wrong, and a sentence."""
+class Misread(Struct, frozen=True, kw_only=True):
+    """What a file says can't be a memory."""
 
-    def __init__(self, name: str, sentence: str) -> None:
-        super().__init__(sentence)
-        self.name = name
-        """The key that is wrong; "" where none is."""
+    name: str
+    """The key that is wrong; "" where none is."""
+    sentence: str
 
 
 def seal_of(record: Record) -> str:
@@ -60,22 +59,21 @@ def seal_of(record: Record) -> str:
     return digest("w", *(word.encode("utf-8", "surrogatepass") for word in words))[:14]
 
 
-def entry_of(given: Mapping[str, object], now: datetime) -> Entry:
-    """The memory that the values of a file give by name; what a file written by hand leaves open is filled in.
-
-    Raises Misread.
-    """
-    _check_names(given)
+def entry_of(given: Mapping[str, object], now: datetime) -> Entry | Misread:
+    """The memory that the values of a file give by name; what a file written by hand leaves open is filled in."""
+    if wrong := _wrong_names(given):
+        return wrong
     told = {name: value for name, value in given.items() if name != SEAL}
     defaults: dict[str, object] = {"id": "", "key": "", "recorded": now, "evidence": ()}
     filled = defaults | {"at": told.get("recorded", now)} | told
     try:
         record = msgspec.convert(filled, Record)
     except msgspec.ValidationError as fault:
-        raise _misread(fault) from fault
+        return _misread(fault)
     if not record.id and "trust" not in told:
-        record = msgspec.structs.replace(record, trust=TRUST[record.origin])
-    _check(record)
+        record = replace(record, trust=TRUST[record.origin])
+    if wrong := _wrong_values(record):
+        return wrong
     seal = given.get(SEAL)
     return Entry(record=record, timed="at" in told, edited=None if seal is None else seal != seal_of(record))
 
@@ -85,20 +83,38 @@ def settled(word: str) -> str:
     return word.replace("\r\n", "\n").strip()
 
 
-def _check_names(given: Mapping[str, object]) -> None:
+def _wrong_names(given: Mapping[str, object]) -> Misread | None:
     for name in given:
         if name not in _KNOWN:
-            raise Misread(name, f"There is nothing called {name} in a memory; see an exported one for the names.")
+            return _wrong(name, f"There is nothing called {name} in a memory; see an exported one for the names.")
     for name, known in _INSIDE.items():
         pieces = given.get(name)
         for piece in pieces if isinstance(pieces, list) else ():
             for inner in piece if isinstance(piece, dict) else ():
                 if inner not in known:
-                    raise Misread(inner, f"There is nothing called {inner} in {name}; see an exported memory.")
-    if "kind" not in given:
-        raise Misread("", f"Say of which kind it is: {', '.join(get_args(Kind))}.")
-    if given["kind"] not in get_args(Kind):
-        raise Misread("kind", f"There is no kind {given['kind']!r}; the kinds are {', '.join(get_args(Kind))}.")
+                    return _wrong(inner, f"There is nothing called {inner} in {name}; see an exported memory.")
+    kind, kinds = given.get("kind"), get_args(Kind)
+    if kind is None:
+        return _wrong("", f"Say of which kind it is: {', '.join(kinds)}.")
+    if kind not in kinds:
+        return _wrong("kind", f"There is no kind {kind!r}; the kinds are {', '.join(kinds)}.")
+    return None
+
+
+def _wrong_values(record: Record) -> Misread | None:
+    if not record.text.strip():
+        return _wrong("text", "It has no text; write what is to be remembered under the second line of +++.")
+    if len(record.text.encode()) > MOST_BYTES:
+        sentence = f"Its text is over {MOST_BYTES:,} bytes; keep what matters, and put the rest elsewhere."
+        return _wrong("text", sentence)
+    for name in ("trust", "salience", "confidence"):
+        for told in (record, *record.evidence):
+            if not 0 <= getattr(told, name) <= 1:
+                return _wrong(name, f"{name} is {getattr(told, name)}; give a number from 0 to 1.")
+    for name, moment in _moments(record):
+        if moment is not None and moment.utcoffset() is None:
+            return _wrong(name, f"{name} has no time zone; write {_AN_EXAMPLE}.")
+    return None
 
 
 def _misread(fault: msgspec.ValidationError) -> Misread:
@@ -106,25 +122,13 @@ def _misread(fault: msgspec.ValidationError) -> Misread:
     found = _PLACE.match(place)
     name = found[1] if found else ""
     if "`date`" in sentence:
-        return Misread(name, f"{name} has no time of day and no zone; write {_AN_EXAMPLE}.")
+        return _wrong(name, f"{name} has no time of day and no zone; write {_AN_EXAMPLE}.")
     about = f"{name}: " if name else ""
-    return Misread(name, f"{about}{sentence[:1].lower()}{sentence[1:]}.")
+    return _wrong(name, f"{about}{sentence[:1].lower()}{sentence[1:]}.")
 
 
-def _check(record: Record) -> None:
-    if not record.text.strip():
-        raise Misread("text", "It has no text; write what is to be remembered under the second line of +++.")
-    if len(record.text.encode()) > MOST_BYTES:
-        raise Misread("text", f"Its text is over {MOST_BYTES:,} bytes; keep what matters, and put the rest elsewhere.")
-    for name in ("trust", "salience", "confidence"):
-        if not 0 <= getattr(record, name) <= 1:
-            raise Misread(name, f"{name} is {getattr(record, name)}; give a number from 0 to 1.")
-    for piece in record.evidence:
-        if not 0 <= piece.trust <= 1:
-            raise Misread("evidence", f"trust is {piece.trust}; give a number from 0 to 1.")
-    for name, moment in _moments(record):
-        if moment is not None and moment.utcoffset() is None:
-            raise Misread(name, f"{name} has no time zone; write {_AN_EXAMPLE}.")
+def _wrong(name: str, sentence: str) -> Misread:
+    return Misread(name=name, sentence=sentence)
 
 
 def _moments(record: Record) -> list[tuple[str, datetime | None]]:

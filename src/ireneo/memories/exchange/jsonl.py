@@ -6,7 +6,7 @@ from datetime import datetime
 
 import msgspec
 
-from ireneo.memories.exchange.entry import SEAL, Entry, Misread, Unread, entry_of, seal_of
+from ireneo.memories.exchange.entry import SEAL, Entry, Unread, entry_of, seal_of
 from ireneo.memories.record import Record
 
 
@@ -19,8 +19,8 @@ def write_line(record: Record) -> str:
 def read_line(line: bytes, number: int, now: datetime) -> Entry | Unread:
     """The memory that line `number` of a file tells of; `now` stands for times that it doesn't give."""
     try:
-        return entry_of(msgspec.json.decode(line, type=dict[str, object]), now)
-    except Misread as fault:
-        return Unread(line=number, message=str(fault))
+        given = msgspec.json.decode(line, type=dict[str, object])
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
         return Unread(line=number, message=f"It is no JSON object: {fault}.")
+    entry = entry_of(given, now)
+    return entry if isinstance(entry, Entry) else Unread(line=number, message=entry.sentence)

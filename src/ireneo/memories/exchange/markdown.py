@@ -7,7 +7,7 @@ import tomllib
 import unicodedata
 from datetime import datetime
 
-from ireneo.memories.exchange.entry import SEAL, Entry, Misread, Unread, entry_of, seal_of
+from ireneo.memories.exchange.entry import SEAL, Entry, Unread, entry_of, seal_of
 from ireneo.memories.exchange.front import FENCE, front_matter, line_of
 from ireneo.memories.record import Record
 
@@ -51,15 +51,17 @@ def read_markdown(data: bytes, now: datetime) -> Entry | Unread:
         return Unread(line=1, message=f"It has no front matter, which stands between two lines of {FENCE}.")
     front, body = parts
     try:
-        return entry_of(tomllib.loads(front) | {"text": body}, now)
+        given = tomllib.loads(front)
     except tomllib.TOMLDecodeError as fault:
         found = _LINE.search(str(fault))
         line = int(found[1]) + 1 if found else front.count("\n") + 2
         sentence = _LINE.sub("", str(fault)).removesuffix("(at end of document)").strip()
         return Unread(line=line, message=f"The front matter is no TOML there: {sentence[:1].lower()}{sentence[1:]}.")
-    except Misread as fault:
-        line = front.count("\n") + 4 if fault.name == "text" else line_of(front, fault.name)
-        return Unread(line=line, message=str(fault))
+    entry = entry_of(given | {"text": body}, now)
+    if isinstance(entry, Entry):
+        return entry
+    line = front.count("\n") + 4 if entry.name == "text" else line_of(front, entry.name)
+    return Unread(line=line, message=entry.sentence)
 
 
 def _parted(text: str) -> tuple[str, str] | None:
