@@ -6,7 +6,7 @@ from typing import Generic, Literal, Protocol, TypeVar
 
 from msgspec import Struct
 
-Task = Literal["turn", "goal", "story", "reflect", "lessons", "act"]
+Task = Literal["turn", "goal", "story", "reflect", "classify", "lessons", "act"]
 """What a model is asked for; each task may have a model of its own, since a small literal one is right for memory."""
 
 R = TypeVar("R", bound=Struct)

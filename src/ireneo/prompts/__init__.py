@@ -12,6 +12,8 @@ GOAL = PromptText(task="goal", version=1, max_tokens=1_600)
 STORY = PromptText(task="story", version=1, max_tokens=2_400)
 STORY_DEEP = PromptText(task="story", text="deep", version=STORY.version, max_tokens=STORY.max_tokens)
 """By which the deeper summaries of a story are written. Its version is the leaf's: their texts are of one family."""
+REFLECT = PromptText(task="reflect", version=1, max_tokens=1_200)
+CLASSIFY = PromptText(task="classify", version=1, max_tokens=200)
 
 PROMPTS: MappingProxyType[Level, PromptText] = MappingProxyType({"turn": TURN, "goal": GOAL, "story": STORY})
 """The prompt by which the text of each level is written, and after which its family is named."""

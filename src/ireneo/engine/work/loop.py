@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime, timedelta
 
 from ireneo.context.policy import PRESETS, Policy, story_of
 from ireneo.context.terms import Terms
+from ireneo.engine.episodes.gather import Gatherer
 from ireneo.engine.leasing import FIRST_WAIT_SECONDS, Worker
 from ireneo.engine.means import Means
 from ireneo.engine.story.preset import preset_of
 from ireneo.engine.work.blocks import BlockWork
+from ireneo.engine.work.chores import CHORES, Place
 from ireneo.engine.work.desk import Desk
 from ireneo.engine.work.stories import StoryWork
 from ireneo.engine.work.worked import Worked
@@ -38,6 +40,7 @@ class Works:
         self._idle: dict[SessionKey, tuple[SessionInfo, datetime]] = {}
         self._asks_again: dict[SessionKey, datetime] = {}
         """When a model is asked again for a session for which it failed."""
+        self._gatherer = Gatherer(means, space)
         self._waits = False
         """Whether something is due that another worker is at."""
 
@@ -52,6 +55,9 @@ class Works:
                     async for worked in self._session(info):
                         busy = busy or worked.did != "failed"
                         yield worked
+            async for worked in self._chores(sessions):
+                busy = True
+                yield worked
             if busy:
                 continue
             if until_idle and not self._waits:
@@ -85,8 +91,34 @@ class Works:
                         self._asks_again[info.key] = again
                     yield worked
             self._waits = self._waits or desk.waits
+        async for worked in self._memories(info):
+            quiet = False
+            yield worked
         if quiet and not self._waits:
             self._idle[info.key] = (info, self._means.clock.now())
+
+    async def _memories(self, info: SessionInfo) -> AsyncIterator[Worked]:
+        """What the session leaves behind; it needs no model, and two that gather at once store the same."""
+        async for gathered in self._gatherer.session(info, self._preset):
+            yield Worked(
+                session=gathered.session,
+                branch=gathered.branch,
+                did="remembered",
+                first_position=gathered.first_position,
+                last_position=gathered.last_position,
+                summaries=0,
+                memories=len(gathered.remembered),
+            )
+
+    async def _chores(self, sessions: Sequence[SessionInfo]) -> AsyncIterator[Worked]:
+        """What is due of the whole space. Its leases stand on the session whose name comes first."""
+        if not sessions:
+            return
+        desk = min(info.key for info in sessions)
+        place = Place(means=self._means, space=self._space, worker=self._worker, desk=desk)
+        for chore in CHORES:
+            async for worked in chore(place):
+                yield worked
 
     def _texts(self, key: SessionKey) -> int:
         """How many texts a visit may have written: none, for a while after a model failed."""

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ireneo.context.summary import Level
 from ireneo.engine.summarise import Summarised
 
-Did = Literal["caught_up", "written", "repaired", "offline", "taken_over", "failed"]
+Did = Literal["caught_up", "written", "repaired", "offline", "taken_over", "failed", "remembered", "reflected"]
 
 
 class Worked(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -22,7 +22,9 @@ class Worked(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of the summary that was written."""
     did: Did
     """``caught_up``: summaries were made without a model. ``written`` or ``repaired``: a model wrote one; ``offline``:
-    so badly that the offline text stands for it. ``taken_over``: another writer had stored it meanwhile."""
+    so badly that the offline text stands for it. ``taken_over``: another writer had stored it meanwhile.
+    ``remembered``: memories were made of turns or of leaves, without a model. ``reflected``: the episodes of the whole
+    space were looked back on; then it has no session."""
     first_position: int
     last_position: int
     level: Level = "story"
@@ -39,6 +41,10 @@ class Worked(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How many messages of the branch are due to be summarised and are not yet."""
     due: int = 0
     """How many texts a model has still to write on the branch."""
+    memories: int = 0
+    """How many memories were made or changed."""
+    episodes: int = 0
+    """How many episodes were looked back on."""
 
 
 def told_by(summarised: Summarised, worked: Worked) -> Worked:
@@ -57,7 +63,7 @@ def told_by(summarised: Summarised, worked: Worked) -> Worked:
 
 def summarised_by(worked: Worked) -> Summarised | None:
     """What came of a text, as `summarise` tells it; None for what needed no model, or was another's."""
-    if worked.did == "caught_up" or worked.did == "taken_over":
+    if worked.did not in ("written", "repaired", "offline", "failed"):
         return None
     return Summarised(
         id=worked.id,

@@ -39,6 +39,8 @@ class Tally(Struct, kw_only=True):
     texts: int = 0
     failed: int = 0
     taken_over: int = 0
+    memories: int = 0
+    episodes: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
 
@@ -52,6 +54,9 @@ class Tally(Struct, kw_only=True):
             self.failed += 1
         elif worked.did == "taken_over":
             self.taken_over += 1
+        elif worked.did == "remembered" or worked.did == "reflected":
+            self.memories += worked.memories
+            self.episodes += worked.episodes
         else:
             self.texts += 1
 
@@ -106,6 +111,10 @@ def _told(tally: Tally) -> str:
         parts.append(f"{tally.texts:,} written by a model ({tally.tokens_in:,} tokens in, {tally.tokens_out:,} out)")
     if tally.taken_over:
         parts.append(f"{tally.taken_over:,} taken over from another writer")
+    if tally.memories:
+        parts.append(f"{tally.memories:,} memories made or changed")
+    if tally.episodes:
+        parts.append(f"{tally.episodes:,} episodes looked back on")
     if tally.failed:
         parts.append(f"{tally.failed:,} failed, and will be tried again")
     return "; ".join(parts) + ".\n"

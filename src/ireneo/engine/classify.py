@@ -1,0 +1,52 @@
+"""Of which kind a text is: by a model where there is one, else, and wherever it fails, by rules."""
+
+from __future__ import annotations
+
+import logging
+
+from ireneo.context.offline.prose import clip
+from ireneo.engine.models import Models
+from ireneo.errors import ModelError
+from ireneo.grounding.neutral import neutralise
+from ireneo.memories.classify import LONGEST, Guess
+from ireneo.memories.classify import classify as by_rules
+from ireneo.memories.recall.words import terms
+from ireneo.prompts import CLASSIFY
+from ireneo.prompts.classify.reply import ClassifyReply
+
+_SPEAKERS = frozenset({"user", "i", "me", "my"})
+"""Names of whoever speaks, which need not stand in the text."""
+
+_LOG = logging.getLogger("ireneo")
+
+
+async def classify(models: Models, text: str, speaker: str = "") -> Guess:
+    """The kind of `text`, and its slot where it has one; `speaker` is who "I" is, where that is known.
+
+    A model that fails changes nothing: the failure is logged, and the rules decide. Of its slot nothing is taken that
+    does not stand in the text.
+    """
+    model = models.for_task("classify")
+    if model is None:
+        return by_rules(text, speaker)
+    shown = neutralise(clip(text.strip(), LONGEST), ("</text>",))
+    try:
+        reply = (await model.ask(CLASSIFY.render(text=shown), ClassifyReply)).value
+    except ModelError as error:
+        _LOG.warning("%s The kind is told by rules.", error)
+        return by_rules(text, speaker)
+    if reply.kind != "semantic":
+        return Guess(kind=reply.kind)
+    return _slotted(reply, text, speaker) or Guess(kind="semantic")
+
+
+def _slotted(reply: ClassifyReply, text: str, speaker: str) -> Guess | None:
+    """The slot that a model read, if all of it is there and its words stand in the text."""
+    subject, attribute, value = (each.strip() for each in (reply.subject, reply.attribute, reply.value))
+    if speaker and subject.casefold() in _SPEAKERS:
+        subject = speaker
+    said = set(terms(text))
+    stands = subject == speaker or (terms(subject) and said.issuperset(terms(subject)))
+    if not (subject and attribute and value and stands and said.issuperset(terms(value))):
+        return None
+    return Guess(kind="semantic", subject=subject, attribute=attribute, value=value)

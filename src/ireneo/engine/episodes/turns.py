@@ -1,0 +1,173 @@
+"""What a turn of work leaves behind: one episode, and a failure for each approach that was given up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+from ireneo.context.actions import CHANGES
+from ireneo.context.offline.dead_ends import dead_ends
+from ireneo.context.offline.errors import error_line
+from ireneo.context.offline.leaf import write_leaf
+from ireneo.context.offline.prose import clip
+from ireneo.context.offline.steps import Step, steps
+from ireneo.context.summary import Line
+from ireneo.log.message import Message, MessageId
+from ireneo.memories.offer import Offer
+from ireneo.memories.record import TRUST
+from ireneo.memories.signature import action_signature, error_signature, signature
+
+MOST_CHARACTERS = 300
+"""Of a memory's text: what is said once more in it stands in the messages that it names."""
+DIRECTORY = "cwd"
+"""What logs of coding agents call the directory that a line was written in, and what a failure's conditions call it."""
+_TAG = re.compile(r"</?[a-z][\w-]*>")
+"""The marks in which a harness wraps what a user gave as a command."""
+_ASKED = 120
+_COMMAND = 80
+_ERROR = 90
+_FILES = 3
+UNDONE = "undo "
+"""What the subject of a dead end begins with that went well and was taken back."""
+_LEAST = 30
+"""So much room at the least must be left for the agent's closing words, or they say nothing."""
+BASE_SALIENCE = 0.4
+MORE_SALIENCE = 0.2
+"""It matters more that something was changed, and that something failed."""
+
+
+class Turn(Struct, frozen=True, kw_only=True):
+    """A turn that is over, as it was said."""
+
+    session: str
+    messages: tuple[Message, ...]
+    """From the user's message on; at least one."""
+    place: Mapping[str, str] = {}
+    """Where it was worked, as far as the log tells: the directory."""
+
+
+def turn_offers(turn: Turn, recorded: datetime) -> list[Offer]:
+    """What a turn leaves behind, the episode first; nothing where no work was done in it: its words stand in the log.
+
+    What the harness put between, and another tool's compaction, is no evidence and is passed over.
+    """
+    spoken = [message for message in turn.messages if message.draft.origin == "spoken"]
+    done = steps(spoken)
+    if not done:
+        return []
+    given_up = dead_ends(done)
+    return [
+        _episode(turn, spoken, done, given_up, recorded),
+        *(_failure(turn, line, done, recorded) for line in given_up),
+    ]
+
+
+def _episode(
+    turn: Turn, spoken: Sequence[Message], done: Sequence[Step], given_up: Sequence[Line], recorded: datetime
+) -> Offer:
+    opening, last = turn.messages[0], turn.messages[-1]
+    asked = clip(" ".join(_TAG.sub(" ", opening.text).split()), _ASKED).rstrip(".")
+    parts: list[tuple[str, tuple[MessageId, ...]]] = [(f"I was asked: “{asked}”." if asked else "I was asked.", ())]
+    parts += [*_changed(done, turn.place.get(DIRECTORY, "")), *_ended(done), *_closing(spoken)]
+    text, sources = "", [opening.id]
+    for part, shown in parts:
+        room = MOST_CHARACTERS - len(text) - 1
+        if len(part) > room:
+            if room < _LEAST:
+                break
+            part = clip(part, room)
+        text = f"{text} {part}".strip()
+        sources += shown
+    failed = bool(given_up) or _last_run(done) is not None
+    changed = any(step.action.deed in CHANGES for step in done)
+    at = _time(turn.messages)
+    return Offer(
+        text=text,
+        kind="episodic",
+        at=at or recorded,
+        timed=at is not None,
+        recorded=recorded,
+        origin="agent",
+        trust=TRUST["agent"],
+        salience=BASE_SALIENCE + MORE_SALIENCE * changed + MORE_SALIENCE * failed,
+        session=turn.session,
+        messages=tuple(dict.fromkeys((*sources, last.id))),
+    )
+
+
+def _changed(done: Sequence[Step], directory: str) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
+    """Which files were changed, named from the directory of the work on."""
+    made: dict[str, Step] = {}
+    for step in done:
+        if step.action.deed in CHANGES and not step.action.shell and step.result is not None and not step.failed:
+            made[step.action.subject] = step
+    if made:
+        root = f"{directory.rstrip('/')}/" if directory else ""
+        named = [f"`{clip(path.removeprefix(root), _COMMAND)}`" for path in list(made)[-_FILES:]]
+        more = f" and {len(made) - _FILES} more" if len(made) > _FILES else ""
+        sources = [source for step in list(made.values())[-_FILES:] for source in step.sources]
+        yield f"I changed {', '.join(named)}{more}.", tuple(sources)
+
+
+def _ended(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
+    """How what was run last ended, and the last check that went well."""
+    failed = _last_run(done)
+    if failed is not None:
+        error = error_line(failed.output, _ERROR).rstrip(".")
+        yield f"`{clip(failed.action.subject, _COMMAND)}` failed{f': {error}' if error else ''}.", failed.sources
+        return
+    check = next((step for step in reversed(done) if step.action.deed == "check" and step.result), None)
+    if check is not None:
+        yield f"`{clip(check.action.subject, _COMMAND)}` passed.", check.sources
+
+
+def _last_run(done: Sequence[Step]) -> Step | None:
+    """What was run last, if it failed."""
+    ran = next((step for step in reversed(done) if step.action.deed in ("check", "run", "save")), None)
+    return ran if ran is not None and ran.failed else None
+
+
+def _closing(spoken: Sequence[Message]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
+    """The weightiest of the sentences with which the agent closed."""
+    last = spoken[-1]
+    if last.role != "assistant" or last.draft.calls:
+        yield "It ended without an answer.", (last.id,)
+        return
+    sections = write_leaf([last], "", ends_turn=True)
+    said = [line for section in sections if section.name == "worked" for line in section.lines]
+    if said:
+        yield max(said, key=lambda line: line.weight).text, (last.id,)
+
+
+def _failure(turn: Turn, line: Line, done: Sequence[Step], recorded: datetime) -> Offer:
+    # The same approach given up again is one line: its newest reason stands.
+    step = next(step for step in reversed(done) if step.source in line.sources)
+    at = _time([message for message in turn.messages if message.position <= line.position])
+    return Offer(
+        text=clip(line.text, MOST_CHARACTERS),
+        kind="failure",
+        at=at or recorded,
+        timed=at is not None,
+        recorded=recorded,
+        origin="agent",
+        trust=TRUST["agent"],
+        signature=signature(_approach(line, step), error_signature(step.output) if step.failed else ""),
+        conditions={"tool": step.call.name, **turn.place},
+        session=turn.session,
+        messages=tuple(dict.fromkeys(line.sources)),
+    )
+
+
+def _approach(line: Line, step: Step) -> str:
+    """The signature of what was tried: the call that failed, or the change that was taken back."""
+    if step.failed:
+        return action_signature(step.call.name, step.call.arguments)
+    return action_signature("change", {"file": line.subject.removeprefix(UNDONE)})
+
+
+def _time(messages: Sequence[Message]) -> datetime | None:
+    """When the last of them that says so was said."""
+    return next((message.draft.at for message in reversed(messages) if message.draft.at is not None), None)

@@ -1,0 +1,1 @@
+"""Of which kind a text is that is to be remembered."""
