@@ -5,12 +5,16 @@ from ireneo.types import Recalled
 
 from ireneo.engine.exchange import Exported, MemoriesImported, MemoryFault, MemoryFile
 from ireneo.engine.remember import Remembered
+from ireneo.engine.scratchpad import Scratchpad
+from ireneo.memories.brief import Brief, BriefLine
 from ireneo.memories.facts import Fact
 from ireneo.memories.offered import Told
 from ireneo.memories.record import Evidence, Kind, MemoryId, Period, Record, Source, State
 from ireneo.memories.scratchpad import Item, Pad
 
 __all__ = [
+    "Brief",
+    "BriefLine",
     "Evidence",
     "Exported",
     "Fact",
@@ -24,6 +28,7 @@ __all__ = [
     "Period",
     "Record",
     "Remembered",
+    "Scratchpad",
     "Source",
     "State",
     "Told",

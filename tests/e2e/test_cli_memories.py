@@ -6,16 +6,25 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import sqlite3
-from collections.abc import Mapping
+import time
+import zlib
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.e2e.test_cli_command import AGENT, DESK, answer, run
 
+from ireneo.faces.cli.screens.history import show_history
+from ireneo.types import Evidence, Fact, MemoryId, Period, Record
+
+GOLDEN = Path(__file__).parents[1] / "golden"
 SLOT = ("--subject", "Ana", "--attribute", "home", "--kind", "semantic")
 
 
@@ -31,6 +40,16 @@ def listed(*arguments: object, cwd: Path) -> list[dict[str, Any]]:
     found = answer(*arguments, cwd=cwd)
     assert isinstance(found, list)
     return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def zone() -> Iterator[None]:
+    """Where this is run: two hours before Greenwich in summer, one in winter."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "Europe/Oslo")
+        time.tzset()
+        yield
+    time.tzset()
 
 
 @pytest.fixture(scope="module")
@@ -57,12 +76,12 @@ def folder(filled: Path, tmp_path: Path) -> Path:
 
 def test_what_is_remembered_makes_a_database_and_is_told_with_why(tmp_path: Path) -> None:
     said = run("remember", "Ana lives in Rome.", *SLOT, "--at", "2026-01-05", cwd=tmp_path).stdout
-    assert re.match(r"  Remembered: semantic memory m_\w{7}, 2026-01-05 \([+-]\d\d:\d\d\)\.\n  \S", said)
+    assert re.match(r"  Remembered: semantic memory m_\w{7}, 2026-01-05 \(\+01:00\)\.\n  \S", said)
     again = told("Ana lives in Rome.", *SLOT, "--at", "2026-01-05", cwd=tmp_path)
     assert again["did"] in ("reinforced", "ignored")
     moved = told("-", *SLOT, "--at", "2026-03-05 18:30", cwd=tmp_path, given="Ana lives in Malmö.\n".encode())
     assert (moved["did"], moved["text"], moved["state"]) == ("superseded", "Ana lives in Malmö.", "active")
-    assert moved["at"].startswith("2026-03-05T18:30:00")
+    assert datetime.fromisoformat(moved["at"]) == datetime(2026, 3, 5, 17, 30, tzinfo=UTC)
     (old,) = moved["changed"]
     assert old["state"] == "superseded"
     assert (old["id"], moved["kind"]) == (again["id"], "semantic")
@@ -280,3 +299,42 @@ def test_bad_input_of_a_database_that_is_there(arguments: tuple[str, ...], sente
     assert done.stdout == ""
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def golden(name: str, text: str) -> None:
+    """Hold a screen against what it was."""
+    if os.environ.get("REGENERATE"):
+        (GOLDEN / name).write_text(text, encoding="utf-8")
+    assert text == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+def fact(text: str, start: datetime, end: datetime | None = None, value: str = "", attribute: str = "post") -> Fact:
+    """A fact about a lighthouse keeper, believed from its beginning on."""
+    record = Record(
+        id=MemoryId(f"m_{zlib.crc32(text.encode()):026}"),
+        kind="semantic",
+        key="",
+        text=text,
+        at=start,
+        recorded=start,
+        evidence=(Evidence(at=start, recorded=start),),
+        attribute=attribute,
+        value=value,
+    )
+    return Fact(record=record, period=Period(start=start, end=end), believed_from=start)
+
+
+def test_the_history_reads_as_it_did(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    march, april, may = (datetime(2026, month, 2, tzinfo=UTC) for month in (3, 4, 5))
+    skerry = fact("Mara keeps the lamp at Skerry.", march, value="Skerry")
+    holm = fact("Mara keeps the lamp at Holm.", march, value="Holm")
+    facts = [
+        fact("Mara keeps the lamp at Reed.", datetime(2026, 1, 5, tzinfo=UTC), march, "Reed"),
+        replace(skerry, believed_from=april),
+        replace(holm, believed_to=april),
+        replace(fact("Mara keeps the lamp at Kestrel Point, they say, and never leaves.", may), believed_from=None),
+        fact("Mara\x1b[31m fears the fog.", datetime(2026, 2, 9, tzinfo=UTC), attribute=""),
+    ]
+    show_history(facts, "Mara", datetime(2026, 9, 1, tzinfo=UTC))
+    golden("cli_history.txt", capsys.readouterr().out)

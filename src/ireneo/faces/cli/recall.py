@@ -16,6 +16,7 @@ from ireneo.faces.cli.answers import write_json
 from ireneo.faces.cli.options import STDIN, AsJson, Embedder, Stored
 from ireneo.faces.cli.stored import existing, writing
 from ireneo.faces.cli.times import asked
+from ireneo.faces.cli.warnings import warn
 
 if TYPE_CHECKING:
     from ireneo.types import Kind, Recalled
@@ -90,6 +91,7 @@ def recall(
     async def answer_each(memory: ireneo.Memory) -> None:
         for question in _questions(each):
             found = await find(memory, question) if question else ()
+            _warn_of(found)
             sys.stdout.buffer.write(msgspec.json.encode([recalled_answer(one) for one in found]) + b"\n")
             # Whoever asks line by line waits for the answer.
             sys.stdout.buffer.flush()
@@ -98,12 +100,19 @@ def recall(
         writing(path, stored.space, answer_each, embedder=embedder)
         return
     found = writing(path, stored.space, lambda memory: find(memory, text), embedder=embedder)
+    _warn_of(found)
     if as_json:
         write_json([recalled_answer(one) for one in found])
     else:
         from ireneo.faces.cli.screens.memories import show_recalled
 
         show_recalled(found)
+
+
+def _warn_of(found: Sequence[Recalled]) -> None:
+    """Say what could not be done for an answer."""
+    if note := getattr(found, "note", ""):
+        warn(note)
 
 
 def recalled_answer(found: Recalled) -> dict[str, object]:
