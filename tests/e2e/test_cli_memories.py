@@ -311,7 +311,7 @@ def golden(name: str, text: str) -> None:
 def fact(text: str, start: datetime, end: datetime | None = None, value: str = "", attribute: str = "post") -> Fact:
     """A fact about a lighthouse keeper, believed from its beginning on."""
     record = Record(
-        id=MemoryId(f"m_{zlib.crc32(text.encode()):026}"),
+        id=MemoryId(f"m_{zlib.crc32(text.encode()):x}".ljust(28, "a")),
         kind="semantic",
         key="",
         text=text,
