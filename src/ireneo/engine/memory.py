@@ -26,9 +26,12 @@ from ireneo.engine.imports import Imported, import_session
 from ireneo.engine.joined import JoinedImport
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
 from ireneo.engine.means import Means
+from ireneo.engine.recall.asked import Asked
+from ireneo.engine.recall.recall import recall
 from ireneo.engine.remember import Remembered, get, remember, remember_all, used
 from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.session import Session
+from ireneo.engine.vectors import HeldVectors
 from ireneo.engine.work.loop import Works
 from ireneo.engine.work.worked import Worked
 from ireneo.errors import SessionNotFound
@@ -40,6 +43,8 @@ from ireneo.memories.facts import Fact
 from ireneo.memories.offered import Told
 from ireneo.memories.record import Record
 from ireneo.memories.scratchpad import Pad
+from ireneo.memories.recall.recalled import Recollection
+from ireneo.memories.record import Kind, Record
 from ireneo.ports.store import SessionInfo
 
 
@@ -51,6 +56,7 @@ class Memory:
         self.space = space
         self._means = means
         self._store = means.store
+        self._held = HeldVectors()
 
     async def session(self, id: str, *, branch: str = MAIN, must_exist: bool = False, task: str = "") -> Session:
         """The session called `id`, on one of its branches; it is made by its first append.
@@ -211,6 +217,25 @@ class Memory:
         """
         cue = Cue(goal=goal, task_type=task_type, situation=situation, about_to=about_to)
         return await briefs.brief(self._means, self.space, cue, task, budget)
+    async def recall(
+        self,
+        text: str,
+        *,
+        kind: Kind | None = None,
+        limit: int = 10,
+        budget: int | None = None,
+        at: datetime | None = None,
+        session: str | None = None,
+        explain: bool = False,
+    ) -> Recollection:
+        """What answers the question `text`, best first: at most `limit` messages and memories.
+
+        With `kind` only memories of that kind, with `session` only what comes from there, with `at` what was the case
+        then and what was said by then. `budget` is what the texts may cost together, in tokens. `explain` gives the
+        parts of each score. Raises BadInput for an empty question, a kind or limit that there is not, and a naive time.
+        """
+        asked = Asked(text=text, kind=kind, limit=limit, budget=budget, at=at, session=session, explain=explain)
+        return await recall(self._means, self.space, self._held, asked)
 
     async def close(self) -> None:
         """Let go of the store."""

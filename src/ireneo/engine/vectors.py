@@ -97,7 +97,6 @@ def _vectors() -> Vectors:
     try:
         from ireneo.memories.recall.nearest import Vectors
     except ImportError as missing:
-        raise MissingExtra("To search by vectors needs the extra `vectors`: pip install 'ireneo[vectors]'.") from (
-            missing
-        )
+        told = "To search by vectors needs the extra `vectors`: pip install 'ireneo[vectors]'."
+        raise MissingExtra(told) from missing
     return Vectors()

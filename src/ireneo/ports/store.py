@@ -29,7 +29,7 @@ from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Draft, Message, MessageId
 from ireneo.ports.leases import LeasesPort
 from ireneo.ports.memories import MemoriesPort, PadsPort
-from ireneo.ports.search import SearchPort
+from ireneo.ports.search import SearchPort, WordsPort
 from ireneo.ports.upkeep import UpkeepPort
 from ireneo.ports.vectors import VectorsPort
 
@@ -240,6 +240,10 @@ class Transaction(Protocol):
     @property
     def search(self) -> SearchPort:
         """What finds messages and memories by their words."""
+
+    @property
+    def words(self) -> WordsPort:
+        """The index of those words."""
 
     @property
     def upkeep(self) -> UpkeepPort:

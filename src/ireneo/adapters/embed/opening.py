@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from ireneo.adapters.embed.local import LocalEmbedder
 from ireneo.adapters.embed.served import ServedEmbedder, Server
 from ireneo.adapters.llm.names import OLLAMA
 from ireneo.errors import BadInput, MissingExtra
 from ireneo.ports.embedder import Embedder
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "ireneo.embedders"
 """The group of entry points under which packages bring embedders: each a callable that makes one of a model's name."""
@@ -45,7 +47,7 @@ def open_embedder(
     brand, _, model = (part.strip() for part in name.partition(":"))
     if brand in ("openai", "ollama") and model:
         return _served(brand, model, base_url, api_key, dimensions, timeout_seconds, attempts)
-    brought = {each.name: each for each in entry_points(group=GROUP)}
+    brought = _entries()
     if brand not in brought:
         others = "".join(f" {each}:," for each in sorted(brought))
         raise BadInput(
@@ -87,6 +89,13 @@ def _brought(entry: EntryPoint, name: str, model: str) -> Embedder:
         make = cast(Callable[[str], Embedder], entry.load())
         return make(model)
     except ImportError as missing:
-        raise MissingExtra(
-            f"{name} needs a package that is not installed ({missing}): pip install {entry.name}."
-        ) from (missing)
+        told = f"{name} needs a package that is not installed ({missing}): pip install {entry.name}."
+        raise MissingExtra(told) from missing
+
+
+def _entries() -> dict[str, EntryPoint]:
+    """What the packages that are installed bring, by name."""
+    # Imported when used: it loads what reads the descriptions of packages, which takes longer than all of Ireneo.
+    from importlib.metadata import entry_points
+
+    return {each.name: each for each in entry_points(group=GROUP)}

@@ -11,7 +11,7 @@ from ireneo.adapters.in_memory.derived import MemoryAnnotations, MemoryRebuilds,
 from ireneo.adapters.in_memory.leases import MemoryLeases
 from ireneo.adapters.in_memory.log import MemoryLog
 from ireneo.adapters.in_memory.memories import MemoryMemories, MemoryPads
-from ireneo.adapters.in_memory.search import MemorySearch
+from ireneo.adapters.in_memory.search import MemorySearch, MemoryWords
 from ireneo.adapters.in_memory.shelf import Held, Shelf
 from ireneo.adapters.in_memory.spending import MemorySpending
 from ireneo.adapters.in_memory.upkeep import MemoryUpkeep
@@ -61,6 +61,7 @@ class MemoryTransaction(Struct, frozen=True, kw_only=True):
     memories: MemoryMemories
     pads: MemoryPads
     search: MemorySearch
+    words: MemoryWords
     upkeep: MemoryUpkeep
 
 
@@ -120,5 +121,6 @@ def _over(shelf: Shelf) -> MemoryTransaction:
         memories=MemoryMemories(shelf),
         pads=MemoryPads(shelf),
         search=MemorySearch(shelf),
+        words=MemoryWords(shelf),
         upkeep=MemoryUpkeep(shelf),
     )

@@ -22,6 +22,7 @@ from ireneo.adapters.sqlite.migrate import Durability, check_place, prepare_read
 from ireneo.adapters.sqlite.pads import SqlitePads
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rebuilds import SqliteRebuilds
+from ireneo.adapters.sqlite.reindex import SqliteWords
 from ireneo.adapters.sqlite.search import SqliteSearch
 from ireneo.adapters.sqlite.sessions import SqliteSessions
 from ireneo.adapters.sqlite.spending import SqliteSpending
@@ -48,6 +49,7 @@ class SqliteTransaction(Struct, frozen=True, kw_only=True):
     memories: SqliteMemories
     pads: SqlitePads
     search: SqliteSearch
+    words: SqliteWords
     upkeep: SqliteUpkeep
 
 
@@ -125,6 +127,7 @@ async def _through(connection: Connection, *, writes: bool) -> AsyncIterator[Sql
             memories=SqliteMemories(channel),
             pads=SqlitePads(channel),
             search=SqliteSearch(channel),
+            words=SqliteWords(channel),
             upkeep=SqliteUpkeep(channel),
         )
     finally:

@@ -88,7 +88,7 @@ def read_changes(database: apsw.Connection, space: str, shelf: Shelf, embedder: 
     """The vectors that came and went after a change."""
     found = _find(database, space, shelf, embedder)
     if found is None:
-        return VectorChanges(change=change, added={}, removed=(), whole=False)
+        return VectorChanges(change=change, added={}, removed=[], whole=False)
     whole = change < found.forgotten
     asked = {"key": found.key, "change": 0 if whole else change}
     added = dict(database.execute(SQL["vectors_since"], asked))
