@@ -27,28 +27,38 @@ from ireneo.log.message import BLOCK_TAGS, Draft, Message, Text, texts
 
 LEFT_OUT_TAG = BLOCK_TAGS[3]
 TRIES = 4
-"""How often it is cut again because the pins of what was left out need room."""
+"""How often it is cut again because it costs more than was thought."""
+LINES_TOKENS = 60
+"""What the lines cost, at the most two, that say what is left out."""
 OPENER_SHARE = 0.25
 """Of the room, what the request of a turn may take whose work has no room as a whole."""
 
 
 def last_turns(head: Head, terms: Terms) -> Generator[Need, Answer, Composed]:
     """Show the system's words, the pins and as many of the last turns as fit; at the least the newest atom."""
-    spent = 0
+    budget, policy = terms.budget, terms.policy
+    tail = yield from read_tail(head.position, budget, policy)
+    newest = tail[_edge(tail, budget // 4) :]
+    row = yield from read_row(newest[0].position - 1, newest, policy)
+    spent = _besides(row, newest, terms)
     for _ in range(TRIES):
-        room = max(terms.budget - spent, terms.budget // 4)
-        tail = yield from read_tail(head.position, room, terms.policy)
+        room = budget - spent
         newest = tail[_edge(tail, room) :]
-        row = yield from read_row(newest[0].position - 1, newest, terms.policy)
-        shown, pins = _cut(row, newest, terms, room)
-        found = composed(shown)
-        over = found.tokens - terms.budget
-        if over <= 0:
+        row = yield from read_row(newest[0].position - 1, newest, policy)
+        found = composed(_cut(row, newest, terms, room))
+        if found.tokens <= budget:
             return found
-        besides = pins + sum(each.tokens for each in shown if each.what == "left out" or each.draft.role == "system")
-        spent = besides if besides > spent else spent + over
-    everything = _left_out([*row, *newest], terms.count)
-    return composed([everything])
+        spent = min(spent + found.tokens - budget, budget - budget // 4)
+    return composed([_left_out([*row, *newest], terms.count)])
+
+
+def _besides(row: Sequence[RowItem], newest: Sequence[Message], terms: Terms) -> int:
+    """What all but the turns may take, by whole eighths: so that the turns don't move with each pin that is added."""
+    system, _ = split_system(row)
+    pins = pin_block([*row, *newest], (), terms, terms.budget)
+    words = min(sum(message.tokens for message in system), int(terms.budget * WORDS_SHARE))
+    step = max(terms.budget // 8, 1)
+    return min(-(-(words + (pins.tokens if pins else 0) + LINES_TOKENS) // step) * step, terms.budget * 3 // 4)
 
 
 def _edge(tail: Sequence[Message], room: int) -> int:
@@ -79,8 +89,8 @@ def _first_fitting(tail: Sequence[Message], edges: Sequence[int], room: int) -> 
     return stepped if (total - before[stepped]) * 4 >= room else fitting[0]
 
 
-def _cut(row: Sequence[RowItem], newest: Sequence[Message], terms: Terms, room: int) -> tuple[list[Shown], int]:
-    """What is shown, and what the pins take of it."""
+def _cut(row: Sequence[RowItem], newest: Sequence[Message], terms: Terms, room: int) -> list[Shown]:
+    """What is shown, in order: the newest messages in `room` tokens, and the rest in what they leave."""
     count = terms.count
     system, past = split_system(row)
     place = None if _opens(newest) else _last_opener(past)
@@ -96,8 +106,7 @@ def _cut(row: Sequence[RowItem], newest: Sequence[Message], terms: Terms, room: 
     shown = settle(slots, terms.budget, count)
     edge, live = len(first), len(first) + len(asked)
     out = [*shown[:edge], *([pins] if pins else []), *_marked(before, count)]
-    out += [*shown[edge:live], *_marked(between, count), *shown[live:]]
-    return out, pins.tokens if pins else 0
+    return [*out, *shown[edge:live], *_marked(between, count), *shown[live:]]
 
 
 def _opens(newest: Sequence[Message]) -> bool:
