@@ -41,10 +41,9 @@ from ireneo.memories.brief import Brief
 from ireneo.memories.exchange.recognised import recognised
 from ireneo.memories.facts import Fact
 from ireneo.memories.offered import Told
-from ireneo.memories.record import Record
-from ireneo.memories.scratchpad import Pad
 from ireneo.memories.recall.recalled import Recollection
 from ireneo.memories.record import Kind, Record
+from ireneo.memories.scratchpad import Pad
 from ireneo.ports.store import SessionInfo
 
 
@@ -217,6 +216,7 @@ class Memory:
         """
         cue = Cue(goal=goal, task_type=task_type, situation=situation, about_to=about_to)
         return await briefs.brief(self._means, self.space, cue, task, budget)
+
     async def recall(
         self,
         text: str,
