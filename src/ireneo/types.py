@@ -9,6 +9,7 @@ from ireneo.engine.scratchpad import Scratchpad
 from ireneo.memories.brief import Brief, BriefLine
 from ireneo.memories.facts import Fact
 from ireneo.memories.offered import Told
+from ireneo.memories.recall.recalled import Recalled, Recollection
 from ireneo.memories.record import Evidence, Kind, MemoryId, Period, Record, Source, State
 from ireneo.memories.scratchpad import Item, Pad
 
@@ -26,6 +27,8 @@ __all__ = [
     "MemoryId",
     "Pad",
     "Period",
+    "Recalled",
+    "Recollection",
     "Record",
     "Remembered",
     "Scratchpad",

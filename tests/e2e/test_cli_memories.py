@@ -22,7 +22,8 @@ from msgspec.structs import replace
 from tests.e2e.test_cli_command import AGENT, DESK, answer, run
 
 from ireneo.faces.cli.screens.history import show_history
-from ireneo.types import Evidence, Fact, MemoryId, Period, Record
+from ireneo.faces.cli.screens.memories import show_recalled
+from ireneo.types import Evidence, Fact, MemoryId, Period, Recalled, Record
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SLOT = ("--subject", "Ana", "--attribute", "home", "--kind", "semantic")
@@ -123,7 +124,7 @@ def test_many_questions_get_a_line_each(folder: Path) -> None:
 def test_a_reader_gets_a_list(folder: Path) -> None:
     shown = run("recall", "Where does Ana live?", "--explain", cwd=folder).stdout
     assert re.search(r"1  semantic +2026-03-05 .* m_\w{7}  Ana lives in Oslo\.", shown)
-    assert re.search(r"^  ?1  \d\.\d{4}", shown, re.M)
+    assert re.search(r"^ +1  \d\.\d{4}  words", shown, re.M)
     assert run("recall", "zyxwv", "-k", "failure", cwd=folder).stdout == "  Nothing answers to that.\n"
 
 
@@ -322,6 +323,21 @@ def fact(text: str, start: datetime, end: datetime | None = None, value: str = "
         value=value,
     )
     return Fact(record=record, period=Period(start=start, end=end), believed_from=start)
+
+
+def test_what_was_found_reads_as_it_did(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    at = datetime(2026, 1, 5, tzinfo=UTC)
+    lamp = "The lamp is lit at dusk.\n\x1b[31mNobody may put it out."
+    found = [
+        Recalled(id="m_1234567aaa", kind="message", text=lamp * 3, score=1, at=at, session="a-long-name-of-a-session"),
+        Recalled(id="m_2345678aaa", kind="semantic", text="Mara keeps the lamp.", score=0.5, at=at, state="disputed"),
+        Recalled(id="m_3456789aaa", kind="failure", text="I tried tallow.", score=0.25, stale="m_2 no longer holds."),
+    ]
+    show_recalled(found)
+    show_recalled([replace(each, parts=(("words", each.score), ("× trust", 0.85))) for each in found])
+    show_recalled([])
+    golden("cli_recall.txt", capsys.readouterr().out)
 
 
 def test_the_history_reads_as_it_did(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, cast
 
 import msgspec
@@ -11,15 +11,15 @@ import typer
 from msgspec import Struct
 
 import ireneo
-from ireneo.errors import BadInput
+from ireneo.errors import BadInput, SessionNotFound
 from ireneo.faces.cli.answers import write_json
 from ireneo.faces.cli.options import STDIN, AsJson, Embedder, Stored
-from ireneo.faces.cli.stored import existing, writing
+from ireneo.faces.cli.stored import existing, session_named, writing
 from ireneo.faces.cli.times import asked
 from ireneo.faces.cli.warnings import warn
 
 if TYPE_CHECKING:
-    from ireneo.types import Kind, Recalled
+    from ireneo.types import Kind, Recalled, Recollection
 
 Question = Annotated[str, typer.Argument(metavar="TEXT", help="What is asked, in words.", show_default=False)]
 Each = Annotated[
@@ -76,7 +76,7 @@ def recall(
     path = existing(stored.db)
     at = asked(wish.at)
 
-    async def find(memory: ireneo.Memory, question: str) -> Sequence[Recalled]:
+    async def find(memory: ireneo.Memory, question: str) -> Recollection:
         kind = cast("Kind | None", wish.kind)
         return await memory.recall(
             question,
@@ -84,15 +84,18 @@ def recall(
             limit=wish.limit,
             budget=wish.budget,
             at=at,
-            session=wish.session,
+            session=await _session(memory, wish.session),
             explain=wish.explain,
         )
 
     async def answer_each(memory: ireneo.Memory) -> None:
         for question in _questions(each):
-            found = await find(memory, question) if question else ()
-            _warn_of(found)
-            sys.stdout.buffer.write(msgspec.json.encode([recalled_answer(one) for one in found]) + b"\n")
+            answers = []
+            if question:
+                found = await find(memory, question)
+                _warn_of(found)
+                answers = [recalled_answer(one) for one in found]
+            sys.stdout.buffer.write(msgspec.json.encode(answers) + b"\n")
             # Whoever asks line by line waits for the answer.
             sys.stdout.buffer.flush()
 
@@ -109,10 +112,20 @@ def recall(
         show_recalled(found)
 
 
-def _warn_of(found: Sequence[Recalled]) -> None:
+async def _session(memory: ireneo.Memory, name: str | None) -> str | None:
+    """The session that is meant; one that is not stored may still be what a memory names."""
+    if name is None:
+        return None
+    try:
+        return (await session_named(memory, name)).id
+    except SessionNotFound:
+        return name
+
+
+def _warn_of(found: Recollection) -> None:
     """Say what could not be done for an answer."""
-    if note := getattr(found, "note", ""):
-        warn(note)
+    if found.note:
+        warn(found.note)
 
 
 def recalled_answer(found: Recalled) -> dict[str, object]:
