@@ -248,44 +248,6 @@ def test_forgetting_asks_and_leaves_nothing(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("remember", " "), "text"),
-        (("remember", "x", "--kind", "myth"), "kind"),
-        (("remember", "x", "--at", "soon"), "'soon' is no time; write 2026-05-03"),
-        (("remember", "x", "--confidence", "3"), "confidence"),
-        (("remember", "x", "--origin", "gossip"), "origin"),
-        (("remember", "x" * 1_000_000), "65,536"),
-        (("remember", "x", "--at", "2026-05-03", "--until", "2026-05-01"), "until"),
-        (("pad", "--goal", "x"), "Name the task"),
-        (("pad", "x", "--goal", "x", "--drop"), "give one of them"),
-        (("recall",), "Give a question"),
-        (("recall", "x"), "There is no database memory.db"),
-        (("recall", "--each", "gone.txt"), "There is no database memory.db"),
-        (("brief", "--goal", "x"), "There is no database memory.db"),
-        (("reflect",), "There is no database memory.db"),
-        (("history", "Ana"), "There is no database memory.db"),
-        (("fading",), "There is no database memory.db"),
-        (("restore", "m_2345678"), "There is no database memory.db"),
-        (("export", "out"), "There is no database memory.db"),
-        (("forget", "--subject", "Ana", "--yes"), "There is no database memory.db"),
-        (("forget",), "Say what is to be forgotten"),
-        (("forget", "--subject", "Ana", "--session", "x"), "Say what is to be forgotten"),
-    ],
-)
-def test_bad_input_gets_one_sentence_and_makes_nothing(
-    arguments: tuple[str, ...], sentence: str, tmp_path: Path
-) -> None:
-    done = run(*arguments, cwd=tmp_path, ends=2)
-    assert done.stdout == ""
-    assert done.stderr.startswith("ireneo: ")
-    assert sentence in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert len(done.stderr) < 400
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
         (("recall", "--each", "gone.txt"), "There is no file gone.txt."),
         (("recall", "x", "--kind", "myth"), "kind"),
         (("recall", "x", "--limit", "0"), "limit"),

@@ -29,9 +29,9 @@ STYLES = {
 """The colour of each kind."""
 _FOUND = (
     Column("", right=True),
-    Column("kind", widest=24),
+    Column("kind", widest=19),
     Column("when"),
-    Column("session", widest=20),
+    Column("session", widest=12),
     Column("id"),
     Column("text", widest=10_000),
 )
