@@ -41,7 +41,7 @@ def classify(text: str, speaker: str = "") -> Guess:
 
 
 _NUMBERED = re.compile(r"^\s*(?:\d{1,2}[.)]|step \d{1,2}\b[.:)]?)\s+\S", re.I | re.M)
-_INLINE_NUMBERS = re.compile(r"(?:^|\s)\(?1[.)] \S.{1,400}\s\(?2[.)] \S", re.S)
+_INLINE_NUMBERS = re.compile(r"(?:^|\s)(?:step |\()?1[.):] \S.{1,400}\s(?:step |\()?2[.):] \S", re.S | re.I)
 
 
 def _is_procedure(text: str) -> bool:
@@ -58,7 +58,7 @@ def _happened(text: str) -> bool:
     words = _WORD.findall(text.lower())
     for at, word in enumerate(words):
         before = words[at - 1] if at else ""
-        if word in PRESENT:
+        if word in PRESENT and not (word == "may" and TIMES.search(f"{before} may")):
             return False
         if word in _BE_PAST:
             following = words[at + 1 : at + 3]

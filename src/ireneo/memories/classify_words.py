@@ -36,8 +36,8 @@ FAILED = any_of(
     r"^(?:never|don't|do not)\b.{1,300}[,;:—–] ?(?:it|that|this) (?:breaks|broke|fails|failed|crash)",
 )
 STEPS = any_of(
-    r"^(?:in order )?to \w+[^.?!]{0,200}?[:,] ?(?:first(?:ly)?,? |you (?:must |need to |have to |should )?|always |just "
-    rf"|simply )?(?:{IMPERATIVES})\b",
+    r"^(?:in order )?to \w+[^.?!]{0,200}?[:,] ?(?:first(?:ly)?,? |you (?:must |need to |have to |should )?|always "
+    rf"|just |simply )?(?:{IMPERATIVES})\b",
     r"^(?:first(?:ly)?|start by|begin by|begin with)\b,? ?(?:you )?"
     rf"(?:\w+ing|{IMPERATIVES})\b.{{1,600}}\b(?:then|next|after|afterwards|finally|before)\b",
     r"^(?:always|never|remember to|make sure|be sure to|don't forget to|do not forget to)\b.{0,100}"
@@ -53,7 +53,7 @@ _DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 TIMES = any_of(
     r"\b(?:yesterday|today|tonight|earlier|this (?:morning|afternoon|evening|week|month|year)|last \w+|\w+ ago)\b",
     r"\b(?:the other day|just now|recently|the day before|back then|at noon|at midnight)\b",
-    rf"\b(?:on|in|since|by|around|late|early|mid) (?:{_MONTHS}|{_DAYS})\b",
+    rf"\b(?:on|in|since|by|around|late|early|mid|last|next) (?:{_MONTHS}|{_DAYS})\b",
     rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{_MONTHS})|(?:{_MONTHS}) \d{{1,2}})\b",
     r"\b(?:\d{4}-\d\d-\d\d|(?:in|since|by|until) (?:19|20)\d\d|at \d{1,2}(?::\d\d| ?[ap]m))\b",
 )

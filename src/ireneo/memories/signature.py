@@ -14,6 +14,7 @@ LONGEST = 300
 """Characters of the signature of an action, and of an error."""
 SEPARATOR = " ⇒ "
 """What stands between the action and the error."""
+_NONE = "-"
 _LOOKED_AT = 20_000
 _FEW = 12
 """Words that are kept of a long argument."""
@@ -23,14 +24,15 @@ _PASSES = 12
 
 
 def signature(action: str, error: str) -> str:
-    """The key of a failure, from the signatures of its action and its error; either may be empty."""
+    """The key of a failure, from the signatures of its action and its error; either may be empty, and not both."""
     action, error = (each.replace(SEPARATOR.strip(), "=>").strip() for each in (action, error))
-    return f"{action}{SEPARATOR}{error}".strip() if action or error else ""
+    return f"{action or _NONE}{SEPARATOR}{error or _NONE}" if action or error else ""
 
 
 def action_of(key: str) -> str:
     """The signature of the action in the key of a failure."""
-    return key.partition(SEPARATOR)[0] if SEPARATOR in key else ""
+    action = key.partition(SEPARATOR)[0] if SEPARATOR in key else ""
+    return "" if action == _NONE else action
 
 
 def action_signature(tool: str, arguments: Mapping[str, object] | str) -> str:
@@ -54,7 +56,7 @@ def error_signature(text: str) -> str:
 
 
 def _error(text: str) -> str:
-    lines = [line for each in _LINE_ENDS.split(text[-_LOOKED_AT:]) if (line := each.strip(" \t|│>*-"))]
+    lines = [line for each in _LINE_ENDS.split(text[-_LOOKED_AT:]) if (line := each.lstrip(" \t|│>*-").rstrip())]
     named = [line for line in lines if _NAMES_ERROR.search(line) and not _FRAME.match(line)]
     kept = list(dict.fromkeys(said for line in named or lines[-1:] if (said := _clip(_forget(line), 160))))
     # A traceback tells its cause last, a compiler its first error first: both ends of what names one are kept.
@@ -78,7 +80,7 @@ _SECRETS_OF_PLACE = (
     (re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\")\]>,;]+", re.I), "<url>"),
     (re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b"), "<address>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?\b"), "<time>"),
-    (re.compile(r"\b\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[ap]m)?\b", re.I), "<time>"),
+    (re.compile(r"(?<![\w:.])\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[ap]m)?\b", re.I), "<time>"),
     (re.compile(r"\b\d+(?:\.\d+)? ?(?:ns|us|µs|ms|s|secs?|seconds?|mins?|minutes?|h|hours?|days?)\b", re.I), "<time>"),
     (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.I), "<hash>"),
     (re.compile(r"\b0x[0-9a-f]+\b", re.I), "<address>"),
@@ -88,7 +90,7 @@ _SECRETS_OF_PLACE = (
     (re.compile(r"(?:[A-Za-z]:)?(?:[\w.@+~$%-]*[\\/])+(?=[\w.@+~$<%-])"), ""),
     (re.compile(r"(?<![\w<])[~.]*[\\/]+(?![\w.])"), ""),
     (re.compile(r"(?:(?<![\w<>])[-+])?\d+(?:[.,_]\d+)*%?"), "<n>"),
-    (re.compile(r"(?:<n>[.,:x-]?){2,}"), "<n>"),
+    (re.compile(r"<n>(?:[.,:x-]?<n>)+"), "<n>"),
     (re.compile(r"\s+"), " "),
 )
 
@@ -117,7 +119,7 @@ _SHELL_KEYS = ("command", "cmd", "script")
 _SHELLS = re.compile(r"^(?:\S*/)?(?:ba|z|da|k|fi)?sh (?:-\w+ )*-\w*c (['\"])(.*)\1\s*$", re.S)
 _HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n.*?(?:^\s*\2\s*$|\Z)", re.S | re.M)
 _SEPARATES = re.compile(r"&&|\|\||[;\n|&]")
-_SETUP = re.compile(r"^(?:cd|pushd|popd|export|source|\.|set|unset|true|sleep|echo|pwd)\b.*$|^#.*$")
+_SETUP = re.compile(r"^(?:cd|pushd|popd|export|source|\.(?=\s)|set|unset|true|sleep|echo|pwd)\b.*$|^#.*$")
 _BEFORE = re.compile(r"^(?:(?:\w+=\S*|sudo|env|time|nice|nohup|exec|command|timeout(?: -\S+)* \S+)\s+)+")
 _REDIRECT = re.compile(r"\d*>{1,2}(?:&\d|\s*\S+)|<\s*\S+|\d>&\d")
 _SHOWN_ONLY = re.compile(r"^(?:head|tail|less|more|tee|cat)\b")
@@ -153,7 +155,7 @@ def _command(command: str) -> str:
     if within := _SHELLS.match(command):
         command = within[2]
     command = _QUOTED.sub("'…'", _HEREDOC.sub("<<'…'\n", command).replace("\\\n", " "))
-    steps = [_BEFORE.sub("", _REDIRECT.sub(" ", each).strip()) for each in _SEPARATES.split(command)]
+    steps = [_BEFORE.sub("", each.strip()) for each in _SEPARATES.split(_REDIRECT.sub(" ", command))]
     telling = [each for each in steps if each and not _SETUP.match(each)]
     done = [each for at, each in enumerate(telling) if not (at and _SHOWN_ONLY.match(each))]
     return " && ".join(dict.fromkeys(_forget(each) for each in done or telling or steps[-1:]))

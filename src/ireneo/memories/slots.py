@@ -38,7 +38,7 @@ _OF_A_THING = (
     "|limit|status|language|director|publisher|founder|motto|code ?name|region|time zone"
 )
 _NAME = r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?"
-_PROPER = r"[A-Z0-9][\w'’&.-]*(?:,? (?:of |de |da |do |del |la |the |am |upon )?[A-Z0-9][\w'’&.-]*){0,4}"
+_PROPER = r"[A-Z0-9][\w'’&.-]*(?:,? (?:& |of |de |da |do |del |la |the |am |upon )?[A-Z0-9][\w'’&.-]*){0,4}"
 _WHO = rf"(?P<subject>I|{_NAME})"
 _NOW = r"(?: now| currently)?"
 
@@ -97,7 +97,8 @@ def _slot(found: re.Match[str], attribute: str, speaker: str) -> Slot | None:
     attribute = attribute or found["attribute"].lower()
     if said.casefold() in {"my", "i"}:
         said = speaker
-    elif any(word.casefold() in _NOBODY for word in said.split()):
+    said = said.removeprefix("the ")
+    if any(word.casefold() in _NOBODY for word in said.split()):
         return None
     if not said or not value or _NO_VALUE.match(value) or len(value.split()) > 8:
         return None

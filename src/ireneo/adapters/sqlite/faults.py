@@ -42,6 +42,7 @@ def find_faults(database: apsw.Connection) -> list[str]:
 
 def _damage(database: apsw.Connection) -> Iterator[str]:
     try:
+        database.execute(SQL["refresh_words"]).fetchall()
         for (found,) in database.execute(SQL["check_file"]):
             if found != "ok":
                 yield f"The file is damaged: {found}."

@@ -24,7 +24,11 @@ def token(prefix: str, term: str) -> str:
 
 def tokens(prefix: str, terms: Iterable[str]) -> str:
     """The text that is indexed of a document: each of its terms once."""
-    return " ".join([token(prefix, term) for term in dict.fromkeys(terms)])
+    each_once = dict.fromkeys(terms)
+    # Nearly every document is plain throughout: that is asked once, and not of each term.
+    if _PLAIN.match("".join(each_once)):
+        return prefix + f" {prefix}".join(each_once) if each_once else ""
+    return " ".join([token(prefix, term) for term in each_once])
 
 
 def find_prefix(database: apsw.Connection, space: str) -> str | None:

@@ -15,6 +15,7 @@ from ireneo.engine.doctor.marks import check_marks
 from ireneo.engine.doctor.messages import Told, check_messages
 from ireneo.engine.doctor.paths import check_paths
 from ireneo.engine.doctor.summaries import check_summaries, read_shelf
+from ireneo.engine.doctor.words import check_words
 from ireneo.engine.limbs import limbs
 from ireneo.errors import BadInput
 from ireneo.log.branch import SessionKey
@@ -52,13 +53,14 @@ async def examine(store: Store, space: str, now: datetime, *, mend: bool, quick:
         if mend:
             of_session = await _mend(store, key, of_session)
         found += of_session
+    of_words = await check_words(store, space, mend=mend)
     known = {name for each in found for name in each.about}
     left = faults
     if mend and any(each.finding.mended for each in found):
         async with store.read() as tx:
             left = list(await tx.upkeep.faults())
     of_store = [_of_store(each, mended=each not in left) for each in faults if not any(name in each for name in known)]
-    return [*of_store, *(each.finding for each in found)]
+    return [*of_store, *of_words, *(each.finding for each in found)]
 
 
 def _of_store(sentence: str, *, mended: bool) -> Finding:

@@ -18,7 +18,6 @@ from ireneo.memories.recall.fuse import fuse, verbatim_first
 from ireneo.memories.recall.pack import pack
 from ireneo.memories.recall.question import read_question
 from ireneo.memories.recall.recalled import Recalled, Recollection
-from ireneo.memories.recall.words import terms
 
 SPARE = 3
 """So many times as many are ranked to the end as are wanted, since some repeat others."""
@@ -85,7 +84,7 @@ def _chosen(found: Sequence[Recalled], asked: Asked, means: Means) -> Iterable[R
     by_id = {each.id: each for each in best}
     sources = {each.id: each.sources for each in best if each.record is not None}
     ordered = _falling([by_id[name] for name in verbatim_first(list(by_id), sources)])
-    chosen: Sequence[Recalled] = repeats_last(ordered, lambda each: terms(each.text))[: asked.limit]
+    chosen: Sequence[Recalled] = repeats_last(ordered, lambda each: each.text.split())[: asked.limit]
     if asked.budget is not None:
         chosen = pack(chosen, lambda each: means.count(each.text), asked.budget)
     return chosen if asked.explain else [replace(each, parts=()) for each in chosen]

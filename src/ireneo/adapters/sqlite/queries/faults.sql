@@ -1,6 +1,10 @@
 -- What may be wrong with a file, over all its spaces: each query reads its tables once, in the order of their keys, and
 -- names the space and the session first.
 
+-- name: refresh_words
+-- Before the check: it would else compare what the connection remembers of an index with what others wrote since.
+SELECT 1 FROM (SELECT rowid FROM message_words LIMIT 1) UNION ALL SELECT 1 FROM (SELECT rowid FROM memory_words LIMIT 1);
+
 -- name: check_file
 PRAGMA integrity_check(20);
 
