@@ -57,7 +57,7 @@ def learned() -> list[Found]:
         Found(record=table, score=0.9, why="it speaks of bookings"),
         Found(record=desk, score=0.8, why="it speaks of the desk"),
         Found(record=other, score=0.5, why="it speaks of the desk"),
-        Found(record=replace(derived, stale="“Bookings are copied at six.” no longer holds."), score=0.4, why="bookings"),
+        Found(record=replace(derived, stale="“It is copied at six.” no longer holds."), score=0.4, why="bookings"),
         Found(record=night, score=0.7, why="it speaks of bookings"),
         Found(record=failed, score=1.6, why="the same action failed before"),
     ]

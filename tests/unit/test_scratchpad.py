@@ -35,7 +35,8 @@ def within(store: str, work: Callable[[House, Memory], Awaitable[None]]) -> None
 
 def test_each_part_is_trimmed_and_empty_ones_are_left_out() -> None:
     got = checked_pad(
-        pad(goal="  Ship\n it ", plan=(Item(text="  "), Item(text=" a\tb ")), facts=("", " c "), questions=(" ",)), words
+        pad(goal="  Ship\n it ", plan=(Item(text="  "), Item(text=" a\tb ")), facts=("", " c "), questions=(" ",)),
+        words,
     )
     assert (got.goal, got.plan, got.facts, got.questions) == ("Ship it", (Item(text="a b"),), ("c",), ())
     assert pad_text(got) == "Goal: Ship it\nPlan:\n- [ ] a b\nFacts:\n- c"
@@ -72,7 +73,9 @@ def test_in_less_room_what_is_done_goes_first_and_the_goal_stays_longest() -> No
     rooms = range(60, 0, -1)
     shown = [pad_within(whole, room, words) for room in rooms]
     assert shown[0] == pad_text(whole).splitlines()
-    kept = [[word for word in ("done", "known", "why", "open", "Goal") if f"{word}: " in " ".join(lines)] for lines in shown]
+    kept = [
+        [word for word in ("done", "known", "why", "open", "Goal") if f"{word}: " in " ".join(lines)] for lines in shown
+    ]
     order = [["done", "known", "why", "open", "Goal"][place:] for place in range(6)]
     assert [names for place, names in enumerate(kept) if not place or names != kept[place - 1]] == order
     for room, lines in zip(rooms, shown, strict=True):
@@ -134,7 +137,10 @@ def test_at_the_end_facts_and_outcome_are_remembered_and_the_rest_is_gone(store:
         await loader.write(goal="Mend the loader", plan=["[x] look"], facts=facts, questions=["since when?"])
         done = await loader.finish("It reads UTF-16 now, and the tests pass.")
         assert [each.record.kind for each in done] == ["semantic", "semantic", "episodic"]
-        assert [each.record.text for each in done] == [*facts, "Mend the loader: It reads UTF-16 now, and the tests pass."]
+        assert [each.record.text for each in done] == [
+            *facts,
+            "Mend the loader: It reads UTF-16 now, and the tests pass.",
+        ]
         assert {each.record.origin for each in done} == {"agent"}
         assert {each.record.sessions for each in done} == {("loader",)}
         assert await loader.read() is None
@@ -196,5 +202,3 @@ def test_those_written_last_come_first() -> None:
         assert [each.task for each in await memory.pads()] == ["one", "three", "two"]
 
     within("in memory", work)
-
-

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ireneo.engine.means import Means
 from ireneo.engine.remember import used
-from ireneo.errors import BadInput, StoreError
+from ireneo.errors import BadInput, MemoryNotFound, StoreError
 from ireneo.memories.brief import LEAST_BUDGET, Brief, Found, make_brief
 from ireneo.memories.kinds.registry import KINDS
 from ireneo.memories.recall.words import terms
@@ -66,7 +66,8 @@ async def brief(means: Means, space: str, cue: Cue, task: str | None, budget: in
         return made
     try:
         await used(means, space, [line.id for line in made.lines])
-    except StoreError as error:
+    except (StoreError, MemoryNotFound) as error:
+        # It was read, and serves as it is; another may have erased one of them since.
         return replace(made, unmarked=str(error))
     return made
 

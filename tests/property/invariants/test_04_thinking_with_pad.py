@@ -9,7 +9,18 @@ from ireneo import Context, Draft
 
 from .houses import House, calm, live_in
 from .promises import bounded, valid
-from .test_04_thinking import Watch, budgets, histories, is_prefix, keys, loops, shown_thoughts, spoken_to, told, written
+from .test_04_thinking import (
+    Watch,
+    budgets,
+    histories,
+    is_prefix,
+    keys,
+    loops,
+    shown_thoughts,
+    spoken_to,
+    told,
+    written,
+)
 
 WRITES = st.lists(st.sampled_from(["", "", "", "", "first", "second", "third", "finish"]), min_size=1, max_size=40)
 

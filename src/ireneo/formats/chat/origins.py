@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ireneo.formats.chat.notes import SYSTEM
 from ireneo.log.echo import is_recalled
 from ireneo.log.message import PINS_TAG, Origin, Part, Text
 
@@ -21,7 +22,7 @@ def origin_of(parts: Sequence[Part]) -> Origin:
 
 
 def _is_injected(text: str) -> bool:
-    return _is_reminder(text) or text.startswith(PINS_TAG) or is_recalled(text)
+    return _is_reminder(text) or text.startswith(PINS_TAG) or is_recalled(text.removeprefix(f"{SYSTEM} "))
 
 
 def _is_reminder(text: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ireneo.log.echo import said_in
 from ireneo.log.message import Call, Draft, Result, Text
 from ireneo.memories.recall.documents import ASSISTANT, CLASS_BITS, OTHER, USER, RoleClass, length_class
 from ireneo.memories.recall.words import document_terms, terms
@@ -19,8 +20,8 @@ RESULT_TAIL_CHARS = 1_000
 def text_of_message(draft: Draft) -> str:
     """What was said in a message and done by it: its texts, the strings in its calls, and its results.
 
-    Without thinking and media; and without texts that a harness or another tool's compaction put there, which nobody
-    said.
+    Without thinking and media; and without texts that a harness, another tool's compaction or memory itself put there,
+    which nobody said.
     """
     return "\n".join(piece for piece in _pieces(draft) if piece)
 
@@ -60,7 +61,7 @@ def terms_of_memory(record: Record) -> list[str]:
 
 
 def _pieces(draft: Draft) -> Iterator[str]:
-    for part in draft.parts:
+    for part in said_in(draft).parts:
         if isinstance(part, Text) and draft.origin == "spoken":
             yield part.text
         elif isinstance(part, Call):

@@ -1,0 +1,221 @@
+"""What a turn is given: each kind by its own cue, no more than its budget, and every line to be traced."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+from tests.golden.learned import NOW, PAD, learned
+from tests.property.invariants.houses import House, every_store, live_in
+
+from ireneo import BadInput, Memory
+from ireneo.engine.brief import actions
+from ireneo.engine.means import Means
+from ireneo.errors import StoreBusy
+from ireneo.log.ids import short
+from ireneo.memories.brief import LEAST_BUDGET, Found, line_of, make_brief
+from ireneo.ports.store import Store, Transaction
+from ireneo.testing.scripted import ManualClock
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def within(store: str, work: Callable[[House, Memory], Awaitable[None]]) -> None:
+    async def go(house: House) -> None:
+        await work(house, await house.memory())
+
+    live_in(store, go)
+
+
+async def harbour(memory: Memory) -> None:
+    """Remember something of each kind, and of each something else."""
+    for text, task_type, name in (
+        ("Start the desk with DESK_TEST=1; send a booking; look at the log", "test the desk", "a"),
+        ("Call the desk; ask it for a berth", "test the desk", "b"),
+        ("Test the desk by asking the harbour office", "ask the office", "c"),
+    ):
+        await memory.remember(text, kind="procedural", task_type=task_type, name=name)
+    await memory.remember("Bookings are kept in the table berths.", kind="semantic", subject="bookings")
+    await memory.remember("The lighthouse is painted white.", kind="semantic", subject="the lighthouse")
+    await memory.remember("I restarted the desk in a storm, and two bookings were gone.", kind="episodic")
+    await memory.remember("I painted the lighthouse.", kind="episodic")
+    await memory.remember(
+        "I tried `desk --reload` — abandoned because it drops what is open.",
+        kind="failure",
+        signature="bash: desk --reload ⇒ what is open is dropped",
+    )
+    await memory.remember("I tried to paint at night — abandoned because nobody sees a thing.", kind="failure")
+
+
+@every_store
+def test_each_kind_is_found_by_its_own_cue(store: str) -> None:
+    async def work(house: House, memory: Memory) -> None:
+        await harbour(memory)
+        brief = await memory.brief(
+            goal="Keep bookings", task_type="test the desk", situation="A storm is coming", about_to="desk --reload"
+        )
+        shown = {(line.kind, line.text.split(" (")[0]) for line in brief.lines}
+        assert shown == {
+            ("procedural", "a: Start the desk with DESK_TEST=1; send a booking; look at the log"),
+            ("procedural", "b: Call the desk; ask it for a berth"),
+            ("semantic", "Bookings are kept in the table berths."),
+            ("episodic", "I restarted the desk in a storm, and two bookings were gone."),
+            ("failure", "I tried `desk --reload` — abandoned because it drops what is open."),
+        }
+        why = {line.kind: line.why for line in brief.lines}
+        assert why["procedural"] == "the task type is test the desk"
+        assert why["failure"] == "the same action failed before"
+        assert why["semantic"].startswith("it speaks of book")
+
+    within(store, work)
+
+
+@every_store
+def test_without_a_cue_a_part_is_left_out_and_without_any_all_is_empty(store: str) -> None:
+    async def work(house: House, memory: Memory) -> None:
+        await harbour(memory)
+        assert "## How it is done" not in (await memory.brief(goal="Keep bookings")).markdown
+        only = await memory.brief(task_type="test the desk")
+        assert re.findall("^## .*$", only.markdown, re.MULTILINE) == ["## How it is done"]
+        empty = await memory.brief()
+        assert (empty.markdown, empty.lines, empty.tokens, empty.pad) == ("", (), 0, None)
+        assert (await memory.brief(goal="quantum chromodynamics")).markdown == ""
+        assert (await memory.brief(task_type="test")).markdown == "", "procedures are never found by likeness"
+
+    within(store, work)
+
+
+@every_store
+def test_what_helped_more_often_comes_first(store: str) -> None:
+    async def work(house: House, memory: Memory) -> None:
+        await harbour(memory)
+        first = await memory.brief(task_type="test the desk")
+        second = next(line for line in first.lines if line.text.startswith("b: "))
+        for _ in range(4):
+            await memory.used([second.id], helped=True)
+        again = await memory.brief(task_type="Test the desk")
+        assert again.lines[0].id == second.id
+
+    within(store, work)
+
+
+@every_store
+def test_each_line_opens_and_is_marked_as_used(store: str) -> None:
+    async def work(house: House, memory: Memory) -> None:
+        await harbour(memory)
+        brief = await memory.brief(goal="Keep bookings", task_type="test the desk", about_to="bash: desk --reload")
+        traced = re.findall(r"\[(m_\w+)\]$", brief.markdown, re.MULTILINE)
+        assert traced == [short(line.id) for line in brief.lines]
+        opened = await memory.get(traced)
+        assert [each.id for each in opened] == [line.id for line in brief.lines]
+        assert {each.used for each in opened} == {1}
+        assert brief.unmarked == ""
+
+    within(store, work)
+
+
+@every_store
+def test_the_scratchpad_of_the_task_comes_first_and_whole_as_data(store: str) -> None:
+    async def work(house: House, memory: Memory) -> None:
+        await harbour(memory)
+        pad = await memory.scratchpad("berths").write(goal="Keep bookings", plan=["[x] look"])
+        brief = await memory.brief(goal="Keep bookings", task="berths")
+        assert brief.pad == pad
+        assert brief.markdown.splitlines()[1:5] == ["## Scratchpad", "Goal: Keep bookings", "Plan:", "- [x] look"]
+        assert (await memory.brief(goal="Keep bookings", task="other")).pad is None
+        assert "Scratchpad" not in (await (await house.memory("other")).brief(goal="bookings", task="berths")).markdown
+
+    within(store, work)
+
+
+class Full:
+    """A store that can be read, and that nobody can write to any more."""
+
+    def __init__(self, store: Store) -> None:
+        self.read = store.read
+        self.close = store.close
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[Transaction]:
+        raise StoreBusy("The disk is full.")
+        yield
+
+
+@every_store
+def test_a_store_that_takes_no_mark_loses_no_brief(store: str) -> None:
+    async def work(house: House, memory: Memory) -> None:
+        await harbour(memory)
+        whole = await memory.brief(goal="Keep bookings", task_type="test the desk")
+        means = Means(store=Full(await house.store()), count=memory._means.count, clock=memory._means.clock)
+        brief = await Memory(means, "mine").brief(goal="Keep bookings", task_type="test the desk")
+        assert {line.id for line in brief.lines} == {line.id for line in whole.lines}
+        assert brief.unmarked == "The disk is full."
+        assert {each.used for each in await memory.get([line.id for line in brief.lines])} == {1}
+
+    within(store, work)
+
+
+@every_store
+def test_too_small_a_budget_and_no_task_are_refused(store: str) -> None:
+    async def work(house: House, memory: Memory) -> None:
+        with pytest.raises(BadInput, match="give at least 64"):
+            await memory.brief(goal="x", budget=LEAST_BUDGET - 1)
+        with pytest.raises(BadInput, match="Name the task"):
+            await memory.brief(goal="x", task=" ")
+
+    within(store, work)
+
+
+def test_an_action_is_the_same_however_it_is_told() -> None:
+    assert actions("desk --reload") & actions("bash: cd /srv/harbour && desk --reload")
+    assert not actions("desk --reload") & actions("desk --stop")
+
+
+def test_a_fact_that_is_disputed_or_rests_on_what_fell_says_so_before_all_else() -> None:
+    lines = [line_of(each.record, NOW) for each in learned()]
+    assert sum(line.startswith("(disputed: A more trusted word") for line in lines) == 1
+    assert sum(line.startswith("(to be reconsidered: “It is copied") for line in lines) == 1
+    assert not any(line.count("disputed") > 1 or line.count("reconsidered") > 1 for line in lines)
+
+
+def test_the_same_memory_stands_once_by_its_best_cue() -> None:
+    (failed,) = [each for each in learned() if each.record.kind == "failure"]
+    brief = make_brief(None, [replace(failed, score=0.1, why="worse"), failed], NOW, 500, words)
+    assert [line.why for line in brief.lines] == [failed.why]
+    assert brief.left_out == 0
+
+
+def test_one_long_memory_leaves_room_for_others() -> None:
+    found = learned()
+    long = replace(found[1].record, text="Bookings are " + "really " * 2_000 + "kept.")
+    brief = make_brief(PAD, [Found(record=long, score=5, why="x"), *found], NOW, 400, words)
+    assert brief.tokens <= 400
+    assert {line.kind for line in brief.lines} == {"procedural", "semantic", "episodic", "failure"}
+    assert any(line.text.endswith(" …") for line in brief.lines)
+
+
+def test_what_hardly_answers_is_left_out() -> None:
+    (fact, *_) = [each for each in learned() if each.record.kind == "semantic"]
+    faint = Found(record=replace(fact.record, id="m_faint"), score=fact.score / 20, why="a word")
+    brief = make_brief(None, [fact, faint], NOW, 1_500, words)
+    assert [line.id for line in brief.lines] == [fact.record.id]
+    assert brief.left_out == 1
+
+
+def test_the_clock_is_asked_and_not_the_machine() -> None:
+    async def work(house: House, memory: Memory) -> None:
+        clock = memory._means.clock
+        assert isinstance(clock, ManualClock)
+        await harbour(memory)
+        clock.move(timedelta(days=3))
+        brief = await memory.brief(goal="Keep bookings")
+        (record,) = await memory.get([brief.lines[0].id])
+        assert record.last_used == clock.now()
+
+    within("in memory", work)
