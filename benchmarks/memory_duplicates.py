@@ -24,6 +24,7 @@ from pathlib import Path
 
 import ireneo
 from ireneo.engine.episodes.gather import gather
+from ireneo.errors import UnknownFormat
 from ireneo.formats.logs.registry import recognise
 from ireneo.memories.likeness import normal
 from ireneo.memories.record import Record
@@ -58,8 +59,8 @@ def main() -> int:
 def _measure(logs: Sequence[Path], folder: Path, processes: int, times: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as made:
         many, alone = Path(made, "many.db"), Path(made, "alone.db")
-        for file in (many, alone):
-            asyncio.run(_import(file, logs))
+        sessions = asyncio.run(_import(many, logs))
+        asyncio.run(_import(alone, logs))
         started = time.perf_counter()
         command = [sys.executable, __file__, str(folder), "--times", str(times), "--gather"]
         running = [subprocess.Popen([*command, str(many)]) for _ in range(processes)]
@@ -69,7 +70,7 @@ def _measure(logs: Sequence[Path], folder: Path, processes: int, times: int) -> 
         records, expected = asyncio.run(_records(many)), asyncio.run(_records(alone))
     events = Counter((each.kind, normal(each.text), _event(each)) for each in records)
     return {
-        "logs": len(logs),
+        "sessions": sessions,
         "records": len(records),
         "alone": len(expected),
         "duplicates": sum(count - 1 for count in events.values()),
@@ -79,15 +80,19 @@ def _measure(logs: Sequence[Path], folder: Path, processes: int, times: int) -> 
     }
 
 
-async def _import(file: Path, logs: Sequence[Path]) -> None:
+async def _import(file: Path, logs: Sequence[Path]) -> int:
     async with ireneo.open(file, durability="normal") as memory:
         for log in logs:
-            opened = lzma.open(log) if log.suffix == ".xz" else log.open("rb")
-            with opened as lines:
-                form = recognise(lines.read(65_536), log.name)
+            with (lzma.open if log.suffix == ".xz" else open)(log, "rb") as lines:
+                try:
+                    form = recognise(lines.read(65_536), log.name)
+                except UnknownFormat as error:
+                    print(f"skipped: {error}", file=sys.stderr)
+                    continue
                 lines.seek(0)
                 async for _ in memory.import_log(lines, form, name=log.name.partition(".")[0]):
                     pass
+        return len(await memory.sessions())
 
 
 async def _gather(file: Path, times: int) -> None:
@@ -120,7 +125,7 @@ def _pieces(record: Record) -> list[tuple[datetime | None, bool, tuple[str, ...]
 
 def _table(figures: dict[str, float]) -> str:
     rows = {
-        "logs": "logs",
+        "sessions": "sessions",
         "records": "memories, made by all of them",
         "alone": "memories, made by one alone",
         "duplicates": "doubles (wanted 0)",

@@ -4,6 +4,7 @@ from ireneo.types import Recalled
 """
 
 from ireneo.engine.exchange import Exported, MemoriesImported, MemoryFault, MemoryFile
+from ireneo.engine.reflect import Reflected
 from ireneo.engine.remember import Remembered
 from ireneo.engine.scratchpad import Scratchpad
 from ireneo.memories.brief import Brief, BriefLine
@@ -30,6 +31,7 @@ __all__ = [
     "Recalled",
     "Recollection",
     "Record",
+    "Reflected",
     "Remembered",
     "Scratchpad",
     "Source",

@@ -58,6 +58,8 @@ def test_episodes_of_one_source_or_moment_are_of_one_event() -> None:
     assert not same_event(episode("Anna missed her train"), episode("Anna missed her train", 2))
     assert not same_event(episode("I ran the tests", session="s"), episode("I ran the tests", session="t"))
     assert not same_event(episode("I ran the tests", source="m_a"), episode("I ran the tests", 1, source="m_b"))
+    # A session that was copied tells of the same event again.
+    assert same_event(episode("I ran the tests", 0, "s", "m_a"), episode("I ran the tests", 1, "t", "m_a"))
     assert len(events([episode("It rained all day", day) for day in (0, 0, 1)])) == 2
 
 

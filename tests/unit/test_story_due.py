@@ -35,7 +35,9 @@ class Desk:
         return session
 
     async def work(self, policy: Policy = TINY_STORY) -> list[Worked]:
-        return [each async for each in self.memory.work(until_idle=True, preset=policy)]
+        """What was summarised; what was remembered of it besides is another matter."""
+        done = [each async for each in self.memory.work(until_idle=True, preset=policy)]
+        return [each for each in done if each.did not in ("remembered", "reflected")]
 
     async def summaries(self, family: str) -> list[Summary]:
         async with self.store.read() as tx:

@@ -4,20 +4,38 @@ from __future__ import annotations
 
 import logging
 
+from msgspec.structs import replace
+
 from ireneo.context.offline.prose import clip
+from ireneo.engine.means import Means
 from ireneo.engine.models import Models
 from ireneo.errors import ModelError
 from ireneo.grounding.neutral import neutralise
 from ireneo.memories.classify import LONGEST, Guess
 from ireneo.memories.classify import classify as by_rules
+from ireneo.memories.offer import Offer
+from ireneo.memories.offered import Told
 from ireneo.memories.recall.words import terms
 from ireneo.prompts import CLASSIFY
 from ireneo.prompts.classify.reply import ClassifyReply
 
+_TELLING = ("kind", "subject", "attribute", "value", "task_type", "name", "signature", "conditions")
+"""What a caller may say of a text by which its kind is settled."""
 _SPEAKERS = frozenset({"user", "i", "me", "my"})
 """Names of whoever speaks, which need not stand in the text."""
 
 _LOG = logging.getLogger("ireneo")
+
+
+async def typed(means: Means, space: str, told: Told, offer: Offer) -> Offer:
+    """`offer`, which the rules have typed, as a model types it; unchanged where there is none, or the caller said."""
+    if any(told.get(name) for name in _TELLING):
+        return offer
+    models = means.models_for_space(space)
+    if models.for_task("classify") is None:
+        return offer
+    found = await classify(models, offer.text, "user" if offer.origin == "user" else "")
+    return replace(offer, kind=found.kind, subject=found.subject, attribute=found.attribute, value=found.value)
 
 
 async def classify(models: Models, text: str, speaker: str = "") -> Guess:

@@ -28,7 +28,9 @@ async def held_already(tx: Transaction, space: str, offer: Offer, known: Sequenc
     found = [each for each in known if row.same(each, offer)] or await _reading_alike(tx, space, offer)
     for each in found:
         stands = each.state in ("active", "disputed") and each.recorded <= offer.recorded
-        if stands and not set(offer.memories) - {each.id, *each.sources}:
+        # One that has to be reconsidered is drawn again where part of its ground is named anew.
+        drawn_again = bool(each.stale and offer.memories)
+        if stands and not drawn_again and not set(offer.memories) - {each.id, *each.sources}:
             return each
     return None
 

@@ -32,6 +32,10 @@ class Means(Struct, frozen=True, kw_only=True):
     embedder: Embedder | None = None
     """Gives the directions in which likeness of meaning is looked for; None: recall goes by the words."""
 
+    def models_for_space(self, space: str) -> Models:
+        """The models, on account of the memories of a space, which belong to no session: a new account each day."""
+        return self.models_for(SessionKey(space, f"memories of {self.clock.now().date().isoformat()}"))
+
     def models_for(self, key: SessionKey) -> Models:
         """The models, each on account of the session `key`."""
         return self.models.each(lambda model: Spending(model, self.store, key, self.limits, self.clock, self.count))

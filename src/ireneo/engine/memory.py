@@ -28,6 +28,7 @@ from ireneo.engine.leasing import LEASE_SECONDS, Worker
 from ireneo.engine.means import Means
 from ireneo.engine.recall.asked import Asked
 from ireneo.engine.recall.recall import recall
+from ireneo.engine.reflect import Reflected, reflect
 from ireneo.engine.remember import Remembered, get, remember, remember_all, used
 from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.session import Session
@@ -134,7 +135,9 @@ class Memory:
 
         Without a model the summaries that the structure gives; with one its texts, under a lease of `lease_seconds`
         each, which is renewed while the model is waited for. It ends when nothing is due any more, or, unless
-        `until_idle`, never. Each session is worked on as it is looked at; with `preset`, all of them so.
+        `until_idle`, never. Each session is worked on as it is looked at; with `preset`, all of them so. What was
+        done is remembered as well: episodes and failures of each turn of work and each leaf of a story, and, where
+        enough is new, what follows from them.
         """
         chosen = preset_named(preset) if isinstance(preset, str) else preset
         worker = Worker(self._store, self._means.clock, lease_seconds=lease_seconds, leases=leases)
@@ -177,6 +180,13 @@ class Memory:
         Raises MemoryNotFound.
         """
         return await used(self._means, self.space, ids, helped=helped)
+
+    async def reflect(self, *, force: bool = False) -> Reflected:
+        """Look back: draw up to three conclusions from what happened, and reconsider those that lost their ground.
+
+        It is done where enough is new; with `force` wherever anything is. `work` does it by itself.
+        """
+        return await reflect(self._means, self.space, force=force)
 
     async def doctor(
         self, *, mend: bool = False, quick: bool = False, told: Callable[[int], None] = lambda messages: None

@@ -20,7 +20,6 @@ from ireneo.engine.models import Models
 from ireneo.engine.reconsider import STALE, reconsidered
 from ireneo.engine.remember import Remembered, settle_offers
 from ireneo.errors import ModelError
-from ireneo.log.branch import SessionKey
 from ireneo.memories.offer import Offer
 from ireneo.memories.record import TRUST, MemoryId, Record
 from ireneo.memories.reflect import EPISODES_DUE, Conclusion, due, events
@@ -83,14 +82,9 @@ async def reflect(means: Means, space: str, *, force: bool = False, models: Mode
         read = await _read(tx, space, force=force)
     drawn, failed = Conclusions(drawn=()), ""
     if read.new:
-        chosen = models if models is not None else means.models_for(account(means, space))
+        chosen = models if models is not None else means.models_for_space(space)
         drawn, failed = await _drawn(chosen, read)
     return await _store(means, space, read, drawn, failed)
-
-
-def account(means: Means, space: str) -> SessionKey:
-    """On whose account a model is asked about memories that belong to no session: one for each day."""
-    return SessionKey(space, f"memories of {means.clock.now().date().isoformat()}")
 
 
 async def _read(tx: Transaction, space: str, *, force: bool) -> _Read:

@@ -8,6 +8,7 @@ from typing import Unpack
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.engine.classify import typed
 from ireneo.engine.echo import held_already
 from ireneo.engine.means import Means
 from ireneo.engine.sources import grounded
@@ -37,8 +38,13 @@ class Remembered(Struct, frozen=True, kw_only=True):
 
 
 async def remember(means: Means, space: str, text: str, **told: Unpack[Told]) -> Remembered:
-    """Remember `text`; raises BadInput where it, or what is said of it, can't be used."""
-    return (await remember_all(means, space, [(text, told)]))[0]
+    """Remember `text`; raises BadInput where it, or what is said of it, can't be used.
+
+    A model, where there is one, tells the kind of a text of which nothing is said.
+    """
+    offer = await typed(means, space, told, offered(text, told, means.clock.now()))
+    async with means.store.write() as tx:
+        return (await settle_offers(tx, space, [offer]))[0]
 
 
 async def remember_all(means: Means, space: str, texts: Iterable[tuple[str, Told]]) -> list[Remembered]:

@@ -58,13 +58,15 @@ def same_event(one: Record, other: Record) -> bool:
     They do where they share a source, or the moment of a session. Without sources they do if they read alike and
     nothing keeps them apart: neither a day nor the session.
     """
-    sources = set(one.sources), set(other.sources)
-    if one.id == other.id or sources[0] & sources[1]:
-        return True
+    left, right = set(one.sources), set(other.sources)
     apart = bool(one.sessions and other.sessions and not set(one.sessions) & set(other.sessions))
+    # Two sessions that begin with the same words share the ids of these; one that was copied shares all of them.
+    shared = (left <= right or right <= left) if apart else bool(left & right)
+    if one.id == other.id or (left and right and shared):
+        return True
     if not apart and one.at == other.at:
         return bool(one.sessions) or likeness(one.text, other.text) >= SAME_EVENT
-    if apart or (sources[0] and sources[1]):
+    if apart or (left and right):
         return False
     return abs(one.at - other.at) < _DAY and likeness(one.text, other.text) >= SAME_EVENT
 

@@ -33,12 +33,12 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def worked(memory: Memory, policy: Policy = TINY_STORY, **how: float) -> list[Worked]:
-    """Work until nothing is due; it ends."""
+    """Work until nothing is due; it ends. What was remembered of the story besides is another matter."""
     done: list[Worked] = []
     async for each in memory.work(until_idle=True, preset=policy, **how):  # type: ignore[arg-type]
         done.append(each)
         assert len(done) < MOST, "the work never ends"
-    return done
+    return [each for each in done if each.did not in ("remembered", "reflected")]
 
 
 async def nothing_is_due(memory: Memory, policy: Policy = TINY_STORY) -> None:

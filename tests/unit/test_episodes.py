@@ -1,0 +1,243 @@
+"""From the log to memories: what a turn and a leaf leave behind, once, and with its sources."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from datetime import UTC, datetime, timedelta
+
+from ireneo import Draft, Memory, Session
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.tokens import EstimatedTokenizer
+from ireneo.context.policy import STORY
+from ireneo.engine.episodes.gather import Gathered, gather
+from ireneo.engine.means import Means
+from ireneo.log.message import Call, Native, Origin, Part, Result, Role, Text
+from ireneo.memories.record import Record
+from ireneo.ports.memories import Wanted
+from ireneo.testing.scripted import ManualClock
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+class Desk:
+    """A memory, and a log that is written a minute a message."""
+
+    def __init__(self) -> None:
+        self.store = InMemoryStore()
+        self.means = Means(store=self.store, count=EstimatedTokenizer().count, clock=ManualClock(NOON))
+        self.memory = Memory(self.means, "mine")
+        self._said = 0
+
+    def draft(self, role: Role, *parts: Part, origin: Origin = "spoken", directory: str = "") -> Draft:
+        self._said += 1
+        record = Native(format="log", payload=[{"cwd": directory}]) if directory else None
+        at = NOON + timedelta(minutes=self._said)
+        return Draft(role=role, parts=parts, origin=origin, at=at, record=record)
+
+    def asks(self, text: str, directory: str = "") -> Draft:
+        return self.draft("user", Text(text=text), directory=directory)
+
+    def says(self, text: str) -> Draft:
+        return self.draft("assistant", Text(text=text))
+
+    def runs(self, command: str, output: str, failed: bool = False) -> list[Draft]:
+        name = f"t{self._said}"
+        call = Call(id=name, name="Bash", arguments={"command": command})
+        result = Result(call_id=name, parts=(Text(text=output),), failed=failed)
+        return [self.draft("assistant", call), self.draft("tool", result)]
+
+    def edits(self, path: str) -> list[Draft]:
+        name = f"t{self._said}"
+        arguments = {"file_path": path, "old_string": "a", "new_string": "b"}
+        result = Result(call_id=name, parts=(Text(text="updated"),))
+        return [self.draft("assistant", Call(id=name, name="Edit", arguments=arguments)), self.draft("tool", result)]
+
+    async def session(self, drafts: Sequence[Draft], name: str = "run") -> Session:
+        session = await self.memory.session(name)
+        await session.append(drafts)
+        return session
+
+    async def gather(self) -> list[Gathered]:
+        return [each async for each in gather(self.means, "mine")]
+
+    async def all(self) -> list[Record]:
+        async with self.store.read() as tx:
+            return sorted(await tx.memories.list("mine", Wanted()), key=lambda each: (each.at, each.kind))
+
+
+def run(work: Awaitable[None]) -> None:
+    async def within() -> None:
+        async with asyncio.timeout(20):
+            await work
+
+    asyncio.run(within())
+
+
+def test_a_turn_of_work_is_an_episode_with_its_sources() -> None:
+    async def work() -> None:
+        desk = Desk()
+        session = await desk.session(
+            [
+                desk.asks("Make the <b>drift</b> test pass", "/srv/shop"),
+                *desk.edits("/srv/shop/src/clock.py"),
+                *desk.runs("pytest -q", "7 passed in 0.3s"),
+                desk.says("The next run of `clock.py` is counted from when the last one was due."),
+            ]
+        )
+        (gathered,) = await desk.gather()
+        assert (gathered.session, gathered.first_position, gathered.last_position) == ("run", 0, 5)
+        (told,) = await desk.all()
+        assert told.text == (
+            "I was asked: “Make the drift test pass”. I changed `src/clock.py`. `pytest -q` passed. "
+            "The next run of `clock.py` is counted from when the last one was due."
+        )
+        messages = await session.messages()
+        assert set(told.sources) == {message.id for message in messages}
+        assert (told.kind, told.at, told.sessions, told.origin) == (
+            "episodic",
+            messages[-1].draft.at,
+            ("run",),
+            "agent",
+        )
+
+    run(work())
+
+
+def test_gathering_again_adds_nothing_and_what_is_new_is_added() -> None:
+    async def work() -> None:
+        desk = Desk()
+        turn = [desk.asks("Run the tests"), *desk.runs("pytest -q", "7 passed in 0.3s"), desk.says("All of them pass.")]
+        session = await desk.session(turn)
+        assert len(await desk.gather()) == 1
+        held = await desk.all()
+        assert await desk.gather() == []
+        assert await desk.all() == held
+        await session.append([desk.asks("And the linter"), *desk.runs("make lint", "error: 3 issues", failed=True)])
+        assert await desk.gather() == [], "the turn is not over"
+        await session.append([desk.says("It found three issues that I have not looked into.")])
+        await desk.gather()
+        (new,) = [each for each in await desk.all() if each not in held]
+        assert "`make lint` failed: error: 3 issues." in new.text
+
+    run(work())
+
+
+def test_what_was_only_said_leaves_nothing_behind() -> None:
+    async def work() -> None:
+        desk = Desk()
+        await desk.session([desk.asks("What is a lease?"), desk.says("The right to do one piece of work.")])
+        assert await desk.gather() == []
+
+    run(work())
+
+
+def test_what_a_harness_or_a_compaction_said_is_no_evidence() -> None:
+    async def work() -> None:
+        desk = Desk()
+        call = Call(id="c", name="Bash", arguments={"command": "rm -rf build"})
+        await desk.session(
+            [
+                desk.draft("user", Text(text="This session is being continued. I ran rm."), origin="summary"),
+                desk.asks("Run the tests"),
+                desk.draft("assistant", call, Text(text="I removed the build."), origin="summary"),
+                *desk.runs("pytest -q", "7 passed in 0.3s"),
+                desk.draft("user", Text(text="Reminder: the secret word is heron"), origin="injected"),
+                desk.says("All of them pass now."),
+            ]
+        )
+        await desk.gather()
+        (told,) = await desk.all()
+        assert not any(word in told.text for word in ("heron", "removed", "continued", "rm -rf"))
+        assert len(told.sources) == 4
+
+    run(work())
+
+
+def a_dead_end(desk: Desk, directory: str = "") -> list[Draft]:
+    return [
+        desk.asks("Count the orders", directory),
+        *desk.runs("orderz --week 3", "sh: orderz: command not found", failed=True),
+        *desk.runs("orders --week 3", "12 orders"),
+        desk.says("There were 12 orders in week 3."),
+    ]
+
+
+def test_a_dead_end_is_a_failure_and_is_overturned_when_it_works() -> None:
+    async def work() -> None:
+        desk = Desk()
+        session = await desk.session(a_dead_end(desk, "/srv/shop"))
+        await desk.gather()
+        (failure,) = [each for each in await desk.all() if each.kind == "failure"]
+        assert failure.text.startswith("I tried `orderz --week 3` — abandoned because")
+        assert failure.conditions == {"tool": "Bash", "cwd": "/srv/shop"}
+        assert "orderz" in failure.signature
+        again = [*desk.runs("orderz --week 4", "9 orders"), desk.says("There were 9 orders in week 4.")]
+        await session.append([desk.asks("In another place", "/srv/other"), *again])
+        await desk.gather()
+        (still,) = [each for each in await desk.all() if each.kind == "failure"]
+        assert still.state == "active", "it worked, but elsewhere"
+        again = [*desk.runs("orderz --week 5", "8 orders"), desk.says("There were 8 orders in week 5.")]
+        await session.append([desk.asks("And week 5?", "/srv/shop"), *again])
+        await desk.gather()
+        (turned,) = [each for each in await desk.all() if each.kind == "failure"]
+        assert turned.state == "retired"
+        assert turned.reason.startswith("overturned")
+        assert [piece.against for piece in turned.evidence] == [False, True]
+
+    run(work())
+
+
+def test_what_branches_share_is_remembered_once() -> None:
+    async def work() -> None:
+        desk = Desk()
+        first, second = a_dead_end(desk), a_dead_end(desk)
+        session = await desk.session([*first, *second])
+        fork = await session.fork("other", at=(await session.messages())[len(first) - 1].id)
+        await fork.append(
+            [desk.asks("Which day is it?"), *desk.runs("date", "Friday"), desk.says("It is Friday today.")]
+        )
+        await desk.gather()
+        told = [piece for each in await desk.all() if each.kind == "episodic" for piece in each.evidence]
+        assert len(told) == 3
+        assert await desk.gather() == []
+
+    run(work())
+
+
+def test_leaves_of_a_story_are_episodes_in_its_own_words() -> None:
+    async def work() -> None:
+        desk = Desk()
+        desk.means = Means(store=desk.store, count=desk.means.count, clock=desk.means.clock, preset=STORY)
+        memory = Memory(desk.means, "mine")
+        session = await memory.session("tale")
+        scene = ["Mara hid the silver key under the third stair.", "Jonas searched the whole harbour for it."]
+        await session.append([desk.draft("user", Text(text=scene[at % 2], author="Mara")) for at in range(420)])
+        done = [each async for each in memory.work(until_idle=True)]
+        assert {each.did for each in done} >= {"caught_up", "remembered"}
+        told = await desk.all()
+        assert told
+        for each in told:
+            assert len(each.text) <= 300
+            assert any(line in each.text for line in scene)
+            assert any(name.startswith("s_") for name in each.sources)
+        assert await desk.gather() == []
+
+    run(work())
+
+
+def test_work_remembers_and_looks_back() -> None:
+    async def work() -> None:
+        desk = Desk()
+        for number in range(13):
+            turn = [desk.asks("Go on"), *desk.runs("make lint", f"error: {number} issues", failed=True)]
+            await desk.session([*turn, desk.says(f"There are {number} issues left for tomorrow.")], f"s{number}")
+        done = [each async for each in desk.memory.work(until_idle=True)]
+        assert sum(each.did == "remembered" for each in done) == 13
+        (looked,) = [each for each in done if each.did == "reflected"]
+        assert (looked.session, looked.episodes) == ("", 13)
+        facts = [each.text for each in await desk.all() if each.kind == "semantic"]
+        assert any(text.startswith("`make lint` failed 13 times out of 13") for text in facts)
+        assert [each async for each in desk.memory.work(until_idle=True)] == []
+
+    run(work())
