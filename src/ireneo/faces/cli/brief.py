@@ -12,6 +12,8 @@ import ireneo
 from ireneo.faces.cli.answers import write_json
 from ireneo.faces.cli.asking import Asking
 from ireneo.faces.cli.options import AsJson, Embedder, Stored
+from ireneo.faces.cli.pad import pad_answer
+from ireneo.faces.cli.remember import remembered_answer
 from ireneo.faces.cli.stored import embedder_named, existing, writing
 from ireneo.faces.cli.warnings import log_on_stderr
 from ireneo.faces.cli.words import counted, one_line, printable, short
@@ -58,11 +60,22 @@ def brief(*, cues: Cues, as_json: AsJson = False, embedder: Embedder = None, sto
 
     made = writing(existing(stored.db), stored.space, work, embedder=embedder)
     if as_json:
-        write_json(made)
+        write_json(brief_answer(made))
     elif made.markdown:
         sys.stdout.write(f"{printable(made.markdown).rstrip()}\n")
     else:
         sys.stdout.write("  No memory answers to that.\n")
+
+
+def brief_answer(made: Brief) -> dict[str, object]:
+    """A brief, as JSON."""
+    return {
+        "markdown": made.markdown,
+        "tokens": made.tokens,
+        "lines": made.lines,
+        "pad": made.pad and pad_answer(made.pad),
+        "left_out": made.left_out,
+    }
 
 
 def reflect(
@@ -89,9 +102,22 @@ def reflect(
     with log_on_stderr():
         done = asyncio.run(work())
     if as_json:
-        write_json(done)
+        write_json(reflected_answer(done))
     else:
         sys.stdout.write(_told(done))
+
+
+def reflected_answer(done: Reflected) -> dict[str, object]:
+    """What came of looking back, as JSON."""
+    return {
+        "episodes": done.episodes,
+        "conclusions": [remembered_answer(each) for each in done.conclusions],
+        "reconsidered": [remembered_answer(each) for each in done.reconsidered],
+        "refused": done.refused,
+        "failed": done.failed,
+        "tokens_in": done.tokens_in,
+        "tokens_out": done.tokens_out,
+    }
 
 
 def _told(done: Reflected) -> str:

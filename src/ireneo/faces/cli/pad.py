@@ -74,6 +74,18 @@ def pad(task: Task = "", as_json: AsJson = False, *, written: Written, ending: E
         _show(task, stored, as_json=as_json)
 
 
+def pad_answer(pad: Pad) -> dict[str, object]:
+    """A scratchpad, as JSON."""
+    return {
+        "task": pad.task,
+        "goal": pad.goal,
+        "plan": [{"text": step.text, "done": step.done} for step in pad.plan],
+        "facts": pad.facts,
+        "questions": pad.questions,
+        "written": pad.written,
+    }
+
+
 def _show(task: str, stored: Stored, *, as_json: bool) -> None:
     async def work(memory: ireneo.Memory) -> list[Pad]:
         if not task:
@@ -83,7 +95,8 @@ def _show(task: str, stored: Stored, *, as_json: bool) -> None:
 
     pads = writing(existing(stored.db), stored.space, work)
     if as_json:
-        write_json((pads[0] if pads else None) if task else pads)
+        answers = [pad_answer(pad) for pad in pads]
+        write_json((answers[0] if answers else None) if task else answers)
     elif not pads:
         _say(f"Task {task} has no scratchpad." if task else f"No task of space {stored.space} has a scratchpad.")
     else:
@@ -98,7 +111,7 @@ def _write(task: str, written: Written, stored: Stored, *, as_json: bool) -> Non
 
     made = tried(database(stored.db), stored.space, work)
     if as_json:
-        write_json(made)
+        write_json(pad_answer(made))
     else:
         sys.stdout.write(_shown(made))
 
