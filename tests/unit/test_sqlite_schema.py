@@ -13,7 +13,7 @@ from ireneo.adapters.sqlite.migrate import APPLICATION_ID, load_migrations
 from ireneo.adapters.sqlite.queries import SQL, parse_queries
 
 PACKAGE = files("ireneo.adapters.sqlite")
-OF_ALL_SPACES = ("connection.sql", "faults.sql")
+OF_ALL_SPACES = ("connection.sql", "faults.sql", "scrub.sql")
 """The queries on the file itself, and those that look for what is wrong with it: they read all of it, once."""
 Shape = tuple[int, list[tuple[str, str, str]]]
 
@@ -47,7 +47,7 @@ def test_migrations_are_numbered_without_a_gap() -> None:
 def test_a_space_or_its_session_leads_every_key(migrated: apsw.Connection) -> None:
     tables = [name for (name,) in migrated.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     assert "messages" in tables
-    for table in set(tables) - {"migrations"}:
+    for table in set(tables) - {"migrations", "scrubs"}:
         keys = [
             [column for (column,) in migrated.execute("SELECT name FROM pragma_index_info(?) ORDER BY seqno", (index,))]
             for (index,) in migrated.execute("SELECT name FROM pragma_index_list(?)", (table,))
@@ -64,9 +64,13 @@ def test_no_query_scans_a_table(migrated: apsw.Connection) -> None:
         bindings = dict.fromkeys(re.findall(r":(\w+)", query), 1)
         plan = [row[3] for row in migrated.execute(f"EXPLAIN QUERY PLAN {query}", bindings)]
         scans = {step.split()[1] for step in plan if step.startswith("SCAN")}
-        # The migrations are a handful; `stretch`, `needed` and `family` are walks, and a `tip` is a segment's last row.
+        # Migrations and marks of erasures are a handful; `stretch`, `needed` and `family` are walks, and a `tip` is a
+        # segment's last row.
         walks = {"stretch", "needed", "family", "tip"}
-        assert scans <= walks | {"migrations", "sqlite_master", "pragma_application_id", "CONSTANT"}, (name, plan)
+        assert scans <= walks | {"migrations", "scrubs", "sqlite_master", "pragma_application_id", "CONSTANT"}, (
+            name,
+            plan,
+        )
 
 
 def test_every_query_but_those_on_the_file_names_a_session_or_a_space() -> None:

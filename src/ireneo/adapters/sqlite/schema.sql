@@ -54,11 +54,13 @@ CREATE TABLE messages (
     source_id       TEXT,
     joined          INTEGER NOT NULL,
     parts           TEXT NOT NULL,
+    erased          INTEGER NOT NULL DEFAULT 0, -- 1: what it said was forgotten, and only its place is left
     PRIMARY KEY (session, segment, position),
     UNIQUE (session, id)
 ) STRICT;
 
 CREATE INDEX messages_by_source ON messages (session, source_id) WHERE source_id IS NOT NULL;
+CREATE INDEX messages_erased ON messages (session) WHERE erased = 1;
 
 -- The provider's payload and the log's record of a message, as JSON under zlib; apart, since no context reads them.
 CREATE TABLE payloads (
@@ -143,4 +145,9 @@ CREATE TABLE leases (
     error    TEXT NOT NULL,
     retry_at INTEGER,
     PRIMARY KEY (session, work)
+) STRICT, WITHOUT ROWID;
+
+-- The erasures after which old pages may still lie in the file or its WAL: a row each, until the file is scrubbed.
+CREATE TABLE scrubs (
+    mark TEXT NOT NULL PRIMARY KEY
 ) STRICT, WITHOUT ROWID;

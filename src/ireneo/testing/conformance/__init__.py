@@ -26,6 +26,7 @@ it the checks on sharing are skipped.
 from ireneo.testing.conformance import (
     annotations_checks,
     concurrency_checks,
+    erasure_checks,
     leases_checks,
     log_checks,
     paths_checks,
@@ -52,6 +53,7 @@ CHECKS = checks_in(
     spending_checks,
     leases_checks,
     upkeep_checks,
+    erasure_checks,
     transactions_checks,
     spaces_checks,
     concurrency_checks,
