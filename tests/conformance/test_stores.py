@@ -69,7 +69,7 @@ def test_every_check_is_a_sentence_with_a_name_of_its_own() -> None:
     for check in CHECKS:
         assert check.sentence.endswith("."), check.name
     assert {"log", "sessions", "summaries", "rebuilds", "annotations", "spending", "leases"} <= set(CAPABILITIES)
-    assert {"upkeep", "transactions", "spaces", "concurrency", "sharing"} <= set(CAPABILITIES)
+    assert {"memories", "pads", "upkeep", "transactions", "spaces", "concurrency", "sharing"} <= set(CAPABILITIES)
 
 
 def test_a_report_says_how_a_store_did() -> None:
@@ -88,11 +88,11 @@ class Forgetful(InMemoryStore):
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[MemoryTransaction]:
-        before = dict(self._trees)
+        before = self._held
         async with super().write() as tx:
             yield tx
-        if SessionKey("space", "session") in before:
-            self._trees = before
+        if SessionKey("space", "session") in before.trees:
+            self._held = before
 
 
 def test_the_suite_finds_a_store_that_forgets() -> None:

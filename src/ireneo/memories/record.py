@@ -21,8 +21,8 @@ Kind = Literal["episodic", "semantic", "procedural", "failure"]
 Source = Literal["user", "agent", "tool", "derived"]
 """Whose word it is: a person's, the agent's own, a tool's output, or a conclusion from other memories."""
 State = Literal["active", "superseded", "retired", "disputed", "erased"]
-"""``superseded``: another one holds in its place. ``retired``: it no longer counts (overturned, or no ground is left for
-it). ``disputed``: a less trusted word against one that stands. ``erased``: forgotten for good."""
+"""``superseded``: another one holds in its place. ``retired``: it no longer counts (overturned, or no ground is left
+for it). ``disputed``: a less trusted word against one that stands. ``erased``: forgotten for good."""
 
 TRUST: dict[Source, float] = {"user": 1.0, "agent": 0.7, "tool": 0.5, "derived": 0.4}
 """How far a word is trusted where nobody says, from 0 to 1."""

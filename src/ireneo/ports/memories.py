@@ -24,11 +24,17 @@ class Wanted(Struct, frozen=True, kw_only=True, omit_defaults=True):
     subject: str | None = None
     """Compared without regard to case and to blanks around it."""
     task_type: str | None = None
+    """Compared as the subject is."""
     archived: bool | None = None
     unreflected: bool = False
     """Only those from which no conclusion was drawn yet."""
     stale: bool = False
     """Only those that must be reconsidered."""
+
+
+def folded(name: str) -> str:
+    """A subject or a task type as it is compared: without regard to case and to blanks around it."""
+    return name.strip().casefold()
 
 
 class MemoriesPort(Protocol):
@@ -47,7 +53,10 @@ class MemoriesPort(Protocol):
         """The memories that are meant, the newest `at` first, then by id; at most `limit`."""
 
     async def citing(self, space: str, sources: Sequence[str]) -> Sequence[Record]:
-        """Every memory whose evidence names one of `sources`: the ids of messages, of summaries or of memories."""
+        """Every memory whose evidence names one of `sources` (the ids of messages, of summaries or of memories).
+
+        They come by `recorded`, then id.
+        """
 
     async def remove(self, space: str, ids: Sequence[MemoryId]) -> int:
         """Take memories out for good, with what made them searchable. Returns how many there were."""
@@ -66,4 +75,4 @@ class PadsPort(Protocol):
         """Take it out; False where there was none."""
 
     async def list(self, space: str) -> Sequence[Pad]:
-        """Every scratchpad, the one that was written last standing first."""
+        """Every scratchpad, the one that was written last standing first, those of one time by task."""

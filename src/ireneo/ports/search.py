@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from ireneo.log.branch import SessionKey
 from ireneo.log.message import Message
-from ireneo.memories.recall.documents import Postings
 from ireneo.memories.record import Record
 
 Shelf = Literal["messages", "memories"]
@@ -52,8 +51,8 @@ class SearchPort(Protocol):
     async def count(self, space: str, shelf: Shelf, terms: Sequence[str]) -> Mapping[str, int]:
         """How many documents have each term; those that none has count 0."""
 
-    async def postings(self, space: str, shelf: Shelf, terms: Sequence[str]) -> Mapping[str, Postings]:
-        """The documents that have each term, by number."""
+    async def postings(self, space: str, shelf: Shelf, terms: Sequence[str]) -> Mapping[str, Sequence[int]]:
+        """The numbers of the documents that have each term, rising; none of a term that no document has."""
 
     async def messages(self, space: str, documents: Sequence[int]) -> Sequence[FoundMessage]:
         """Read messages by number, without natives and records, in the order asked; unknown ones are passed over."""

@@ -1,4 +1,4 @@
-"""What the engine needs of a store: a log, the sessions in it, what is derived from it, and what was spent on that.
+"""What the engine needs of a store: a log, the sessions in it, what is derived from it, learned, and spent on that.
 
 All its ports share one transaction::
 
@@ -29,6 +29,7 @@ from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Draft, Message, MessageId
 from ireneo.ports.erasure import ErasurePort, Scrubbed
 from ireneo.ports.leases import LeasesPort
+from ireneo.ports.memories import MemoriesPort, PadsPort
 from ireneo.ports.upkeep import UpkeepPort
 
 
@@ -222,6 +223,14 @@ class Transaction(Protocol):
     @property
     def leases(self) -> LeasesPort:
         """Who is at which work."""
+
+    @property
+    def memories(self) -> MemoriesPort:
+        """What was learned."""
+
+    @property
+    def pads(self) -> PadsPort:
+        """The scratchpads."""
 
     @property
     def upkeep(self) -> UpkeepPort:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 
+from msgspec import Struct
+
+from ireneo.adapters.in_memory.kept import Kept
 from ireneo.adapters.in_memory.tree import Tree
 from ireneo.errors import SessionNotFound, StoreError
 from ireneo.log.branch import SessionKey
@@ -16,14 +19,25 @@ _OVER = "The transaction is over; open another with store.read() or store.write(
 _READS = "This transaction only reads; write inside store.write()."
 
 
-class Shelf:
-    """The sessions, and what was spent, as a transaction sees them."""
+class Held(Struct, frozen=True, kw_only=True):
+    """All that a store holds, as a transaction leaves it; nobody changes it any more."""
 
-    def __init__(self, trees: Mapping[SessionKey, Tree], spent: Mapping[SpendingKey, Spent], *, writes: bool) -> None:
-        """Look at `trees`, which nobody changes any more; `writes` says whether this transaction makes others."""
-        self._trees = dict(trees)
-        self._spent = dict(spent)
+    trees: Mapping[SessionKey, Tree] = {}
+    spent: Mapping[SpendingKey, Spent] = {}
+    kept: Mapping[str, Kept] = {}
+    """What each space has learned."""
+
+
+class Shelf:
+    """The sessions, what was learned, and what was spent, as a transaction sees them."""
+
+    def __init__(self, held: Held, *, writes: bool) -> None:
+        """Look at what is held; `writes` says whether this transaction makes something else of it."""
+        self._trees = dict(held.trees)
+        self._spent = dict(held.spent)
+        self._kept = dict(held.kept)
         self._own: set[SessionKey] = set()
+        self._own_kept: set[str] = set()
         self._writes = writes
         self._open = True
 
@@ -95,22 +109,37 @@ class Shelf:
         return self._trees.pop(key, None) is not None
 
     def drop_space(self, space: str) -> int:
-        """Take out every session of a space and what it spent; says how many sessions there were."""
+        """Take out every session of a space, what it learned and what it spent; says how many sessions there were."""
         self._check(writes=True)
         keys = [tree.key for tree in self.space(space)]
         for key in keys:
             self.drop(key)
         self._spent = {place: spent for place, spent in self._spent.items() if place[0].space != space}
+        self._kept.pop(space, None)
+        self._own_kept.discard(space)
         return len(keys)
 
     def check_writes(self) -> None:
         """Raise StoreError unless this transaction is open and writes."""
         self._check(writes=True)
 
-    def shut(self) -> tuple[Mapping[SessionKey, Tree], Mapping[SpendingKey, Spent]]:
-        """End the transaction; gives the sessions and what was spent as it leaves them."""
+    def kept(self, space: str) -> Kept:
+        """What a space has learned, to read."""
+        self._check()
+        return self._kept.get(space) or Kept()
+
+    def change_kept(self, space: str) -> Kept:
+        """What a space has learned, to write to: a copy, from the first time on."""
+        self._check(writes=True)
+        if space not in self._own_kept:
+            self._kept[space] = self.kept(space).copy()
+            self._own_kept.add(space)
+        return self._kept[space]
+
+    def shut(self) -> Held:
+        """End the transaction; gives what the store holds as it leaves it."""
         self._open = False
-        return self._trees, self._spent
+        return Held(trees=self._trees, spent=self._spent, kept=self._kept)
 
     def _check(self, *, writes: bool = False) -> None:
         if not self._open:

@@ -11,15 +11,15 @@ from ireneo.adapters.in_memory.derived import MemoryAnnotations, MemoryRebuilds,
 from ireneo.adapters.in_memory.erasure import MemoryErasure
 from ireneo.adapters.in_memory.leases import MemoryLeases
 from ireneo.adapters.in_memory.log import MemoryLog
-from ireneo.adapters.in_memory.shelf import Shelf, SpendingKey
+from ireneo.adapters.in_memory.memories import MemoryMemories, MemoryPads
+from ireneo.adapters.in_memory.shelf import Held, Shelf
 from ireneo.adapters.in_memory.spending import MemorySpending
-from ireneo.adapters.in_memory.tree import Tree
 from ireneo.adapters.in_memory.upkeep import MemoryUpkeep
 from ireneo.adapters.pool import Pool
 from ireneo.errors import StoreError
 from ireneo.log.branch import Head, SessionKey
 from ireneo.ports.erasure import Scrubbed
-from ireneo.ports.store import SessionInfo, Spent
+from ireneo.ports.store import SessionInfo
 
 
 class MemorySessions:
@@ -57,6 +57,8 @@ class MemoryTransaction(Struct, frozen=True, kw_only=True):
     annotations: MemoryAnnotations
     spending: MemorySpending
     leases: MemoryLeases
+    memories: MemoryMemories
+    pads: MemoryPads
     upkeep: MemoryUpkeep
     erasure: MemoryErasure
 
@@ -70,8 +72,7 @@ class InMemoryStore:
 
     def __init__(self) -> None:
         """Make an empty store."""
-        self._trees: Mapping[SessionKey, Tree] = {}
-        self._spent: Mapping[SpendingKey, Spent] = {}
+        self._held = Held()
         self._writers = Pool([object()], lambda _: None)
         self._closed = False
 
@@ -80,7 +81,7 @@ class InMemoryStore:
         """A snapshot: all that is read inside belongs together."""
         if self._closed:
             raise StoreError("The store is closed; open it again.")
-        shelf = Shelf(self._trees, self._spent, writes=False)
+        shelf = Shelf(self._held, writes=False)
         try:
             yield _over(shelf)
         finally:
@@ -90,10 +91,10 @@ class InMemoryStore:
     async def write(self) -> AsyncIterator[MemoryTransaction]:
         """One transaction, alone among writers."""
         seat = await self._writers.take()
-        shelf = Shelf(self._trees, self._spent, writes=True)
+        shelf = Shelf(self._held, writes=True)
         try:
             yield _over(shelf)
-            self._trees, self._spent = shelf.shut()
+            self._held = shelf.shut()
         finally:
             shelf.shut()
             self._writers.give(seat)
@@ -117,6 +118,8 @@ def _over(shelf: Shelf) -> MemoryTransaction:
         annotations=MemoryAnnotations(shelf),
         spending=MemorySpending(shelf),
         leases=MemoryLeases(shelf),
+        memories=MemoryMemories(shelf),
+        pads=MemoryPads(shelf),
         upkeep=MemoryUpkeep(shelf),
         erasure=MemoryErasure(shelf),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import TypeAlias, cast
 
 import apsw
@@ -12,13 +12,11 @@ from ireneo.adapters.leasing import check_holder, failed, is_held, may_take, ren
 from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.places import find_session, need_session
 from ireneo.adapters.sqlite.queries import SQL
+from ireneo.adapters.sqlite.times import microseconds, time_of
 from ireneo.log.branch import SessionKey
 from ireneo.ports.leases import Lease
 
 _Row: TypeAlias = tuple[str, str, int, int, int, str, int | None]
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 class SqliteLeases:
@@ -126,10 +124,10 @@ def _put(database: apsw.Connection, session: int, lease: Lease) -> None:
             "work": lease.work,
             "holder": lease.holder,
             "token": lease.token,
-            "until": _write(lease.until),
+            "until": microseconds(lease.until),
             "failures": lease.failures,
             "error": lease.error,
-            "retry_at": None if lease.retry_at is None else _write(lease.retry_at),
+            "retry_at": None if lease.retry_at is None else microseconds(lease.retry_at),
         },
     )
 
@@ -141,16 +139,8 @@ def _lease(key: SessionKey, row: _Row) -> Lease:
         work=work,
         holder=holder,
         token=token,
-        until=_read(until),
+        until=time_of(until),
         failures=failures,
         error=error,
-        retry_at=None if retry_at is None else _read(retry_at),
+        retry_at=None if retry_at is None else time_of(retry_at),
     )
-
-
-def _write(at: datetime) -> int:
-    return (at - _EPOCH) // _MICROSECOND
-
-
-def _read(microseconds: int) -> datetime:
-    return _EPOCH + microseconds * _MICROSECOND

@@ -54,7 +54,6 @@ def to_row(session: int, segment: int, message: Message) -> Bindings:
         "source_id": draft.source_id,
         "joined": int(draft.joined),
         "parts": msgspec.json.encode(draft.parts).decode(),
-        "erased": int(message.erased),
     }
 
 

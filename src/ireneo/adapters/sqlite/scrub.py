@@ -37,7 +37,8 @@ def scrub_file(database: apsw.Connection) -> Scrubbed:
     if not marks:
         return Scrubbed(complete=True)
     try:
-        database.execute(SQL["vacuum"])
+        for query in ("settle_message_words", "settle_memory_words", "vacuum"):
+            database.execute(SQL[query])
         ((busy, _, _),) = database.execute(SQL["empty_wal"])
         if busy:
             return Scrubbed(complete=False, note=READ)

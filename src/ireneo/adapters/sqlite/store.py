@@ -18,7 +18,9 @@ from ireneo.adapters.sqlite.connection import Connection
 from ireneo.adapters.sqlite.erasure import SqliteErasure
 from ireneo.adapters.sqlite.leases import SqliteLeases
 from ireneo.adapters.sqlite.log import SqliteLog
+from ireneo.adapters.sqlite.memories import SqliteMemories
 from ireneo.adapters.sqlite.migrate import Durability, check_place, prepare_reader, prepare_writer
+from ireneo.adapters.sqlite.pads import SqlitePads
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rebuilds import SqliteRebuilds
 from ireneo.adapters.sqlite.scrub import WAIT_SECONDS, look_at_scrubs, scrub_file
@@ -43,6 +45,8 @@ class SqliteTransaction(Struct, frozen=True, kw_only=True):
     annotations: SqliteAnnotations
     spending: SqliteSpending
     leases: SqliteLeases
+    memories: SqliteMemories
+    pads: SqlitePads
     upkeep: SqliteUpkeep
     erasure: SqliteErasure
 
@@ -134,6 +138,8 @@ async def _through(connection: Connection, *, writes: bool) -> AsyncIterator[Sql
             annotations=SqliteAnnotations(channel),
             spending=SqliteSpending(channel),
             leases=SqliteLeases(channel),
+            memories=SqliteMemories(channel),
+            pads=SqlitePads(channel),
             upkeep=SqliteUpkeep(channel),
             erasure=SqliteErasure(channel),
         )

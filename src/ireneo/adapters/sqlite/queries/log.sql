@@ -41,11 +41,11 @@ RETURNING segment;
 
 -- name: insert_message
 INSERT INTO messages (
-    session, segment, position, id, parent, role, origin, turn, tokens, thinking_tokens, total_tokens, at, source_id, joined, parts, erased
+    session, segment, position, id, parent, role, origin, turn, tokens, thinking_tokens, total_tokens, at, source_id, joined, parts
 )
 VALUES (
     :key, :segment, :position, :id, :parent, :role, :origin, :turn, :tokens, :thinking_tokens, :total_tokens,
-    :at, :source_id, :joined, :parts, :erased
+    :at, :source_id, :joined, :parts
 );
 
 -- name: insert_payload

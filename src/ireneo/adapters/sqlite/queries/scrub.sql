@@ -13,6 +13,13 @@ SELECT mark FROM scrubs;
 -- name: delete_scrub
 DELETE FROM scrubs WHERE mark = :mark;
 
+-- name: settle_message_words
+-- An index of words only notes that a document is gone; its terms leave the file when all is merged into one segment.
+INSERT INTO message_words (message_words) VALUES ('optimize');
+
+-- name: settle_memory_words
+INSERT INTO memory_words (memory_words) VALUES ('optimize');
+
 -- name: vacuum
 VACUUM;
 

@@ -1,0 +1,63 @@
+"""What one space has learned, in memory: its memories and its scratchpads."""
+
+from __future__ import annotations
+
+from ireneo.memories.recall.searched import memory_number, terms_of_memory
+from ireneo.memories.record import MemoryId, Record
+from ireneo.memories.scratchpad import Pad
+
+
+class Kept:
+    """The state of a space. A transaction changes a copy, so one that a reader holds never changes."""
+
+    def __init__(self) -> None:
+        """Make a space that has learned nothing."""
+        self.memories: dict[MemoryId, Record] = {}
+        self.numbers: dict[MemoryId, int] = {}
+        self.numbered = 0
+        """The last number that a memory was given."""
+        self.terms: dict[MemoryId, tuple[str, ...]] = {}
+        self.documents: dict[int, MemoryId] = {}
+        """By number; a memory without terms is none."""
+        self.pads: dict[str, Pad] = {}
+        """By task."""
+
+    def copy(self) -> Kept:
+        """One of its own with the same values, which are immutable."""
+        other = Kept()
+        other.memories = dict(self.memories)
+        other.numbers = dict(self.numbers)
+        other.numbered = self.numbered
+        other.terms = dict(self.terms)
+        other.documents = dict(self.documents)
+        other.pads = dict(self.pads)
+        return other
+
+    def put(self, record: Record) -> bool:
+        """Store a memory, in the place of the one with its id; says whether there was none."""
+        new = record.id not in self.memories
+        if new:
+            self.numbered += 1
+            self.numbers[record.id] = self.numbered
+        else:
+            self._forget_words(record.id)
+        self.memories[record.id] = record
+        self.terms[record.id] = tuple(terms_of_memory(record))
+        if self.terms[record.id]:
+            self.documents[self.number(record.id)] = record.id
+        return new
+
+    def remove(self, name: MemoryId) -> bool:
+        """Take a memory out; says whether it was there."""
+        if name not in self.memories:
+            return False
+        self._forget_words(name)
+        del self.memories[name], self.numbers[name], self.terms[name]
+        return True
+
+    def number(self, name: MemoryId) -> int:
+        """The number of the document that a memory is."""
+        return memory_number(self.numbers[name], len(self.terms[name]))
+
+    def _forget_words(self, name: MemoryId) -> None:
+        self.documents.pop(self.number(name), None)

@@ -1,0 +1,197 @@
+"""The memories of a space, in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import apsw
+import msgspec
+
+from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.queries import SQL
+from ireneo.adapters.sqlite.rows import Bindings
+from ireneo.adapters.sqlite.times import microseconds
+from ireneo.adapters.sqlite.words import need_prefix, tokens
+from ireneo.memories.recall.searched import memory_number, terms_of_memory
+from ireneo.memories.record import Kind, MemoryId, Record
+from ireneo.ports.memories import Wanted, folded
+
+FOUND_AT_MOST = 10
+
+_RECORD = msgspec.json.Decoder(Record)
+
+
+class SqliteMemories:
+    """`ireneo.ports.memories.MemoriesPort` over one open transaction."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    async def put(self, space: str, records: Sequence[Record]) -> int:
+        """Store records; one whose id is taken is replaced."""
+        return await self._channel.change(put_memories, space, records)
+
+    async def get(self, space: str, ids: Sequence[str]) -> Sequence[Record]:
+        """Read memories by the beginning of their id."""
+        return await self._channel.ask(get_memories, space, ids)
+
+    async def of_key(self, space: str, kind: Kind, key: str) -> Sequence[Record]:
+        """Every memory of a kind under one key."""
+        return await self._channel.ask(memories_of_key, space, kind, key)
+
+    async def list(self, space: str, wanted: Wanted, limit: int | None = None) -> Sequence[Record]:
+        """The memories that are meant."""
+        return await self._channel.ask(list_memories, space, wanted, limit)
+
+    async def citing(self, space: str, sources: Sequence[str]) -> Sequence[Record]:
+        """Every memory whose evidence names one of `sources`."""
+        return await self._channel.ask(memories_citing, space, sources)
+
+    async def remove(self, space: str, ids: Sequence[MemoryId]) -> int:
+        """Take memories out for good."""
+        return await self._channel.change(remove_memories, space, ids)
+
+
+def put_memories(database: apsw.Connection, space: str, records: Sequence[Record]) -> int:
+    """Store records, and make them searchable; says how many were new."""
+    if not records:
+        return 0
+    prefix = need_prefix(database, space)
+    return sum(_put(database, space, prefix, record) for record in records)
+
+
+def _put(database: apsw.Connection, space: str, prefix: str, record: Record) -> bool:
+    terms = terms_of_memory(record)
+    row = _row(space, record, len(terms))
+    found = database.execute(SQL["find_memory"], {"space": space, "id": record.id}).fetchone()
+    if found is None:
+        ((number,),) = database.execute(SQL["add_memory"], row)
+        before: tuple[str, ...] = ()
+        _index(database, space, prefix, record, number, terms)
+    else:
+        number, document, counted, text = found
+        database.execute(SQL["replace_memory"], row)
+        known = _RECORD.decode(text)
+        before = known.sources
+        # Most of what is put anew was only reinforced or used: its words are as they were.
+        if terms_of_memory(known) != terms:
+            _forget_words(database, space, document, counted)
+            _index(database, space, prefix, record, number, terms)
+    _cite(database, space, number, before, record.sources)
+    return found is None
+
+
+def _row(space: str, record: Record, terms: int) -> Bindings:
+    return {
+        "space": space,
+        "id": record.id,
+        "kind": record.kind,
+        "key": record.key,
+        "state": record.state,
+        "archived": record.archived,
+        "subject": folded(record.subject),
+        "task_type": folded(record.task_type),
+        "at": microseconds(record.at),
+        "recorded": microseconds(record.recorded),
+        "unreflected": record.reflected is None,
+        "stale": record.stale != "",
+        "terms": terms,
+        "record": msgspec.json.encode(record).decode(),
+    }
+
+
+def _index(
+    database: apsw.Connection, space: str, prefix: str, record: Record, number: int, terms: Sequence[str]
+) -> None:
+    document = memory_number(number, len(terms)) if terms else None
+    database.execute(SQL["number_memory"], {"space": space, "id": record.id, "document": document})
+    if document is not None:
+        database.execute(SQL["index_memory"], {"document": document, "space_terms": tokens(prefix, terms)})
+        database.execute(SQL["count_memory_words"], {"space": space, "documents": 1, "terms": len(terms)})
+
+
+def _forget_words(database: apsw.Connection, space: str, document: int | None, terms: int) -> None:
+    if document is not None:
+        database.execute(SQL["forget_memory_words"], {"space": space, "document": document})
+        database.execute(SQL["count_memory_words"], {"space": space, "documents": -1, "terms": -terms})
+
+
+def _cite(database: apsw.Connection, space: str, number: int, before: Sequence[str], after: Sequence[str]) -> None:
+    for query, sources in (
+        ("remove_memory_source", set(before) - set(after)),
+        ("add_memory_source", set(after) - set(before)),
+    ):
+        rows = ({"space": space, "source": source, "number": number} for source in sources)
+        database.executemany(SQL[query], rows)
+
+
+def remove_memories(database: apsw.Connection, space: str, ids: Sequence[MemoryId]) -> int:
+    """Take memories out for good, with their words and their sources; says how many there were."""
+    gone = 0
+    for name in ids:
+        found = database.execute(SQL["find_memory"], {"space": space, "id": name}).fetchone()
+        if found is None:
+            continue
+        number, document, terms, text = found
+        _forget_words(database, space, document, terms)
+        _cite(database, space, number, _RECORD.decode(text).sources, ())
+        database.execute(SQL["remove_memory"], {"space": space, "id": name})
+        gone += 1
+    return gone
+
+
+def get_memories(database: apsw.Connection, space: str, ids: Sequence[str]) -> list[Record]:
+    """Read memories by the beginning of their id, in the order asked, each once."""
+    found: dict[MemoryId, Record] = {}
+    for name in ids:
+        asked: Bindings = {"space": space, "prefix": name, "limit": FOUND_AT_MOST}
+        for record in _read(database, "find_memories", asked):
+            found.setdefault(record.id, record)
+    return list(found.values())
+
+
+def memories_of_key(database: apsw.Connection, space: str, kind: Kind, key: str) -> list[Record]:
+    """Every memory of a kind under one key, by when it was recorded."""
+    return _read(database, "memories_of_key", {"space": space, "kind": kind, "key": key})
+
+
+def memories_citing(database: apsw.Connection, space: str, sources: Sequence[str]) -> list[Record]:
+    """Every memory whose evidence names one of `sources`, by when it was recorded."""
+    asked = msgspec.json.encode(list(dict.fromkeys(sources))).decode()
+    return _read(database, "memories_citing", {"space": space, "sources": asked})
+
+
+def list_memories(database: apsw.Connection, space: str, wanted: Wanted, limit: int | None) -> list[Record]:
+    """The memories that are meant, the newest first."""
+    return _read(
+        database,
+        _shortest_way(wanted),
+        {
+            "space": space,
+            "kind": wanted.kind,
+            "states": msgspec.json.encode(wanted.states).decode(),
+            "subject": None if wanted.subject is None else folded(wanted.subject),
+            "task_type": None if wanted.task_type is None else folded(wanted.task_type),
+            "archived": wanted.archived,
+            "unreflected": wanted.unreflected,
+            "stale": wanted.stale,
+            "limit": -1 if limit is None else limit,
+        },
+    )
+
+
+def _shortest_way(wanted: Wanted) -> str:
+    """The query that has an index for what narrows most."""
+    if wanted.stale:
+        return "list_stale_memories"
+    if wanted.subject:
+        return "list_memories_of_subject"
+    if wanted.task_type:
+        return "list_memories_of_task"
+    if wanted.kind and wanted.unreflected:
+        return "list_unreflected_memories"
+    return "list_memories_of_kind" if wanted.kind else "list_memories"
+
+
+def _read(database: apsw.Connection, query: str, bindings: Bindings) -> list[Record]:
+    return [_RECORD.decode(record) for (record,) in database.execute(SQL[query], bindings)]

@@ -1,0 +1,135 @@
+-- The memories of a space.
+
+-- name: find_memory
+SELECT number, document, terms, record FROM memories WHERE space = :space AND id = :id;
+
+-- name: add_memory
+INSERT INTO memories (
+    space, id, kind, key, state, archived, subject, task_type, at, recorded, unreflected, stale, terms, record
+)
+VALUES (
+    :space, :id, :kind, :key, :state, :archived, :subject, :task_type, :at, :recorded, :unreflected, :stale,
+    :terms, :record
+)
+RETURNING number;
+
+-- name: replace_memory
+UPDATE memories
+SET kind = :kind, key = :key, state = :state, archived = :archived, subject = :subject, task_type = :task_type,
+    at = :at, recorded = :recorded, unreflected = :unreflected, stale = :stale, terms = :terms, record = :record
+WHERE space = :space AND id = :id;
+
+-- name: number_memory
+UPDATE memories SET document = :document WHERE space = :space AND id = :id;
+
+-- name: remove_memory
+DELETE FROM memories WHERE space = :space AND id = :id;
+
+-- name: add_memory_source
+INSERT INTO memory_sources (space, source, number) VALUES (:space, :source, :number) ON CONFLICT DO NOTHING;
+
+-- name: remove_memory_source
+DELETE FROM memory_sources WHERE space = :space AND source = :source AND number = :number;
+
+-- name: find_memories
+SELECT record FROM memories WHERE space = :space AND id >= :prefix AND id < :prefix || '~' ORDER BY id LIMIT :limit;
+
+-- name: memories_of_key
+SELECT record FROM memories WHERE space = :space AND kind = :kind AND key = :key ORDER BY recorded, id;
+
+-- name: memories_citing
+SELECT m.record
+FROM (
+    SELECT DISTINCT s.number
+    FROM json_each(:sources) AS asked
+    CROSS JOIN memory_sources AS s ON s.space = :space AND s.source = asked.value
+) AS cited
+CROSS JOIN memories AS m ON m.number = cited.number
+ORDER BY m.recorded, m.id;
+
+-- name: list_memories
+-- By time; those below are the same by a shorter way, which is taken where it can be.
+SELECT record
+FROM memories
+WHERE space = :space
+  AND (:kind IS NULL OR kind = :kind)
+  AND (:subject IS NULL OR subject = :subject)
+  AND (:task_type IS NULL OR task_type = :task_type)
+  AND (:unreflected = 0 OR unreflected = 1)
+  AND (:stale = 0 OR stale = 1)
+  AND (:archived IS NULL OR archived = :archived)
+  AND (:states = '[]' OR state IN (SELECT value FROM json_each(:states)))
+ORDER BY at DESC, id
+LIMIT :limit;
+
+-- name: list_memories_of_kind
+SELECT record
+FROM memories
+WHERE space = :space
+  AND kind = :kind
+  AND (:subject IS NULL OR subject = :subject)
+  AND (:task_type IS NULL OR task_type = :task_type)
+  AND (:unreflected = 0 OR unreflected = 1)
+  AND (:stale = 0 OR stale = 1)
+  AND (:archived IS NULL OR archived = :archived)
+  AND (:states = '[]' OR state IN (SELECT value FROM json_each(:states)))
+ORDER BY at DESC, id
+LIMIT :limit;
+
+-- name: list_memories_of_subject
+SELECT record
+FROM memories
+WHERE space = :space
+  AND subject = :subject
+  AND subject <> ''
+  AND (:kind IS NULL OR kind = :kind)
+  AND (:task_type IS NULL OR task_type = :task_type)
+  AND (:unreflected = 0 OR unreflected = 1)
+  AND (:stale = 0 OR stale = 1)
+  AND (:archived IS NULL OR archived = :archived)
+  AND (:states = '[]' OR state IN (SELECT value FROM json_each(:states)))
+ORDER BY at DESC, id
+LIMIT :limit;
+
+-- name: list_memories_of_task
+SELECT record
+FROM memories
+WHERE space = :space
+  AND task_type = :task_type
+  AND task_type <> ''
+  AND (:kind IS NULL OR kind = :kind)
+  AND (:subject IS NULL OR subject = :subject)
+  AND (:unreflected = 0 OR unreflected = 1)
+  AND (:stale = 0 OR stale = 1)
+  AND (:archived IS NULL OR archived = :archived)
+  AND (:states = '[]' OR state IN (SELECT value FROM json_each(:states)))
+ORDER BY at DESC, id
+LIMIT :limit;
+
+-- name: list_unreflected_memories
+SELECT record
+FROM memories
+WHERE space = :space
+  AND kind = :kind
+  AND unreflected = 1
+  AND (:subject IS NULL OR subject = :subject)
+  AND (:task_type IS NULL OR task_type = :task_type)
+  AND (:stale = 0 OR stale = 1)
+  AND (:archived IS NULL OR archived = :archived)
+  AND (:states = '[]' OR state IN (SELECT value FROM json_each(:states)))
+ORDER BY at DESC, id
+LIMIT :limit;
+
+-- name: list_stale_memories
+SELECT record
+FROM memories
+WHERE space = :space
+  AND stale = 1
+  AND (:kind IS NULL OR kind = :kind)
+  AND (:subject IS NULL OR subject = :subject)
+  AND (:task_type IS NULL OR task_type = :task_type)
+  AND (:unreflected = 0 OR unreflected = 1)
+  AND (:archived IS NULL OR archived = :archived)
+  AND (:states = '[]' OR state IN (SELECT value FROM json_each(:states)))
+ORDER BY at DESC, id
+LIMIT :limit;

@@ -1,0 +1,84 @@
+"""The numbers of documents: a message or a memory in the index, with what ranking must know of it packed in.
+
+A document's number is a whole number below 2**63, so that a database can keep it as its row's own key:
+
+    session key (32 bits) | ordinal in the session (24) | class of its length (5) | class of its role (2)
+
+A list of numbers alone then tells, with no text read, which documents are neighbours, how long each one is, and who
+speaks. Its *place* is the number without the two classes: the neighbours of a place are the places one before and one
+after, whatever they hold, and the numbers at a place are those from `place << 7` up to `(place << 7) + 127`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+RoleClass = Literal[0, 1, 2]
+USER: RoleClass = 0
+ASSISTANT: RoleClass = 1
+OTHER: RoleClass = 2
+
+CLASS_BITS = 7
+"""Bits below the place: those of the length and of the role."""
+ORDINAL_BITS = 24
+MOST_IN_SESSION = 1 << ORDINAL_BITS
+"""How many documents a session can hold."""
+MOST_SESSIONS = 1 << (63 - CLASS_BITS - ORDINAL_BITS)
+"""How many session keys there can be."""
+_LENGTH_CLASSES = 32
+_CLASSES_PER_DOUBLING = 2.5
+
+
+def document_number(session_key: int, ordinal: int, terms: int, role: RoleClass) -> int:
+    """The number of the document that is the `ordinal`-th (from 0) of its session and has `terms` terms."""
+    if not 0 <= session_key < MOST_SESSIONS:
+        raise ValueError(f"The session key {session_key} is outside 0..{MOST_SESSIONS - 1}.")
+    if not 0 <= ordinal < MOST_IN_SESSION:
+        raise ValueError(f"The ordinal {ordinal} is outside 0..{MOST_IN_SESSION - 1}.")
+    return ((session_key << ORDINAL_BITS | ordinal) << CLASS_BITS) | length_class(terms) << 2 | role
+
+
+def length_class(terms: int) -> int:
+    """The class, 0 to 31, of a document with `terms` terms: two and a half classes to a doubling, up to 5,400 terms."""
+    return min(_LENGTH_CLASSES - 1, round(_CLASSES_PER_DOUBLING * math.log2(1 + terms)))
+
+
+LENGTHS = tuple(2 ** (each / _CLASSES_PER_DOUBLING) - 1 for each in range(_LENGTH_CLASSES))
+"""How many terms a document of each class has, about."""
+
+
+def length_of(number: int) -> float:
+    """How many terms the document has, to about 15 %."""
+    return LENGTHS[number >> 2 & 31]
+
+
+def role_of(number: int) -> int:
+    """0 where the user speaks, 1 where the assistant does, 2 where another does (a tool, a memory)."""
+    return number & 3
+
+
+def place_of(number: int) -> int:
+    """Session and ordinal together: `place + 1` is the next document of the session, if there is one."""
+    return number >> CLASS_BITS
+
+
+def session_of(number: int) -> int:
+    """The key of the session."""
+    return number >> CLASS_BITS + ORDINAL_BITS
+
+
+def session_at(place: int) -> int:
+    """The key of the session that a place is in."""
+    return place >> ORDINAL_BITS
+
+
+def neighbours(place: int, reach: int) -> range:
+    """The places of the same session up to `reach` before and after `place`, itself among them."""
+    ordinal = place & MOST_IN_SESSION - 1
+    return range(place - min(reach, ordinal), place + min(reach, MOST_IN_SESSION - 1 - ordinal) + 1)
+
+
+def numbers_at(place: int) -> tuple[int, int]:
+    """The first and the last number that a document at `place` can have: a range of keys to be read."""
+    return place << CLASS_BITS, (place << CLASS_BITS) + (1 << CLASS_BITS) - 1

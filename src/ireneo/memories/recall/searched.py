@@ -1,0 +1,87 @@
+"""What of a message and of a memory is searched: what was said and done, not what was thought or put in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ireneo.log.message import Call, Draft, Result, Text
+from ireneo.memories.recall.documents import ASSISTANT, CLASS_BITS, OTHER, USER, RoleClass, length_class
+from ireneo.memories.recall.words import document_terms, terms
+from ireneo.memories.record import Record
+
+ARGUMENT_CHARS = 2_000
+"""Of each string among a call's arguments, so many characters: what a file is written with is seldom asked for."""
+RESULT_HEAD_CHARS = 2_000
+RESULT_TAIL_CHARS = 1_000
+"""Of each result, so many from its beginning and its end, where a tool says what it did and how that went."""
+
+
+def text_of_message(draft: Draft) -> str:
+    """What was said in a message and done by it: its texts, the strings in its calls, and its results.
+
+    Without thinking and media; and without texts that a harness or another tool's compaction put there, which nobody
+    said.
+    """
+    return "\n".join(piece for piece in _pieces(draft) if piece)
+
+
+def terms_of_message(draft: Draft) -> list[str]:
+    """The terms that a message is found by, that of its author among them; none where there is nothing to search."""
+    return document_terms(text_of_message(draft), author_of_message(draft))
+
+
+def author_of_message(draft: Draft) -> str | None:
+    """By whose name a message is found."""
+    return draft.author if draft.origin == "spoken" else None
+
+
+def role_of_message(draft: Draft) -> RoleClass:
+    """Who speaks, as document numbers know it; a message that only brings results is nobody's word."""
+    if draft.role == "user":
+        return USER if draft.text or not draft.results else OTHER
+    return ASSISTANT if draft.role == "assistant" else OTHER
+
+
+def memory_number(number: int, terms: int) -> int:
+    """The number of the document that is a memory with `terms` terms: on their shelf, memories stand in one row."""
+    return number << CLASS_BITS | length_class(terms) << 2 | OTHER
+
+
+def terms_of_memory(record: Record) -> list[str]:
+    """The terms that a memory is found by: those of its text, and those that only its slot or its name has."""
+    found = terms(record.text)
+    told = set(found)
+    for each in (record.subject, record.attribute, record.value, record.task_type, record.name):
+        for term in terms(each):
+            if term not in told:
+                told.add(term)
+                found.append(term)
+    return found
+
+
+def _pieces(draft: Draft) -> Iterator[str]:
+    for part in draft.parts:
+        if isinstance(part, Text) and draft.origin == "spoken":
+            yield part.text
+        elif isinstance(part, Call):
+            yield from (value[:ARGUMENT_CHARS] for value in _strings(part.arguments))
+        elif isinstance(part, Result):
+            yield _ends(part.text)
+
+
+def _strings(arguments: object) -> Iterator[str]:
+    left = [arguments]
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            left += reversed(value.values())
+        elif isinstance(value, list | tuple):
+            left += reversed(value)
+
+
+def _ends(text: str) -> str:
+    if len(text) <= RESULT_HEAD_CHARS + RESULT_TAIL_CHARS:
+        return text
+    return f"{text[:RESULT_HEAD_CHARS]}\n{text[-RESULT_TAIL_CHARS:]}"
