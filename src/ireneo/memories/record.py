@@ -41,6 +41,10 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of what is true: when it ended, where that was said."""
     against: bool = False
     """It speaks against the memory: the approach worked after all, the steps failed."""
+    salience: float = 0.5
+    confidence: float = 0.8
+    conditions: dict[str, str] = {}
+    """Of a failure: what held when it was seen."""
     session: str = ""
     messages: tuple[MessageId, ...] = ()
     summaries: tuple[str, ...] = ()
@@ -51,6 +55,11 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def sources(self) -> tuple[str, ...]:
         """Every id that it names."""
         return (*self.messages, *self.summaries, *self.memories)
+
+    @property
+    def timed(self) -> bool:
+        """Whether somebody said when; where nobody does, it counts from when it was told."""
+        return self.at != self.recorded
 
 
 class Period(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -66,7 +75,7 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
     id: MemoryId
     kind: Kind
     key: str
-    """What its kind finds it again by: the slot, the task type and name, the signature; "" where there is none."""
+    """What its kind finds it again by: the slot, the task type and name, the signature; else ``t_…``, from its words."""
     text: str
     at: datetime
     """When what it tells happened; of a fact: since when it is so."""
@@ -90,7 +99,7 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
     salience: float = 0.5
     """How much it mattered, from 0 to 1."""
     confidence: float = 0.8
-    """How sure we are, from 0 to 1."""
+    """How sure we are, from 0 to 1: more, the more speaks for it."""
     origin: Source = "user"
     trust: float = 1.0
     """Those of its most trusted evidence."""

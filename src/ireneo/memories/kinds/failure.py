@@ -1,0 +1,106 @@
+"""Failures: what must not be repeated. They gain weight when seen again, and are overturned when it works after all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from ireneo.log.ids import digest
+from ireneo.memories.decay import held, meetings
+from ireneo.memories.evidence import for_it, summed
+from ireneo.memories.kinds.row import Factors, KindRow
+from ireneo.memories.likeness import likeness_key
+from ireneo.memories.offer import Offer
+from ireneo.memories.record import Evidence, MemoryId, Record, State
+from ireneo.memories.wording import day, with_notes
+
+PACE = 0.125
+"""How fast a failure ages beside an episode."""
+
+
+def _key(offer: Offer) -> str:
+    return offer.signature or likeness_key(offer.text)
+
+
+def _id(offer: Offer) -> MemoryId:
+    return MemoryId(digest("m", b"failure", _key(offer).encode()))
+
+
+def _same(record: Record, offer: Offer) -> bool:
+    return True
+
+
+def _settle(records: Sequence[Record]) -> list[Record]:
+    return [_settled(each) for each in sorted(records, key=lambda each: each.id)]
+
+
+def _settled(record: Record) -> Record:
+    failed = sorted(for_it(record), key=_when)
+    worked = sorted((each for each in record.evidence if each.against), key=_when)
+    at = (failed or worked)[-1].at
+    state: State = "erased" if record.state == "erased" else "active"
+    record = replace(summed(record), at=at, state=state, reason="", retired=None)
+    if state == "erased" or not worked:
+        return record
+    if failed and _when(worked[-1]) <= _when(failed[-1]):
+        return record
+    turned = next(each for each in worked if not failed or _when(each) > _when(failed[-1]))
+    reason = f"overturned: it worked on {day(turned.at)}."
+    return replace(record, state="retired", reason=reason, retired=turned.recorded)
+
+
+def _when(piece: Evidence) -> tuple[datetime, datetime]:
+    return piece.at, piece.recorded
+
+
+def _holds(record: Record, moment: datetime) -> bool:
+    return record.holds
+
+
+def _fits(record: Record, conditions: Mapping[str, str]) -> bool:
+    """Not where one of the conditions that are known of both is another one now."""
+    return all(conditions.get(name, value) == value for name, value in record.conditions.items())
+
+
+def _weight(record: Record) -> float:
+    """How often it was seen, from 0.5 (once) towards 1."""
+    return 1 - 1 / (1 + math.log2(1 + max(1, record.seen)))
+
+
+def _retention(record: Record, now: datetime) -> float:
+    worth = held(meetings(record), now, pace=PACE) * (0.5 + 0.5 * _weight(record))
+    return worth * (1.0 if record.state == "active" else 0.3)
+
+
+def _score(record: Record, now: datetime) -> Factors:
+    return (("seen", 0.5 + _weight(record)), ("recency", 0.6 + 0.4 * held(meetings(record), now, pace=PACE)))
+
+
+def _line(record: Record, now: datetime) -> str:
+    times = len(for_it(record))
+    sessions = record.sessions
+    notes = [
+        f"seen {max(times, record.seen)} times, last on {day(record.at)}" if times > 1 else day(record.at),
+        f"in session {sessions[-1]}" if sessions else "",
+        ", ".join(f"{name} {value}" for name, value in sorted(record.conditions.items())),
+    ]
+    return with_notes(record.text, notes)
+
+
+FAILURE = KindRow(
+    name="failure",
+    answers="What must I not repeat?",
+    heading="What failed",
+    key=_key,
+    id=_id,
+    same=_same,
+    settle=_settle,
+    holds=_holds,
+    fits=_fits,
+    retention=_retention,
+    score=_score,
+    line=_line,
+)

@@ -1,0 +1,79 @@
+"""How memories are settled of which one holds at a time under their key: the values of a slot, versions of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from ireneo.memories.evidence import for_it, summed
+from ireneo.memories.record import MemoryId, Record
+from ireneo.memories.timeline import Stretch, held_at, timeline
+from ireneo.memories.wording import day, quoted
+
+
+def settle_values(records: Sequence[Record]) -> list[Record]:
+    """The memories of one key, each with its state and periods, by id.
+
+    What holds is judged by the moment at which the last of it was told; `holds_at` is for any other.
+    """
+    line = timeline(records)
+    of_id = {each.id: each for each in records}
+    return [
+        _settled(of_id[name], line.stretches.get(name, []), line.told, of_id, name in line.disputed)
+        for name in sorted(of_id)
+    ]
+
+
+def holds_at(record: Record, moment: datetime) -> bool:
+    """Whether it is true at `moment`, as we believe now."""
+    return not record.archived and record.state != "erased" and held_at(record.periods, moment)
+
+
+def _settled(
+    record: Record, stretches: list[Stretch], told: datetime, of_id: Mapping[MemoryId, Record], disputed: bool
+) -> Record:
+    periods = tuple(each.period for each in stretches)
+    last = periods[-1] if periods else None
+    record = replace(
+        summed(record),
+        at=last.start if last else min(each.at for each in for_it(record) or record.evidence),
+        periods=periods,
+        valid_from=last.start if last else None,
+        valid_to=last.end if last else None,
+        state="active",
+        reason="",
+        superseded_by=None,
+        retired=None,
+    )
+    if record.id in of_id and of_id[record.id].state == "erased":
+        return replace(record, state="erased")
+    if last is None:
+        if disputed:
+            return replace(record, state="disputed", reason=_disputed(record, of_id))
+        return replace(record, state="retired", reason=_denied(record), retired=_last_against(record))
+    if any(each.end is None or each.end > told for each in periods):
+        return record
+    end = stretches[-1].ended_by
+    assert end is not None  # what has an end was ended by something
+    if end.id == record.id:
+        reason = f"It was so until {day(last.end)}." if last.end else ""
+        return replace(record, state="retired", reason=reason, retired=end.recorded)
+    by = of_id[end.id]
+    reason = f"Since {day(end.start)} {quoted(by.value or by.text)} holds in its place."
+    return replace(record, state="superseded", reason=reason, superseded_by=by.id, retired=end.recorded)
+
+
+def _disputed(record: Record, of_id: Mapping[MemoryId, Record]) -> str:
+    if len(of_id) == 1:
+        return f"The {record.origin} is trusted less than the word against it."
+    return f"A more trusted word stands against what the {record.origin} said on {day(record.at)}."
+
+
+def _denied(record: Record) -> str:
+    return "It was said not to be so." if _last_against(record) else "Nothing speaks for it."
+
+
+def _last_against(record: Record) -> datetime | None:
+    return max((each.recorded for each in record.evidence if each.against), default=None)

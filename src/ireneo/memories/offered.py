@@ -1,0 +1,193 @@
+"""From what somebody wants remembered to an offer: checked, typed by kind, with the time and the trust that it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TypedDict, get_args
+
+from ireneo.errors import BadInput
+from ireneo.log.message import MessageId
+from ireneo.memories.classify import Guess, classify
+from ireneo.memories.offer import Offer
+from ireneo.memories.record import TRUST, Kind, MemoryId, Source
+
+MOST_BYTES = 65_536
+"""What the text of a memory may take, in UTF-8."""
+MOST_NAME = 1_000
+"""Characters of a subject, an attribute, a value, a task type, a name, a session, a signature."""
+
+_KINDS: tuple[str, ...] = get_args(Kind)
+_SOURCES: tuple[str, ...] = get_args(Source)
+
+
+class Told(TypedDict, total=False):
+    """What may be said of a text that is to be remembered; all of it may be left out."""
+
+    kind: Kind
+    """Found by rules where it is not given."""
+    at: datetime
+    """When it happened, or since when it is so."""
+    until: datetime
+    """When it ceased to be so."""
+    recorded: datetime
+    """When it was told, where that is not now: for what is taken over from elsewhere."""
+    subject: str
+    attribute: str
+    value: str
+    task_type: str
+    name: str
+    signature: str
+    conditions: dict[str, str]
+    origin: Source
+    trust: float
+    salience: float
+    confidence: float
+    messages: Sequence[str]
+    summaries: Sequence[str]
+    memories: Sequence[str]
+    session: str
+    pinned: bool
+    against: bool
+    """It speaks against what it is about: the approach worked after all, it is not so."""
+
+
+def offered(text: str, told: Told, now: datetime) -> Offer:
+    """The offer that a text and what was said of it make; `now` is when.
+
+    Raises BadInput where something of it can't be used, in a sentence that says what to do.
+    """
+    _check_text(text)
+    for name in ("at", "until", "recorded"):
+        _check_time(name, told.get(name))
+    for name in ("trust", "salience", "confidence"):
+        _check_share(name, told.get(name))
+    for name in ("subject", "attribute", "value", "task_type", "name", "signature", "session"):
+        _check_name(name, told.get(name, ""))
+    for name in ("messages", "summaries", "memories"):
+        _check_ids(name, told.get(name, ()))
+    _check_conditions(told.get("conditions", {}))
+    _check_choice("kind", told.get("kind"), _KINDS)
+    _check_choice("origin", told.get("origin"), _SOURCES)
+    return _offer(text.strip(), told, told.get("recorded") or now)
+
+
+def _offer(text: str, told: Told, recorded: datetime) -> Offer:
+    origin = told.get("origin", "user")
+    guess = _guess(text, told, origin)
+    at, until = told.get("at"), told.get("until")
+    if at and until and until < at:
+        raise BadInput(f"`until` ({until:%Y-%m-%d}) is before `at` ({at:%Y-%m-%d}); give the later time as `until`.")
+    return Offer(
+        text=text,
+        kind=guess.kind,
+        # What only is known to have ended did so then, whenever it began.
+        at=at or (until if until and until < recorded else recorded),
+        timed=at is not None,
+        recorded=recorded,
+        until=until,
+        origin=origin,
+        trust=float(told.get("trust", TRUST[origin])),
+        salience=float(told.get("salience", 0.5)),
+        confidence=float(told.get("confidence", 0.8)),
+        subject=guess.subject,
+        attribute=guess.attribute,
+        value=guess.value,
+        task_type=told.get("task_type", "").strip(),
+        name=told.get("name", "").strip(),
+        signature=told.get("signature", "").strip(),
+        conditions=dict(told.get("conditions", {})),
+        against=bool(told.get("against", False)),
+        session=told.get("session", ""),
+        messages=tuple(MessageId(each) for each in dict.fromkeys(told.get("messages", ()))),
+        summaries=tuple(dict.fromkeys(told.get("summaries", ()))),
+        memories=tuple(MemoryId(each) for each in dict.fromkeys(told.get("memories", ()))),
+        pinned=bool(told.get("pinned", False)),
+    )
+
+
+def _guess(text: str, told: Told, origin: Source) -> Guess:
+    """The kind and the slot: what was told goes before what the words say."""
+    kind = told.get("kind") or _kind_of_what_was_told(told)
+    slot = Guess(
+        kind=kind or "semantic",
+        subject=told.get("subject", "").strip(),
+        attribute=told.get("attribute", "").strip(),
+        value=told.get("value", "").strip(),
+    )
+    has_slot = bool(slot.subject or slot.attribute or slot.value)
+    if kind and (has_slot or kind != "semantic"):
+        return slot
+    # "My" is whoever speaks: of anybody but the user it is not known who that is.
+    found = classify(text, speaker="user" if origin == "user" else "")
+    if kind and found.kind != kind:
+        return slot
+    return slot if has_slot and found.kind == "semantic" else found
+
+
+def _kind_of_what_was_told(told: Told) -> Kind | None:
+    """The kind that only one of the fields makes sense for."""
+    if told.get("signature") or told.get("conditions"):
+        return "failure"
+    if told.get("attribute") or told.get("value"):
+        return "semantic"
+    return "procedural" if told.get("task_type") or told.get("name") else None
+
+
+def _check_text(text: object) -> None:
+    if not isinstance(text, str):
+        raise BadInput(f"The text to remember is {type(text).__name__}; give a string.")
+    if not text.strip():
+        raise BadInput("The text to remember is empty; say what is to be remembered.")
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise BadInput("The text to remember has half a surrogate pair in it; give valid Unicode.") from error
+    if size > MOST_BYTES:
+        raise BadInput(
+            f"The text to remember takes {size:,} bytes, and a memory holds {MOST_BYTES:,}; "
+            "append it to a session, and remember what follows from it."
+        )
+
+
+def _check_time(name: str, value: object) -> None:
+    if value is None:
+        return
+    if not isinstance(value, datetime):
+        raise BadInput(f"`{name}` is {type(value).__name__}; give a datetime with a zone.")
+    if value.utcoffset() is None:
+        raise BadInput(f"`{name}` ({value:%Y-%m-%d %H:%M}) has no zone; give it one, such as `tzinfo=timezone.utc`.")
+
+
+def _check_share(name: str, value: object) -> None:
+    if value is None:
+        return
+    # Written so that what is no number at all, NaN, is refused as well.
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise BadInput(f"`{name}` is {value!r}; give a number from 0 to 1.")
+
+
+def _check_name(name: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise BadInput(f"`{name}` is {type(value).__name__}; give a string.")
+    if len(value) > MOST_NAME:
+        raise BadInput(f"`{name}` has {len(value):,} characters; give at most {MOST_NAME:,}.")
+    if "\x1f" in value or not value.isascii() and any("\ud800" <= each <= "\udfff" for each in value):
+        raise BadInput(f"`{name}` has a character in it that can't be stored; leave it out.")
+
+
+def _check_ids(name: str, value: object) -> None:
+    if isinstance(value, str) or not isinstance(value, Sequence) or not all(isinstance(each, str) for each in value):
+        raise BadInput(f"`{name}` must be a list of ids; give [{value!r}] if it is one.")
+
+
+def _check_conditions(value: object) -> None:
+    if not isinstance(value, dict) or not all(
+        isinstance(name, str) and isinstance(held, str) for name, held in value.items()
+    ):
+        raise BadInput("`conditions` must be names with texts; give them such as {'python': '3.12'}.")
+
+
+def _check_choice(name: str, value: object, known: Sequence[str]) -> None:
+    if value is not None and value not in known:
+        raise BadInput(f"`{name}` is {value!r}, which is none; give one of {', '.join(known)}.")

@@ -1,0 +1,137 @@
+"""What becomes of an offer beside what is known: it is added, reinforces, supersedes, is disputed, overturns or is ignored.
+
+The evidence goes to the memory that says the same, or makes a new one; then the kind settles anew all that stands under
+the key. No model is asked, and what comes out depends on the evidence alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.memories.evidence import evidence_of, for_it, with_evidence
+from ireneo.memories.kinds.registry import KINDS
+from ireneo.memories.kinds.row import KindRow
+from ireneo.memories.offer import Offer
+from ireneo.memories.record import Record
+from ireneo.memories.timeline import held_at
+from ireneo.memories.wording import quoted
+
+Did: TypeAlias = Literal["added", "reinforced", "superseded", "disputed", "overturned", "ignored"]
+
+
+class Reconciled(Struct, frozen=True, kw_only=True):
+    """What became of an offer."""
+
+    did: Did
+    reason: str
+    """Why, in a sentence."""
+    record: Record
+    """The memory that it went to."""
+    changed: tuple[Record, ...] = ()
+    """Other memories under the key that are not what they were."""
+    stored: bool = True
+    """Whether `record` is another than was known, and must be stored."""
+
+
+def reconcile(offer: Offer, known: Sequence[Record]) -> Reconciled:
+    """Settle an offer beside `known`, all the memories that stand under its key."""
+    row = KINDS[offer.kind]
+    old = _same(row, offer, known)
+    record, is_new = (made(row, offer), True) if old is None else _merged(old, offer)
+    if record == old:
+        return Reconciled(did="ignored", reason="It was told before, and this is the same piece of it.", record=record, stored=False)
+    others = [each for each in known if old is None or each.id != old.id]
+    settled = {each.id: each for each in row.settle([*others, record])}
+    record = settled[record.id]
+    before = {each.id: each for each in known}
+    changed = tuple(each for name, each in settled.items() if name != record.id and each != before[name])
+    if not is_new:
+        reason = "It was told before; only when we were told first has changed."
+        return Reconciled(did="ignored", reason=reason, record=record, changed=changed, stored=record != old)
+    did, reason = _told(offer, old, record, changed, before)
+    return Reconciled(did=did, reason=reason, record=record, changed=changed, stored=record != old)
+
+
+def made(row: KindRow, offer: Offer) -> Record:
+    """The memory that an offer makes where there is none yet; not settled."""
+    return _worded(
+        Record(
+            id=row.id(offer),
+            kind=offer.kind,
+            key=row.key(offer),
+            text=offer.text,
+            at=offer.at,
+            recorded=offer.recorded,
+            evidence=(evidence_of(offer),),
+            pinned=offer.pinned,
+        ),
+        offer,
+    )
+
+
+def _same(row: KindRow, offer: Offer, known: Sequence[Record]) -> Record | None:
+    """The memory that says what an offer says: of several the one nearest to it in time."""
+    alike = [each for each in known if each.state != "erased" and row.same(each, offer)]
+    return min(alike, key=lambda each: (each.id != row.id(offer), abs(each.at - offer.at), each.id), default=None)
+
+
+def _merged(old: Record, offer: Offer) -> tuple[Record, bool]:
+    evidence, is_new = with_evidence(old.evidence, evidence_of(offer))
+    record = replace(
+        old,
+        evidence=evidence,
+        seen=old.seen + is_new,
+        pinned=old.pinned or offer.pinned,
+        # What is said again is no longer put away.
+        archived=old.archived and not is_new,
+    )
+    return (_worded(record, offer) if _said_better(old, offer) else record), is_new
+
+
+def _said_better(old: Record, offer: Offer) -> bool:
+    """Whether the offer's words stand for the memory: those that were told first do, unless they speak against it."""
+    told = for_it(old)
+    if offer.against:
+        return not told and (offer.recorded, offer.text) < (old.recorded, old.text)
+    first = min((each.recorded for each in told), default=None)
+    return first is None or (offer.recorded, offer.text, _names(offer)) < (first, old.text, _names(old))
+
+
+def _names(said: Offer | Record) -> tuple[str, ...]:
+    return said.subject, said.attribute, said.value, said.task_type, said.name, said.signature
+
+
+def _worded(record: Record, offer: Offer) -> Record:
+    return replace(
+        record,
+        text=offer.text,
+        subject=offer.subject,
+        attribute=offer.attribute,
+        value=offer.value,
+        task_type=offer.task_type,
+        name=offer.name,
+        signature=offer.signature,
+    )
+
+
+def _told(
+    offer: Offer, old: Record | None, record: Record, changed: Sequence[Record], before: dict[str, Record]
+) -> tuple[Did, str]:
+    replaced = [each for each in changed if each.state == "superseded" and before[each.id].state == "active"]
+    if offer.against:
+        if record.state == "retired" and (old is None or old.state == "active"):
+            return "overturned", f"What it speaks against no longer counts: {record.reason}"
+        return "reinforced", "It is kept beside what speaks for the memory, which it does not change."
+    if record.state == "disputed" or (record.periods and not held_at(record.periods, offer.at)):
+        return "disputed", record.reason or "A more trusted word stands against it for that time."
+    if record.state == "active" and replaced:
+        return "superseded", f"It takes the place of {' and '.join(quoted(each.value or each.text) for each in replaced)}."
+    if old is None:
+        return "added", record.reason or "Nothing that says the same was known."
+    if record.state == "active" and old.state != "active":
+        return "reinforced", "It was known, had ceased to hold, and holds again."
+    return "reinforced", f"It was known; {record.seen} pieces of evidence speak of it now."

@@ -1,0 +1,161 @@
+"""The signature of an action and of an error: what stays the same when the same thing goes wrong again elsewhere.
+
+It forgets where (folders, hosts, addresses), when, how many, and what was quoted; it keeps which tool, which program
+and its options, which files by name, and which error. Texts stay readable, so that one sees why two are the same.
+Making a signature of a signature changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+LONGEST = 300
+"""Characters of the signature of an action, and of an error."""
+SEPARATOR = " ⇒ "
+"""What stands between the action and the error."""
+_LOOKED_AT = 20_000
+_FEW = 12
+"""Words that are kept of a long argument."""
+_LINES = 3
+"""Lines of an error that are kept."""
+_PASSES = 12
+
+
+def signature(action: str, error: str) -> str:
+    """The key of a failure, from the signatures of its action and its error; either may be empty."""
+    action, error = (each.replace(SEPARATOR.strip(), "=>").strip() for each in (action, error))
+    return f"{action}{SEPARATOR}{error}".strip() if action or error else ""
+
+
+def action_of(key: str) -> str:
+    """The signature of the action in the key of a failure."""
+    return key.partition(SEPARATOR)[0] if SEPARATOR in key else ""
+
+
+def action_signature(tool: str, arguments: Mapping[str, object] | str) -> str:
+    """What is done, whoever does it where: the tool, and its arguments by name in a fixed order.
+
+    A command of a shell is read as its programs with their options; folders, variables and redirections are left out.
+    """
+    name = _forget(tool).lower().replace(":", ".")
+    said = _command(arguments) if isinstance(arguments, str) else _arguments(arguments)
+    return _clip(f"{name}: {said}" if said else name)
+
+
+def error_signature(text: str) -> str:
+    """What went wrong: the lines of an output that name the error, with all that changes from time to time forgotten."""
+    lines = [line for each in text[-_LOOKED_AT:].splitlines() if (line := each.strip(" \t|│>*-"))]
+    named = [line for line in lines if _NAMES_ERROR.search(line) and not _FRAME.match(line)]
+    kept = list(dict.fromkeys(_clip(_forget(line), 160) for line in named or lines[-1:]))
+    # A traceback tells its cause last, a compiler its first error first: both ends of what names one are kept.
+    chosen = kept if len(kept) <= _LINES else [kept[0], *kept[-(_LINES - 1) :]]
+    return _settled(_clip("; ".join(_split(chosen))))
+
+
+_NAMES_ERROR = re.compile(
+    r"\b\w*(?:error|exception|failed|failure|fatal|panic(?:ked)?|denied|refused|not found|no such|cannot|can't|unable"
+    r"|undefined|unknown|invalid|missing|timed? ?out|killed|aborted|conflict|segfault|unexpected|unsupported)\b",
+    re.I,
+)
+_FRAME = re.compile(r"(?:File \"|at \S+ ?\(|Traceback \(most|During handling|The above exception|=+ |_+ |\^+|~+)")
+
+_SECRETS_OF_PLACE = (
+    # Ways of writing what is quoted, from the longest mark to the shortest; an apostrophe inside a word is none.
+    (re.compile(r"```.*?```", re.S), "'…'"),
+    (re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|`[^`\n]*`|‘[^’\n]*’"), "'…'"),
+    (re.compile(r"(?<![\w'])'(?!…')[^'\n]*'(?!\w)"), "'…'"),
+    (re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\")\]>,;]+", re.I), "<url>"),
+    (re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b"), "<address>"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?\b"), "<time>"),
+    (re.compile(r"\b\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[ap]m)?\b", re.I), "<time>"),
+    (re.compile(r"\b\d+(?:\.\d+)? ?(?:ns|us|µs|ms|s|secs?|seconds?|mins?|minutes?|h|hours?|days?)\b", re.I), "<time>"),
+    (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.I), "<hash>"),
+    (re.compile(r"\b0x[0-9a-f]+\b", re.I), "<address>"),
+    (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\blocalhost:\d+\b"), "<address>"),
+    (re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}\b", re.I), "<hash>"),
+    # Only the last part of a path stays; a lone slash, as in "and/or", is none unless it begins a word.
+    (re.compile(r"(?:[A-Za-z]:)?(?:[\w.@+~$%-]*[\\/])+(?=[\w.@+~$<%-])"), ""),
+    (re.compile(r"(?<![\w<])[~.]*[\\/]+(?![\w.])"), ""),
+    (re.compile(r"(?:(?<![\w<>])[-+])?\d+(?:[.,_]\d+)*%?"), "<n>"),
+    (re.compile(r"(?:<n>[.,:x-]?){2,}"), "<n>"),
+    (re.compile(r"\s+"), " "),
+)
+
+
+def _forget(text: str) -> str:
+    return _settled(_once(text))
+
+
+def _once(text: str) -> str:
+    for pattern, kept in _SECRETS_OF_PLACE:
+        text = pattern.sub(kept, text)
+    return text.strip()
+
+
+def _settled(text: str) -> str:
+    """What one pass uncovers, the next one forgets; texts only get shorter or lose digits, so that this comes to an end."""
+    for _ in range(_PASSES):
+        shorter = _once(text)
+        if shorter == text:
+            break
+        text = shorter
+    return text
+
+
+def _split(lines: Sequence[str]) -> list[str]:
+    """The lines apart, also where a signature is read again, and each once."""
+    return list(dict.fromkeys(part for line in lines for each in line.split("; ") if (part := each.strip())))
+
+
+_SHELL_KEYS = ("command", "cmd", "script")
+_SHELLS = re.compile(r"^(?:\S*/)?(?:ba|z|da|k|fi)?sh (?:-\w+ )*-\w*c (['\"])(.*)\1\s*$", re.S)
+_HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n.*?(?:^\s*\2\s*$|\Z)", re.S | re.M)
+_SEPARATES = re.compile(r"&&|\|\||[;\n|&]")
+_SETUP = re.compile(r"^(?:cd|pushd|popd|export|source|\.|set|unset|true|sleep|echo|pwd)\b.*$|^#.*$")
+_BEFORE = re.compile(r"^(?:(?:\w+=\S*|sudo|env|time|nice|nohup|exec|command|timeout(?: -\S+)* \S+)\s+)+")
+_REDIRECT = re.compile(r"\d*>{1,2}(?:&\d|\s*\S+)|<\s*\S+|\d>&\d")
+_SHOWN_ONLY = re.compile(r"^(?:head|tail|less|more|tee|cat)\b")
+
+
+def _arguments(arguments: Mapping[str, object]) -> str:
+    for key in _SHELL_KEYS:
+        value = arguments.get(key)
+        if isinstance(value, str):
+            return _command(value)
+        if isinstance(value, Sequence) and not isinstance(value, bytes):
+            return _command(" ".join(str(each) for each in value))
+    told = ((str(name), _value(arguments[name])) for name in sorted(arguments, key=str))
+    return ", ".join(f"{_forget(name)}={value}" for name, value in told if value)
+
+
+def _value(value: object) -> str:
+    if value is None or value == "" or value == [] or value == {}:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        inner = ((str(name), _value(value[name])) for name in sorted(value, key=str))
+        return "{" + ", ".join(f"{_forget(name)}={held}" for name, held in inner if held) + "}"
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return "[" + ", ".join(dict.fromkeys(_value(each) for each in value)) + "]"
+    words = _forget(str(value)[:_LOOKED_AT]).split()
+    return " ".join(words[:_FEW]) + (" …" if len(words) > _FEW else "")
+
+
+def _command(command: str) -> str:
+    command = command.strip()[:_LOOKED_AT]
+    if within := _SHELLS.match(command):
+        command = within[2]
+    command = _QUOTED.sub("'…'", _HEREDOC.sub("<<'…'\n", command).replace("\\\n", " "))
+    steps = [_BEFORE.sub("", _REDIRECT.sub(" ", each).strip()) for each in _SEPARATES.split(command)]
+    telling = [each for each in steps if each and not _SETUP.match(each)]
+    done = [each for at, each in enumerate(telling) if not (at and _SHOWN_ONLY.match(each))]
+    return " && ".join(dict.fromkeys(_forget(each) for each in done or telling or steps[-1:]))
+
+
+_QUOTED = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|`[^`]*`", re.S)
+
+
+def _clip(text: str, longest: int = LONGEST) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
