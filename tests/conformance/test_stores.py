@@ -69,7 +69,9 @@ def test_every_check_is_a_sentence_with_a_name_of_its_own() -> None:
     for check in CHECKS:
         assert check.sentence.endswith("."), check.name
     assert {"log", "sessions", "summaries", "rebuilds", "annotations", "spending", "leases"} <= set(CAPABILITIES)
-    assert {"memories", "pads", "upkeep", "transactions", "spaces", "concurrency", "sharing"} <= set(CAPABILITIES)
+    assert {"memories", "pads", "search", "upkeep", "transactions", "spaces", "concurrency", "sharing"} <= set(
+        CAPABILITIES
+    )
 
 
 def test_a_report_says_how_a_store_did() -> None:

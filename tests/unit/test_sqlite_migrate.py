@@ -10,8 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from ireneo.adapters.sqlite import open_sqlite
-from ireneo.adapters.sqlite.log import insert_messages, move_branch
+from ireneo.adapters.sqlite.log import move_branch, store_messages
 from ireneo.adapters.sqlite.migrate import apply_migration, load_migrations
+from ireneo.adapters.sqlite.places import need_session
 from ireneo.adapters.sqlite.sessions import create_session
 from ireneo.adapters.sqlite.summaries import put_summaries
 from ireneo.context.summary import SummaryId
@@ -46,8 +47,8 @@ def version_1(tmp_path: Path) -> Path:
     database.execute("PRAGMA journal_mode = WAL").fetchall()
     apply_migration(database, load_migrations()[0], path)
     create_session(database, KEY, None)
-    insert_messages(database, KEY, MESSAGES)
-    insert_messages(database, KEY, FORK)
+    for chain in (MESSAGES, FORK):
+        store_messages(database, KEY, need_session(database, KEY), chain)
     move_branch(database, KEY, "main", MESSAGES[-1].id)
     put_summaries(database, KEY, [SUMMARY])
     # Without the column for what a mark took up, which came later.

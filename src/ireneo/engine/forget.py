@@ -6,24 +6,27 @@ killed in between has erased nothing or everything; the bytes are overwritten by
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.engine.forgetting.derived import reach
 from ireneo.engine.forgetting.learned import Following, Learned, Lost, of_pad
 from ireneo.engine.forgetting.meant import Meant, memory_meant, message_meant, session_meant, subject_meant
 from ireneo.engine.forgetting.plan import OfSession, Plan, carry_out
-from ireneo.engine.forgetting.reading import all_messages
+from ireneo.engine.forgetting.reading import all_annotations, all_messages
 from ireneo.engine.forgetting.settled import settle_left
 from ireneo.engine.forgetting.words import Erased, said
 from ireneo.engine.means import Means
 from ireneo.errors import BadInput, NotFound
 from ireneo.log.branch import SessionKey
-from ireneo.ports.erasure import Scrubbed
 from ireneo.ports.memories import Wanted
+from ireneo.ports.search import Shelf
 from ireneo.ports.store import Transaction
+
+SHELVES: tuple[Shelf, ...] = ("messages", "memories")
 
 
 class Forgotten(Struct, frozen=True, kw_only=True):
@@ -85,7 +88,9 @@ async def forget(
     if preview:
         async with means.store.read() as tx:
             plan = await _plan(tx, space, what, name)
-            return _receipt(plan, await _counted(tx, space, plan), now, preview=True)
+            counted = await _counted(tx, space, plan)
+        note = " ".join(plan.notes)
+        return Receipt(what=counted, ids=_ids(plan, space), at=now, preview=True, complete=False, note=note)
     try:
         async with means.store.write() as tx:
             plan = await _plan(tx, space, what, name)
@@ -94,13 +99,14 @@ async def forget(
             if not plan.is_empty:
                 await carry_out(tx, space, plan)
                 await settle_left(tx, space, plan)
-            documents = before - await _documents(tx, space)
+            counted = replace(counted, documents=before - await _documents(tx, space))
     except NotFound:
         # It may be gone since an erasure that was killed before its end.
         await means.store.scrub()
         raise
     scrubbed = await means.store.scrub()
-    return _receipt(plan, _with_documents(counted, documents), now, scrubbed=scrubbed)
+    note = " ".join(filter(None, (scrubbed.note, *plan.notes)))
+    return Receipt(what=counted, ids=_ids(plan, space), at=now, complete=scrubbed.complete, note=note)
 
 
 def _only(given: dict[str, str | None], space: str) -> tuple[str, str]:
@@ -145,12 +151,15 @@ async def _follow(tx: Transaction, space: str, meant: Meant) -> Plan:
         erased = erased.and_of(Erased.of(texts))
         lost.update([each.id async for each in all_messages(tx, key)])
         lost.update(await tx.upkeep.summaries(key))
-    learned = await _learned(tx, space, meant, Lost(
-        sources=frozenset(lost), sessions=frozenset(key.session for key in meant.sessions), erased=erased
-    ))
+    learned = await _learned(
+        tx,
+        space,
+        meant,
+        Lost(sources=frozenset(lost), sessions=frozenset(key.session for key in meant.sessions), erased=erased),
+    )
     return Plan(
         sessions=tuple(parts),
-        memories=tuple(record.id for record in learned.gone),
+        memories=learned.gone,
         lessened=learned.lessened,
         pads=tuple(await _pads(tx, space, meant, erased)),
         notes=(meant.note,) if meant.note else (),
@@ -183,7 +192,7 @@ async def _pads(tx: Transaction, space: str, meant: Meant, erased: Erased) -> li
     return out
 
 
-async def _elsewhere(tx: Transaction, space: str, gone: Iterable[SessionKey], erased: Erased) -> Erased:
+async def _elsewhere(tx: Transaction, space: str, gone: Collection[SessionKey], erased: Erased) -> Erased:
     """What only the erased messages said, in all of the space: those of sessions that it does not reach stay."""
     for info in await tx.sessions.list(space):
         if info.key not in gone:
@@ -200,7 +209,7 @@ async def _counted(tx: Transaction, space: str, plan: Plan) -> Forgotten:
         info = await tx.sessions.get(each.key) if each.whole else None
         messages += info.messages if info else len(each.messages)
         summaries += len(await tx.upkeep.summaries(each.key)) if each.whole else len(each.summaries)
-        notes += len(each.annotations)
+        notes += len(await all_annotations(tx, each.key)) if each.whole else len(each.annotations)
     every = plan.everything
     return Forgotten(
         messages=messages,
@@ -211,3 +220,16 @@ async def _counted(tx: Transaction, space: str, plan: Plan) -> Forgotten:
         lessened=len(plan.lessened),
         pads=len(await tx.pads.list(space)) if every else len(plan.pads),
     )
+
+
+async def _documents(tx: Transaction, space: str) -> int:
+    return sum([(await tx.search.size(space, shelf)).documents for shelf in SHELVES])
+
+
+def _ids(plan: Plan, space: str) -> tuple[str, ...]:
+    if plan.everything:
+        return (space,)
+    out: list[str] = []
+    for each in plan.sessions:
+        out += [each.key.session] if each.whole else [*(message.id for message in each.messages), *each.summaries]
+    return (*out, *(record.id for record in plan.memories))

@@ -30,6 +30,7 @@ from ireneo.log.message import Draft, Message, MessageId
 from ireneo.ports.erasure import ErasurePort, Scrubbed
 from ireneo.ports.leases import LeasesPort
 from ireneo.ports.memories import MemoriesPort, PadsPort
+from ireneo.ports.search import SearchPort
 from ireneo.ports.upkeep import UpkeepPort
 
 
@@ -231,6 +232,10 @@ class Transaction(Protocol):
     @property
     def pads(self) -> PadsPort:
         """The scratchpads."""
+
+    @property
+    def search(self) -> SearchPort:
+        """What finds messages and memories by their words."""
 
     @property
     def upkeep(self) -> UpkeepPort:

@@ -39,6 +39,7 @@ class MemoryErasure:
             draft = replace(stored.draft, parts=message.parts, source_id=None)
             tree.messages[message.id] = replace(stored, draft=draft, erased=True)
             tree.payloads.pop(message.id, None)
+            tree.unindex(message.id)
         return len(messages)
 
     async def notes(self, key: SessionKey, annotations: Sequence[AnnotationId], marks: Sequence[Rebuild]) -> int:

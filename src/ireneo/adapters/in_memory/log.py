@@ -41,6 +41,7 @@ class MemoryLog:
             tree.messages[message.id] = replace(message, draft=replace(message.draft, native=None, record=None))
             if payload is not None:
                 tree.payloads[message.id] = payload
+            tree.index(message)
         tree.span = widen(tree.span, new)
         tree.appended = self._shelf.next_append(key.space)
         return len(new)

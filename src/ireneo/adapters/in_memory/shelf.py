@@ -67,7 +67,8 @@ class Shelf:
         self._check(writes=True)
         if key in self._trees:
             return False
-        self._trees[key] = Tree(key, source, self.next_append(key.space))
+        number = max((tree.number for tree in self.space(key.space)), default=0) + 1
+        self._trees[key] = Tree(key, source, self.next_append(key.space), number)
         self._own.add(key)
         return True
 

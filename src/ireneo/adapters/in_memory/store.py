@@ -12,6 +12,7 @@ from ireneo.adapters.in_memory.erasure import MemoryErasure
 from ireneo.adapters.in_memory.leases import MemoryLeases
 from ireneo.adapters.in_memory.log import MemoryLog
 from ireneo.adapters.in_memory.memories import MemoryMemories, MemoryPads
+from ireneo.adapters.in_memory.search import MemorySearch
 from ireneo.adapters.in_memory.shelf import Held, Shelf
 from ireneo.adapters.in_memory.spending import MemorySpending
 from ireneo.adapters.in_memory.upkeep import MemoryUpkeep
@@ -59,6 +60,7 @@ class MemoryTransaction(Struct, frozen=True, kw_only=True):
     leases: MemoryLeases
     memories: MemoryMemories
     pads: MemoryPads
+    search: MemorySearch
     upkeep: MemoryUpkeep
     erasure: MemoryErasure
 
@@ -120,6 +122,7 @@ def _over(shelf: Shelf) -> MemoryTransaction:
         leases=MemoryLeases(shelf),
         memories=MemoryMemories(shelf),
         pads=MemoryPads(shelf),
+        search=MemorySearch(shelf),
         upkeep=MemoryUpkeep(shelf),
         erasure=MemoryErasure(shelf),
     )

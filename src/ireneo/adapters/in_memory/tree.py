@@ -5,21 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from msgspec import Struct
+
 from ireneo.adapters.chain import not_stored
 from ireneo.context.summary import Summary, SummaryId
 from ireneo.log.annotation import Annotation, AnnotationId
 from ireneo.log.branch import Head, SessionKey, head_of
 from ireneo.log.message import Message, MessageId
+from ireneo.memories.recall.documents import document_number
+from ireneo.memories.recall.searched import role_of_message, terms_of_message
 from ireneo.ports.leases import Lease
 from ireneo.ports.store import Rebuild, SessionInfo
+
+
+class Document(Struct, frozen=True, kw_only=True):
+    """A message as it is searched."""
+
+    number: int
+    terms: frozenset[str]
+    length: int
+    """How many terms it has, each as often as it stands there."""
 
 
 class Tree:
     """The state of a session. A transaction changes a copy, so one that a reader holds never changes."""
 
-    def __init__(self, key: SessionKey, source: str | None, appended: int) -> None:
-        """Make an empty session; `appended` orders it among those of its space."""
+    def __init__(self, key: SessionKey, source: str | None, appended: int, number: int = 0) -> None:
+        """Make an empty session; `appended` orders it among those of its space, and `number` names it there."""
         self.key = key
+        self.number = number
         self.source = source
         self.appended = appended
         self.span: tuple[datetime | None, datetime | None] = (None, None)
@@ -34,10 +48,16 @@ class Tree:
         """By the name of the work."""
         self.leased = 0
         """The last token that a lease was given."""
+        self.documents: dict[MessageId, Document] = {}
+        """Of the messages in which there is something to search."""
+        self.numbers: dict[int, MessageId] = {}
+        """The documents by number."""
+        self.numbered = 0
+        """How many documents there ever were: the ordinal of the next one."""
 
     def copy(self) -> Tree:
         """A tree of its own with the same values, which are immutable."""
-        other = Tree(self.key, self.source, self.appended)
+        other = Tree(self.key, self.source, self.appended, self.number)
         other.span = self.span
         other.messages = dict(self.messages)
         other.payloads = dict(self.payloads)
@@ -47,7 +67,25 @@ class Tree:
         other.annotations = dict(self.annotations)
         other.leases = dict(self.leases)
         other.leased = self.leased
+        other.documents = dict(self.documents)
+        other.numbers = dict(self.numbers)
+        other.numbered = self.numbered
         return other
+
+    def index(self, message: Message) -> None:
+        """Make a message searchable, unless there is nothing in it to search."""
+        terms = terms_of_message(message.draft)
+        if terms:
+            number = document_number(self.number, self.numbered, len(terms), role_of_message(message.draft))
+            self.numbered += 1
+            self.documents[message.id] = Document(number=number, terms=frozenset(terms), length=len(terms))
+            self.numbers[number] = message.id
+
+    def unindex(self, name: MessageId) -> None:
+        """Take a message out of the search."""
+        document = self.documents.pop(name, None)
+        if document is not None:
+            del self.numbers[document.number]
 
     def need(self, name: MessageId) -> Message:
         """Read a message. Raises MessageNotFound."""

@@ -83,6 +83,8 @@ def _take_out(tree: Tree, kept: set[MessageId]) -> None:
     """Leave of a tree only the messages that are `kept`, and what hangs on them."""
     tree.messages = {name: message for name, message in tree.messages.items() if name in kept}
     tree.payloads = {name: packed for name, packed in tree.payloads.items() if name in kept}
+    tree.documents = {name: each for name, each in tree.documents.items() if name in kept}
+    tree.numbers = {each.number: name for name, each in tree.documents.items()}
     # Where the last message stays, all that a summary covers does.
     tree.summaries = {name: each for name, each in tree.summaries.items() if each.last in kept}
     tree.rebuilds = {name: each for name, each in tree.rebuilds.items() if each.at in kept}

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from typing import cast
 
 import apsw
 import msgspec
 
 from ireneo.adapters.chain import check_erased
 from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.documents import END, forget_documents
+from ireneo.adapters.sqlite.memories import remove_memories
 from ireneo.adapters.sqlite.places import find_place, find_session, need_place, need_session
 from ireneo.adapters.sqlite.queries import SQL
+from ireneo.adapters.sqlite.rows import Bindings
 from ireneo.log.annotation import AnnotationId
 from ireneo.log.branch import SessionKey
 from ireneo.log.message import Message
@@ -22,6 +26,8 @@ OF_SESSION = (
     *("delete_rebuilds", "delete_annotations", "delete_leases", "delete_session"),
 )
 """All that is kept by a session's number."""
+OF_SPACE = ("delete_spending", "delete_pads", "delete_authors", "delete_space")
+"""All that is kept by the name of a space, once its sessions and its memories are gone."""
 
 
 class SqliteErasure:
@@ -76,9 +82,12 @@ def erase_messages(database: apsw.Connection, key: SessionKey, messages: Sequenc
     check_erased(messages)
     for message in messages:
         place = need_place(database, session.key, key, message.id)
+        forget_documents(database, key.space, session.key, place.segment, place.position, place.position)
+        stand: Bindings = {"key": session.key, "segment": place.segment, "position": place.position}
+        # A message without a row here would be taken for one that is still to be indexed.
+        database.execute(SQL["add_document"], {**stand, "document": None, "terms": 0})
         parts = msgspec.json.encode(message.parts).decode()
         database.execute(SQL["erase_message"], {"key": session.key, "id": message.id, "parts": parts})
-        stand = {"key": session.key, "segment": place.segment, "position": place.position}
         database.execute(SQL["delete_payload"], stand)
     return len(messages)
 
@@ -119,7 +128,7 @@ def delete_session(database: apsw.Connection, key: SessionKey) -> bool:
     session = find_session(database, key)
     if session is None:
         return False
-    _delete_rows(database, session.key)
+    _delete_rows(database, key.space, session.key)
     return True
 
 
@@ -127,11 +136,16 @@ def delete_space(database: apsw.Connection, space: str) -> int:
     """Delete all that is kept of a space."""
     keys = [key for (key,) in database.execute(SQL["list_keys"], {"space": space})]
     for key in keys:
-        _delete_rows(database, key)
-    database.execute(SQL["delete_spending"], {"space": space})
+        _delete_rows(database, space, key)
+    remove_memories(database, space, [name for (name,) in database.execute(SQL["list_memory_ids"], {"space": space})])
+    for query in OF_SPACE:
+        database.execute(SQL[query], {"space": space})
     return len(keys)
 
 
-def _delete_rows(database: apsw.Connection, session: int) -> None:
+def _delete_rows(database: apsw.Connection, space: str, session: int) -> None:
+    rows = cast(list[tuple[int]], database.execute(SQL["list_segment_numbers"], {"key": session}).fetchall())
+    for (segment,) in rows:
+        forget_documents(database, space, session, segment, 0, END)
     for query in OF_SESSION:
         database.execute(SQL[query], {"key": session})

@@ -9,6 +9,7 @@ import apsw
 from ireneo.adapters.chain import check_chain, check_place, widen
 from ireneo.adapters.payload import pack
 from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.documents import Placed, index_messages
 from ireneo.adapters.sqlite.places import (
     SessionRow,
     find_path,
@@ -63,17 +64,27 @@ def find_head(database: apsw.Connection, key: SessionKey, branch: str) -> Head |
 
 
 def insert_messages(database: apsw.Connection, key: SessionKey, messages: Sequence[Message]) -> int:
-    """Store those of a chain that are new, in one run of one segment; says how many."""
+    """Store those of a chain that are new, and make them searchable; says how many."""
     session = need_session(database, key)
+    placed = store_messages(database, key, session, messages)
+    if placed:
+        index_messages(database, key.space, session.key, placed)
+    return len(placed)
+
+
+def store_messages(
+    database: apsw.Connection, key: SessionKey, session: SessionRow, messages: Sequence[Message]
+) -> list[Placed]:
+    """Store those of a chain that are new, in one run of one segment; gives them with their place."""
     check_chain(messages)
     new = messages[_count_known(database, session.key, messages) :]
     if not new:
-        return 0
+        return []
     segment = _choose_segment(database, session.key, key, new[0])
     database.executemany(SQL["insert_message"], (to_row(session.key, segment, message) for message in new))
     database.executemany(SQL["insert_payload"], _payload_rows(session.key, segment, new))
     _count(database, session, new)
-    return len(new)
+    return [(segment, message) for message in new]
 
 
 def _count_known(database: apsw.Connection, session: int, messages: Sequence[Message]) -> int:

@@ -6,12 +6,15 @@ either, and what branches off before it finds its parent where it was: no segmen
 
 from __future__ import annotations
 
+from typing import cast
+
 import apsw
 
 from ireneo.adapters.chain import between, check_branches
+from ireneo.adapters.sqlite.documents import END, forget_documents
 from ireneo.adapters.sqlite.places import need_session
 from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.rows import read_time, write_time
+from ireneo.adapters.sqlite.rows import Bindings, read_time, write_time
 from ireneo.log.branch import SessionKey
 from ireneo.ports.upkeep import Pruned
 
@@ -24,7 +27,7 @@ def prune_session(database: apsw.Connection, key: SessionKey) -> Pruned:
     session = need_session(database, key).key
     ((branches, segments),) = database.execute(SQL["count_branches"], {"key": session})
     check_branches(key, is_empty=segments == 0, has_branch=branches > 0)
-    messages, tokens = _cut(database, session)
+    messages, tokens = _cut(database, key.space, session)
     if messages == 0:
         return Pruned()
     database.execute(SQL["delete_loose_summaries"], {"key": session})
@@ -35,13 +38,16 @@ def prune_session(database: apsw.Connection, key: SessionKey) -> Pruned:
     return Pruned(messages=messages, tokens=tokens, summaries=summaries)
 
 
-def _cut(database: apsw.Connection, session: int) -> tuple[int, int]:
+def _cut(database: apsw.Connection, space: str, session: int) -> tuple[int, int]:
     """Cut each segment after the last position that is needed; says how many messages and tokens went."""
     messages = tokens = 0
-    for segment, last in database.execute(SQL["list_segments"], {"key": session}).fetchall():
-        rest = {"key": session, "segment": segment, "last": -1 if last is None else last}
+    rows = cast(list[tuple[int, int | None]], database.execute(SQL["list_segments"], {"key": session}).fetchall())
+    for segment, last in rows:
+        kept = -1 if last is None else last
+        rest: Bindings = {"key": session, "segment": segment, "last": kept}
         ((behind, cost),) = database.execute(SQL["count_after"], rest)
         if behind:
+            forget_documents(database, space, session, segment, kept + 1, END)
             database.execute(SQL["delete_payloads_after"], rest)
             database.execute(SQL["delete_messages_after"], rest)
         if last is None:

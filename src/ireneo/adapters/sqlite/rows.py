@@ -70,7 +70,7 @@ def from_row(row: MessageRow, packed: bytes | None = None) -> Message:
         total_tokens=row.total_tokens,
         draft=Draft(
             role=row.role,
-            parts=_PARTS.decode(row.parts),
+            parts=read_parts(row.parts),
             origin=row.origin,
             at=read_time(row.at),
             source_id=row.source_id,
@@ -80,6 +80,11 @@ def from_row(row: MessageRow, packed: bytes | None = None) -> Message:
         ),
         erased=bool(row.erased),
     )
+
+
+def read_parts(text: str) -> tuple[Part, ...]:
+    """Read the parts of a message."""
+    return _PARTS.decode(text)
 
 
 def write_time(at: datetime | None) -> str | None:

@@ -24,6 +24,7 @@ from ireneo.adapters.sqlite.pads import SqlitePads
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rebuilds import SqliteRebuilds
 from ireneo.adapters.sqlite.scrub import WAIT_SECONDS, look_at_scrubs, scrub_file
+from ireneo.adapters.sqlite.search import SqliteSearch
 from ireneo.adapters.sqlite.sessions import SqliteSessions
 from ireneo.adapters.sqlite.spending import SqliteSpending
 from ireneo.adapters.sqlite.summaries import SqliteSummaries
@@ -47,6 +48,7 @@ class SqliteTransaction(Struct, frozen=True, kw_only=True):
     leases: SqliteLeases
     memories: SqliteMemories
     pads: SqlitePads
+    search: SqliteSearch
     upkeep: SqliteUpkeep
     erasure: SqliteErasure
 
@@ -140,6 +142,7 @@ async def _through(connection: Connection, *, writes: bool) -> AsyncIterator[Sql
             leases=SqliteLeases(channel),
             memories=SqliteMemories(channel),
             pads=SqlitePads(channel),
+            search=SqliteSearch(channel),
             upkeep=SqliteUpkeep(channel),
             erasure=SqliteErasure(channel),
         )

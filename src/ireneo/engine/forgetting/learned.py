@@ -1,4 +1,4 @@
-"""What of a space's memories was learned from what is erased: they lose that evidence, and go where no other is left."""
+"""What was learned from what is erased: memories lose that evidence, and go where no other is left."""
 
 from __future__ import annotations
 

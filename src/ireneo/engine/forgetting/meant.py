@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
 from ireneo.engine.forgetting.learned import wording
 from ireneo.engine.forgetting.reading import all_messages
-from ireneo.engine.forgetting.words import Name, said
+from ireneo.engine.forgetting.words import Name, written
 from ireneo.errors import BadInput, MessageNotFound, NotFound, SessionNotFound
 from ireneo.log.branch import SessionKey
 from ireneo.log.message import Message
@@ -96,7 +96,7 @@ async def subject_meant(tx: Transaction, space: str, subject: str) -> Meant:
     return Meant(messages=found, memories=tuple(memories.values()), name=name, note=note)
 
 
-async def _named(tx: Transaction, key: SessionKey, sources: set[str], name: Name | None) -> tuple[Message, ...]:
+async def _named(tx: Transaction, key: SessionKey, sources: Collection[str], name: Name | None) -> tuple[Message, ...]:
     """The messages of a session that are among `sources` or name the subject."""
     if name is None:
         found: Sequence[Message] = await tx.log.find(key, sorted(sources)) if sources else ()
@@ -105,6 +105,6 @@ async def _named(tx: Transaction, key: SessionKey, sources: set[str], name: Name
         [
             message
             async for message in all_messages(tx, key, whole=True)
-            if not message.erased and (message.id in sources or name.is_in(said(message)))
+            if not message.erased and (message.id in sources or name.is_in(written(message)))
         ]
     )

@@ -11,7 +11,7 @@ from ireneo.log.annotation import AnnotationId
 from ireneo.log.branch import SessionKey
 from ireneo.log.erased import erase
 from ireneo.log.message import Message
-from ireneo.memories.record import MemoryId, Record
+from ireneo.memories.record import Record
 from ireneo.ports.leases import Lease
 from ireneo.ports.store import Rebuild, Transaction
 
@@ -34,7 +34,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     """What goes of a space."""
 
     sessions: tuple[OfSession, ...] = ()
-    memories: tuple[MemoryId, ...] = ()
+    memories: tuple[Record, ...] = ()
     """Those that go."""
     lessened: tuple[Record, ...] = ()
     """Those that stay with what other evidence they have, as they are to be stored before they are settled."""
@@ -59,7 +59,7 @@ async def carry_out(tx: Transaction, space: str, plan: Plan) -> None:
             await tx.erasure.session(each.key)
         else:
             await _of_session(tx, each)
-    await tx.memories.remove(space, plan.memories)
+    await tx.memories.remove(space, [record.id for record in plan.memories])
     await tx.memories.put(space, plan.lessened)
     for task in plan.pads:
         await tx.pads.remove(space, task)

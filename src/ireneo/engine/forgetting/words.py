@@ -64,9 +64,7 @@ class Erased(Struct, frozen=True, kw_only=True):
 
     def and_of(self, other: Erased) -> Erased:
         """The words of both."""
-        return Erased(
-            all=self.all | other.all, alone=self.alone | other.alone, striking=self.striking | other.striking
-        )
+        return Erased(all=self.all | other.all, alone=self.alone | other.alone, striking=self.striking | other.striking)
 
     def in_part(self, text: str) -> bool:
         """Whether any word of `text` can only come from what is erased: enough where it can be made again."""
@@ -97,8 +95,13 @@ class Name:
 
 
 def said(message: Message) -> Iterator[str]:
-    """Every text in a message: who speaks and who hears, thinking, arguments, results, payloads where they are read."""
-    yield from _of_parts(message.parts)
+    """Every text in a message: what is said, thought and done, who speaks and who hears."""
+    return _of_parts(message.parts)
+
+
+def written(message: Message) -> Iterator[str]:
+    """Every text of a message, those among them that its provider and its log wrote besides."""
+    yield from said(message)
     for piece in (message.draft.native, message.draft.record):
         if piece is not None:
             yield from strings(piece.payload)

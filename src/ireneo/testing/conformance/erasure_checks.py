@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
 from ireneo.log.branch import SessionKey, head_of
 from ireneo.log.erased import ERASED, erase
 from ireneo.log.message import Draft, Message, Text
+from ireneo.memories.recall.words import terms
 from ireneo.ports.store import Spent, Store
 from ireneo.testing.conformance.check import check
 from ireneo.testing.conformance.expect import expect, expect_error
@@ -19,6 +22,7 @@ from ireneo.testing.conformance.material import (
     NOON,
     SPACE,
     append,
+    aside,
     noted,
     numbered,
     read_path,
@@ -78,6 +82,35 @@ async def an_erased_message_does_not_come_back(store: Store) -> None:
         whole = (await tx.log.natives(KEY, [m[1].id]))[m[1].id]
         expect((whole.native, whole.record, whole.source_id), (None, None, None), "what came back")
         expect(list(await tx.upkeep.faults()), [], "the faults")
+
+
+@check
+async def what_is_erased_is_not_found_by_its_words(store: Store) -> None:
+    """Neither its words nor its author find an erased message, a session or a space that went; others are found."""
+    m = await tell(store, [*numbered(2), aside("Ysolde", "the marmalade is hidden"), *numbered(1, "marmalade")])
+    await tell(store, numbered(2, "marmalade"), OTHER)
+    term = terms("marmalade")[0]
+    async with store.read() as tx:
+        before = await tx.search.size(SPACE, "messages")
+        expect((await tx.search.count(SPACE, "messages", [term]))[term], 4, "how many have the word at first")
+    await erase_one(store, m[2])
+    async with store.read() as tx:
+        expect(
+            (await tx.search.size(SPACE, "messages")).documents, before.documents - 1, "how many documents there are"
+        )
+        expect((await tx.search.count(SPACE, "messages", [term]))[term], 3, "how many have the word")
+        expect(list(await tx.search.authors(SPACE)), [], "the authors")
+    async with store.write() as tx:
+        await tx.erasure.begin()
+        await tx.erasure.session(KEY)
+    async with store.read() as tx:
+        expect((await tx.search.count(SPACE, "messages", [term]))[term], 2, "how many have it without the session")
+    async with store.write() as tx:
+        await tx.erasure.begin()
+        await tx.erasure.space(SPACE)
+    async with store.read() as tx:
+        expect((await tx.search.size(SPACE, "messages")).documents, 0, "how many documents are left")
+        expect((await tx.search.count(SPACE, "messages", [term]))[term], 0, "how many have it without the space")
 
 
 @check
@@ -221,14 +254,12 @@ async def a_scrub_completes_an_erasure(store: Store) -> None:
 async def an_erasure_that_is_broken_off_changes_nothing(store: Store) -> None:
     """A transaction that raises leaves the message as it was, and nothing to scrub."""
     m = await tell(store, numbered(3))
-    try:
+    with suppress(_BrokenOffError):
         async with store.write() as tx:
             await tx.erasure.begin()
             await tx.erasure.messages(KEY, [erase(m[1])])
             await tx.erasure.session(KEY)
             raise _BrokenOffError
-    except _BrokenOffError:
-        pass
     expect(await read_path(store, m[2]), m, "the messages")
     expect((await store.scrub(look=True)).complete, True, "whether nothing is left to do")
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from ireneo.errors import MessageNotFound, SessionNotFound
 from ireneo.log.branch import SessionKey
+from ireneo.ports.memories import Wanted
+from ireneo.ports.search import Shelf, Size
 from ireneo.ports.store import Spent, Store, Transaction
 from ireneo.testing.conformance.check import check
 from ireneo.testing.conformance.expect import expect, expect_error
+from ireneo.testing.conformance.learned import cited, learned, pad
 from ireneo.testing.conformance.material import (
     DAY,
     FAMILY,
@@ -15,6 +20,7 @@ from ireneo.testing.conformance.material import (
     NOON,
     SPACE,
     append,
+    aside,
     noted,
     numbered,
     read_path,
@@ -38,6 +44,12 @@ ELSEWHERE = [
 """Sessions that are not `KEY`, however alike."""
 
 
+SECRET = replace(
+    learned("a secret", key="k"), subject="Ana", task_type="t", stale="why", evidence=(cited(NOON, messages=("m_1",)),)
+)
+"""A memory of `SPACE` that is found by everything that a memory can be found by."""
+
+
 async def fill(store: Store) -> list[str]:
     """Write through every port into `KEY`; gives the ids of what was written."""
     async with store.write() as tx:
@@ -48,6 +60,9 @@ async def fill(store: Store) -> list[str]:
         await tx.annotations.put(KEY, [noted(m[0], "secret")])
         await tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
         await tx.leases.take(KEY, "work", "one", NOON, NOON + MINUTE)
+        await append(tx, KEY, [aside("Ana", "secret")])
+        await tx.memories.put(SPACE, [SECRET])
+        await tx.pads.write(SPACE, pad("secret"))
     return [message.id for message in m]
 
 
@@ -65,6 +80,7 @@ async def expect_nothing(tx: Transaction, key: SessionKey, store: Store) -> None
     expect(await tx.spending.of_session(key), Spent(), "what the session spent")
     if key.space != KEY.space:
         expect(await tx.spending.of_day(key.space, DAY), Spent(), "what the space spent")
+        await expect_nothing_learned(tx, key.space)
     with expect_error(MessageNotFound, "the path"):
         await tx.log.path(key, messages[0].id, 0, 0)
     with expect_error(MessageNotFound, "the frontier"):
@@ -75,6 +91,35 @@ async def expect_nothing(tx: Transaction, key: SessionKey, store: Store) -> None
         await tx.rebuilds.last(key, messages[0].id, FAMILY, 1000)
     with expect_error(MessageNotFound, "the annotations"):
         await tx.annotations.on_path(key, messages[0].id)
+
+
+async def expect_nothing_learned(tx: Transaction, space: str) -> None:
+    """Check that nothing that `SPACE` learned is to be seen in `space`, and nothing that is said there."""
+    memories = tx.memories
+    expect(list(await memories.get(space, ["m_", SECRET.id])), [], "the memories")
+    expect(list(await memories.of_key(space, SECRET.kind, SECRET.key)), [], "what is under the key")
+    for wanted in (
+        Wanted(),
+        Wanted(kind=SECRET.kind),
+        Wanted(subject="ana"),
+        Wanted(task_type="t"),
+        Wanted(stale=True),
+    ):
+        expect(list(await memories.list(space, wanted)), [], "the memories that are listed")
+    expect(list(await memories.citing(space, ["m_1"])), [], "what cites the message")
+    expect(await tx.pads.read(space, "secret"), None, "the scratchpad")
+    expect(list(await tx.pads.list(space)), [], "the scratchpads")
+    shelves: tuple[Shelf, ...] = ("messages", "memories")
+    for shelf in shelves:
+        there = await tx.search.postings(SPACE, shelf, ["secret"])
+        expect(len(there["secret"]) > 0, True, "whether the space itself finds it")
+        expect(await tx.search.size(space, shelf), Size(documents=0, terms=0), "how much there is to search")
+        expect(dict(await tx.search.count(space, shelf, ["secret", "@ana"])), {"secret": 0, "@ana": 0}, "the counts")
+        found = await tx.search.postings(space, shelf, ["secret"])
+        expect(list(found["secret"]), [], "the postings")
+        expect(list(await tx.search.messages(space, there["secret"])), [], "the messages of the space's numbers")
+        expect(list(await tx.search.memories(space, there["secret"])), [], "the memories of the space's numbers")
+    expect(list(await tx.search.authors(space)), [], "the authors")
 
 
 @check
@@ -152,6 +197,45 @@ async def upkeep_and_leases_keep_to_their_session(store: Store) -> None:
         expect(list(await tx.upkeep.summaries(KEY)), [summary.id], "the summaries")
         expect(sorted(await tx.sessions.branches(KEY)), ["main", "other"], "the branches")
         expect([lease.holder for lease in await tx.leases.of_session(KEY)], ["one"], "the leases")
+
+
+@check
+async def what_is_learned_keeps_to_its_space(store: Store) -> None:
+    """The same memories, scratchpads and words in two spaces are two, and what changes one leaves the other."""
+    await fill(store)
+    spaces = sorted({key.space for key in ELSEWHERE} - {SPACE})
+    other = replace(SECRET, text="another secret", subject="Bo", evidence=(cited(NOON, messages=("m_2",)),))
+    async with store.write() as tx:
+        before = await seen(tx, SPACE)
+        for space in spaces:
+            key = SessionKey(space, KEY.session)
+            await append(tx, key, [*say("secret"), aside("Bo", "secret")])
+            await tx.upkeep.drop(key, "main")
+            await tx.log.move(key, "main", None)
+            await tx.upkeep.prune(key)
+            await append(tx, key, say("secret"))
+            expect(await tx.memories.put(space, [other]), 1, "new elsewhere")
+            await tx.pads.write(space, pad("secret", "elsewhere"))
+        expect(await seen(tx, SPACE), before, "what the first space sees")
+        for space in spaces:
+            expect(await tx.search.size(space, "messages"), Size(documents=1, terms=1), "how much is said elsewhere")
+            expect(list(await tx.memories.citing(space, ["m_1", "m_2"])), [other], "what is cited elsewhere")
+            expect(await tx.memories.remove(space, [other.id]), 1, "how many there were elsewhere")
+            expect(await tx.pads.remove(space, "secret"), True, "whether the scratchpad was there")
+        expect(await seen(tx, SPACE), before, "what the first space sees at the end")
+
+
+async def seen(tx: Transaction, space: str) -> list[object]:
+    """All that a space has learned, and what it finds."""
+    shelves: tuple[Shelf, ...] = ("messages", "memories")
+    return [
+        list(await tx.memories.list(space, Wanted())),
+        list(await tx.memories.citing(space, ["m_1", "m_2"])),
+        list(await tx.pads.list(space)),
+        list(await tx.search.authors(space)),
+        [await tx.search.size(space, shelf) for shelf in shelves],
+        [{t: list(n) for t, n in (await tx.search.postings(space, s, ["secret", "@bo"])).items()} for s in shelves],
+    ]
 
 
 @check

@@ -58,3 +58,18 @@ DELETE FROM spending WHERE space = :space AND session = :session;
 
 -- name: delete_spending
 DELETE FROM spending WHERE space = :space;
+
+-- name: list_segment_numbers
+SELECT segment FROM segments WHERE session = :key;
+
+-- name: list_memory_ids
+SELECT id FROM memories WHERE space = :space;
+
+-- name: delete_pads
+DELETE FROM pads WHERE space = :space;
+
+-- name: delete_authors
+DELETE FROM authors WHERE space = :space;
+
+-- name: delete_space
+DELETE FROM spaces WHERE space = :space;

@@ -1,4 +1,4 @@
--- The two indexes of words, and what is counted of them.
+-- The two indexes of words, what is counted of them, and which message is which document.
 
 -- name: space_number
 SELECT number FROM spaces WHERE space = :space;
@@ -16,9 +16,44 @@ UPDATE spaces SET memories = memories + :documents, memory_terms = memory_terms 
 -- The terms begin with the number of their space.
 INSERT INTO message_words (rowid, terms) VALUES (:document, :space_terms);
 
+-- name: forget_message_words
+-- By the document's number, which begins with the session's :key.
+DELETE FROM message_words WHERE rowid = :document;
+
 -- name: index_memory
 INSERT INTO memory_words (rowid, terms) VALUES (:document, :space_terms);
 
 -- name: forget_memory_words
 -- By the document's number, which was found by :space and id.
 DELETE FROM memory_words WHERE rowid = :document;
+
+-- name: give_ordinals
+-- Takes so many ordinals, and gives the first of them.
+UPDATE sessions SET documents = documents + :documents WHERE key = :key RETURNING documents - :documents;
+
+-- name: add_document
+INSERT INTO documents (session, segment, position, document, terms)
+VALUES (:key, :segment, :position, :document, :terms);
+
+-- name: list_documents
+SELECT document, terms
+FROM documents
+WHERE session = :key AND segment = :segment AND position BETWEEN :first AND :last AND document IS NOT NULL;
+
+-- name: list_authored
+-- The parts of the documents that may have an author.
+SELECT m.origin, m.parts
+FROM documents AS d
+JOIN messages AS m ON m.session = d.session AND m.segment = d.segment AND m.position = d.position
+WHERE d.session = :key AND d.segment = :segment AND d.position BETWEEN :first AND :last AND d.document IS NOT NULL
+  AND instr(m.parts, '"author":') > 0;
+
+-- name: delete_documents
+DELETE FROM documents WHERE session = :key AND segment = :segment AND position BETWEEN :first AND :last;
+
+-- name: count_author
+INSERT INTO authors (space, author, messages) VALUES (:space, :author, :messages)
+ON CONFLICT (space, author) DO UPDATE SET messages = messages + excluded.messages;
+
+-- name: delete_silent_authors
+DELETE FROM authors WHERE space = :space AND messages <= 0;

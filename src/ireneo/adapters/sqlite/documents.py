@@ -1,0 +1,78 @@
+"""The messages of a session as documents in the index of words: put in with them, and taken out with them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+import apsw
+
+from ireneo.adapters.sqlite.queries import SQL
+from ireneo.adapters.sqlite.rows import Bindings, read_parts
+from ireneo.adapters.sqlite.words import need_prefix, tokens
+from ireneo.log.message import Draft, Message, Origin
+from ireneo.memories.recall.documents import document_number
+from ireneo.memories.recall.searched import author_of_message, role_of_message, terms_of_message
+
+END = 2**63 - 1
+"""The last position that there can be."""
+
+Placed = tuple[int, Message]
+"""A message, and the segment that it stands on."""
+
+
+def index_messages(database: apsw.Connection, space: str, session: int, placed: Sequence[Placed]) -> None:
+    """Make messages searchable that are no documents yet, in the order in which they are to be neighbours.
+
+    One in which there is nothing to search takes no number: its neighbours are each other's.
+    """
+    found = [terms_of_message(message.draft) for _, message in placed]
+    documents = sum(1 for terms in found if terms)
+    ((ordinal,),) = database.execute(SQL["give_ordinals"], {"key": session, "documents": documents})
+    prefix = need_prefix(database, space)
+    rows: list[Bindings] = []
+    words: list[Bindings] = []
+    for (segment, message), terms in zip(placed, found, strict=True):
+        document = None
+        if terms:
+            document = document_number(session, ordinal, len(terms), role_of_message(message.draft))
+            ordinal += 1
+            words.append({"document": document, "space_terms": tokens(prefix, terms)})
+        rows.append(
+            {
+                "key": session,
+                "segment": segment,
+                "position": message.position,
+                "document": document,
+                "terms": len(terms),
+            }
+        )
+    database.executemany(SQL["add_document"], rows)
+    database.executemany(SQL["index_message"], words)
+    _count(database, space, documents, sum(map(len, found)))
+    _count_authors(database, space, (message.draft for _, message in placed), 1)
+
+
+def forget_documents(database: apsw.Connection, space: str, session: int, segment: int, first: int, last: int) -> None:
+    """Take positions `first` to `last` of a segment out of the index, while the messages are still there."""
+    run: Bindings = {"key": session, "segment": segment, "first": first, "last": last}
+    gone = cast(list[tuple[int, int]], database.execute(SQL["list_documents"], run).fetchall())
+    authored = cast(list[tuple[Origin, str]], database.execute(SQL["list_authored"], run).fetchall())
+    drafts = [Draft(role="user", origin=origin, parts=read_parts(parts)) for origin, parts in authored]
+    if drafts:
+        _count_authors(database, space, drafts, -1)
+        database.execute(SQL["delete_silent_authors"], {"space": space})
+    database.executemany(SQL["forget_message_words"], ({"document": document} for document, _ in gone))
+    database.execute(SQL["delete_documents"], run)
+    _count(database, space, -len(gone), -sum(terms for _, terms in gone))
+
+
+def _count(database: apsw.Connection, space: str, documents: int, terms: int) -> None:
+    database.execute(SQL["count_message_words"], {"space": space, "documents": documents, "terms": terms})
+
+
+def _count_authors(database: apsw.Connection, space: str, drafts: Iterable[Draft], step: int) -> None:
+    spoke = Counter(author for draft in drafts if (author := author_of_message(draft)))
+    rows = ({"space": space, "author": author, "messages": step * times} for author, times in spoke.items())
+    database.executemany(SQL["count_author"], rows)

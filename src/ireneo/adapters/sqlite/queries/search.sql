@@ -1,0 +1,35 @@
+-- Finding messages and memories by their words. A term begins with the number of its space.
+
+-- name: size_of_messages
+SELECT messages, message_terms FROM spaces WHERE space = :space;
+
+-- name: size_of_memories
+SELECT memories, memory_terms FROM spaces WHERE space = :space;
+
+-- name: count_messages_with
+SELECT count(*) FROM message_words WHERE message_words MATCH :space_term;
+
+-- name: count_memories_with
+SELECT count(*) FROM memory_words WHERE memory_words MATCH :space_term;
+
+-- name: messages_with
+-- As one value: ten thousand rows would each cost a step and an object.
+SELECT json_group_array(rowid) FROM message_words WHERE message_words MATCH :space_term;
+
+-- name: memories_with
+SELECT json_group_array(rowid) FROM memory_words WHERE memory_words MATCH :space_term;
+
+-- name: message_of_document
+SELECT
+    s.session, m.id, m.parent, m.role, m.origin, m.position, m.turn, m.tokens, m.thinking_tokens, m.total_tokens, m.at,
+    m.source_id, m.joined, m.parts
+FROM sessions AS s
+JOIN documents AS d ON d.session = s.key AND d.document = :document
+JOIN messages AS m ON m.session = d.session AND m.segment = d.segment AND m.position = d.position
+WHERE s.key = :key AND s.space = :space;
+
+-- name: memory_of_document
+SELECT record FROM memories WHERE number = :number AND space = :space AND document = :document;
+
+-- name: list_authors
+SELECT author FROM authors WHERE space = :space ORDER BY author;

@@ -1,0 +1,117 @@
+"""What finds messages and memories by their words, in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import apsw
+import msgspec
+
+from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.queries import SQL
+from ireneo.adapters.sqlite.rows import MessageRow, from_row
+from ireneo.adapters.sqlite.words import find_prefix, token
+from ireneo.log.branch import SessionKey
+from ireneo.memories.recall.documents import CLASS_BITS, session_of
+from ireneo.memories.record import Record
+from ireneo.ports.search import FoundMemory, FoundMessage, Shelf, Size
+
+_NUMBERS = msgspec.json.Decoder(list[int])
+_RECORD = msgspec.json.Decoder(Record)
+
+_SIZE: Mapping[Shelf, str] = {"messages": "size_of_messages", "memories": "size_of_memories"}
+_COUNT: Mapping[Shelf, str] = {"messages": "count_messages_with", "memories": "count_memories_with"}
+_FIND: Mapping[Shelf, str] = {"messages": "messages_with", "memories": "memories_with"}
+
+
+class SqliteSearch:
+    """`ireneo.ports.search.SearchPort` over one open transaction."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    async def size(self, space: str, shelf: Shelf) -> Size:
+        """How much there is."""
+        return await self._channel.ask(read_size, space, shelf)
+
+    async def count(self, space: str, shelf: Shelf, terms: Sequence[str]) -> Mapping[str, int]:
+        """How many documents have each term."""
+        return await self._channel.ask(count_documents, space, shelf, terms)
+
+    async def postings(self, space: str, shelf: Shelf, terms: Sequence[str]) -> Mapping[str, Sequence[int]]:
+        """The numbers of the documents that have each term."""
+        return await self._channel.ask(find_documents, space, shelf, terms)
+
+    async def messages(self, space: str, documents: Sequence[int]) -> Sequence[FoundMessage]:
+        """Read messages by number."""
+        return await self._channel.ask(read_messages, space, documents)
+
+    async def memories(self, space: str, documents: Sequence[int]) -> Sequence[FoundMemory]:
+        """Read memories by number."""
+        return await self._channel.ask(read_memories, space, documents)
+
+    async def authors(self, space: str) -> Sequence[str]:
+        """The names of those who speak in the space's messages."""
+        return await self._channel.ask(list_authors, space)
+
+
+def read_size(database: apsw.Connection, space: str, shelf: Shelf) -> Size:
+    """How many documents and terms a space has on a shelf, as they were counted."""
+    row = database.execute(SQL[_SIZE[shelf]], {"space": space}).fetchone()
+    return Size(documents=0, terms=0) if row is None else Size(documents=row[0], terms=row[1])
+
+
+def count_documents(database: apsw.Connection, space: str, shelf: Shelf, terms: Sequence[str]) -> dict[str, int]:
+    """How many documents have each term: its postings are walked, and none of them is handed out."""
+    prefix = find_prefix(database, space)
+    if prefix is None:
+        return dict.fromkeys(terms, 0)
+    counted: dict[str, int] = {}
+    for term in dict.fromkeys(terms):
+        ((counted[term],),) = database.execute(SQL[_COUNT[shelf]], {"space_term": _phrase(prefix, term)})
+    return counted
+
+
+def find_documents(database: apsw.Connection, space: str, shelf: Shelf, terms: Sequence[str]) -> dict[str, list[int]]:
+    """The numbers of the documents that have each term, rising, as the index has them."""
+    prefix = find_prefix(database, space)
+    found: dict[str, list[int]] = {term: [] for term in terms}
+    if prefix is not None:
+        for term in found:
+            ((numbers,),) = database.execute(SQL[_FIND[shelf]], {"space_term": _phrase(prefix, term)})
+            found[term] = _NUMBERS.decode(numbers)
+    return found
+
+
+def read_messages(database: apsw.Connection, space: str, documents: Sequence[int]) -> list[FoundMessage]:
+    """Read messages by number, in the order asked."""
+    found: list[FoundMessage] = []
+    for document in documents:
+        asked = {"space": space, "key": session_of(document), "document": document}
+        row = database.execute(SQL["message_of_document"], asked).fetchone()
+        if row is not None:
+            session, *light = row
+            message = from_row(MessageRow(*light))
+            found.append(FoundMessage(document=document, key=SessionKey(space, session), message=message))
+    return found
+
+
+def read_memories(database: apsw.Connection, space: str, documents: Sequence[int]) -> list[FoundMemory]:
+    """Read memories by number, in the order asked."""
+    found: list[FoundMemory] = []
+    for document in documents:
+        asked = {"space": space, "number": document >> CLASS_BITS, "document": document}
+        row = database.execute(SQL["memory_of_document"], asked).fetchone()
+        if row is not None:
+            found.append(FoundMemory(document=document, record=_RECORD.decode(row[0])))
+    return found
+
+
+def list_authors(database: apsw.Connection, space: str) -> list[str]:
+    """The names of those who speak in a space's messages, by name."""
+    return [author for (author,) in database.execute(SQL["list_authors"], {"space": space})]
+
+
+def _phrase(prefix: str, term: str) -> str:
+    """A term as the index is asked for it: quoted, so that no word of its own language is heard in it."""
+    return f'"{token(prefix, term)}"'
