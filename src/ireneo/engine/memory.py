@@ -8,6 +8,7 @@ from ireneo.context.policy import Policy
 from ireneo.context.policy import preset as preset_named
 from ireneo.engine.doctor.examine import examine
 from ireneo.engine.doctor.finding import Finding
+from ireneo.engine.forget import Receipt, forget
 from ireneo.engine.imports import Imported, import_session
 from ireneo.engine.joined import JoinedImport
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
@@ -101,6 +102,37 @@ class Memory:
         """
         now = self._means.clock.now()
         return await examine(self._store, self.space, now, mend=mend, quick=quick, told=told)
+
+    async def forget(
+        self,
+        *,
+        subject: str | None = None,
+        message: str | None = None,
+        session: str | None = None,
+        memory: str | None = None,
+        everything: str | None = None,
+        preview: bool = False,
+    ) -> Receipt:
+        """Erase a message, a session, a memory or all that names a subject, with what was derived from it alone.
+
+        `everything` erases the space; give its name, so that nobody does it by chance. Summaries are taken out and
+        made again without what is erased; memories lose that source, or go; indexes and vectors as well; and then no
+        byte of the store has it any more (`Receipt.complete`; where not, its note says what is left to do). An erased
+        message leaves its place, so that all that follow stay as they are; stored again it stays erased.
+
+        With `preview` nothing is done, and the receipt says what would be. Raises BadInput unless exactly one thing is
+        named, NotFound where it is not there.
+        """
+        return await forget(
+            self._means,
+            self.space,
+            subject=subject,
+            message=message,
+            session=session,
+            memory=memory,
+            everything=everything,
+            preview=preview,
+        )
 
     async def close(self) -> None:
         """Let go of the store."""
