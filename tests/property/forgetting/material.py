@@ -17,7 +17,7 @@ from ireneo.adapters.sqlite.words import token
 from ireneo.engine.means import Means
 from ireneo.engine.models import Models
 from ireneo.log.branch import SessionKey
-from ireneo.log.message import Native
+from ireneo.log.message import Call, Native, Result
 from ireneo.memories.recall.words import terms
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.scratchpad import Pad
@@ -57,8 +57,9 @@ def with_payloads(drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def marks_of(draft: Draft) -> list[str]:
-    """The marks of what was said in a draft."""
-    return MARK.findall(str(draft.parts))
+    """The marks of what was said in a draft; the id of a call is no word of anybody's."""
+    parts = [replace(part, call_id="") if isinstance(part, Result) else part for part in draft.parts]
+    return MARK.findall(str([replace(part, id="") if isinstance(part, Call) else part for part in parts]))
 
 
 async def settle_in(session: Session, steps: Sequence[str], teller: Teller) -> None:

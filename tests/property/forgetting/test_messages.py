@@ -43,7 +43,7 @@ async def grown(house: House, steps: list[str], more: list[str], fork: int) -> t
     await settle_in(session, steps, Teller("main"))
     path = list(await session.messages())
     await session.pin(f"Keep {' '.join(marks_of(path[fork % len(path)].draft)[:2])} in mind, whatever happens.")
-    await session.fork("side", path[fork % len(path)].id)
+    await session.fork("side", at=path[fork % len(path)].id)
     side = await memory.session("run", branch="side")
     await settle_in(side, more, Teller("side"))
     await learn_from(store, path, "run")

@@ -33,7 +33,7 @@ async def reach(tx: Transaction, key: SessionKey, gone: Sequence[Message], name:
         if message.id not in ids and erased.alone:
             erased = erased.without(said(message))
     notes = [each for each in await all_annotations(tx, key) if _is_from(each, ids, erased, name)]
-    summaries = await _summaries(tx, key, gone, erased, name, {each.id for each in notes})
+    summaries, remade = await _summaries(tx, key, gone, erased, name, {each.id for each in notes})
     lost = {*summaries, *(each.id for each in notes)}
     marks = [mark for mark in await tx.rebuilds.of_session(key) if not lost.isdisjoint(mark.taken_up)]
     leases = [
@@ -45,6 +45,7 @@ async def reach(tx: Transaction, key: SessionKey, gone: Sequence[Message], name:
         key=key,
         messages=tuple(gone),
         summaries=tuple(summaries),
+        remade=tuple(remade),
         annotations=tuple(each.id for each in notes),
         marks=tuple(marks),
         leases=tuple(leases),
@@ -67,10 +68,10 @@ async def _summaries(
     erased: Erased,
     name: Name | None,
     notes: Collection[str],
-) -> list[SummaryId]:
+) -> tuple[list[SummaryId], list[SummaryId]]:
     """The summaries that cover a message that is `gone`, that name one, or that tell what only these said.
 
-    What was written of the others in view of these goes as well, step by step.
+    What was written of the others in view of these goes as well, step by step. And those that are to be made again.
     """
     covers = Covers(tx, key, gone)
     mentions = _mentions({message.id for message in gone})
@@ -86,7 +87,7 @@ async def _summaries(
     while found := [each for each in rest if _rests_on(each, out, notes)]:
         out.update((each.id, None) for each in found)
         rest = [each for each in rest if each.id not in out]
-    return list(out)
+    return list(out), [each.id for each in rest if each.writing is None and await covers.before(each)]
 
 
 def _rests_on(summary: Summary, gone: Collection[SummaryId], notes: Collection[str]) -> bool:
@@ -99,19 +100,25 @@ def _mentions(ids: Collection[str]) -> Callable[[Sequence[str]], bool]:
 
 
 class Covers:
-    """Whether a summary covers one of some messages."""
+    """Where some messages stand against a summary."""
 
     def __init__(self, tx: Transaction, key: SessionKey, messages: Sequence[Message]) -> None:
         """Look along the paths of the session `key`."""
         self._tx = tx
         self._key = key
         self._at: dict[int, set[MessageId]] = {}
-        for message in messages:
+        for message in sorted(messages, key=lambda each: each.position):
             self._at.setdefault(message.position, set()).add(message.id)
 
     async def __call__(self, summary: Summary) -> bool:
-        """Whether one of them stands on its path, between its first and its last message."""
-        first, last = summary.first_position, summary.last_position
+        """Whether the summary covers one of them."""
+        return await self._one_between(summary, summary.first_position, summary.last_position)
+
+    async def before(self, summary: Summary) -> bool:
+        """Whether one of them stands on the path before what the summary covers."""
+        return await self._one_between(summary, 0, summary.first_position - 1)
+
+    async def _one_between(self, summary: Summary, first: int, last: int) -> bool:
         for position in [place for place in self._at if first <= place <= last]:
             (stands,) = await self._tx.log.path(self._key, summary.last, position, position)
             if stands.id in self._at[position]:

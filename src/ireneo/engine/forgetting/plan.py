@@ -25,6 +25,9 @@ class OfSession(Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...] = ()
     """As they are now."""
     summaries: tuple[SummaryId, ...] = ()
+    remade: tuple[SummaryId, ...] = ()
+    """Those that the structure gave of what comes after: they tell nothing of it, and are made again, since summaries
+    are made from the first to the last without a gap. What models wrote of the same stretches is found again."""
     annotations: tuple[AnnotationId, ...] = ()
     marks: tuple[Rebuild, ...] = ()
     leases: tuple[Lease, ...] = ()
@@ -69,7 +72,7 @@ async def carry_out(tx: Transaction, space: str, plan: Plan) -> None:
 
 async def _of_session(tx: Transaction, what: OfSession) -> None:
     await tx.erasure.messages(what.key, erased(what.messages))
-    await tx.upkeep.discard(what.key, what.summaries)
+    await tx.upkeep.discard(what.key, [*what.summaries, *what.remade])
     await tx.erasure.notes(what.key, what.annotations, what.marks)
     for lease in what.leases:
         await tx.leases.forget(what.key, lease.work)
