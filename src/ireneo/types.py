@@ -4,6 +4,7 @@ from ireneo.types import Recalled
 """
 
 from ireneo.engine.exchange import Exported, MemoriesImported, MemoryFault, MemoryFile
+from ireneo.engine.forget import Forgotten, Receipt
 from ireneo.engine.reflect import Reflected
 from ireneo.engine.remember import Remembered
 from ireneo.engine.scratchpad import Scratchpad
@@ -20,6 +21,7 @@ __all__ = [
     "Evidence",
     "Exported",
     "Fact",
+    "Forgotten",
     "Item",
     "Kind",
     "MemoriesImported",
@@ -29,6 +31,7 @@ __all__ = [
     "Pad",
     "Period",
     "Recalled",
+    "Receipt",
     "Recollection",
     "Record",
     "Reflected",

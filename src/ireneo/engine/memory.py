@@ -21,6 +21,7 @@ from ireneo.engine.exchange import (
     export_memories,
     import_memories,
 )
+from ireneo.engine.forget import Receipt, forget
 from ireneo.engine.history import history
 from ireneo.engine.imports import Imported, import_session
 from ireneo.engine.joined import JoinedImport
@@ -246,6 +247,37 @@ class Memory:
         """
         asked = Asked(text=text, kind=kind, limit=limit, budget=budget, at=at, session=session, explain=explain)
         return await recall(self._means, self.space, self._held, asked)
+
+    async def forget(
+        self,
+        *,
+        subject: str | None = None,
+        message: str | None = None,
+        session: str | None = None,
+        memory: str | None = None,
+        everything: str | None = None,
+        preview: bool = False,
+    ) -> Receipt:
+        """Erase a message, a session, a memory or all that names a subject, with what was derived from it alone.
+
+        `everything` erases the space; give its name, so that nobody does it by chance. Summaries are taken out and
+        made again without what is erased; memories lose that source, or go; indexes and vectors as well; and then no
+        byte of the store has it any more (`Receipt.complete`; where not, its note says what is left to do). An erased
+        message leaves its place, so that all that follow stay as they are; stored again it stays erased.
+
+        With `preview` nothing is done, and the receipt says what would be. Raises BadInput unless exactly one thing is
+        named, NotFound where it is not there.
+        """
+        return await forget(
+            self._means,
+            self.space,
+            subject=subject,
+            message=message,
+            session=session,
+            memory=memory,
+            everything=everything,
+            preview=preview,
+        )
 
     async def close(self) -> None:
         """Let go of the store."""
