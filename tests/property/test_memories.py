@@ -204,8 +204,17 @@ texts = st.text(max_size=80) | st.lists(
             "\n",
             "; ",
             "…",
+            "it's",
+            " ",
+            "<n>",
+            "not found",
+            "C:\\temp\\y.txt",
+            "--flag=3",
+            "https://x.org/y?z=1",
+            "⇒",
+            "```",
+            "failed",
         ]
-        + ["it's", " ", "<n>", "not found", "C:\\temp\\y.txt", "--flag=3", "https://x.org/y?z=1", "⇒", "```", "failed"]
     ),
     max_size=12,
 ).map("".join)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from typing import Unpack
 
 from msgspec import Struct
@@ -21,6 +22,7 @@ from ireneo.memories.reconcile import Did, reconcile
 from ireneo.memories.record import MemoryId, Record
 from ireneo.ports.store import Transaction
 
+_AFTER = timedelta(microseconds=1)
 USES_KEPT = 10
 """Uses of which the time is kept; of earlier ones the number."""
 
@@ -48,9 +50,12 @@ async def remember(means: Means, space: str, text: str, **told: Unpack[Told]) ->
 
 
 async def remember_all(means: Means, space: str, texts: Iterable[tuple[str, Told]]) -> list[Remembered]:
-    """Remember many texts in one transaction: all of them, or none where BadInput is raised."""
+    """Remember many texts in one transaction: all of them, or none where BadInput is raised.
+
+    They count as told one after the other, so that of two that contradict each other the later one stands.
+    """
     now = means.clock.now()
-    offers = [offered(text, told, now) for text, told in texts]
+    offers = [offered(text, told, now + number * _AFTER) for number, (text, told) in enumerate(texts)]
     async with means.store.write() as tx:
         return await settle_offers(tx, space, offers)
 
