@@ -33,11 +33,23 @@ def fading(limit: Limit = 20, as_json: AsJson = False, db: Db = None, space: Spa
 
     found = reading(db, space, work)
     if as_json:
-        write_json(found)
+        write_json([fading_answer(each) for each in found])
     else:
         from ireneo.faces.cli.screens.memories import show_fading
 
         show_fading(found, space)
+
+
+def fading_answer(each: Fading) -> dict[str, object]:
+    """A memory that fades, as JSON."""
+    record = each.record
+    return {
+        "id": record.id,
+        "kind": record.kind,
+        "text": record.text,
+        "retention": each.retention,
+        "reason": each.reason,
+    }
 
 
 def restore(ids: Ids, as_json: AsJson = False, db: Db = None, space: Space = DEFAULT_SPACE) -> None:

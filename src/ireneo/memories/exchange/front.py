@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 
 from msgspec import Struct
-from msgspec.structs import fields
+from msgspec.structs import FieldInfo, fields
 
 FENCE = "+++"
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
@@ -35,12 +36,18 @@ def front_matter(record: Struct, order: tuple[str, ...], left_out: frozenset[str
 def _told(
     record: Struct, order: tuple[str, ...] = (), left_out: frozenset[str] = frozenset()
 ) -> Iterator[tuple[str, object]]:
-    known = {each.name: each for each in fields(record)}
+    known = _fields(type(record))
     for name in (*order, *(name for name in known if name not in order)):
         value = getattr(record, name)
         empty: tuple[object, ...] = (None, "", (), {}, known[name].default)
         if name not in left_out and value not in empty:
             yield name, value
+
+
+@cache
+def _fields(kind: type[Struct]) -> dict[str, FieldInfo]:
+    # What a type has must be worked out from its annotations, and is asked for with each memory.
+    return {each.name: each for each in fields(kind)}
 
 
 def _value(value: object) -> str:
