@@ -8,6 +8,7 @@ from ireneo.context.policy import Policy
 from ireneo.context.policy import preset as preset_named
 from ireneo.engine.doctor.examine import examine
 from ireneo.engine.doctor.finding import Finding
+from ireneo.engine.fading import Fading, archive, fading, restore
 from ireneo.engine.forget import Receipt, forget
 from ireneo.engine.imports import Imported, import_session
 from ireneo.engine.joined import JoinedImport
@@ -19,6 +20,7 @@ from ireneo.engine.work.worked import Worked
 from ireneo.errors import SessionNotFound
 from ireneo.formats.logs.format import LogFormat, StraightFormat
 from ireneo.log.branch import MAIN, SessionKey
+from ireneo.memories.record import MemoryId, Record
 from ireneo.ports.store import SessionInfo
 
 
@@ -102,6 +104,21 @@ class Memory:
         """
         now = self._means.clock.now()
         return await examine(self._store, self.space, now, mend=mend, quick=quick, told=told)
+
+    async def fading(self, limit: int = 20) -> Sequence[Fading]:
+        """The memories that would be put away next, the least retained first, and why."""
+        return await fading(self._means, self.space, limit)
+
+    async def archive(self, keep: int) -> Sequence[MemoryId]:
+        """Put the least retained memories away until `keep` are left in use; pinned ones never; returns which.
+
+        They are not recalled any more; `restore` takes them out again.
+        """
+        return await archive(self._means, self.space, keep)
+
+    async def restore(self, ids: Sequence[str]) -> Sequence[Record]:
+        """Take memories out again that were put away. Raises NotFound."""
+        return await restore(self._means, self.space, ids)
 
     async def forget(
         self,

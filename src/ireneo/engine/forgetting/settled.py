@@ -22,6 +22,8 @@ async def settle_left(tx: Transaction, space: str, plan: Plan) -> None:
     changed: dict[MemoryId, Record] = {}
     for kind, key in touched:
         under = await tx.memories.of_key(space, kind, key)
+        if not under:
+            continue
         before = {record.id: record for record in under}
         after = [record for record in KINDS[kind].settle(under) if record != before[record.id]]
         await tx.memories.put(space, after)
