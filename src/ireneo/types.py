@@ -4,6 +4,7 @@ from ireneo.types import Recalled
 """
 
 from ireneo.engine.exchange import Exported, MemoriesImported, MemoryFault, MemoryFile
+from ireneo.engine.fading import Fading
 from ireneo.engine.forget import Forgotten, Receipt
 from ireneo.engine.reflect import Reflected
 from ireneo.engine.remember import Remembered
@@ -21,6 +22,7 @@ __all__ = [
     "Evidence",
     "Exported",
     "Fact",
+    "Fading",
     "Forgotten",
     "Item",
     "Kind",

@@ -22,8 +22,8 @@ from msgspec.structs import replace
 from tests.e2e.test_cli_command import AGENT, DESK, answer, run
 
 from ireneo.faces.cli.screens.history import show_history
-from ireneo.faces.cli.screens.memories import show_recalled
-from ireneo.types import Evidence, Fact, MemoryId, Period, Recalled, Record
+from ireneo.faces.cli.screens.memories import show_fading, show_recalled
+from ireneo.types import Evidence, Fact, Fading, MemoryId, Period, Recalled, Record
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SLOT = ("--subject", "Ana", "--attribute", "home", "--kind", "semantic")
@@ -230,7 +230,9 @@ def test_what_would_fade_is_shown_with_why(folder: Path) -> None:
     shown = run("fading", cwd=folder).stdout
     assert "█" in shown
     rows = listed("fading", "--limit", 2, cwd=folder)
-    assert len(rows) == 2
+    assert [set(row) for row in rows] == [{"id", "kind", "text", "retention", "reason"}] * 2
+    assert rows[0]["retention"] <= rows[1]["retention"]
+    assert rows[0]["id"][:9] in shown
 
 
 def test_forgetting_asks_and_leaves_nothing(folder: Path) -> None:
@@ -302,6 +304,23 @@ def test_what_was_found_reads_as_it_did(capsys: pytest.CaptureFixture[str], monk
     show_recalled([replace(each, parts=(("words", each.score), ("× trust", 0.85))) for each in found])
     show_recalled([])
     golden("cli_recall.txt", capsys.readouterr().out)
+
+
+def test_what_fades_reads_as_it_did(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    at = datetime(2026, 1, 5, tzinfo=UTC)
+    worth = {0.0: "Nobody asked for it.", 0.13: "It was used once, 40 days ago.", 1.0: "It is in use."}
+    fades = [
+        Fading(
+            record=replace(fact(f"The lamp was lit {share} times.\n", at).record, kind="episodic"),
+            retention=share,
+            reason=reason,
+        )
+        for share, reason in worth.items()
+    ]
+    show_fading(fades, "lighthouse")
+    show_fading([], "lighthouse")
+    golden("cli_fading.txt", capsys.readouterr().out)
 
 
 def test_the_history_reads_as_it_did(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

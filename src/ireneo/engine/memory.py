@@ -21,6 +21,7 @@ from ireneo.engine.exchange import (
     export_memories,
     import_memories,
 )
+from ireneo.engine.fading import Fading, archive, fading, restore
 from ireneo.engine.forget import Receipt, forget
 from ireneo.engine.history import history
 from ireneo.engine.imports import Imported, import_session
@@ -44,7 +45,7 @@ from ireneo.memories.exchange.recognised import recognised
 from ireneo.memories.facts import Fact
 from ireneo.memories.offered import Told
 from ireneo.memories.recall.recalled import Recollection
-from ireneo.memories.record import Kind, Record
+from ireneo.memories.record import Kind, MemoryId, Record
 from ireneo.memories.scratchpad import Pad
 from ireneo.ports.store import SessionInfo
 
@@ -247,6 +248,21 @@ class Memory:
         """
         asked = Asked(text=text, kind=kind, limit=limit, budget=budget, at=at, session=session, explain=explain)
         return await recall(self._means, self.space, self._held, asked)
+
+    async def fading(self, limit: int = 20) -> Sequence[Fading]:
+        """The memories that would be put away next, the least retained first, and why."""
+        return await fading(self._means, self.space, limit)
+
+    async def archive(self, keep: int) -> Sequence[MemoryId]:
+        """Put the least retained memories away until `keep` are left in use; pinned ones never; returns which.
+
+        They are not recalled any more; `restore` takes them out again.
+        """
+        return await archive(self._means, self.space, keep)
+
+    async def restore(self, ids: Sequence[str]) -> Sequence[Record]:
+        """Take memories out again that were put away. Raises NotFound."""
+        return await restore(self._means, self.space, ids)
 
     async def forget(
         self,
