@@ -194,9 +194,7 @@ def test_what_branches_share_is_remembered_once() -> None:
         first, second = a_dead_end(desk), a_dead_end(desk)
         session = await desk.session([*first, *second])
         fork = await session.fork("other", at=(await session.messages())[len(first) - 1].id)
-        await fork.append(
-            [desk.asks("Which day is it?"), *desk.runs("date", "Friday"), desk.says("It is Friday today.")]
-        )
+        await fork.append([desk.asks("Which day?"), *desk.runs("date", "Friday"), desk.says("It is Friday today.")])
         await desk.gather()
         told = [piece for each in await desk.all() if each.kind == "episodic" for piece in each.evidence]
         assert len(told) == 3

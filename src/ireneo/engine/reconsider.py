@@ -29,6 +29,8 @@ async def reconsidered(tx: Transaction, space: str, now: datetime) -> list[Remem
         why = lost_ground(record, cited, holding)
         left = tuple(name for name in cited if name in holding)
         for settled in await settle_offers(tx, space, [_offer(record, left, now, against=bool(why))]):
+            if settled.did == "ignored":
+                continue
             reason = f"It was given up: {why}" if why else f"{len(left)} of its {len(cited)} sources still carry it."
             out.append(replace(settled, reason=reason))
     return out

@@ -34,7 +34,8 @@ _WHEN = re.compile(
     re.I,
 )
 _HOW_MANY = re.compile(
-    r"\bhow (?:many|much|old|long|far|often|tall|big)\b|\bwhat (?:time|percentage|price|age|number)\b", re.I
+    r"\bhow (?:many|much|old|long|far|often|tall|big)\b|\bwhat (?:time|percentage|price|age|number)\b",
+    re.I,
 )
 _BEFORE_EVENT = re.compile(r"\b(?:before|until|prior to)\b", re.I)
 _AFTER_EVENT = re.compile(r"\b(?:after|since)\b", re.I)
@@ -48,7 +49,7 @@ class Question(Struct, frozen=True, kw_only=True):
     who: tuple[str, ...] = ()
     """The speakers that it names: whose words are asked for. Their names are no terms."""
     side: Literal["user", "assistant"] | None = None
-    """Whose words are asked for where speakers have no names: of "I" and "my" the user tells, of "you" the assistant."""
+    """Whose words are asked for where speakers have no names: of "I" the user tells, of "you" the assistant."""
     phrases: tuple[tuple[str, ...], ...] = ()
     """What stands in quotation marks, as terms."""
     window: Window | None = None
@@ -65,7 +66,8 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     of_names = {term for name in who for term in terms(name)}
     wanted = dict.fromkeys(terms(text))
     about = [term for term in wanted if term not in of_names] or list(wanted)
-    window = time_window(text, now)
+    # A name that is also a month's ("April") names no time.
+    window = time_window(_without(text, who), now)
     return Question(
         terms=tuple((term, FRAME_WEIGHT if term in _FRAME_TERMS else 1.0) for term in about),
         who=who,
@@ -97,6 +99,11 @@ def _names(text: str, name: str) -> bool:
     """Whether `name` stands in `text`; one that is also a common word ("Will") only where it is written as a name."""
     flags = 0 if name.casefold() in COMMON_WORDS else re.IGNORECASE
     return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, flags))
+
+
+def _without(text: str, names: Sequence[str]) -> str:
+    words = [re.escape(part) for name in names for part in (name, *name.split())]
+    return re.sub(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", " ", text, flags=re.I) if words else text
 
 
 def _side(text: str) -> Literal["user", "assistant"] | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
@@ -81,6 +80,11 @@ def time_window(text: str, now: datetime | None) -> Window | None:
 
 
 _BEFORE = re.compile(r"\b(?:before|until|till|prior to|by|earlier than)\s+(?:the\s+)?(?:end of\s+)?$", re.I)
+_LEADS = re.compile(r"\b(?:in|last|since|until|during|before|after|of|this|by|year|from)\s+(?:the\s+)?$", re.I)
+_LAST = re.compile(r"\b(?:last|previous)\s+$", re.I)
+_SHARED_YEAR = re.compile(
+    r"\s*(?:and|to|through|until|or|-|\u2013)\s*[a-z]+(?:\s+\d{1,2})?,?\s+(?P<year>(?:19|20)\d\d)", re.I
+)
 _AFTER = re.compile(r"\b(?:after|since|from|later than)\s+(?:the\s+)?$", re.I)
 
 
@@ -94,35 +98,41 @@ def _turned(before: str, window: Window) -> Window:
 
 
 def _date(match: re.Match[str], now: datetime | None) -> Window | None:
-    """A day, a month or a year as the calendar names it; without its year, the last such one before `now`."""
-    parts = match.groupdict()
-    month = _month_number(parts.get("month"))
-    day = int(parts["day"]) if parts.get("day") else None
-    if month is None and day is None:
-        return _year(int(parts["year"]), now)
-    if month is None or (parts.get("month") or "").lower() == "may" and not _is_month(match):
+    """A day or a month as the calendar names it; without its year, the last such one that has begun by `now`."""
+    month, day = _month_number(match["month"]), int(match.groupdict().get("day") or 0) or None
+    if match["month"].lower() == "may" and not _is_month(match):
         return None
-    if parts.get("year"):
-        return _span(int(parts["year"]), month, day, now)
+    # "Between May and July 2022": the year belongs to both.
+    shared = _SHARED_YEAR.match(match.string, match.end())
+    year = match["year"] or (shared["year"] if shared else None)
+    if year:
+        return _span(int(year), month, day, now)
     if now is None:
         return None
-    this_year = _span(now.year, month, day, now)
-    return (
-        this_year if this_year and this_year.since and this_year.since <= now else _span(now.year - 1, month, day, now)
-    )
+    window = _span(now.year, month, day, now)
+    ends_it = _LAST.search(match.string[: match.start()])
+    if window and window.since and window.until and (window.until if ends_it else window.since) <= now:
+        return window
+    return _span(now.year - 1, month, day, now)
+
+
+def _bare_year(match: re.Match[str], now: datetime | None) -> Window | None:
+    """A year alone, where the word before it says that it is one, and no count of anything."""
+    return _year(int(match["year"]), now) if _LEADS.search(match.string[: match.start()]) else None
 
 
 def _is_month(match: re.Match[str]) -> bool:
-    """Whether "may" is the month here: written large inside a sentence, or beside a day, a year or "in", "last"…"""
-    if match["month"][0].isupper() and match.start("month") > 0:
+    """Whether "may" is the month here: beside a day, a year or "in", "last"; or written large inside a sentence."""
+    parts = match.groupdict()
+    if parts.get("day") or parts.get("year") or _LEADS.search(match.string[: match.start()]):
         return True
-    return bool(match.groupdict().get("day") or match.groupdict().get("year") or match.groupdict().get("led"))
+    return match["month"][0].isupper() and match.start("month") > 0
 
 
 def _span(year: int, month: int, day: int | None, now: datetime | None) -> Window | None:
     zone = now.tzinfo if now else UTC
     if day is not None:
-        if day > monthrange(year, month)[1]:
+        if not 1 <= day <= monthrange(year, month)[1]:
             return None
         begin = datetime(year, month, day, tzinfo=zone)
         return Window(since=begin, until=begin + timedelta(days=1))
@@ -143,8 +153,9 @@ def _season(match: re.Match[str], now: datetime | None) -> Window | None:
     zone = now.tzinfo if now else UTC
     year = int(match["year"]) if match["year"] else now.year if now else 0
     begin = datetime(year, first, 1, tzinfo=zone)
-    if not match["year"] and now is not None and begin > now:
-        begin = datetime(year - 1, first, 1, tzinfo=zone)
+    if not match["year"] and now is not None:
+        over = _months_on(begin, 3) if match["which"].lower() == "last" else begin
+        begin = begin if over <= now else begin.replace(year=year - 1)
     return Window(since=begin, until=_months_on(begin, 3))
 
 
@@ -179,7 +190,7 @@ def _named(match: re.Match[str], now: datetime | None) -> Window | None:
     back = 1 if which in ("last", "previous") else 0
     if name in ("yesterday", "night"):
         return Window(since=today - day, until=today)
-    if name in ("today", "tonight", "this morning"):
+    if name in ("today", "tonight"):
         return Window(since=today, until=today + day)
     if name in _DAYS:
         begin = today - day * ((today.weekday() - _DAYS.index(name) - 1) % 7 + 1)
@@ -203,8 +214,8 @@ def _months_on(first: datetime, months: int) -> datetime:
     return first.replace(year=count // 12, month=count % 12 + 1)
 
 
-def _month_number(name: str | None) -> int | None:
-    return next((at for at, each in enumerate(_MONTHS, 1) if name and each.startswith(name.lower()[:3])), None)
+def _month_number(name: str) -> int:
+    return next(at for at, each in enumerate(_MONTHS, 1) if each.startswith(name.lower()[:3]))
 
 
 def _count(words: str) -> int:
@@ -216,33 +227,29 @@ def _count(words: str) -> int:
     )
 
 
-_ISO = r"\b(?P<year>(?:19|20)\d\d)-(?P<iso>0[1-9]|1[0-2])-(?P<day>[0-3]\d)\b"
-
-
 def _iso(match: re.Match[str], now: datetime | None) -> Window | None:
     return _span(int(match["year"]), int(match["iso"]), int(match["day"]), now)
 
 
+_SEASON = "(?P<season>spring|summer|autumn|fall|winter)"
+_WHOLE_MONTH = "(?P<month>" + "|".join(_MONTHS) + ")"
+
 _READINGS = tuple(
     (re.compile(pattern, re.IGNORECASE), read)
     for pattern, read in (
-        (_ISO, _iso),
+        (r"\b(?P<year>(?:19|20)\d\d)-(?P<iso>0[1-9]|1[0-2])-(?P<day>[0-3]\d)\b", _iso),
         (rf"\b{_DAY}\s+(?:of\s+)?{_MONTH}\b\.?(?:,?\s+{_YEAR})?", _date),
         (rf"\b{_MONTH}\b\.?\s+{_DAY}\b(?:,?\s+{_YEAR})?", _date),
-        (rf"\b(?:(?P<led>in|last|since|until|during|before|after|of|this)\s+)?{_MONTH}\b\.?(?:,?\s+(?:of\s+)?{_YEAR})?", _date),
-        (r"\b(?:(?:last|this|in|the|of)\s+)*(?P<season>spring|summer|autumn|fall|winter)(?:\s+of)?(?:\s+(?P<year>(?:19|20)\d\d))\b", _season),
-        (r"\b(?:last|this)\s+(?P<season>spring|summer|autumn|fall|winter)(?P<year>)\b", _season),
+        (rf"\b{_MONTH}\b\.?,?\s+(?:of\s+)?{_YEAR}", _date),
+        (rf"\b{_WHOLE_MONTH}\b(?P<year>)", _date),
+        (rf"\b(?P<which>){_SEASON}\s+(?:of\s+)?{_YEAR}\b", _season),
+        (rf"\b(?P<which>last|this)\s+{_SEASON}\b(?P<year>)", _season),
         (rf"\b{_COUNT}\s+{_UNIT}\s+ago\b", _ago),
         (rf"\b(?:last|past|previous)\s+{_COUNT}\s+{_UNIT}\b", _past),
         (r"\bpast\s+(?P<count>)(?P<unit>week|month|year)\b", _past),
         (r"\b(?P<which>)(?P<name>yesterday|today|tonight)\b", _named),
-        (r"\b(?P<which>last|previous|this)\s+(?P<name>week(?:end)?|month|year|night|" + "|".join(_DAYS) + r")\b", _named),
-        (rf"\b(?:in|since|during|before|after|of|until|year)\s+{_YEAR}\b", _date),
+        (rf"\b(?P<which>last|previous|this)\s+(?P<name>week(?:end)?|month|year|night|{'|'.join(_DAYS)})\b", _named),
+        (rf"\b{_YEAR}\b", _bare_year),
     )
-)  # fmt: skip
-
-
-def names_of_time() -> Iterator[str]:
-    """The words that name a time of their own: months and days of the week."""
-    yield from _MONTHS
-    yield from _DAYS
+)
+"""What a time is told in, the most exact first: letters that one of them has read are not read again."""

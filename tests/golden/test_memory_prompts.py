@@ -1,0 +1,32 @@
+"""What models are asked about memories, compared with files.
+
+`REGENERATE=1 pytest tests/golden` writes the files anew: read the difference.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ireneo.prompts import CLASSIFY, REFLECT
+
+FOLDER = Path(__file__).parent / "prompts"
+ASKED = {
+    "reflect": REFLECT.render(
+        episodes="[1] 2026-05-01 · tale: Anna was late in Porto.\n[2] 2026-05-08: Anna overslept in Porto.",
+        known="- Anna lives in Lisbon.",
+    ),
+    "classify": CLASSIFY.render(text="Anna moved to Porto in May."),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_the_prompt_is_the_file(name: str) -> None:
+    prompt = ASKED[name]
+    file = FOLDER / f"{name}.txt"
+    text = f"{prompt.name}, at most {prompt.max_tokens} tokens\n\n{prompt.system}\n\n=====\n\n{prompt.user}\n"
+    if os.environ.get("REGENERATE"):
+        file.write_text(text, "utf-8")
+    assert file.read_text("utf-8") == text

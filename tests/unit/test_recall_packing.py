@@ -1,0 +1,51 @@
+"""What becomes of a ranking: fused, freed of repeats, packed."""
+
+from __future__ import annotations
+
+import pytest
+
+from ireneo.memories.recall.diversify import likeness, repeats_last
+from ireneo.memories.recall.fuse import by_key, fuse, verbatim_first
+from ireneo.memories.recall.pack import pack
+from ireneo.memories.recall.words import terms
+
+
+def test_what_several_rankings_place_well_comes_first() -> None:
+    assert [item for item, _ in fuse([["a", "b", "c"], ["d", "b", "e"]])] == ["b", "a", "d", "c", "e"]
+
+
+def test_one_ranking_is_kept_as_it_is() -> None:
+    assert [item for item, _ in fuse([["c", "a", "b"]])] == ["c", "a", "b"]
+    assert fuse([]) == ()
+
+
+def test_a_weight_counts_a_ranking_more() -> None:
+    assert next(iter(fuse([["a"], ["b"]], [1.0, 1.1])))[0] == "b"
+    with pytest.raises(ValueError, match="as many weights"):
+        fuse([["a"], ["b"]], [1.0])
+
+
+def test_a_message_goes_before_what_was_extracted_from_it() -> None:
+    sources = {"fact": ["m2", "m9"], "other": ["m1"]}
+    assert verbatim_first(["fact", "m1", "m2", "other"], sources) == ("m2", "fact", "m1", "other")
+
+
+def test_the_first_of_each_session() -> None:
+    assert by_key(["a1", "b1", "a2", "c1"], lambda item: item[0]) == ("a1", "b1", "c1")
+
+
+def test_repeats_step_back_and_stay() -> None:
+    texts = ["The kiln broke on Monday morning", "the kiln broke Monday, morning!", "Yes", "Yes", "The oven is new"]
+    assert repeats_last(texts, terms) == (texts[0], "Yes", "Yes", texts[4], texts[1])
+
+
+def test_likeness_is_a_share() -> None:
+    assert likeness(frozenset("abc"), frozenset("bcd")) == 0.5
+    assert likeness(frozenset(), frozenset()) == 0.0
+
+
+def test_packing_passes_over_what_is_too_large() -> None:
+    assert pack(["aaaa", "bbbbbbbbb", "cc", "d"], len, 7) == ("aaaa", "cc", "d")
+    assert pack(["a"], len, 0) == ()
+    with pytest.raises(ValueError, match="0 or more"):
+        pack(["a"], lambda _: -1, 7)
