@@ -3,12 +3,16 @@
 from ireneo.types import Recalled
 """
 
+from ireneo.engine.exchange import Exported, MemoriesImported, MemoryFault, MemoryFile
+from ireneo.engine.fading import Fading
+from ireneo.engine.forget import Forgotten, Receipt
 from ireneo.engine.reflect import Reflected
 from ireneo.engine.remember import Remembered
 from ireneo.engine.scratchpad import Scratchpad
 from ireneo.memories.brief import Brief, BriefLine
 from ireneo.memories.facts import Fact
 from ireneo.memories.offered import Told
+from ireneo.memories.recall.recalled import Recalled, Recollection
 from ireneo.memories.record import Evidence, Kind, MemoryId, Period, Record, Source, State
 from ireneo.memories.scratchpad import Item, Pad
 
@@ -16,12 +20,21 @@ __all__ = [
     "Brief",
     "BriefLine",
     "Evidence",
+    "Exported",
     "Fact",
+    "Fading",
+    "Forgotten",
     "Item",
     "Kind",
+    "MemoriesImported",
+    "MemoryFault",
+    "MemoryFile",
     "MemoryId",
     "Pad",
     "Period",
+    "Recalled",
+    "Receipt",
+    "Recollection",
     "Record",
     "Reflected",
     "Remembered",

@@ -22,9 +22,10 @@ MAY_IMPORT = {
     "adapters": DOMAIN | {"ports"},
     "testing": DOMAIN | {"ports"},
     "wiring": DOMAIN | {"prompts", "ports", "engine", "adapters"},
-    "faces": frozenset({"", "ports", "testing"}),
+    "faces": frozenset({"", "types", "ports", "testing"}),
     "errors": frozenset(),
     "__init__": DOMAIN | {"ports", "engine", "wiring"},
+    "types": DOMAIN | {"ports", "engine", "wiring"},
     "__main__": frozenset({"", "faces"}),
 }
 # fmt: off

@@ -5,6 +5,15 @@ from __future__ import annotations
 import inspect
 
 import ireneo
+import ireneo.types
+
+# fmt: off
+TYPES = [
+    "Brief", "BriefLine", "Evidence", "Exported", "Fact", "Fading", "Forgotten", "Item", "Kind", "MemoriesImported",
+    "MemoryFault", "MemoryFile", "MemoryId", "Pad", "Period", "Recalled", "Receipt", "Recollection", "Record",
+    "Reflected", "Remembered", "Scratchpad", "Source", "State", "Told",
+]
+# fmt: on
 
 
 def test_the_page_is_sorted_and_short() -> None:
@@ -35,3 +44,9 @@ def test_what_is_on_the_page_says_what_it_is_for() -> None:
         and not inspect.getdoc(getattr(ireneo, name))
     ]
     assert not speechless, "\n".join(speechless)
+
+
+def test_the_names_for_annotations_are_these() -> None:
+    assert ireneo.types.__all__ == sorted(ireneo.types.__all__) == TYPES
+    assert not set(TYPES) & set(ireneo.__all__)
+    assert all(hasattr(ireneo.types, name) for name in TYPES)

@@ -31,9 +31,13 @@ HEADER = (
 )
 RULES = "[PINNED] Constraints that stand, word for word:\n- Never force the lock.\n- Keep it small. · m_abcdefg"
 DOUBTED = "[SUMMARIZED] 2 calls · open with s_y · (disputed): It was never run.\n## Status\nCOMPLETE — it held."
+TOLD = "[STORY] 20 messages · open with s_x\nMara lit the lamp, and the ferry left."
+UNTOLD = "[STORY] 6 messages that are not summarised yet · open with m_bbbbbbb to m_ccccccc"
 NOTE = "[PINNED] Constraints that stand, word for word:\n- No sleeping in tests."
 VIEW = (
     ("pins", None, 0, 0, 40, RULES, [("user", 1)] * 2),
+    ("summary", "story", 2, 20, 90, TOLD, [("user", 1), ("assistant", 1)]),
+    ("waiting", "story", 0, 6, 24, UNTOLD, [("user", 1)] * 2),
     ("summary", "goal", 2, 12, 310, HEADER, [("user", 1), ("assistant", 3)]),
     ("message", None, 0, 1, 22, "Does the lock hold under load?", [("user", 4)] * 2),
     (
@@ -132,10 +136,23 @@ def test_colours_stand_for_letters() -> None:
 
 def test_a_row_stands_for_what_belongs_together() -> None:
     context, ends = made()
-    assert [first for first, _ in ends_of(context.view)] == [0, 0, 12, 13, 19, 21, 22, 23, 24, 25, 25, 25]
+    assert [first for first, _ in ends_of(context.view)] == [0, 0, 20, 26, 38, 39, 45, 47, 48, 49, 50, 51, 51, 51]
     names = [part.tier.name for part in parts_of(context, ends)]
     assert names == [
-        *("pinned", "goal batch", "user", "turn block", "disputed", "user", "kept", "masked", "live", "user"),
+        *(
+            "pinned",
+            "story",
+            "not summarised",
+            "goal batch",
+            "user",
+            "turn block",
+            "disputed",
+            "user",
+            "kept",
+            "masked",
+            "live",
+            "user",
+        ),
         *("pinned", "pinned"),
     ]
 

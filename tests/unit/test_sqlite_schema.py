@@ -13,7 +13,7 @@ from ireneo.adapters.sqlite.migrate import APPLICATION_ID, load_migrations
 from ireneo.adapters.sqlite.queries import SQL, parse_queries
 
 PACKAGE = files("ireneo.adapters.sqlite")
-OF_ALL_SPACES = ("connection.sql", "faults.sql")
+OF_ALL_SPACES = ("connection.sql", "faults.sql", "scrub.sql")
 """The queries on the file itself, and those that look for what is wrong with it: they read all of it, once."""
 OF_SPACES = ("sessions", "spending", "spaces", "authors", "memories", "memory_sources", "pads", "vector_sets")
 """The tables whose rows belong to a space, and not to one of its sessions."""
@@ -54,7 +54,7 @@ def test_a_space_or_its_session_leads_every_key(migrated: apsw.Connection) -> No
     assert "messages" in tables
     # An index of words has tables of its own, in which a term begins with the number of its space.
     of_words = {table for table in tables if "_words" in table}
-    for table in set(tables) - of_words - {"migrations", "sqlite_sequence"}:
+    for table in set(tables) - of_words - {"migrations", "scrubs", "sqlite_sequence"}:
         keys = [
             [column for (column,) in migrated.execute("SELECT name FROM pragma_index_info(?) ORDER BY seqno", (index,))]
             for (index,) in migrated.execute("SELECT name FROM pragma_index_list(?)", (table,))
@@ -73,11 +73,12 @@ def test_no_query_scans_a_table(migrated: apsw.Connection) -> None:
         plan = [row[3] for row in migrated.execute(f"EXPLAIN QUERY PLAN {query}", bindings)]
         # A virtual table is an index of words, which is asked for a term or a row, or a list that was handed in.
         scans = {step.split()[1] for step in plan if step.startswith("SCAN") and "VIRTUAL TABLE INDEX" not in step}
-        # The migrations are a handful; `stretch`, `needed` and `family` are walks, a `tip` is a segment's last row, and
-        # what is `cited` was looked up.
+        # Migrations and marks of erasures are a handful; `stretch`, `needed` and `family` are walks, a `tip` is a
+        # segment's last row, and what is `cited` was looked up.
         walks = {"stretch", "needed", "family", "tip", "cited"}
         walks |= {"sessions"} if name == "list_all_sessions" else {"spaces"} if name == "list_all_spaces" else set()
-        assert scans <= walks | {"migrations", "sqlite_master", "pragma_application_id", "CONSTANT", "w"}, (name, plan)
+        handful = {"migrations", "scrubs", "sqlite_master", "pragma_application_id", "CONSTANT", "w"}
+        assert scans <= walks | handful, (name, plan)
 
 
 def test_every_query_but_those_on_the_file_names_a_session_or_a_space() -> None:

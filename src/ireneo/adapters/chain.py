@@ -53,5 +53,12 @@ def check_branches(key: SessionKey, *, is_empty: bool, has_branch: bool) -> None
         raise BadInput(f"Session {key.session!r} has no branch; fork or rewind one first.")
 
 
+def check_erased(messages: Sequence[Message]) -> None:
+    """Raise BadInput unless each message is what is left of an erased one."""
+    for message in messages:
+        if not message.erased:
+            raise BadInput(f"Message {message.id} is not marked as erased; hand in what `ireneo.log.erased` leaves.")
+
+
 def _comparable(at: datetime) -> datetime:
     return at if at.tzinfo is not None else at.replace(tzinfo=UTC)

@@ -29,7 +29,7 @@ from ireneo.context.terms import Terms
 from ireneo.context.view import Shown
 from ireneo.engine.compact import TRIES, check_budget, narrower
 from ireneo.engine.encode import Context, encode, excess, make_context
-from ireneo.engine.keep import keep
+from ireneo.engine.keep import keep, was_erased
 from ireneo.engine.known import known_row
 from ireneo.engine.padding import Padding, room_for
 from ireneo.engine.texts import best_texts
@@ -57,6 +57,7 @@ class ComposedCache:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[SessionKey, str, Mark], Composed] = OrderedDict()
+        self._erased = 0
 
     def get(self, key: SessionKey, kind: str, mark: Mark) -> Composed | None:
         """The context of a mark, if it is at hand; `kind` tells apart what is cut and shown otherwise."""
@@ -64,6 +65,12 @@ class ComposedCache:
         if found is not None:
             self._kept.move_to_end((key, kind, mark))
         return found
+
+    def renew(self, erased: int) -> None:
+        """Let go of everything where more messages are erased than when it was kept: it may show them."""
+        if erased != self._erased:
+            self._kept.clear()
+            self._erased = erased
 
     def put(self, key: SessionKey, kind: str, mark: Mark, composed: Composed) -> None:
         """Keep the context of a mark."""
@@ -92,6 +99,8 @@ async def context(
         head = await tx.log.head(key, branch)
         if head is None:
             return make_context(budget, 0, chat, chat.encode(()), (), count)
+        erased = await tx.erasure.count(key)
+        cached.composed.renew(erased)
         terms = replace(terms, notes=tuple(await tx.annotations.on_path(key, head.id)), thinking=chat.thinking)
         driver = Driver(tx, key, head, terms, voice, cached.composed)
         mark = await driver.mark(budget)
@@ -106,15 +115,15 @@ async def context(
                 break
             target = narrower(target, assembled.composed, over, left)
         before = head.total_tokens
-    await _keep(store, key, terms.policy.family, budget, driver.made, assembled.mark, mark)
+    await _keep(store, key, terms.policy.family, budget, driver.made, assembled.mark, mark, erased)
     return replace(make_context(budget, before, chat, payload, shown, count), explained=assembled.why)
 
 
-async def keep_made(store: Store, key: SessionKey, made: Sequence[Summary]) -> None:
-    """Store summaries that were written on the way."""
+async def keep_made(store: Store, key: SessionKey, made: Sequence[Summary], erased: int) -> None:
+    """Store summaries that were written on the way, from a session of which so many messages were erased."""
     if made:
         async with store.write() as tx:
-            await keep(tx, key, made)
+            await keep(tx, key, made, erased)
 
 
 async def _keep(
@@ -125,12 +134,15 @@ async def _keep(
     made: Sequence[Summary],
     mark: Mark | None,
     old: Mark | None,
+    erased: int,
 ) -> None:
     if not made and (mark is None or mark == old):
         return
     async with store.write() as tx:
+        if await was_erased(tx, key, erased):
+            return
         if made:
-            await keep(tx, key, made)
+            await keep(tx, key, made, erased)
         # Its head may have been pruned since it was read: then there is nothing to come back to.
         if mark is not None and mark != old and await tx.log.find(key, [mark.at]):
             rebuild = Rebuild(

@@ -13,6 +13,16 @@ from ireneo.engine import scratchpad as scratchpads
 from ireneo.engine.brief import BUDGET, Cue
 from ireneo.engine.doctor.examine import examine
 from ireneo.engine.doctor.finding import Finding
+from ireneo.engine.exchange import (
+    Exported,
+    FileFormat,
+    MemoriesImported,
+    MemoryFile,
+    export_memories,
+    import_memories,
+)
+from ireneo.engine.fading import Fading, archive, fading, restore
+from ireneo.engine.forget import Receipt, forget
 from ireneo.engine.history import history
 from ireneo.engine.imports import Imported, import_session
 from ireneo.engine.joined import JoinedImport
@@ -31,10 +41,11 @@ from ireneo.errors import SessionNotFound
 from ireneo.formats.logs.format import LogFormat, StraightFormat
 from ireneo.log.branch import MAIN, SessionKey
 from ireneo.memories.brief import Brief
+from ireneo.memories.exchange.recognised import recognised
 from ireneo.memories.facts import Fact
 from ireneo.memories.offered import Told
 from ireneo.memories.recall.recalled import Recollection
-from ireneo.memories.record import Kind, Record
+from ireneo.memories.record import Kind, MemoryId, Record
 from ireneo.memories.scratchpad import Pad
 from ireneo.ports.store import SessionInfo
 
@@ -90,6 +101,29 @@ class Memory:
         BadInput is raised where the session has gone on otherwise.
         """
         return JoinedImport(self._store, SessionKey(self.space, session), self._means.count, only_adds=only_adds)
+
+    async def export_memories(
+        self, to: FileFormat = "markdown", *, there: Callable[[str], bytes | None] = lambda path: None
+    ) -> AsyncIterator[Exported]:
+        """Give every memory as a file: one Markdown file each, or, as ``"jsonl"``, one file with a line for each.
+
+        `there` gives what stands under a path already: what was edited there and not imported yet is told as such.
+        """
+        async for each in export_memories(self._means, self.space, to, there):
+            yield each
+
+    async def import_memories(self, files: Iterable[MemoryFile]) -> MemoriesImported:
+        """Store the memories in files that `export_memories` gave, or that were written or edited by hand.
+
+        The same file twice changes nothing. Edited words are their user's, and take the place of those before. What
+        can't be read is told, with its line, and the rest is stored.
+        """
+        return await import_memories(self._means, self.space, files)
+
+    @staticmethod
+    def reads_memories(sample: bytes) -> bool:
+        """Whether a file that begins with `sample` holds memories, and is no log."""
+        return bool(recognised(sample))
 
     async def work(
         self,
@@ -168,26 +202,6 @@ class Memory:
         now = self._means.clock.now()
         return await examine(self._store, self.space, now, mend=mend, quick=quick, told=told)
 
-    async def recall(
-        self,
-        text: str,
-        *,
-        kind: Kind | None = None,
-        limit: int = 10,
-        budget: int | None = None,
-        at: datetime | None = None,
-        session: str | None = None,
-        explain: bool = False,
-    ) -> Recollection:
-        """What answers the question `text`, best first: at most `limit` messages and memories.
-
-        With `kind` only memories of that kind, with `session` only what comes from there, with `at` what was the case
-        then and what was said by then. `budget` is what the texts may cost together, in tokens. `explain` gives the
-        parts of each score. Raises BadInput for an empty question, a kind or limit that there is not, and a naive time.
-        """
-        asked = Asked(text=text, kind=kind, limit=limit, budget=budget, at=at, session=session, explain=explain)
-        return await recall(self._means, self.space, self._held, asked)
-
     def scratchpad(self, task: str) -> Scratchpad:
         """The scratchpad of a task: the contexts of the session called `task` show it. Raises BadInput for no name."""
         return Scratchpad(self._means, self.space, task)
@@ -214,6 +228,72 @@ class Memory:
         """
         cue = Cue(goal=goal, task_type=task_type, situation=situation, about_to=about_to)
         return await briefs.brief(self._means, self.space, cue, task, budget)
+
+    async def recall(
+        self,
+        text: str,
+        *,
+        kind: Kind | None = None,
+        limit: int = 10,
+        budget: int | None = None,
+        at: datetime | None = None,
+        session: str | None = None,
+        explain: bool = False,
+    ) -> Recollection:
+        """What answers the question `text`, best first: at most `limit` messages and memories.
+
+        With `kind` only memories of that kind, with `session` only what comes from there, with `at` what was the case
+        then and what was said by then. `budget` is what the texts may cost together, in tokens. `explain` gives the
+        parts of each score. Raises BadInput for an empty question, a kind or limit that there is not, and a naive time.
+        """
+        asked = Asked(text=text, kind=kind, limit=limit, budget=budget, at=at, session=session, explain=explain)
+        return await recall(self._means, self.space, self._held, asked)
+
+    async def fading(self, limit: int = 20) -> Sequence[Fading]:
+        """The memories that would be put away next, the least retained first, and why."""
+        return await fading(self._means, self.space, limit)
+
+    async def archive(self, keep: int) -> Sequence[MemoryId]:
+        """Put the least retained memories away until `keep` are left in use; pinned ones never; returns which.
+
+        They are not recalled any more; `restore` takes them out again.
+        """
+        return await archive(self._means, self.space, keep)
+
+    async def restore(self, ids: Sequence[str]) -> Sequence[Record]:
+        """Take memories out again that were put away. Raises NotFound."""
+        return await restore(self._means, self.space, ids)
+
+    async def forget(
+        self,
+        *,
+        subject: str | None = None,
+        message: str | None = None,
+        session: str | None = None,
+        memory: str | None = None,
+        everything: str | None = None,
+        preview: bool = False,
+    ) -> Receipt:
+        """Erase a message, a session, a memory or all that names a subject, with what was derived from it alone.
+
+        `everything` erases the space; give its name, so that nobody does it by chance. Summaries are taken out and
+        made again without what is erased; memories lose that source, or go; indexes and vectors as well; and then no
+        byte of the store has it any more (`Receipt.complete`; where not, its note says what is left to do). An erased
+        message leaves its place, so that all that follow stay as they are; stored again it stays erased.
+
+        With `preview` nothing is done, and the receipt says what would be. Raises BadInput unless exactly one thing is
+        named, NotFound where it is not there.
+        """
+        return await forget(
+            self._means,
+            self.space,
+            subject=subject,
+            message=message,
+            session=session,
+            memory=memory,
+            everything=everything,
+            preview=preview,
+        )
 
     async def close(self) -> None:
         """Let go of the store."""

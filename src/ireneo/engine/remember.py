@@ -60,13 +60,17 @@ async def remember_all(means: Means, space: str, texts: Iterable[tuple[str, Told
         return await settle_offers(tx, space, offers)
 
 
-async def settle_offers(tx: Transaction, space: str, offers: Iterable[Offer]) -> list[Remembered]:
+async def settle_offers(
+    tx: Transaction, space: str, offers: Iterable[Offer], *, judged: bool = False
+) -> list[Remembered]:
     """Settle offers one after the other and store what comes of them: the one way by which memories are written.
 
     `tx` is an open write transaction: since nobody else writes meanwhile, an offer that several make at once is added
-    by the first and known to the others. Raises BadInput where a source is not stored.
+    by the first and known to the others. Raises BadInput where a source is not stored. With `judged` they are evidence
+    that a memory had already, here or elsewhere: its sources may be missing, and what it says again is no echo.
     """
-    return [await _settle(tx, space, offer) for offer in offers]
+    settle = _reconcile if judged else _settle
+    return [await settle(tx, space, offer) for offer in offers]
 
 
 async def used(means: Means, space: str, ids: Sequence[str], *, helped: bool | None = None) -> list[Record]:
@@ -118,6 +122,12 @@ async def _settle(tx: Transaction, space: str, offer: Offer) -> Remembered:
         if held is not None and not offer.against:
             reason = "It reads as a memory that is held already: it was recalled, and is no new evidence."
             return Remembered(did="ignored", reason=reason, record=held)
+    return await _reconcile(tx, space, offer)
+
+
+async def _reconcile(tx: Transaction, space: str, offer: Offer) -> Remembered:
+    row = KINDS[offer.kind]
+    known = await tx.memories.of_key(space, row.name, row.key(offer))
     done = reconcile(offer, known)
     if not done.stored:
         return Remembered(did=done.did, reason=done.reason, record=done.record)

@@ -17,12 +17,13 @@ from ireneo.context.summary import Level, Summary
 from ireneo.context.terms import Terms
 from ireneo.engine.compact import check_budget
 from ireneo.engine.context import ComposedCache, Driver, keep_made
+from ireneo.engine.keep import was_erased
 from ireneo.engine.models import Models
 from ireneo.engine.texts import best_texts, text_id
 from ireneo.engine.writing.asked import Verdict, Written
 from ireneo.engine.writing.sources import Sources
 from ireneo.engine.writing.write import Job, write
-from ireneo.errors import BadReply, ModelError, ModelRefused
+from ireneo.errors import BadReply, IreneoError, ModelError, ModelRefused, Overtaken
 from ireneo.log.branch import SessionKey
 from ireneo.ports.llm import LanguageModel
 from ireneo.ports.store import Store, Transaction
@@ -62,6 +63,8 @@ async def summarise(
     A model that fails changes nothing: the offline text is shown as before. The first failure is logged as a warning,
     and where the model can't be reached, or a limit is reached, the rest is left for another time.
     """
+    async with store.read() as tx:
+        erased = await tx.erasure.count(key)
     due = await due_summaries(store, key, branch, terms, voice)
     in_a_row, warned = 0, False
     for summary in due:
@@ -71,9 +74,14 @@ async def summarise(
         try:
             written = await ask_one(store, key, summary, terms, voice, model)
             async with store.write() as tx:
+                if await was_erased(tx, key, erased):
+                    raise Overtaken("Messages were erased while it was written; summarise again.")
                 await tx.summaries.put(key, [written.text])
             in_a_row = 0
             yield told(written, summary)
+        except Overtaken as error:
+            yield _failed(summary, error)
+            return
         except ModelError as error:
             in_a_row += 1
             patient = isinstance(error, (BadReply, ModelRefused)) and in_a_row < FAILURES_IN_A_ROW
@@ -92,6 +100,7 @@ async def due_summaries(store: Store, key: SessionKey, branch: str, terms: Terms
         head = await tx.log.head(key, branch)
         if head is None:
             return []
+        erased = await tx.erasure.count(key)
         terms = replace(terms, notes=tuple(await tx.annotations.on_path(key, head.id)))
         driver = Driver(tx, key, head, terms, voice, ComposedCache())
         mark = await driver.mark(terms.budget)
@@ -103,7 +112,7 @@ async def due_summaries(store: Store, key: SessionKey, branch: str, terms: Terms
             if not summary.family.endswith("/open")
             and not await tx.summaries.get(key, [text_id(summary, _disputes(terms, summary), voice)])
         ]
-    await keep_made(store, key, driver.made)
+    await keep_made(store, key, driver.made, erased)
     return due
 
 
@@ -158,7 +167,7 @@ def _disputes(terms: Terms, summary: Summary) -> Sequence[str]:
     return [note.id for note in terms.disputes.get(summary.stretch, ())]
 
 
-def _failed(summary: Summary, error: ModelError) -> Summarised:
+def _failed(summary: Summary, error: IreneoError) -> Summarised:
     return Summarised(
         id=summary.id,
         level=summary.level,

@@ -160,6 +160,8 @@ class Message(Struct, frozen=True, kw_only=True):
     total_tokens: int
     """What the path up to and including it costs, thinking left out."""
     draft: Draft
+    erased: bool = False
+    """What it said was forgotten for good; only its place is left, and its id is no longer the hash of its parts."""
 
     @property
     def role(self) -> Role:

@@ -27,6 +27,7 @@ from ireneo.context.summary import Summary, SummaryId
 from ireneo.log.annotation import Annotation
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Draft, Message, MessageId
+from ireneo.ports.erasure import ErasurePort, Scrubbed
 from ireneo.ports.leases import LeasesPort
 from ireneo.ports.memories import MemoriesPort, PadsPort
 from ireneo.ports.search import SearchPort, WordsPort
@@ -249,6 +250,10 @@ class Transaction(Protocol):
     def upkeep(self) -> UpkeepPort:
         """What keeps the store sound."""
 
+    @property
+    def erasure(self) -> ErasurePort:
+        """What takes content out for good."""
+
 
 class Store(Protocol):
     """A place that keeps everything."""
@@ -258,6 +263,14 @@ class Store(Protocol):
 
     def write(self) -> AbstractAsyncContextManager[Transaction]:
         """One transaction, alone among writers."""
+
+    async def scrub(self, *, look: bool = False) -> Scrubbed:
+        """Overwrite whatever erasures have left behind in bytes that no transaction sees; outside of any transaction.
+
+        It does nothing where nothing was erased since the last one that was complete. It waits a bounded time for
+        readers who still see what was; where they stay it is not complete, and is to be called again. With `look` it
+        only says whether there is anything to do.
+        """
 
     async def close(self) -> None:
         """Let go of the file or the connections; may be called twice. A transaction that is open may still end."""

@@ -52,6 +52,7 @@ class House:
 
     def __init__(self, kind: str, folder: Path, stack: AsyncExitStack) -> None:
         self.kind = kind
+        self.folder = folder
         self._path = folder / "memory.db"
         self._stack = stack
         self._shared = InMemoryStore()

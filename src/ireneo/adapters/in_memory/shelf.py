@@ -97,6 +97,33 @@ class Shelf:
         before = self._spent.get((key, day), Spent())
         self._spent[key, day] = Spent(calls=before.calls + spent.calls, tokens=before.tokens + spent.tokens)
 
+    def unname(self, key: SessionKey) -> None:
+        """Let what a session spent count on for its space, on account of none."""
+        self._check(writes=True)
+        for each, day in [place for place in self._spent if place[0] == key and key.session]:
+            self.spend(SessionKey(key.space, ""), day, self._spent.pop((each, day)))
+
+    def drop(self, key: SessionKey) -> bool:
+        """Take a session out; says whether it was there."""
+        self._check(writes=True)
+        self._own.discard(key)
+        return self._trees.pop(key, None) is not None
+
+    def drop_space(self, space: str) -> int:
+        """Take out every session of a space, what it learned and what it spent; says how many sessions there were."""
+        self._check(writes=True)
+        keys = [tree.key for tree in self.space(space)]
+        for key in keys:
+            self.drop(key)
+        self._spent = {place: spent for place, spent in self._spent.items() if place[0].space != space}
+        self._kept.pop(space, None)
+        self._own_kept.discard(space)
+        return len(keys)
+
+    def check_writes(self) -> None:
+        """Raise StoreError unless this transaction is open and writes."""
+        self._check(writes=True)
+
     def kept(self, space: str) -> Kept:
         """What a space has learned, to read."""
         self._check()

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from msgspec import Struct
 
 from ireneo.adapters.in_memory.derived import MemoryAnnotations, MemoryRebuilds, MemorySummaries
+from ireneo.adapters.in_memory.erasure import MemoryErasure
 from ireneo.adapters.in_memory.leases import MemoryLeases
 from ireneo.adapters.in_memory.log import MemoryLog
 from ireneo.adapters.in_memory.memories import MemoryMemories, MemoryPads
@@ -19,6 +20,7 @@ from ireneo.adapters.in_memory.vectors import MemoryVectors, settle
 from ireneo.adapters.pool import Pool
 from ireneo.errors import StoreError
 from ireneo.log.branch import Head, SessionKey
+from ireneo.ports.erasure import Scrubbed
 from ireneo.ports.store import SessionInfo
 
 
@@ -63,6 +65,7 @@ class MemoryTransaction(Struct, frozen=True, kw_only=True):
     search: MemorySearch
     words: MemoryWords
     upkeep: MemoryUpkeep
+    erasure: MemoryErasure
 
 
 class InMemoryStore:
@@ -102,6 +105,10 @@ class InMemoryStore:
             shelf.shut()
             self._writers.give(seat)
 
+    async def scrub(self, *, look: bool = False) -> Scrubbed:
+        """Nothing is left to overwrite."""
+        return Scrubbed(complete=True)
+
     async def close(self) -> None:
         """Take no more calls."""
         self._closed = True
@@ -123,4 +130,5 @@ def _over(shelf: Shelf) -> MemoryTransaction:
         search=MemorySearch(shelf),
         words=MemoryWords(shelf),
         upkeep=MemoryUpkeep(shelf),
+        erasure=MemoryErasure(shelf),
     )

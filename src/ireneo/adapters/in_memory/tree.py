@@ -81,6 +81,12 @@ class Tree:
             self.documents[message.id] = Document(number=number, terms=frozenset(terms), length=len(terms))
             self.numbers[number] = message.id
 
+    def unindex(self, name: MessageId) -> None:
+        """Take a message out of the search."""
+        document = self.documents.pop(name, None)
+        if document is not None:
+            del self.numbers[document.number]
+
     def need(self, name: MessageId) -> Message:
         """Read a message. Raises MessageNotFound."""
         message = self.messages.get(name)

@@ -32,6 +32,7 @@ class MessageRow(Struct, frozen=True, array_like=True):
     source_id: str | None
     joined: int
     parts: str
+    erased: int = 0
 
 
 def to_row(session: int, segment: int, message: Message) -> Bindings:
@@ -77,6 +78,7 @@ def from_row(row: MessageRow, packed: bytes | None = None) -> Message:
             native=native,
             record=record,
         ),
+        erased=bool(row.erased),
     )
 
 

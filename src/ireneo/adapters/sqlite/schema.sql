@@ -55,11 +55,13 @@ CREATE TABLE messages (
     source_id       TEXT,
     joined          INTEGER NOT NULL,
     parts           TEXT NOT NULL,
+    erased          INTEGER NOT NULL DEFAULT 0, -- 1: what it said was forgotten, and only its place is left
     PRIMARY KEY (session, segment, position),
     UNIQUE (session, id)
 ) STRICT;
 
 CREATE INDEX messages_by_source ON messages (session, source_id) WHERE source_id IS NOT NULL;
+CREATE INDEX messages_erased ON messages (session) WHERE erased = 1;
 
 -- The provider's payload and the log's record of a message, as JSON under zlib; apart, since no context reads them.
 CREATE TABLE payloads (
@@ -311,3 +313,7 @@ WHEN OLD.document IS NOT NULL AND (
     DELETE FROM vectors WHERE document = OLD.document
     AND EXISTS (SELECT 1 FROM vector_sets WHERE key = vector_set AND shelf = 'memories');
 END;
+-- The erasures after which old pages may still lie in the file or its WAL: a row each, until the file is scrubbed.
+CREATE TABLE scrubs (
+    mark TEXT NOT NULL PRIMARY KEY
+) STRICT, WITHOUT ROWID;

@@ -15,6 +15,7 @@ from ireneo.adapters.pool import Pool
 from ireneo.adapters.sqlite.annotations import SqliteAnnotations
 from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.connection import Connection
+from ireneo.adapters.sqlite.erasure import SqliteErasure
 from ireneo.adapters.sqlite.leases import SqliteLeases
 from ireneo.adapters.sqlite.log import SqliteLog
 from ireneo.adapters.sqlite.memories import SqliteMemories
@@ -23,6 +24,7 @@ from ireneo.adapters.sqlite.pads import SqlitePads
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rebuilds import SqliteRebuilds
 from ireneo.adapters.sqlite.reindex import SqliteWords
+from ireneo.adapters.sqlite.scrub import WAIT_SECONDS, look_at_scrubs, scrub_file
 from ireneo.adapters.sqlite.search import SqliteSearch
 from ireneo.adapters.sqlite.sessions import SqliteSessions
 from ireneo.adapters.sqlite.spending import SqliteSpending
@@ -30,6 +32,7 @@ from ireneo.adapters.sqlite.summaries import SqliteSummaries
 from ireneo.adapters.sqlite.upkeep import SqliteUpkeep
 from ireneo.adapters.sqlite.vectors import SqliteVectors
 from ireneo.errors import BadInput
+from ireneo.ports.erasure import Scrubbed
 
 READERS = 4
 """Connections that read, each opened when the others are taken; what is more waits its turn."""
@@ -51,6 +54,7 @@ class SqliteTransaction(Struct, frozen=True, kw_only=True):
     search: SqliteSearch
     words: SqliteWords
     upkeep: SqliteUpkeep
+    erasure: SqliteErasure
 
 
 class SqliteStore:
@@ -68,6 +72,7 @@ class SqliteStore:
         readers = [Connection(path, busy_seconds, prepare_reader) for _ in range(READERS)]
         self._writers = Pool([writer], Connection.close_soon)
         self._readers = Pool(readers, Connection.close_soon)
+        self._to_scrub = partial(Connection, path, min(busy_seconds, WAIT_SECONDS), prepare)
 
     async def open(self) -> None:
         """Open the file now, and not with the first write, so that what is wrong with it shows."""
@@ -94,6 +99,22 @@ class SqliteStore:
             async with _through(connection, writes=True) as transaction:
                 yield transaction
             await connection.run(_commit)
+
+    async def scrub(self, *, look: bool = False) -> Scrubbed:
+        """Write the file anew and empty its WAL, where something was erased since that was done last.
+
+        It takes room for twice the file and the time to copy it; other writers wait meanwhile. The connection is one
+        of its own, since it waits for others less long.
+        """
+        if look:
+            async with self._lend(self._readers) as reader:
+                return await reader.run(look_at_scrubs)
+        async with self._lend(self._writers):
+            connection = self._to_scrub()
+            try:
+                return await connection.run(scrub_file)
+            finally:
+                await connection.close()
 
     async def close(self) -> None:
         """Let go of the file: idle connections now, one that a transaction is on as soon as that is over."""
@@ -129,6 +150,7 @@ async def _through(connection: Connection, *, writes: bool) -> AsyncIterator[Sql
             search=SqliteSearch(channel),
             words=SqliteWords(channel),
             upkeep=SqliteUpkeep(channel),
+            erasure=SqliteErasure(channel),
         )
     finally:
         channel.shut()

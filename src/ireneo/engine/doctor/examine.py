@@ -59,8 +59,20 @@ async def examine(store: Store, space: str, now: datetime, *, mend: bool, quick:
     if mend and any(each.finding.mended for each in found):
         async with store.read() as tx:
             left = list(await tx.upkeep.faults())
+    found += await _unscrubbed(store, mend=mend)
     of_store = [_of_store(each, mended=each not in left) for each in faults if not any(name in each for name in known)]
     return [*of_store, *of_words, *(each.finding for each in found)]
+
+
+async def _unscrubbed(store: Store, *, mend: bool) -> list[Found]:
+    """Whether an erasure was broken off, or a reader was in its way, before its bytes were overwritten."""
+    before = await store.scrub(look=True)
+    if before.complete:
+        return []
+    after = await store.scrub() if mend else before
+    advice = "Its bytes are overwritten now." if after.complete else after.note
+    text = "An erasure was not completed: bytes of what was forgotten may still stand in the file."
+    return [Found(finding=Finding(kind="fault", session="", text=text, advice=advice, mended=after.complete))]
 
 
 def _of_store(sentence: str, *, mended: bool) -> Finding:

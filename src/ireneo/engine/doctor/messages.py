@@ -75,6 +75,9 @@ def _fault_of(message: Message, position: int, before: MessageId | None) -> str:
     place = f"Message {short(message.id)} (number {position + 1:,})"
     if (before is not None and message.parent != before) or (position == 0) != (message.parent is None):
         return f"{place} says that it follows {message.parent or 'nothing'}, and {before or 'nothing'} is before it."
+    if message.erased:
+        # Its id tells of what it said, and that is gone.
+        return ""
     if message_id(message.parent, message.role, message.parts) != message.id:
         return f"{place} is not what was stored: its id is not the hash of what it says."
     return ""

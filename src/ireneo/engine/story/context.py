@@ -67,6 +67,8 @@ async def story_context(
         if head is None:
             return make_context(terms.budget, 0, chat, chat.encode(()), (), terms.count)
         notes = tuple(await tx.annotations.on_path(key, head.id))
+        erased = await tx.erasure.count(key)
+        cache.renew(erased)
         terms = replace(terms, notes=notes, thinking=chat.thinking, count=cache.count)
         path = StoryPath(StoredReading(tx, key, head, terms.policy), terms.policy, cache.recalled)
         pad = await pads.shown(tx, key.space, terms.budget, terms.count)
@@ -80,7 +82,7 @@ async def story_context(
     new = [*grown.made, *cache.unknown(passing)]
     if new:
         async with store.write() as tx:
-            await keep(tx, key, new)
+            await keep(tx, key, new, erased)
         cache.know(passing)
     return replace(made, behind=grown.behind)
 

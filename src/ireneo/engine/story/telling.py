@@ -32,11 +32,21 @@ class TellingCache:
         self._uncached = terms.count
         self._known = lru_cache(maxsize=COUNTED)(terms.count)
         self._billed = billed(self.count)
+        self._erased = 0
+        self._empty()
+
+    def _empty(self) -> None:
         self.recalled = Recalled()
         self._told: Kept[Sequence[str]] = Kept(TOLD)
         self._leaves: Kept[Summary] = Kept(OPEN)
         self._threads: Kept[tuple[tuple[Thread, ...], int]] = Kept(OPEN)
         self._stored: set[SummaryId] = set()
+
+    def renew(self, erased: int) -> None:
+        """Let go of everything where more messages are erased than when it was kept: it may tell of them."""
+        if erased != self._erased:
+            self._empty()
+            self._erased = erased
 
     def count(self, text: str) -> int:
         """Count the tokens of `text`."""

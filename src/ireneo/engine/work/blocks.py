@@ -31,6 +31,8 @@ class BlockWork:
         models = desk.models()
         if not texts or (models.for_task("turn") is None and models.for_task("goal") is None):
             return
+        async with desk.store.read() as tx:
+            desk.erased = await tx.erasure.count(desk.key)
         due = await due_summaries(desk.store, desk.key, desk.branch, self._terms, voice)
         async with desk.store.read() as tx:
             head = await tx.log.head(desk.key, desk.branch)

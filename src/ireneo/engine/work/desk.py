@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from msgspec.structs import replace
 
 from ireneo.context.summary import Summary, SummaryId
-from ireneo.engine.keep import is_pruned
+from ireneo.engine.keep import is_pruned, was_erased
 from ireneo.engine.leasing import Worker
 from ireneo.engine.means import Means
 from ireneo.engine.models import Models
@@ -37,6 +37,8 @@ class Desk:
         self.branch = branch
         self.waits = False
         """Whether something may be due that another worker is at, or was: then it is worth looking again soon."""
+        self.erased: int | None = None
+        """How many messages of the session had been erased when what is to be written was read; None: unknown."""
         self._at: tuple[Lease, SummaryId]
         """What is being written, and under which lease."""
 
@@ -97,6 +99,8 @@ class Desk:
             await self.worker.failed(lease, str(error))
             return replace(worked, reason=str(error))
         async with self.store.write() as tx:
+            if await was_erased(tx, self.key, self.erased):
+                raise Overtaken(f"Messages of session {self.key.session!r} were erased while it was written.")
             new = await tx.summaries.put(self.key, [written.text])
             await self.worker.done(tx, lease)
         worked = told_by(told(written, summary), worked)

@@ -67,7 +67,7 @@ class StoryWork:
                     return
                 grown = await self._grown(CHUNK)
                 async with self._store.write() as tx:
-                    await keep(tx, self._key, grown.made if grown else ())
+                    await keep(tx, self._key, grown.made if grown else (), self._desk.erased)
                     await self._desk.worker.done(tx, lease)
             if grown is None or not grown.made:
                 return
@@ -88,6 +88,7 @@ class StoryWork:
             head = await tx.log.head(self._key, self._desk.branch)
             if head is None:
                 return None
+            self._desk.erased = await tx.erasure.count(self._key)
             return await StoryPath(StoredReading(tx, self._key, head, self._policy), self._policy).grow(most)
 
     async def _due(self) -> tuple[DueTexts, Terms] | None:
@@ -96,6 +97,7 @@ class StoryWork:
             head = await tx.log.head(self._key, self._desk.branch)
             if head is None:
                 return None
+            self._desk.erased = await tx.erasure.count(self._key)
             terms = replace(terms, notes=tuple(await tx.annotations.on_path(self._key, head.id)))
             leases = await tx.leases.of_session(self._key)
             now = self._desk.means.clock.now()

@@ -30,4 +30,5 @@ def context_answer(context: ireneo.Context) -> dict[str, object]:
     if context.system is not None:
         answer["system"] = context.system
     answer |= {"view": context.view, "violations": context.violations, "pins": context.pins}
+    answer["behind"] = context.behind
     return answer if context.explained is None else answer | {"explained": context.explained}

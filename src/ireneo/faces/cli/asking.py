@@ -68,7 +68,9 @@ class Asking(Struct, frozen=True, kw_only=True):
     calls_per_day: Annotated[int, _limit(("--calls-per-day",), "requests for the space in a day")] = CALLS_PER_DAY
     tokens_per_day: Annotated[int, _limit(("--tokens-per-day",), "tokens for the space in a day")] = TOKENS_PER_DAY
 
-    def memory(self, path: Path, space: str, *, needed: bool) -> AbstractAsyncContextManager[ireneo.Memory]:
+    def memory(
+        self, path: Path, space: str, *, needed: bool, embedder: str | None = None
+    ) -> AbstractAsyncContextManager[ireneo.Memory]:
         """Open a memory with these models and limits. Raises BadInput where a model is `needed` and none is named."""
         if needed and not self.named:
             raise BadInput(NO_MODEL)
@@ -78,7 +80,7 @@ class Asking(Struct, frozen=True, kw_only=True):
             api_key=os.environ.get("IRENEO_API_KEY") or None,
             timeout_seconds=self.timeout,
         )
-        return ireneo.open(path, space=space, model=models, limits=self.limits())
+        return ireneo.open(path, space=space, model=models, limits=self.limits(), embedder=embedder)
 
     @property
     def named(self) -> dict[str, str]:

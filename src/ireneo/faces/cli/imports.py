@@ -12,18 +12,20 @@ from msgspec import Struct
 
 import ireneo
 from ireneo.errors import BadInput, UnknownFormat, UnreadableLog
+from ireneo.faces.cli.exchange import memory_files, take_memories, told_of
 from ireneo.faces.cli.files import LOG_SUFFIXES, LogFile
 from ireneo.faces.cli.logs import log_format_of
 from ireneo.faces.cli.options import AUTO, DEFAULT_SPACE, STDIN, Db, Format, Space
 from ireneo.faces.cli.screens.progress import ReadingBar
 from ireneo.faces.cli.stored import database, writing
-from ireneo.faces.cli.warnings import warn, warn_of_damage, warn_of_faults
+from ireneo.faces.cli.warnings import SHOWN, warn, warn_of_damage, warn_of_faults
 from ireneo.faces.cli.words import counted
 
 Logs = Annotated[
     list[str],
     typer.Argument(
-        metavar="LOG…", help="Files (plain, .gz or .xz), folders to search for logs, or - for standard input."
+        metavar="LOG…",
+        help="Files (plain, .gz or .xz), folders to search, or - for standard input: logs, and memories as exported.",
     ),
 ]
 
@@ -60,6 +62,7 @@ class Tally(Struct, kw_only=True):
     sessions: int = 0
     new: int = 0
     unread: int = 0
+    memories: int = 0
     passed: int = 0
     """Files of a folder that hold no log."""
 
@@ -67,26 +70,42 @@ class Tally(Struct, kw_only=True):
 def import_logs(
     logs: Logs, session: Into = None, db: Db = None, space: Space = DEFAULT_SPACE, format: Format = AUTO
 ) -> None:
-    """Take agents' logs and stories into the memory.
+    """Take agents' logs, stories and exported memories in.
 
     What is there already is left as it is: import as often as you like.
     """
     if format != AUTO:
         ireneo.log_format(format)
     tally = Tally()
-    found = list(_found(logs, format, tally))
+    memories = memory_files(logs) if format == AUTO else []
+    found = list(_found(logs, format, tally, frozenset(memories)))
     path = database(db)
     if session is not None and tally.unread:
         raise BadInput("Nothing was stored, since each log of one session stands on those before it.")
+    if memories:
+        _take_memories(memories, path, space, tally)
     if found:
         writing(path, space, lambda memory: _take(memory, found, tally, session))
     if tally.passed:
         sys.stdout.write(f"  {counted(tally.passed, 'file')} without a session passed over\n")
-    if not tally.sessions:
+    if not tally.sessions and not tally.memories:
         raise BadInput(f"Nothing could be read in {', '.join(logs)}; `ireneo formats` lists what can.")
-    sys.stdout.write(f"  {counted(tally.sessions, 'session')}, {counted(tally.new, 'new message')} → {path}\n")
+    if tally.sessions:
+        sys.stdout.write(f"  {counted(tally.sessions, 'session')}, {counted(tally.new, 'new message')} → {path}\n")
     if tally.unread:
         raise typer.Exit(1)
+
+
+def _take_memories(files: Sequence[str], path: Path, space: str, tally: Tally) -> None:
+    done = take_memories(files, path, space)
+    for fault in done.faults[:SHOWN]:
+        warn(f"{fault.path}:{fault.line}: {fault.message}")
+    if len(done.faults) > SHOWN:
+        warn(f"{counted(len(done.faults) - SHOWN, 'fault')} more.")
+    tally.memories += done.memories
+    tally.unread += len(done.faults)
+    if done.memories:
+        sys.stdout.write(told_of(done, path))
 
 
 async def _take(memory: ireneo.Memory, found: Sequence[Found], tally: Tally, session: str | None) -> None:
@@ -127,10 +146,12 @@ def _reported(file: LogFile, bar: ReadingBar) -> Iterator[bytes]:
         yield line
 
 
-def _found(logs: Sequence[str], format: str, tally: Tally) -> Iterator[Found]:
+def _found(logs: Sequence[str], format: str, tally: Tally, memories: frozenset[str]) -> Iterator[Found]:
     """The logs among the files that were named, and in the folders; what can't be read is said and counted."""
     names: set[str] = set()
     for given, searched in _files(logs):
+        if given in memories:
+            continue
         try:
             with LogFile(given) as file:
                 log = log_format_of(file, format)

@@ -12,15 +12,23 @@ import typer
 import ireneo
 from ireneo.errors import BadInput, IreneoError
 from ireneo.faces.cli.branches import fork, rewind
+from ireneo.faces.cli.brief import brief, reflect
 from ireneo.faces.cli.compact import compact
 from ireneo.faces.cli.context import context
 from ireneo.faces.cli.demo import demo
 from ireneo.faces.cli.doctor import doctor
+from ireneo.faces.cli.exchange import export
 from ireneo.faces.cli.expand import expand
+from ireneo.faces.cli.fading import fading, restore
+from ireneo.faces.cli.forget import forget
 from ireneo.faces.cli.groups import grouped
+from ireneo.faces.cli.history import history
 from ireneo.faces.cli.imports import import_logs
+from ireneo.faces.cli.pad import pad
 from ireneo.faces.cli.pins import dispute, pin, pins, release
 from ireneo.faces.cli.prune import prune
+from ireneo.faces.cli.recall import recall
+from ireneo.faces.cli.remember import remember
 from ireneo.faces.cli.sessions import formats, sessions
 from ireneo.faces.cli.snapshot import snapshot
 from ireneo.faces.cli.summarise import summarise
@@ -59,6 +67,7 @@ app.command("import")(import_logs)
 _COMMANDS = (
     *(sessions, context, expand, tree, compact, snapshot, rewind, fork),
     *(pin, pins, release, dispute, summarise, work),
+    *(remember, recall, brief, reflect, pad, history, fading, restore, forget, export),
     *(doctor, prune, formats, demo),
 )
 for command in _COMMANDS:

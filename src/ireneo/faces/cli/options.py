@@ -47,6 +47,15 @@ SessionOf = Annotated[
         "--session", "-s", metavar="ID", help="Which session of a file that holds several.", show_default="the first"
     ),
 ]
+Embedder = Annotated[
+    str | None,
+    typer.Option(
+        "--embedder",
+        metavar="NAME",
+        help="Search by meaning too: local, on this machine, or that of a provider.",
+        show_default="$IRENEO_EMBEDDER, else by words alone",
+    ),
+]
 Prices = Annotated[
     str | None,
     typer.Option("--prices", metavar="NAME", help="The provider's prices: a session is rebuilt when that costs least."),

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 import ireneo
-from ireneo.errors import BadInput
 from ireneo.faces.cli.answers import write_json
+from ireneo.faces.cli.consent import Yes, agreed
 from ireneo.faces.cli.options import DEFAULT_SPACE, AsJson, Db, SessionName, Space
 from ireneo.faces.cli.stored import reading, session_named
 from ireneo.faces.cli.words import counted, printable
@@ -18,9 +18,6 @@ Branch = Annotated[
     str,
     typer.Option("--branch", metavar="NAME", help="Forget this branch first.", show_default=False),
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
-
-UNASKED = "It takes messages out for good, and there is nobody to ask; add --yes if that is meant."
 
 
 def prune(
@@ -50,7 +47,7 @@ def prune(
 
     title, messages, tokens = reading(db, space, preview)
     what = f"{counted(messages, 'message')} ({tokens:,} tokens)"
-    if not yes and (messages or branch) and not _agreed(_question(title, branch, what, messages)):
+    if not yes and (messages or branch) and not agreed(_question(title, branch, what, messages), what="messages"):
         raise typer.Exit(1)
     done = reading(db, space, work)
     if as_json:
@@ -75,19 +72,6 @@ def _told(title: str, branch: str, done: tuple[int, int, int]) -> str:
     what = f"{counted(messages, 'message')} ({tokens:,} tokens)"
     made = f" and {counted(summaries, 'summary', 'summaries')}" if summaries else ""
     return f"{dropped}{what}{made} were taken out of {title}."
-
-
-def _agreed(question: str) -> bool:
-    """Whether someone at the terminal says yes. Raises BadInput where nobody is there."""
-    if not _is_asked():
-        raise BadInput(UNASKED)
-    sys.stderr.write(f"  {printable(question)} [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def _is_asked() -> bool:
-    return sys.stdin.isatty()
 
 
 def _say(sentence: str) -> None:

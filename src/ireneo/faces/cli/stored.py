@@ -14,6 +14,8 @@ from ireneo.faces.cli.options import DEFAULT_DB
 T = TypeVar("T")
 BRANCH = "@"
 MAIN = "main"
+TRIAL = Path(":memory:")
+"""Where it is tried whether something can be stored at all."""
 LISTED = 5
 """So many sessions are named where a name fits several."""
 
@@ -36,16 +38,28 @@ def reading(given: Path | None, space: str, work: Callable[[ireneo.Memory], Awai
     return writing(existing(given), space, work)
 
 
-def writing(path: Path, space: str, work: Callable[[ireneo.Memory], Awaitable[T]]) -> T:
+def writing(path: Path, space: str, work: Callable[[ireneo.Memory], Awaitable[T]], *, embedder: str | None = None) -> T:
     """Do `work` on the memory in the database at `path`, which is made when it is not there."""
     # Not imported with the module: a command that only reads a file starts sooner by a fifth.
     import asyncio
 
     async def opened() -> T:
-        async with ireneo.open(path, space=space) as memory:
+        async with ireneo.open(path, space=space, embedder=embedder_named(embedder)) as memory:
             return await work(memory)
 
     return asyncio.run(opened())
+
+
+def tried(path: Path, space: str, work: Callable[[ireneo.Memory], Awaitable[T]]) -> T:
+    """Do `work` as `writing` does; where it can't be done, no database is made for it."""
+    if not path.exists():
+        writing(TRIAL, space, work)
+    return writing(path, space, work)
+
+
+def embedder_named(given: str | None) -> str | None:
+    """The embedder that was named, or that of the environment; None: full text alone."""
+    return given or os.environ.get("IRENEO_EMBEDDER") or None
 
 
 async def session_named(memory: ireneo.Memory, name: str) -> ireneo.Session:

@@ -6,10 +6,23 @@ import re
 
 _STEERING = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?|[\x00-\x08\x0b-\x1f\x7f]")
 
+SHORT = 9
+"""Characters of an id that name it."""
+
 
 def printable(text: str) -> str:
     """`text` without the colours and commands to a terminal that a tool may have written into its output."""
     return _STEERING.sub("", text)
+
+
+def one_line(text: str) -> str:
+    """`text` on one line, printable."""
+    return " ".join(printable(text).split())
+
+
+def short(id: str) -> str:
+    """As much of an id as names it."""
+    return id[:SHORT]
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:

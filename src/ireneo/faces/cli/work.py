@@ -11,9 +11,9 @@ from msgspec import Struct
 
 import ireneo
 from ireneo.faces.cli.asking import Asking
-from ireneo.faces.cli.options import AsJson, Preset, Stored
+from ireneo.faces.cli.options import AsJson, Embedder, Preset, Stored
 from ireneo.faces.cli.screens.progress import working
-from ireneo.faces.cli.stored import existing
+from ireneo.faces.cli.stored import embedder_named, existing
 from ireneo.faces.cli.warnings import log_on_stderr
 
 
@@ -64,6 +64,7 @@ class Tally(Struct, kw_only=True):
 def work(
     preset: Preset = None,
     as_json: AsJson = False,
+    embedder: Embedder = None,
     *,
     hours: Hours,
     asking: Asking,
@@ -77,16 +78,18 @@ def work(
     import asyncio
 
     with log_on_stderr():
-        tally = asyncio.run(_work(preset, as_json, hours, asking, stored))
+        tally = asyncio.run(_work(preset, as_json, embedder_named(embedder), hours, asking, stored))
     if not as_json:
         sys.stdout.write(_told(tally))
     if tally.failed and not tally.texts:
         raise typer.Exit(1)
 
 
-async def _work(preset: str | None, as_json: bool, hours: Hours, asking: Asking, stored: Stored) -> Tally:
+async def _work(
+    preset: str | None, as_json: bool, embedder: str | None, hours: Hours, asking: Asking, stored: Stored
+) -> Tally:
     tally = Tally()
-    async with asking.memory(existing(stored.db), stored.space, needed=False) as memory:
+    async with asking.memory(existing(stored.db), stored.space, needed=False, embedder=embedder) as memory:
         doing = memory.work(
             until_idle=hours.until_idle, preset=preset, lease_seconds=hours.lease, leases=not hours.no_leases
         )

@@ -26,6 +26,7 @@ it the checks on sharing are skipped.
 from ireneo.testing.conformance import (
     annotations_checks,
     concurrency_checks,
+    erasure_checks,
     leases_checks,
     log_checks,
     memories_checks,
@@ -60,6 +61,7 @@ CHECKS = checks_in(
     search_checks,
     vectors_checks,
     upkeep_checks,
+    erasure_checks,
     transactions_checks,
     spaces_checks,
     concurrency_checks,

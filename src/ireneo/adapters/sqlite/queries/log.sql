@@ -56,20 +56,20 @@ INSERT INTO branches (session, branch, segment, position) VALUES (:key, :branch,
 ON CONFLICT (session, branch) DO UPDATE SET segment = excluded.segment, position = excluded.position;
 
 -- name: read_stretch
-SELECT id, parent, role, origin, position, turn, tokens, thinking_tokens, total_tokens, at, source_id, joined, parts
+SELECT id, parent, role, origin, position, turn, tokens, thinking_tokens, total_tokens, at, source_id, joined, parts, erased
 FROM messages
 WHERE session = :key AND segment = :segment AND position BETWEEN :first AND :last
 ORDER BY position;
 
 -- name: find_by_id
-SELECT id, parent, role, origin, position, turn, tokens, thinking_tokens, total_tokens, at, source_id, joined, parts
+SELECT id, parent, role, origin, position, turn, tokens, thinking_tokens, total_tokens, at, source_id, joined, parts, erased
 FROM messages
 WHERE session = :key AND id >= :prefix AND id < :prefix || '~'
 ORDER BY id
 LIMIT :limit;
 
 -- name: find_by_source
-SELECT id, parent, role, origin, position, turn, tokens, thinking_tokens, total_tokens, at, source_id, joined, parts
+SELECT id, parent, role, origin, position, turn, tokens, thinking_tokens, total_tokens, at, source_id, joined, parts, erased
 FROM messages
 WHERE session = :key AND source_id = :source_id
 ORDER BY position, id
@@ -78,7 +78,7 @@ LIMIT :limit;
 -- name: read_payload
 SELECT
     m.id, m.parent, m.role, m.origin, m.position, m.turn, m.tokens, m.thinking_tokens, m.total_tokens,
-    m.at, m.source_id, m.joined, m.parts, p.packed
+    m.at, m.source_id, m.joined, m.parts, m.erased, p.packed
 FROM messages AS m
 LEFT JOIN payloads AS p ON p.session = m.session AND p.segment = m.segment AND p.position = m.position
 WHERE m.session = :key AND m.id = :id;

@@ -29,14 +29,18 @@ TURN = Tier("turn block", "turn blocks", "color(68)", "t")
 MASKED = Tier("masked", "masked", "color(136)", "m")
 KEPT = Tier("kept", "kept", "color(73)", "k")
 WORDS = Tier("user", "system and user words", "color(71)", "u")
+WAITING = Tier("not summarised", "not summarised", "color(130)", "w")
 LIVE = Tier("live", "live", "color(43)", "l")
 FREE = Tier("free", "free", "color(238)", ".")
-TIERS = (PINS, STORY, GOAL, TURN, DISPUTED, MASKED, KEPT, WORDS, LIVE)
+TIERS = (PINS, STORY, GOAL, TURN, DISPUTED, MASKED, WAITING, KEPT, WORDS, LIVE)
 """What holds all the time, then oldest things first, as they stand in a session."""
 
 LIFTED = "[PINNED] Lifted"
 """What a note begins with that a pin holds no longer."""
 
+_ALONE = ("summary", "pins", "waiting")
+"""What stands for several messages, or for none: a row of its own."""
+_HEADERS = ("[SUMMARIZED]", "[GOAL BATCH]", "[STORY]", "[PINNED]", "## ")
 _OF_LEVEL = {"story": STORY, "goal": GOAL, "turn": TURN}
 
 
@@ -113,7 +117,7 @@ def ends_of(view: Sequence[ireneo.ViewRow]) -> list[tuple[int, int]]:
 def parts_of(context: ireneo.Context, ends: Sequence[Ends]) -> list[Part]:
     """Each row of the view in its tier; `ends` are the places of its first and last message."""
     rows = rows_of(context)
-    short = [index for index, row in enumerate(rows) if row.what in ("summary", "masked")]
+    short = [index for index, row in enumerate(rows) if row.what in ("summary", "waiting", "masked")]
     live_from = short[-1] + 1 if short else 0
     return [
         Part(
@@ -146,13 +150,15 @@ def _tier(row: ireneo.ViewRow, place: Place, *, live: bool) -> Tier:
         return DISPUTED if row.disputed else _OF_LEVEL.get(row.level or "", TURN)
     if row.what == "masked":
         return MASKED
+    if row.what == "waiting":
+        return WAITING
     if place.spoken and place.role in ("system", "user"):
         return WORDS
     return LIVE if live else KEPT
 
 
 def _belongs(before: Part, part: Part) -> bool:
-    alone = any(part.row.what in ("summary", "pins") or part.tier is WORDS for part in (before, part))
+    alone = any(part.row.what in _ALONE or part.tier is WORDS for part in (before, part))
     if alone or before.last_turn != part.first_turn:
         return False
     return (before.tier is LIVE) == (part.tier is LIVE)
@@ -170,7 +176,7 @@ def _block(run: Sequence[Part]) -> Block:
         last_turn=run[-1].last_turn,
         messages=sum(part.row.covers for part in run),
         tokens=sum(part.row.tokens for part in run),
-        line=next((line for part in run if (line := first_line(part.row.text))), ""),
+        line=next((line for part in run if (line := first_line(_words(part.row)))), ""),
     )
 
 
@@ -194,10 +200,15 @@ def _pins(text: str) -> str:
     return counted(sum(line.startswith("- ") for line in text.splitlines()), "pin")
 
 
+def _words(row: ireneo.ViewRow) -> str:
+    # Of what is not summarised, the header is all there is to tell.
+    return row.text.removeprefix("[STORY] ") if row.what == "waiting" else row.text
+
+
 def first_line(text: str) -> str:
     """The first line that tells something: not the header of a block or of pins, nor the heading of a section."""
     for line in text.splitlines():
         told = " ".join(printable(line).split())
-        if told and not told.startswith(("[SUMMARIZED]", "[GOAL BATCH]", "[PINNED]", "## ")):
+        if told and not told.startswith(_HEADERS):
             return told.removeprefix("- ")
     return ""

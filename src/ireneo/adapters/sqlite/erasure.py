@@ -1,0 +1,151 @@
+"""Take content out of a SQLite file for good."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from typing import cast
+
+import apsw
+import msgspec
+
+from ireneo.adapters.chain import check_erased
+from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.documents import END, forget_documents
+from ireneo.adapters.sqlite.memories import remove_memories
+from ireneo.adapters.sqlite.places import find_place, find_session, need_place, need_session
+from ireneo.adapters.sqlite.queries import SQL
+from ireneo.adapters.sqlite.rows import Bindings
+from ireneo.log.annotation import AnnotationId
+from ireneo.log.branch import SessionKey
+from ireneo.log.message import Message
+from ireneo.ports.store import Rebuild
+
+OF_SESSION = (
+    *("delete_messages", "delete_payloads", "delete_segments", "delete_branches", "delete_summaries"),
+    *("delete_rebuilds", "delete_annotations", "delete_leases", "delete_session"),
+)
+"""All that is kept by a session's number."""
+OF_SPACE = ("delete_spending", "delete_pads", "delete_authors", "delete_space")
+"""All that is kept by the name of a space, once its sessions and its memories are gone."""
+
+
+class SqliteErasure:
+    """`ireneo.ports.erasure.ErasurePort` over one open transaction."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    async def begin(self) -> None:
+        """Say that this transaction erases."""
+        await self._channel.change(begin_erasure)
+
+    async def count(self, key: SessionKey) -> int:
+        """How many messages of a session were erased."""
+        return await self._channel.ask(count_erased, key)
+
+    async def messages(self, key: SessionKey, messages: Sequence[Message]) -> int:
+        """Put what is left of erased messages in their place."""
+        return await self._channel.change(erase_messages, key, messages)
+
+    async def notes(self, key: SessionKey, annotations: Sequence[AnnotationId], marks: Sequence[Rebuild]) -> int:
+        """Take out annotations and the marks of rebuilds."""
+        return await self._channel.change(delete_notes, key, annotations, marks)
+
+    async def session(self, key: SessionKey) -> bool:
+        """Take a session out with all that hangs on it."""
+        return await self._channel.change(delete_session, key)
+
+    async def space(self, space: str) -> int:
+        """Take out all that is kept of a space."""
+        return await self._channel.change(delete_space, space)
+
+
+def begin_erasure(database: apsw.Connection) -> None:
+    """Overwrite what is deleted, and leave a mark that only a complete scrub takes away."""
+    database.execute(SQL["overwrite_deleted"]).fetchall()
+    database.execute(SQL["add_scrub"], {"mark": secrets.token_hex(8)})
+
+
+def count_erased(database: apsw.Connection, key: SessionKey) -> int:
+    """How many messages of a session were erased; 0 of one that was never made."""
+    session = find_session(database, key)
+    if session is None:
+        return 0
+    ((count,),) = database.execute(SQL["count_erased"], {"key": session.key})
+    return int(count)
+
+
+def erase_messages(database: apsw.Connection, key: SessionKey, messages: Sequence[Message]) -> int:
+    """Write what is left of messages over what they were, and take their payloads out."""
+    session = need_session(database, key)
+    check_erased(messages)
+    for message in messages:
+        place = need_place(database, session.key, key, message.id)
+        forget_documents(database, key.space, session.key, place.segment, place.position, place.position)
+        stand: Bindings = {"key": session.key, "segment": place.segment, "position": place.position}
+        # A message without a row here would be taken for one that is still to be indexed.
+        database.execute(SQL["add_document"], {**stand, "document": None, "terms": 0})
+        parts = msgspec.json.encode(message.parts).decode()
+        database.execute(SQL["erase_message"], {"key": session.key, "id": message.id, "parts": parts})
+        database.execute(SQL["delete_payload"], stand)
+    return len(messages)
+
+
+def delete_notes(
+    database: apsw.Connection, key: SessionKey, annotations: Sequence[AnnotationId], marks: Sequence[Rebuild]
+) -> int:
+    """Delete annotations by id, and marks by where they stand and what they are for."""
+    session = need_session(database, key)
+    gone = 0
+    for name in annotations:
+        database.execute(SQL["delete_annotation"], {"key": session.key, "id": name})
+        gone += database.changes()
+    for mark in marks:
+        place = find_place(database, session.key, mark.at)
+        if place is None:
+            continue
+        database.execute(
+            SQL["delete_rebuild"],
+            {
+                "key": session.key,
+                "family": mark.family,
+                "budget_tokens": mark.budget_tokens,
+                "segment": place.segment,
+                "at_position": mark.at_position,
+            },
+        )
+        gone += database.changes()
+    return gone
+
+
+def delete_session(database: apsw.Connection, key: SessionKey) -> bool:
+    """Delete all that is kept of a session, and its name from what was spent."""
+    named = {"space": key.space, "session": key.session}
+    if key.session:
+        database.execute(SQL["unname_spending"], named)
+        database.execute(SQL["delete_spending_of_session"], named)
+    session = find_session(database, key)
+    if session is None:
+        return False
+    _delete_rows(database, key.space, session.key)
+    return True
+
+
+def delete_space(database: apsw.Connection, space: str) -> int:
+    """Delete all that is kept of a space."""
+    keys = [key for (key,) in database.execute(SQL["list_keys"], {"space": space})]
+    for key in keys:
+        _delete_rows(database, space, key)
+    remove_memories(database, space, [name for (name,) in database.execute(SQL["list_memory_ids"], {"space": space})])
+    for query in OF_SPACE:
+        database.execute(SQL[query], {"space": space})
+    return len(keys)
+
+
+def _delete_rows(database: apsw.Connection, space: str, session: int) -> None:
+    rows = cast(list[tuple[int]], database.execute(SQL["list_segment_numbers"], {"key": session}).fetchall())
+    for (segment,) in rows:
+        forget_documents(database, space, session, segment, 0, END)
+    for query in OF_SESSION:
+        database.execute(SQL[query], {"key": session})

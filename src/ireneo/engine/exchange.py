@@ -1,0 +1,214 @@
+"""Take memories out into files, and files in: as often as one likes, and nothing is there twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from datetime import datetime
+from itertools import islice
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.engine.means import Means
+from ireneo.engine.remember import settle_offers
+from ireneo.errors import BadInput
+from ireneo.memories.exchange.entry import Entry, Unread
+from ireneo.memories.exchange.jsonl import read_line, write_line
+from ireneo.memories.exchange.markdown import file_name, read_markdown, write_markdown
+from ireneo.memories.exchange.offers import against, carried, is_reworded, is_taken, offers_of, said_before, word_of
+from ireneo.memories.exchange.recognised import recognised
+from ireneo.memories.kinds.registry import KINDS
+from ireneo.memories.offer import Offer
+from ireneo.memories.record import Record
+from ireneo.ports.memories import Wanted
+from ireneo.ports.store import Transaction
+
+BATCH = 200
+"""Memories that are stored in one transaction: others get their turn in between."""
+LINES = "memories.jsonl"
+Stands = Literal["new", "same", "changed", "edited"]
+Took = Literal["new", "grown", "edited", "known"]
+FileFormat = Literal["markdown", "jsonl"]
+
+
+class MemoryFile(Struct, frozen=True, kw_only=True):
+    """A file of memories: one as Markdown, or lines of JSON."""
+
+    path: str
+    """Relative to the folder that holds them all."""
+    data: bytes
+
+
+class Exported(Struct, frozen=True, kw_only=True):
+    """A file to be written."""
+
+    path: str
+    data: bytes
+    memories: int
+    stands: Stands
+    """How it stands to the file that is there. ``edited``: that one has words that were not imported yet."""
+
+
+class MemoryFault(Struct, frozen=True, kw_only=True):
+    """A memory that could not be read."""
+
+    path: str
+    line: int
+    message: str
+
+
+class MemoriesImported(Struct, frozen=True, kw_only=True):
+    """What an import of memories did."""
+
+    new: int = 0
+    """Memories that were not there before."""
+    grown: int = 0
+    """Those that were, and for which the files had evidence that was not."""
+    edited: int = 0
+    """Those whose words were changed by hand since they were exported."""
+    known: int = 0
+    """Those that were there already, just so."""
+    faults: tuple[MemoryFault, ...] = ()
+
+    @property
+    def memories(self) -> int:
+        """How many could be read."""
+        return self.new + self.grown + self.edited + self.known
+
+
+async def export_memories(
+    means: Means, space: str, to: FileFormat, there: Callable[[str], bytes | None]
+) -> AsyncIterator[Exported]:
+    """Every memory of a space as a file: one each as Markdown, or one of JSON lines for all, in order of `recorded`.
+
+    `there` gives what stands under a path already. Raises BadInput for a format that there is not.
+    """
+    if to not in ("markdown", "jsonl"):
+        raise BadInput(f"There is no format {to!r} for memories; take 'markdown' or 'jsonl'.")
+    async with means.store.read() as tx:
+        records = [each for each in await tx.memories.list(space, Wanted()) if each.state != "erased"]
+        records.sort(key=lambda each: (each.recorded, each.id))
+        if to == "jsonl":
+            lines = "".join(f"{write_line(each)}\n" for each in records)
+            yield Exported(path=LINES, data=lines.encode(), memories=len(records), stands="new")
+            return
+        taken: set[str] = set()
+        for record in records:
+            path = file_name(record)
+            path = file_name(record, whole_id=True) if path in taken else path
+            taken.add(path)
+            data = write_markdown(record).encode()
+            stands = await _stands(tx, space, data, there(path), means.clock.now())
+            yield Exported(path=path, data=data, memories=1, stands=stands)
+
+
+async def import_memories(means: Means, space: str, files: Iterable[MemoryFile]) -> MemoriesImported:
+    """Store what files tell; what they tell for the second time changes nothing.
+
+    A file that was reworded by hand is its user's word, told now: it takes the place of what it said before. What
+    can't be read is told, and the rest is stored.
+    """
+    done: Counter[str] = Counter()
+    faults: list[MemoryFault] = []
+    now = means.clock.now()
+    # What was drawn from another memory comes behind it.
+    entries = iter(sorted(_read(files, now, faults), key=lambda each: (each.record.recorded, each.record.id)))
+    while batch := list(islice(entries, BATCH)):
+        async with means.store.write() as tx:
+            for entry in batch:
+                done[await _take(tx, space, entry, now)] += 1
+    return MemoriesImported(**done, faults=tuple(faults))
+
+
+def _read(files: Iterable[MemoryFile], now: datetime, faults: list[MemoryFault]) -> Iterator[Entry]:
+    for file in files:
+        for each in _entries(file, now):
+            if isinstance(each, Unread):
+                faults.append(MemoryFault(path=file.path, line=each.line, message=each.message))
+            else:
+                yield each
+
+
+def _entries(file: MemoryFile, now: datetime) -> Iterator[Entry | Unread]:
+    if recognised(file.data) != "jsonl":
+        yield read_markdown(file.data, now)
+        return
+    for number, line in enumerate(file.data.split(b"\n"), start=1):
+        if line.strip():
+            yield read_line(line, number, now)
+
+
+async def _take(tx: Transaction, space: str, entry: Entry, now: datetime) -> Took:
+    """Store one memory; says what became of it."""
+    told = entry.record
+    known = await _known(tx, space, told.id)
+    if is_reworded(entry, known):
+        return await _reword(tx, space, entry, known, now)
+    if not told.evidence:
+        return await _say(tx, space, entry, known, now)
+    settled = await settle_offers(tx, space, offers_of(told), judged=True)
+    record = settled[-1].record
+    grown = carried(record, told, is_new=known is None)
+    if grown != record:
+        await tx.memories.put(space, [grown])
+    if known is None:
+        return "new"
+    return "known" if known == grown else "grown"
+
+
+async def _say(tx: Transaction, space: str, entry: Entry, known: Record | None, now: datetime) -> Took:
+    """Store what a person wrote into a file of their own."""
+    word = word_of(entry, known, now)
+    if said_before(await _saying(tx, space, word), word):
+        return "known"
+    (done,) = await settle_offers(tx, space, [word])
+    return "new" if len(done.record.evidence) == 1 else "grown"
+
+
+async def _reword(tx: Transaction, space: str, entry: Entry, known: Record | None, now: datetime) -> Took:
+    """Store what a person made of a memory's words, and let go of what it said before."""
+    word = word_of(entry, known, now)
+    before = await _saying(tx, space, word)
+    if is_taken(before, word, told=entry.record):
+        return "known"
+    (done,) = await settle_offers(tx, space, [word])
+    if known is None:
+        return "edited"
+    if done.record.id == known.id:
+        # Its signature or its value makes it what it is: it is the same memory in other words.
+        await tx.memories.put(space, [replace(done.record, text=word.text)])
+        return "edited"
+    old = await _known(tx, space, known.id)
+    if old is not None and old.state == "active":
+        await settle_offers(tx, space, [against(old, now)])
+    return "edited"
+
+
+async def _known(tx: Transaction, space: str, id: str) -> Record | None:
+    found = await tx.memories.get(space, [id]) if id else ()
+    return next((each for each in found if each.id == id), None)
+
+
+async def _saying(tx: Transaction, space: str, word: Offer) -> Record | None:
+    """The memory that says what `word` says, where there is one."""
+    row = KINDS[word.kind]
+    under = await tx.memories.of_key(space, word.kind, row.key(word))
+    return next((each for each in under if each.state != "erased" and row.same(each, word)), None)
+
+
+async def _stands(tx: Transaction, space: str, data: bytes, held: bytes | None, now: datetime) -> Stands:
+    """How a file stands to what is to be written in its place."""
+    if held is None:
+        return "new"
+    if held == data:
+        return "same"
+    entry = read_markdown(held, now)
+    if isinstance(entry, Unread):
+        return "edited"
+    known = await _known(tx, space, entry.record.id)
+    if not is_reworded(entry, known):
+        return "changed"
+    word = word_of(entry, known, now)
+    return "changed" if is_taken(await _saying(tx, space, word), word, told=entry.record) else "edited"

@@ -1,0 +1,1 @@
+"""What is forgotten is gone, and everything else is as it was."""

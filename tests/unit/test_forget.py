@@ -1,0 +1,334 @@
+"""What goes when something is forgotten, and what stays, on every store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+
+from ireneo import Draft, Memory
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.sqlite import open_sqlite
+from ireneo.engine.means import Means
+from ireneo.errors import BadInput, MessageNotFound, NotFound, SessionNotFound
+from ireneo.log.branch import ROOT, SessionKey
+from ireneo.log.erased import ERASED
+from ireneo.log.message import MessageId, Text
+from ireneo.memories.kinds.registry import KINDS
+from ireneo.memories.record import Evidence, MemoryId, Record
+from ireneo.memories.scratchpad import Pad
+from ireneo.ports.memories import Wanted
+from ireneo.ports.store import Spent, Store
+from ireneo.testing.scripted import ManualClock
+
+NOON = datetime(2031, 5, 9, 12, tzinfo=UTC)
+TALK = (
+    "Good morning, who is on duty today?",
+    "Perpetua keeps the lamp at Skerryvore until Friday.",
+    "And who brings the oil?",
+    "The tender brings oil with each spring tide.",
+)
+every_store = pytest.mark.parametrize("kind", ["in memory", "sqlite"])
+Work = Callable[[Memory, Store], Awaitable[None]]
+
+
+def live(kind: str, folder: Path, work: Work) -> None:
+    """Do `work` with an empty memory."""
+
+    async def within() -> None:
+        store: Store = InMemoryStore() if kind == "in memory" else await open_sqlite(folder / "memory.db")
+        try:
+            means = Means(store=store, count=lambda text: len(text.split()), clock=ManualClock(NOON))
+            await work(Memory(means, "mine"), store)
+        finally:
+            await store.close()
+
+    asyncio.run(within())
+
+
+async def talk(memory: Memory, session: str = "watch", *texts: str) -> list[str]:
+    """Say `texts`, the user first; gives the ids."""
+    roles = ("user", "assistant")
+    drafts = [Draft(role=roles[n % 2], parts=(Text(text=text),)) for n, text in enumerate(texts or TALK)]  # type: ignore[arg-type]
+    return list((await (await memory.session(session)).append(drafts, after=ROOT)).ids)
+
+
+def fact(name: str, text: str, *pieces: Evidence, subject: str = "", attribute: str = "") -> Record:
+    """A fact on these pieces of evidence."""
+    return Record(
+        id=MemoryId(f"m_{name}"),
+        kind="semantic",
+        key=f"{subject}\x1f{attribute}" if attribute else f"t_{name}",
+        text=text,
+        at=NOON,
+        recorded=NOON,
+        evidence=pieces,
+        subject=subject,
+        attribute=attribute,
+        value=text if attribute else "",
+    )
+
+
+def heard(*messages: str, memories: tuple[str, ...] = (), session: str = "watch") -> Evidence:
+    """What was heard in some messages, or concluded from memories."""
+    return Evidence(
+        at=NOON,
+        recorded=NOON,
+        session=session if messages else "",
+        messages=tuple(map(MessageId, messages)),
+        memories=tuple(map(MemoryId, memories)),
+    )
+
+
+async def keep(store: Store, *records: Record) -> None:
+    """Store memories."""
+    async with store.write() as tx:
+        await tx.memories.put("mine", records)
+
+
+async def kept(store: Store) -> dict[str, Record]:
+    """Every memory that is left."""
+    async with store.read() as tx:
+        return {record.id: record for record in await tx.memories.list("mine", Wanted())}
+
+
+@every_store
+def test_memories_go_with_their_only_source_and_those_drawn_from_them_too(kind: str, tmp_path: Path) -> None:
+    async def work(memory: Memory, store: Store) -> None:
+        m = await talk(memory)
+        only = fact("a", "Perpetua keeps the lamp.", heard(m[1]))
+        drawn = fact("b", "Skerryvore is manned.", heard(memories=("m_a",)))
+        further = fact("c", "The coast is safe.", heard(memories=("m_b",)))
+        other = fact("d", "The tender brings oil.", heard(m[3]))
+        await keep(store, only, drawn, further, other)
+        receipt = await memory.forget(message=m[1])
+        assert set(await kept(store)) == {"m_d"}
+        assert (receipt.what.messages, receipt.what.memories, receipt.what.lessened) == (1, 3, 0)
+        assert set(receipt.ids) == {m[1], "m_a", "m_b", "m_c"}
+        assert (receipt.complete, receipt.note, receipt.at) == (True, "", NOON)
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_a_memory_with_other_evidence_stays_with_that(kind: str, tmp_path: Path) -> None:
+    async def work(memory: Memory, store: Store) -> None:
+        m = await talk(memory)
+        both = fact("a", "The tender brings oil.", heard(m[1]), heard(m[3]))
+        mixed = fact("b", "Oil comes by tender.", heard(m[1], m[3]))
+        worded = fact("c", "Perpetua gets oil by tender.", heard(m[1], m[3]))
+        by_hand = fact("d", "Perpetua is on duty.", heard(m[1]), heard())
+        await keep(store, both, mixed, worded, by_hand)
+        receipt = await memory.forget(message=m[1])
+        left = await kept(store)
+        # What only the erased message can have said goes, unless somebody said it directly.
+        assert set(left) == {"m_a", "m_b", "m_d"}
+        assert {source for record in left.values() for source in record.sources} == {m[3]}
+        assert (receipt.what.memories, receipt.what.lessened) == (1, 3)
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_what_was_superseded_holds_again_without_what_took_its_place(kind: str, tmp_path: Path) -> None:
+    async def work(memory: Memory, store: Store) -> None:
+        m = await talk(memory)
+        first = fact("a", "Ann", heard(m[0]), subject="lamp", attribute="keeper")
+        then = Evidence(
+            at=NOON.replace(hour=13), recorded=NOON.replace(hour=13), session="watch", messages=(MessageId(m[1]),)
+        )
+        second = fact("b", "Perpetua", then, subject="lamp", attribute="keeper")
+        await keep(store, *KINDS["semantic"].settle([first, second]))
+        assert {name: record.state for name, record in (await kept(store)).items()} == {
+            "m_a": "superseded",
+            "m_b": "active",
+        }
+        await memory.forget(message=m[1])
+        left = await kept(store)
+        assert {name: record.state for name, record in left.items()} == {"m_a": "active"}
+        assert left["m_a"].superseded_by is None
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_a_preview_says_the_same_and_does_nothing(kind: str, tmp_path: Path) -> None:
+    async def work(memory: Memory, store: Store) -> None:
+        m = await talk(memory)
+        await keep(store, fact("a", "Perpetua keeps the lamp.", heard(m[1])))
+        before = [await (await memory.session("watch")).messages(), await kept(store)]
+        shown = await memory.forget(message=m[1], preview=True)
+        assert [await (await memory.session("watch")).messages(), await kept(store)] == before
+        assert (shown.preview, shown.complete) == (True, False)
+        done = await memory.forget(message=m[1])
+        assert (done.ids, done.what.memories, done.what.messages) == (shown.ids, 1, 1)
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_a_message_in_two_sessions_goes_from_both_and_does_not_come_back(kind: str, tmp_path: Path) -> None:
+    async def work(memory: Memory, store: Store) -> None:
+        m = await talk(memory)
+        assert await talk(memory, "copy") == m
+        assert (await memory.forget(message=m[1])).what.messages == 2
+        assert (await memory.forget(message=m[1])).what.messages == 0
+        await talk(memory, "watch", *TALK, "The fog is coming in.")
+        texts = [message.text for message in await (await memory.session("watch")).messages()]
+        assert texts == [TALK[0], ERASED, *TALK[2:], "The fog is coming in."]
+        assert not [each for each in await memory.doctor() if each.kind == "fault"]
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_a_session_goes_with_what_was_learned_in_it_alone(kind: str, tmp_path: Path) -> None:
+    async def work(memory: Memory, store: Store) -> None:
+        m = await talk(memory)
+        n = await talk(memory, "other", "The tender brings oil, they say.", "So I heard.")
+        told = Evidence(at=NOON, recorded=NOON, session="watch")
+        await keep(
+            store,
+            fact("a", "Perpetua keeps the lamp.", heard(m[1])),
+            fact("b", "The tender brings oil.", heard(m[3]), heard(n[0], session="other")),
+            fact("c", "Somebody said so.", told),
+        )
+        async with store.write() as tx:
+            await tx.spending.add(SessionKey("mine", "watch"), date(2031, 5, 9), Spent(calls=1, tokens=7))
+            await tx.pads.write("mine", Pad(task="watch", goal="Find out.", written=NOON))
+            await tx.pads.write("mine", Pad(task="x", goal="Ask Perpetua at Skerryvore.", written=NOON))
+            await tx.pads.write("mine", Pad(task="y", goal="Buy bread.", written=NOON))
+        receipt = await memory.forget(session="watch")
+        assert (receipt.what.sessions, receipt.what.messages, receipt.what.pads) == (1, 4, 2)
+        assert set(await kept(store)) == {"m_b"}
+        async with store.read() as tx:
+            assert [info.key.session for info in await tx.sessions.list("mine")] == ["other"]
+            assert [pad.task for pad in await tx.pads.list("mine")] == ["y"]
+            assert (await tx.spending.of_day("mine", date(2031, 5, 9))).tokens == 7
+        with pytest.raises(SessionNotFound):
+            await memory.forget(session="watch")
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_a_subject_goes_wherever_it_is_named_as_a_whole_word(kind: str, tmp_path: Path) -> None:
+    async def work(memory: Memory, store: Store) -> None:
+        m = await talk(memory)
+        await talk(memory, "other", "PERPETUA asked for salt.", "Perpetually raining here.")
+        await keep(
+            store,
+            fact("a", "She keeps the lamp.", heard(m[2]), subject="perpetua", attribute="work"),
+            fact("b", "Perpetua likes salt.", heard()),
+            fact("c", "It rains perpetually.", heard()),
+        )
+        receipt = await memory.forget(subject="Perpetua")
+        assert set(await kept(store)) == {"m_c"}
+        assert receipt.what.messages == 3
+        texts = [message.text for message in await (await memory.session("watch")).messages()]
+        # The third is the source of a memory of her, although it doesn't name her.
+        assert texts == [TALK[0], ERASED, ERASED, TALK[3]]
+        others = [message.text for message in await (await memory.session("other")).messages()]
+        assert others == [ERASED, "Perpetually raining here."]
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_of_a_role_only_its_memories_and_their_sources_go(kind: str, tmp_path: Path) -> None:
+    async def work(memory: Memory, store: Store) -> None:
+        m = await talk(memory, "watch", "The user is asleep.", "I see.", "Tell the user tomorrow.", "I will.")
+        await keep(store, fact("a", "Sleeps late.", heard(m[0]), subject="User", attribute="sleep"))
+        assert (await memory.forget(subject="user")).what.messages == 1
+        texts = [message.text for message in await (await memory.session("watch")).messages()]
+        assert texts == [ERASED, "I see.", "Tell the user tomorrow.", "I will."]
+        assert not await kept(store)
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_a_memory_goes_and_its_messages_stay(kind: str, tmp_path: Path) -> None:
+    async def work(memory: Memory, store: Store) -> None:
+        m = await talk(memory)
+        await keep(store, fact("abc", "Perpetua keeps it.", heard(m[1])), fact("b", "So.", heard(memories=("m_abc",))))
+        receipt = await memory.forget(memory="m_ab")
+        assert not await kept(store)
+        assert (receipt.what.messages, receipt.what.memories) == (0, 2)
+        assert "stay" in receipt.note
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_everything_goes_where_the_space_is_named(kind: str, tmp_path: Path) -> None:
+    async def work(memory: Memory, store: Store) -> None:
+        m = await talk(memory)
+        await keep(store, fact("a", "Perpetua keeps the lamp.", heard(m[1])))
+        with pytest.raises(BadInput, match="'mine'"):
+            await memory.forget(everything="yes")
+        receipt = await memory.forget(everything="mine")
+        assert (receipt.what.sessions, receipt.what.messages, receipt.what.memories) == (1, 4, 1)
+        assert not await memory.sessions()
+        assert not await kept(store)
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_a_pin_that_quotes_goes_and_a_plain_one_stays(kind: str, tmp_path: Path) -> None:
+    async def work(memory: Memory, store: Store) -> None:
+        m = await talk(memory)
+        session = await memory.session("watch")
+        await session.pin("Never wake anybody at Skerryvore after midnight, whatever the weather.")
+        await session.pin("Never keep the logbook in pencil.")
+        assert (await memory.forget(message=m[1])).what.notes == 1
+        assert [pin.text for pin in await session.pins()] == ["Never keep the logbook in pencil."]
+
+    live(kind, tmp_path, work)
+
+
+@pytest.mark.parametrize(
+    ("named", "error"),
+    [
+        ({}, BadInput),
+        ({"subject": "a", "message": "m_b"}, BadInput),
+        ({"subject": "  "}, BadInput),
+        ({"message": "m_nothing"}, MessageNotFound),
+        ({"session": "none"}, SessionNotFound),
+        ({"memory": "m_nothing"}, NotFound),
+    ],
+)
+def test_what_can_not_be_forgotten_is_said(named: dict[str, str], error: type[BadInput], tmp_path: Path) -> None:
+    async def work(memory: Memory, _: Store) -> None:
+        await talk(memory)
+        with pytest.raises(error):
+            await memory.forget(**named)  # type: ignore[arg-type]
+        assert [message.text for message in await (await memory.session("watch")).messages()] == list(TALK)
+
+    live("in memory", tmp_path, work)
+
+
+def test_a_reader_in_the_way_is_told_and_the_doctor_finishes(tmp_path: Path) -> None:
+    async def work() -> None:
+        store = await open_sqlite(tmp_path / "memory.db", busy_seconds=0.2)
+        other = await open_sqlite(tmp_path / "memory.db")
+        memory = Memory(Means(store=store, count=len, clock=ManualClock(NOON)), "mine")
+        m = await talk(memory)
+        async with other.read() as tx:
+            await tx.sessions.list("mine")
+            receipt = await memory.forget(message=m[1])
+        assert not receipt.complete
+        assert "doctor --mend" in receipt.note
+        assert [each.text for each in await memory.doctor() if each.kind == "fault"]
+        assert all(each.mended for each in await memory.doctor(mend=True))
+        await store.close()
+        await other.close()
+        left = b"".join(file.read_bytes() for file in tmp_path.glob("memory.db*"))
+        assert b"Skerryvore" not in left
+        assert b"skerryvor" not in left
+
+    asyncio.run(work())
