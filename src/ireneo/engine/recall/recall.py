@@ -15,7 +15,7 @@ from ireneo.engine.recall.shelves import Memories, Messages, Shelf
 from ireneo.engine.vectors import HeldVectors
 from ireneo.errors import EmbedderError
 from ireneo.memories.recall.diversify import repeats_last
-from ireneo.memories.recall.fuse import fuse, verbatim_first
+from ireneo.memories.recall.fuse import VECTOR_WEIGHT, fuse, verbatim_first
 from ireneo.memories.recall.pack import pack
 from ireneo.memories.recall.question import read_question
 from ireneo.memories.recall.recalled import Recalled, Recollection
@@ -70,7 +70,8 @@ def _mixed(lists: Sequence[Sequence[Hit]]) -> list[Recalled]:
     for each in (one for ranking in ranked for one in ranking):
         known = found.get(_name(each))
         found[_name(each)] = each if known is None else replace(known, parts=(*known.parts, *each.parts))
-    fused = fuse([[_name(each) for each in ranking] for ranking in ranked])
+    weights = [1.0, *(VECTOR_WEIGHT for _ in ranked[1:])]
+    fused = fuse([[_name(each) for each in ranking] for ranking in ranked], weights)
     return [replace(found[name], score=score) for name, score in fused]
 
 
