@@ -96,7 +96,10 @@ def test_a_memory_comes_back_from_markdown_as_it_was(record: Record) -> None:
 def test_a_memory_comes_back_from_a_line_as_it_was(record: Record) -> None:
     line = write_line(record)
     assert "\n" not in line
-    assert read_line(line.encode(), 1, NOW) == Entry(record=record, timed=True, edited=False)
+    read = read_line(line.encode(), 1, NOW)
+    assert read == Entry(record=record, timed=True, edited=False)
+    assert isinstance(read, Entry)
+    assert write_line(read.record) == line
     assert recognised(line.encode() + b"\n{") == "jsonl"
 
 

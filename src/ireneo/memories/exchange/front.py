@@ -22,20 +22,21 @@ def front_matter(record: Struct, order: tuple[str, ...], left_out: frozenset[str
     What has its default is not written.
     """
     tables: list[str] = []
-    for name, value in _told(record, order, left_out):
+    for name, value in told(record, order, left_out):
         if isinstance(value, dict):
             tables += ["", f"[{name}]", *(f"{_key(key)} = {_value(value[key])}" for key in sorted(value))]
         elif isinstance(value, tuple) and isinstance(value[0], Struct):
             for each in value:
-                tables += ["", f"[[{name}]]", *(f"{key} = {_value(inner)}" for key, inner in _told(each))]
+                tables += ["", f"[[{name}]]", *(f"{key} = {_value(inner)}" for key, inner in told(each))]
         else:
             yield f"{name} = {_value(value)}"
     yield from tables
 
 
-def _told(
+def told(
     record: Struct, order: tuple[str, ...] = (), left_out: frozenset[str] = frozenset()
 ) -> Iterator[tuple[str, object]]:
+    """What a record says by name, those in `order` first: without `left_out`, what is empty and what is as always."""
     known = _fields(type(record))
     for name in (*order, *(name for name in known if name not in order)):
         value = getattr(record, name)
