@@ -64,8 +64,8 @@ class SearchPort(Protocol):
     async def memories(self, space: str, documents: Sequence[int]) -> Sequence[FoundMemory]:
         """Read memories, known as messages are, in the order asked; unknown ones are passed over."""
 
-    async def authors(self, space: str) -> Sequence[str]:
-        """The names of those who speak in the space's messages, as they are written, by name."""
+    async def authors(self, space: str) -> Mapping[str, int]:
+        """In how many of the space's messages each author speaks, as the names are written, by name."""
 
 
 class WordsPort(Protocol):

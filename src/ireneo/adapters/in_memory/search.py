@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ireneo.adapters.in_memory.shelf import Shelf
@@ -49,10 +50,11 @@ class MemorySearch:
         }
         return [places[place_of(each)] for each in documents if place_of(each) in places]
 
-    async def authors(self, space: str) -> Sequence[str]:
-        """The names of those who speak in the space's messages."""
+    async def authors(self, space: str) -> Mapping[str, int]:
+        """In how many of the space's messages each author speaks."""
         messages = (message for tree in self._shelf.space(space) for message in tree.messages.values())
-        return sorted({author for each in messages if (author := author_of_message(each.draft))})
+        spoke = Counter(author for each in messages if (author := author_of_message(each.draft)))
+        return {author: spoke[author] for author in sorted(spoke)}
 
     def _documents(self, space: str, shelf: Shelved) -> Iterator[tuple[int, Collection[str], int]]:
         """The number of each document, its terms, and how many these are with what is said twice."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import apsw
 import msgspec
@@ -50,8 +51,8 @@ class SqliteSearch:
         """Read memories by number."""
         return await self._channel.ask(read_memories, space, documents)
 
-    async def authors(self, space: str) -> Sequence[str]:
-        """The names of those who speak in the space's messages."""
+    async def authors(self, space: str) -> Mapping[str, int]:
+        """In how many of the space's messages each author speaks."""
         return await self._channel.ask(list_authors, space)
 
 
@@ -108,9 +109,9 @@ def read_memories(database: apsw.Connection, space: str, documents: Sequence[int
     return found
 
 
-def list_authors(database: apsw.Connection, space: str) -> list[str]:
-    """The names of those who speak in a space's messages, by name."""
-    return [author for (author,) in database.execute(SQL["list_authors"], {"space": space})]
+def list_authors(database: apsw.Connection, space: str) -> dict[str, int]:
+    """In how many of a space's messages each author speaks, by name."""
+    return dict(cast(list[tuple[str, int]], database.execute(SQL["list_authors"], {"space": space}).fetchall()))
 
 
 def _phrase(prefix: str, term: str) -> str:

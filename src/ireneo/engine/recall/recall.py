@@ -23,6 +23,8 @@ from ireneo.memories.recall.recalled import Recalled, Recollection
 _Name: TypeAlias = tuple[str, str]
 """A message's session and id, since sessions that begin alike share the ids of what they share; "" and a memory's."""
 
+SPEAKS = 3
+"""Who speaks in fewer messages than that is no speaker to be asked about; it may be a heading before a colon."""
 SPARE = 3
 """So many times as many are ranked to the end as are wanted, since some repeat others."""
 
@@ -40,7 +42,7 @@ async def recall(means: Means, space: str, held: HeldVectors, asked: Asked) -> R
     worded: list[Hit] = []
     meant: list[Hit] = []
     async with means.store.read() as tx:
-        speakers = await tx.search.authors(space)
+        speakers = [name for name, spoke in (await tx.search.authors(space)).items() if spoke >= SPEAKS]
         question = read_question(asked.text, now=asked.at or means.clock.now(), speakers=speakers)
         for shelf in shelves:
             worded += await by_words(tx.search, space, shelf, question, looked_at=looked_at)

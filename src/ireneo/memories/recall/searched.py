@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ireneo.log.echo import said_in
@@ -15,6 +16,18 @@ ARGUMENT_CHARS = 2_000
 RESULT_HEAD_CHARS = 2_000
 RESULT_TAIL_CHARS = 1_000
 """Of each result, so many from its beginning and its end, where a tool says what it did and how that went."""
+
+# A name of one to three words, as they are written before what somebody says.
+_LABEL = re.compile(r"\**([A-Z][\w'’-]{1,24}(?: [A-Z][\w'’-]{0,24}){0,2})\**: \S")
+_HEADINGS = frozenset(
+    """
+    note notes error errors warning info debug question answer summary title subject example step steps result results
+    update edit todo fix hint tip important yes no ok okay sure thanks hello hi dear ps user assistant system human ai
+    input output context task goal instruction instructions prompt response request date time from to cc re file path
+    command description background problem solution option options source url link text message code
+    """.split()
+)
+"""What stands before a colon and is nobody's name."""
 
 
 def text_of_message(draft: Draft) -> str:
@@ -32,8 +45,13 @@ def terms_of_message(draft: Draft) -> list[str]:
 
 
 def author_of_message(draft: Draft) -> str | None:
-    """By whose name a message is found."""
-    return draft.author if draft.origin == "spoken" else None
+    """By whose name a message is found: its author's, or the one that its text begins with ("Ana: I was there")."""
+    if draft.origin != "spoken":
+        return None
+    if draft.author:
+        return draft.author
+    label = _LABEL.match(draft.text)
+    return label[1] if label and label[1].casefold() not in _HEADINGS else None
 
 
 def role_of_message(draft: Draft) -> RoleClass:

@@ -33,4 +33,4 @@ WHERE s.key = :key AND s.space = :space;
 SELECT document, record FROM memories WHERE number = :number AND space = :space AND document IS NOT NULL;
 
 -- name: list_authors
-SELECT author FROM authors WHERE space = :space ORDER BY author;
+SELECT author, messages FROM authors WHERE space = :space ORDER BY author;

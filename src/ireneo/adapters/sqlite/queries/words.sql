@@ -42,12 +42,11 @@ FROM documents
 WHERE session = :key AND segment = :segment AND position BETWEEN :first AND :last AND document IS NOT NULL;
 
 -- name: list_authored
--- The parts of the documents that may have an author.
+-- The parts of the documents, any of which may have an author.
 SELECT m.origin, m.parts
 FROM documents AS d
 JOIN messages AS m ON m.session = d.session AND m.segment = d.segment AND m.position = d.position
-WHERE d.session = :key AND d.segment = :segment AND d.position BETWEEN :first AND :last AND d.document IS NOT NULL
-  AND instr(m.parts, '"author":') > 0;
+WHERE d.session = :key AND d.segment = :segment AND d.position BETWEEN :first AND :last AND d.document IS NOT NULL;
 
 -- name: delete_documents
 DELETE FROM documents WHERE session = :key AND segment = :segment AND position BETWEEN :first AND :last;

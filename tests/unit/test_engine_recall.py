@@ -1,0 +1,188 @@
+"""Recall through a memory: what is found, in what order, and what is left out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import ireneo
+from ireneo.errors import BadInput, EmbedderError
+from ireneo.log.message import Draft, Text
+from ireneo.memories.recall.searched import author_of_message
+from ireneo.ports.embedder import Embedder
+
+MAY = datetime(2026, 5, 3, 12, tzinfo=UTC)
+YEAR = timedelta(days=365)
+
+
+def said(text: str, *, role: str = "user", author: str | None = None, at: datetime | None = None) -> Draft:
+    return Draft(role="assistant" if role == "assistant" else "user", parts=(Text(text=text, author=author),), at=at)
+
+
+@asynccontextmanager
+async def opened(place: Path, embedder: Embedder | None = None) -> AsyncIterator[ireneo.Memory]:
+    async with ireneo.open(place / "memory.db", durability="normal", embedder=embedder) as memory:
+        yield memory
+
+
+class Deaf:
+    """An embedder that never answers."""
+
+    name = "deaf"
+    dimensions = 8
+
+    async def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[bytes]:
+        raise EmbedderError("deaf is not there.")
+
+
+@waited
+async def test_what_was_said_comes_before_what_was_made_of_it(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        session = await memory.session("talk")
+        ids = (await session.append([said("The ferry to Vallmoor leaves at nine.")])).ids
+        told = await memory.remember(
+            "The Vallmoor ferry leaves at nine.", kind="semantic", messages=ids, session="talk", origin="agent"
+        )
+        found = await memory.recall("When does the ferry to Vallmoor leave?")
+    assert [each.id for each in found] == [ids[0], told.record.id]
+    assert found[1].sources == ids
+    assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
+
+
+@waited
+async def test_a_reply_is_found_by_the_words_of_the_question_before_it(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        session = await memory.session("talk")
+        await session.append(
+            [
+                said("Where did you leave the silver lantern?"),
+                said("Down by the mill, under the stairs.", role="assistant"),
+                *(said(f"Nothing much happened on day {day}.") for day in range(12)),
+            ]
+        )
+        found = await memory.recall("where is the silver lantern", limit=2)
+    assert {each.text[:4] for each in found} == {"Wher", "Down"}
+
+
+@waited
+@pytest.mark.parametrize("labelled", [True, False])
+async def test_the_speaker_who_is_named_is_favoured(tmp_path: Path, labelled: bool) -> None:
+    def spoken(name: str, text: str) -> Draft:
+        return said(f"{name}: {text}") if labelled else said(text, author=name)
+
+    async with opened(tmp_path) as memory:
+        session = await memory.session("talk")
+        lines = [("Ana", "I went hiking on Sunday."), ("Bo", "I went hiking on Monday.")]
+        chatter = [(name, f"Well, number {count} it is.") for count in range(6) for name in ("Bo", "Ana")]
+        await session.append([spoken(*each) for each in lines + chatter])
+        first = {name: (await memory.recall(f"When did {name} go hiking?"))[0] for name in ("Ana", "Bo")}
+    assert "Sunday" in first["Ana"].text
+    assert "Monday" in first["Bo"].text
+    assert first["Ana"].author == "Ana"
+
+
+def test_a_heading_is_nobodys_name() -> None:
+    assert author_of_message(said("Caroline: hello there")) == "Caroline"
+    assert author_of_message(said("**Mel Ann**: hello")) == "Mel Ann"
+    for text in ("Note: keep this", "Error: it broke", "see below: x", "Step 2: go", "https://example.org", "Hm: ", "No"):
+        assert author_of_message(said(text)) is None, text
+
+
+@waited
+async def test_only_what_holds_is_told_unless_another_time_is_asked_for(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        slot = {"kind": "semantic", "subject": "Ana", "attribute": "home"}
+        await memory.remember("Ana lives in Oslo.", **slot, at=MAY)  # type: ignore[arg-type]
+        await memory.remember("Ana lives in Porto.", **slot, at=MAY + YEAR)  # type: ignore[arg-type]
+        now = await memory.recall("Where does Ana live?")
+        then = await memory.recall("Where does Ana live?", at=MAY + timedelta(days=9))
+    assert [each.text for each in then] == ["Ana lives in Oslo."]
+    assert "Ana lives in Oslo." not in [each.text for each in now] or MAY + YEAR > datetime.now(UTC)
+
+
+@waited
+async def test_a_word_against_a_more_trusted_one_is_shown_as_disputed(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        await memory.remember("The deploy key is blue.", kind="semantic", subject="deploy key", attribute="colour", at=MAY)
+        await memory.remember(
+            "The deploy key is green.",
+            kind="semantic",
+            subject="deploy key",
+            attribute="colour",
+            origin="tool",
+            at=MAY + timedelta(days=1),
+        )
+        found = await memory.recall("Which colour is the deploy key?")
+    assert {(each.text, each.state) for each in found} == {
+        ("The deploy key is blue.", "active"),
+        ("The deploy key is green.", "disputed"),
+    }
+
+
+@waited
+async def test_kind_session_limit_and_budget_narrow_what_is_told(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        for name in ("one", "two"):
+            session = await memory.session(name)
+            await session.append([said(f"The orchard gate number {count} in {name} is shut.") for count in range(8)])
+        await memory.remember("I tried the orchard gate — abandoned because it is shut.", kind="failure")
+        assert {each.session for each in await memory.recall("orchard gate", session="two", limit=20)} == {"two"}
+        assert [each.kind for each in await memory.recall("orchard gate", kind="failure")] == ["failure"]
+        assert await memory.recall("orchard gate", kind="procedural") == ()
+        assert len(await memory.recall("orchard gate", limit=3)) == 3
+        assert 1 <= len(await memory.recall("orchard gate", limit=20, budget=30)) <= 3
+
+
+@waited
+async def test_the_parts_explain_the_score(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        session = await memory.session("talk")
+        await session.append([said("A heron stood in the reeds."), said("Then it flew.")])
+        (first, *_) = await memory.recall("heron in the reeds", explain=True)
+        (plain, *_) = await memory.recall("heron in the reeds")
+    assert sum(value for _, value in first.parts) == pytest.approx(first.score)
+    assert plain.parts == ()
+    assert plain.score == first.score
+
+
+@waited
+async def test_sessions_that_begin_alike_are_told_apart(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        for name in ("one", "two"):
+            await (await memory.session(name)).append([said("Good morning, herring boat.")])
+        found = await memory.recall("herring boat")
+    assert {each.session for each in found} == {"one", "two"}
+    assert len({each.id for each in found}) == 1
+
+
+@waited
+async def test_an_embedder_that_does_not_answer_leaves_the_words(tmp_path: Path) -> None:
+    async with opened(tmp_path, Deaf()) as memory:
+        await (await memory.session("talk")).append([said("The herring boat is in.")])
+        found = await memory.recall("herring boat")
+    assert [each.text for each in found] == ["The herring boat is in."]
+    assert "deaf is not there" in found.note
+
+
+@waited
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"text": "  "}, "empty"),
+        ({"text": "x", "kind": "poetic"}, "episodic, semantic"),
+        ({"text": "x", "limit": 0}, "limit of 0"),
+        ({"text": "x", "budget": 0}, "budget of 0"),
+        ({"text": "x", "at": datetime(2026, 1, 1)}, "no zone"),
+        ({"text": "x" * 30_000}, "20,000 characters"),
+    ],
+)
+async def test_what_can_not_be_asked_is_said_in_a_sentence(
+    tmp_path: Path, asked: dict[str, object], sentence: str
+) -> None:
+    async with opened(tmp_path) as memory:
+        with pytest.raises(BadInput, match=sentence):
+            await memory.recall(**asked)  # type: ignore[arg-type]
