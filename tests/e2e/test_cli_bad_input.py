@@ -39,7 +39,10 @@ CONTEXT = ("context", "{agent}", "--budget", "2000")
     [
         (("context", "{agent}", "--budget", "255"), "A budget of 255 tokens is too small; give at least 256."),
         ((*CONTEXT, "--to", "morse"), "There is no chat format 'morse'; the formats are anthropic, gemini"),
-        ((*CONTEXT, "--preset", "lazy"), "There is no preset 'lazy'; the presets are coding, forge, running, scratchpad, story."),
+        (
+            (*CONTEXT, "--preset", "lazy"),
+            "the presets are coding, forge, running, scratchpad, story.",
+        ),
         ((*CONTEXT, "--session", "x"), "There is no session x in it; it holds 7c1e4f52"),
         (("context", "gone.jsonl", "--budget", "2000"), "There is no file gone.jsonl."),
         (("context", ".", "--budget", "2000"), ". is a folder; name a log in it"),
