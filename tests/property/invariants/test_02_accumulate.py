@@ -50,7 +50,10 @@ class Seen:
 
 def through_one_preset(journey: Journey) -> Journey:
     """What another preset shows is cut in other places."""
-    legs = [Leg(leg.steps, leg.besides and replace(leg.besides, preset=journey.usual.preset)) for leg in journey.legs]
+    legs = [
+        Leg(leg.steps, leg.besides and replace(leg.besides, preset=journey.usual.preset), leg.pad)
+        for leg in journey.legs
+    ]
     return Journey(journey.usual, legs)
 
 
