@@ -9,12 +9,14 @@
     │   └── NotFound
     │       ├── SessionNotFound
     │       ├── MessageNotFound
-    │       └── SummaryNotFound
+    │       ├── SummaryNotFound
+    │       └── MemoryNotFound
     ├── ModelError               a model did not answer as asked; what it was asked for is done without it
     │   ├── ModelTimeout
     │   ├── ModelUnavailable
     │   ├── ModelRefused
     │   ├── BadReply
+    │   ├── EmbedderError
     │   └── SpendingLimit
     ├── Overtaken                another worker has the work already; never leaves the engine
     └── StoreError               the store can't do what was asked
@@ -71,6 +73,10 @@ class SummaryNotFound(NotFound):
     """There is no such summary in this session."""
 
 
+class MemoryNotFound(NotFound):
+    """There is no such memory in this space."""
+
+
 class StoreError(IreneoError):
     """The store can't do what was asked."""
 
@@ -116,6 +122,10 @@ class ModelRefused(ModelError):
 
 class BadReply(ModelError):
     """The model's answer is not what was asked for."""
+
+
+class EmbedderError(ModelError):
+    """The embedder did not answer as it was asked to; until it does, recall goes by the words alone."""
 
 
 class SpendingLimit(ModelError):

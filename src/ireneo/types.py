@@ -3,7 +3,28 @@
 from ireneo.types import Recalled
 """
 
+from ireneo.engine.fading import Fading
+from ireneo.engine.forget import Forgotten, Receipt
+from ireneo.engine.remember import Remembered
+from ireneo.memories.facts import Fact
+from ireneo.memories.offered import Told
 from ireneo.memories.record import Evidence, Kind, MemoryId, Period, Record, Source, State
 from ireneo.memories.scratchpad import Item, Pad
 
-__all__ = ["Evidence", "Item", "Kind", "MemoryId", "Pad", "Period", "Record", "Source", "State"]
+__all__ = [
+    "Evidence",
+    "Fact",
+    "Fading",
+    "Forgotten",
+    "Item",
+    "Kind",
+    "MemoryId",
+    "Pad",
+    "Period",
+    "Receipt",
+    "Record",
+    "Remembered",
+    "Source",
+    "State",
+    "Told",
+]

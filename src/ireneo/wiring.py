@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ireneo.adapters.clock import SystemClock
+from ireneo.adapters.embed import open_embedder
 from ireneo.adapters.llm import open_model
 from ireneo.adapters.tokens import EstimatedTokenizer, ExactTokenizer
 from ireneo.context.policy import Policy
@@ -25,6 +26,7 @@ from ireneo.log.message import Draft
 from ireneo.prompts.voices import Voice
 
 if TYPE_CHECKING:
+    from ireneo.ports.embedder import Embedder
     from ireneo.ports.llm import LanguageModel
     from ireneo.ports.store import Store
     from ireneo.ports.tokenizer import Tokenizer
@@ -45,6 +47,7 @@ async def open(
     voice: Voice | None = None,
     limits: Limits | None = None,
     preset: str | Policy = "coding",
+    embedder: str | Embedder | None = None,
 ) -> AsyncIterator[Memory]:
     """Open a memory: the SQLite file at `url` (made when it is not there), or ``":memory:"`` for one that dies with it.
 
@@ -61,9 +64,14 @@ async def open(
     `preset` is how sessions are cut where a call names no other: ``"coding"`` for the work of an agent, ``"story"`` for
     characters, companions and any conversation without end.
 
+    `embedder` lets `recall` find what means the same in other words: ``"local"`` (the extra `local`: a small model that
+    runs here and asks nobody), ``"openai:text-embedding-3-small"``, ``"ollama:nomic-embed-text"``, or one of your own.
+    Without one it goes by the words. Vectors are made by `Memory.work`, and a few at each recall.
+
     Raises NotADatabase, NewerDatabase, StoreBusy.
     """
     chosen = model if isinstance(model, Models) else models(model)
+    embeds = open_embedder(embedder) if isinstance(embedder, str) or embedder is None else embedder
     counts = tokenizer(tokens)
     store = await _store(fspath(url), durability)
     means = Means(
@@ -75,6 +83,7 @@ async def open(
         voice=voice or "first",
         story_voice=voice,
         preset=preset if isinstance(preset, Policy) else preset_named(preset),
+        embedder=embeds,
     )
     try:
         yield Memory(means, space)

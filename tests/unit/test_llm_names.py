@@ -9,7 +9,7 @@ import pytest
 
 from ireneo.adapters.llm import model as models
 from ireneo.adapters.llm import open_model
-from ireneo.adapters.llm.failures import shown
+from ireneo.adapters.llm.words import shown
 from ireneo.errors import BadInput, MissingExtra
 
 

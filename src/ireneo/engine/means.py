@@ -10,6 +10,7 @@ from ireneo.engine.models import Models
 from ireneo.engine.spending import Limits, Spending
 from ireneo.log.branch import SessionKey
 from ireneo.ports.clock import Clock
+from ireneo.ports.embedder import Embedder
 from ireneo.ports.store import Store
 from ireneo.prompts.voices import Voice
 
@@ -28,6 +29,8 @@ class Means(Struct, frozen=True, kw_only=True):
     """In whose voice stories are; None: the third person's, and a character's own memory in the first."""
     preset: Policy = CODING
     """How a session is cut where neither a caller nor the session itself says otherwise."""
+    embedder: Embedder | None = None
+    """Gives the directions in which likeness of meaning is looked for; None: recall goes by the words."""
 
     def models_for(self, key: SessionKey) -> Models:
         """The models, each on account of the session `key`."""

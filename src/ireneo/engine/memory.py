@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Unpack
 
 from ireneo.context.policy import Policy
 from ireneo.context.policy import preset as preset_named
@@ -10,17 +12,25 @@ from ireneo.engine.doctor.examine import examine
 from ireneo.engine.doctor.finding import Finding
 from ireneo.engine.fading import Fading, archive, fading, restore
 from ireneo.engine.forget import Receipt, forget
+from ireneo.engine.history import history
 from ireneo.engine.imports import Imported, import_session
 from ireneo.engine.joined import JoinedImport
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
 from ireneo.engine.means import Means
+from ireneo.engine.recall.asked import Asked
+from ireneo.engine.recall.recall import recall
+from ireneo.engine.remember import Remembered, get, remember, remember_all, used
 from ireneo.engine.session import Session
+from ireneo.engine.vectors import HeldVectors
 from ireneo.engine.work.loop import Works
 from ireneo.engine.work.worked import Worked
 from ireneo.errors import SessionNotFound
 from ireneo.formats.logs.format import LogFormat, StraightFormat
 from ireneo.log.branch import MAIN, SessionKey
-from ireneo.memories.record import MemoryId, Record
+from ireneo.memories.facts import Fact
+from ireneo.memories.offered import Told
+from ireneo.memories.recall.recalled import Recollection
+from ireneo.memories.record import Kind, MemoryId, Record
 from ireneo.ports.store import SessionInfo
 
 
@@ -32,6 +42,7 @@ class Memory:
         self.space = space
         self._means = means
         self._store = means.store
+        self._held = HeldVectors()
 
     async def session(self, id: str, *, branch: str = MAIN, must_exist: bool = False) -> Session:
         """The session called `id`, on one of its branches; it is made by its first append.
@@ -93,6 +104,43 @@ class Memory:
         async for worked in Works(self._means, self.space, worker, chosen).run(until_idle=until_idle):
             yield worked
 
+    async def remember(self, text: str, **told: Unpack[Told]) -> Remembered:
+        """Remember `text`, and tell what became of it: added, reinforced, superseded, disputed, overturned or ignored.
+
+        Of which kind it is, and what slot a plain statement has, is found by rules where it is not `told`. Raises
+        BadInput, with nothing written, where something of it can't be used.
+        """
+        return await remember(self._means, self.space, text, **told)
+
+    async def remember_all(self, texts: Iterable[tuple[str, Told]]) -> Sequence[Remembered]:
+        """Remember many texts, each with what is told of it, in one transaction: all of them or, on BadInput, none."""
+        return await remember_all(self._means, self.space, texts)
+
+    async def get(self, ids: Sequence[str]) -> Sequence[Record]:
+        """The memories whose ids begin with one of `ids`, in the order asked; unknown ones are passed over."""
+        return await get(self._means, self.space, ids)
+
+    async def history(
+        self,
+        subject: str,
+        attribute: str | None = None,
+        *,
+        at: datetime | None = None,
+        believed_at: datetime | None = None,
+    ) -> Sequence[Fact]:
+        """What is known of a subject, or of one of its attributes, over time: with what was corrected and disputed.
+
+        With `at` only what was true at that moment; with `believed_at` as we believed then, having been told no more.
+        """
+        return await history(self._means, self.space, subject, attribute, at=at, believed_at=believed_at)
+
+    async def used(self, ids: Sequence[str], *, helped: bool | None = None) -> Sequence[Record]:
+        """Note that memories were acted on now and, where that is known, whether it helped or harmed.
+
+        Raises MemoryNotFound.
+        """
+        return await used(self._means, self.space, ids, helped=helped)
+
     async def doctor(
         self, *, mend: bool = False, quick: bool = False, told: Callable[[int], None] = lambda messages: None
     ) -> Sequence[Finding]:
@@ -150,6 +198,26 @@ class Memory:
             everything=everything,
             preview=preview,
         )
+
+    async def recall(
+        self,
+        text: str,
+        *,
+        kind: Kind | None = None,
+        limit: int = 10,
+        budget: int | None = None,
+        at: datetime | None = None,
+        session: str | None = None,
+        explain: bool = False,
+    ) -> Recollection:
+        """What answers the question `text`, best first: at most `limit` messages and memories.
+
+        With `kind` only memories of that kind, with `session` only what comes from there, with `at` what was the case
+        then and what was said by then. `budget` is what the texts may cost together, in tokens. `explain` gives the
+        parts of each score. Raises BadInput for an empty question, a kind or limit that there is not, and a naive time.
+        """
+        asked = Asked(text=text, kind=kind, limit=limit, budget=budget, at=at, session=session, explain=explain)
+        return await recall(self._means, self.space, self._held, asked)
 
     async def close(self) -> None:
         """Let go of the store."""

@@ -10,8 +10,8 @@ one, only their number and between which times they lay is known; A. A. Petrov, 
 of the base-level learning equation in ACT-R (2006), puts the mean of t ** -d over that stretch in the place of each,
 which for d = 0.5 is 2 / (sqrt(young) + sqrt(old)).
 
-ACT-R's chance of retrieval is 1 / (1 + exp((threshold - B) / noise)); with a noise of 1 that is S / (S + e ** threshold)
-for the sum S, so that no logarithm is taken where the sum is 0, and the result lies between 0 and 1 for any times.
+ACT-R's chance of retrieval is 1 / (1 + exp((threshold - B) / noise)); with a noise of 1 and the sum S that is
+S / (S + e ** threshold), so that no logarithm is taken where the sum is 0, and the result lies between 0 and 1.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ def _check_name(name: str, value: object) -> None:
         raise BadInput(f"`{name}` is {type(value).__name__}; give a string.")
     if len(value) > MOST_NAME:
         raise BadInput(f"`{name}` has {len(value):,} characters; give at most {MOST_NAME:,}.")
-    if "\x1f" in value or not value.isascii() and any("\ud800" <= each <= "\udfff" for each in value):
+    if "\x1f" in value or (not value.isascii() and any("\ud800" <= each <= "\udfff" for each in value)):
         raise BadInput(f"`{name}` has a character in it that can't be stored; leave it out.")
 
 

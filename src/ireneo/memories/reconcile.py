@@ -1,4 +1,4 @@
-"""What becomes of an offer beside what is known: it is added, reinforces, supersedes, is disputed, overturns or is ignored.
+"""What becomes of an offer beside what is known: added, reinforced, superseded, disputed, overturned, ignored.
 
 The evidence goes to the memory that says the same, or makes a new one; then the kind settles anew all that stands under
 the key. No model is asked, and what comes out depends on the evidence alone.
@@ -6,7 +6,7 @@ the key. No model is asked, and what comes out depends on the evidence alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from ireneo.memories.evidence import evidence_of, for_it, with_evidence
 from ireneo.memories.kinds.registry import KINDS
 from ireneo.memories.kinds.row import KindRow
 from ireneo.memories.offer import Offer
-from ireneo.memories.record import Record
+from ireneo.memories.record import MemoryId, Record
 from ireneo.memories.timeline import held_at
 from ireneo.memories.wording import quoted
 
@@ -43,7 +43,9 @@ def reconcile(offer: Offer, known: Sequence[Record]) -> Reconciled:
     old = _same(row, offer, known)
     record, is_new = (made(row, offer), True) if old is None else _merged(old, offer)
     if record == old:
-        return Reconciled(did="ignored", reason="It was told before, and this is the same piece of it.", record=record, stored=False)
+        return Reconciled(
+            did="ignored", reason="It was told before, and this is the same piece of it.", record=record, stored=False
+        )
     others = [each for each in known if old is None or each.id != old.id]
     settled = {each.id: each for each in row.settle([*others, record])}
     record = settled[record.id]
@@ -119,7 +121,7 @@ def _worded(record: Record, offer: Offer) -> Record:
 
 
 def _told(
-    offer: Offer, old: Record | None, record: Record, changed: Sequence[Record], before: dict[str, Record]
+    offer: Offer, old: Record | None, record: Record, changed: Sequence[Record], before: Mapping[MemoryId, Record]
 ) -> tuple[Did, str]:
     replaced = [each for each in changed if each.state == "superseded" and before[each.id].state == "active"]
     if offer.against:
@@ -129,7 +131,10 @@ def _told(
     if record.state == "disputed" or (record.periods and not held_at(record.periods, offer.at)):
         return "disputed", record.reason or "A more trusted word stands against it for that time."
     if record.state == "active" and replaced:
-        return "superseded", f"It takes the place of {' and '.join(quoted(each.value or each.text) for each in replaced)}."
+        return (
+            "superseded",
+            f"It takes the place of {' and '.join(quoted(each.value or each.text) for each in replaced)}.",
+        )
     if old is None:
         return "added", record.reason or "Nothing that says the same was known."
     if record.state == "active" and old.state != "active":

@@ -75,7 +75,7 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
     id: MemoryId
     kind: Kind
     key: str
-    """What its kind finds it again by: the slot, the task type and name, the signature; else ``t_…``, from its words."""
+    """What its kind finds it again by: the slot, task type and name, the signature; else ``t_…``, from its words."""
     text: str
     at: datetime
     """When what it tells happened; of a fact: since when it is so."""

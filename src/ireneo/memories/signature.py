@@ -44,15 +44,25 @@ def action_signature(tool: str, arguments: Mapping[str, object] | str) -> str:
 
 
 def error_signature(text: str) -> str:
-    """What went wrong: the lines of an output that name the error, with all that changes from time to time forgotten."""
-    lines = [line for each in text[-_LOOKED_AT:].splitlines() if (line := each.strip(" \t|│>*-"))]
+    """What went wrong: the lines of an output that name the error, without what changes from time to time."""
+    for _ in range(_PASSES):
+        shorter = _error(text)
+        if shorter == text:
+            break
+        text = shorter
+    return text
+
+
+def _error(text: str) -> str:
+    lines = [line for each in _LINE_ENDS.split(text[-_LOOKED_AT:]) if (line := each.strip(" \t|│>*-"))]
     named = [line for line in lines if _NAMES_ERROR.search(line) and not _FRAME.match(line)]
-    kept = list(dict.fromkeys(_clip(_forget(line), 160) for line in named or lines[-1:]))
+    kept = list(dict.fromkeys(said for line in named or lines[-1:] if (said := _clip(_forget(line), 160))))
     # A traceback tells its cause last, a compiler its first error first: both ends of what names one are kept.
     chosen = kept if len(kept) <= _LINES else [kept[0], *kept[-(_LINES - 1) :]]
-    return _settled(_clip("; ".join(_split(chosen))))
+    return _clip("; ".join(chosen))
 
 
+_LINE_ENDS = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+|; ")
 _NAMES_ERROR = re.compile(
     r"\b\w*(?:error|exception|failed|failure|fatal|panic(?:ked)?|denied|refused|not found|no such|cannot|can't|unable"
     r"|undefined|unknown|invalid|missing|timed? ?out|killed|aborted|conflict|segfault|unexpected|unsupported)\b",
@@ -94,18 +104,13 @@ def _once(text: str) -> str:
 
 
 def _settled(text: str) -> str:
-    """What one pass uncovers, the next one forgets; texts only get shorter or lose digits, so that this comes to an end."""
+    """What one pass uncovers, the next one forgets; each leaves less to be forgotten, so that it comes to an end."""
     for _ in range(_PASSES):
         shorter = _once(text)
         if shorter == text:
             break
         text = shorter
     return text
-
-
-def _split(lines: Sequence[str]) -> list[str]:
-    """The lines apart, also where a signature is read again, and each once."""
-    return list(dict.fromkeys(part for line in lines for each in line.split("; ") if (part := each.strip())))
 
 
 _SHELL_KEYS = ("command", "cmd", "script")

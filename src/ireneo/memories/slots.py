@@ -25,7 +25,7 @@ class Slot(NamedTuple):
 
 _ONE_VALUED = (
     "(?:full |first |last |maiden |middle )?name|nickname|age|birthday|date of birth|birthplace|hometown|home town"
-    "|(?:e-?mail|home|work|postal|ip) ?(?:address)?|address|(?:phone|mobile|account|licence|passport|house) ?(?:number)?"
+    "|(?:e-?mail|home|work|postal|ip) ?(?:address)?|address|(?:phone|mobile|account|licence|passport) ?(?:number)?"
     "|time ?zone|employer|occupation|profession|job(?: title)?|role|title|nationality|citizenship|religion|star sign"
     "|height|weight|shoe size|blood type|mother tongue|native language|first language|username|handle|pronouns"
     "|(?:current|default|main|preferred|usual|primary) [a-z]+(?: [a-z]+)?|favou?rite [a-z]+(?: [a-z]+)?"
@@ -68,7 +68,17 @@ _NO_VALUE = re.compile(
     r"|important|good|bad|great|better|worse|nice|hard|easy|wrong|right|fine|okay|unknown|one|due|gone)\b",
     re.I,
 )
-_NOBODY = COMMON_WORDS | {"everyone", "everybody", "someone", "somebody", "nobody", "anyone", "people", "today", "yesterday"}
+_NOBODY = COMMON_WORDS | {
+    "everyone",
+    "everybody",
+    "someone",
+    "somebody",
+    "nobody",
+    "anyone",
+    "people",
+    "today",
+    "yesterday",
+}
 
 
 def read_slot(text: str, speaker: str) -> Slot | None:

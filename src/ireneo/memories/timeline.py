@@ -8,8 +8,9 @@ the past goes where it belongs and changes nothing later, and A, B, A gives A tw
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import groupby
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -51,12 +52,9 @@ class Timeline(Struct, frozen=True, kw_only=True):
 
 def timeline(records: Sequence[Record]) -> Timeline:
     """The timeline of all the evidence of `records`, each of which says that another value is true."""
-    claims = sorted(((each, record.id) for record in records for each in record.evidence), key=_in_order)
+    claims = _claims(records)
     points: list[Point] = []
-    disputed = set()
-    for piece, memory in claims:
-        if not _take_in(points, piece, memory):
-            disputed.add(memory)
+    disputed = {memory for piece, memory in claims if not _take_in(points, piece, memory)}
     return Timeline(
         stretches=_stretches(points),
         disputed=frozenset(disputed),
@@ -64,9 +62,30 @@ def timeline(records: Sequence[Record]) -> Timeline:
     )
 
 
+def beliefs(records: Sequence[Record]) -> Iterator[tuple[datetime, dict[MemoryId, list[Stretch]]]]:
+    """What held when, as it was believed after each moment at which something was told."""
+    points: list[Point] = []
+    for told, together in groupby(_claims(records), key=lambda claim: claim[0].recorded):
+        for piece, memory in together:
+            _take_in(points, piece, memory)
+        yield told, _stretches(points)
+
+
+def _claims(records: Sequence[Record]) -> list[tuple[Evidence, MemoryId]]:
+    return sorted(((each, record.id) for record in records for each in record.evidence), key=_in_order)
+
+
 def _in_order(claim: tuple[Evidence, MemoryId]) -> tuple[object, ...]:
     piece, memory = claim
-    return piece.recorded, piece.at, memory, piece.against, piece.until is not None, piece.until or piece.at, piece.trust
+    return (
+        piece.recorded,
+        piece.at,
+        memory,
+        piece.against,
+        piece.until is not None,
+        piece.until or piece.at,
+        piece.trust,
+    )
 
 
 def _take_in(points: list[Point], piece: Evidence, memory: MemoryId) -> bool:
@@ -106,7 +125,7 @@ def _denied(before: Point, piece: Evidence, memory: MemoryId) -> bool:
 
 
 def _drop_rest(points: list[Point], at: int, trust: float) -> None:
-    """Drop what only said again that the value at a point still holds, where that is corrected or said to have ended."""
+    """Drop what only said again that the value at a point holds, where that is corrected or said to have ended."""
     end = at + 1
     while end < len(points) and points[end].id == points[at].id and points[end - 1].covers(points[end].start):
         end += 1

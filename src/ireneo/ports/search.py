@@ -55,10 +55,24 @@ class SearchPort(Protocol):
         """The numbers of the documents that have each term, rising; none of a term that no document has."""
 
     async def messages(self, space: str, documents: Sequence[int]) -> Sequence[FoundMessage]:
-        """Read messages by number, without natives and records, in the order asked; unknown ones are passed over."""
+        """Read messages without natives and records, in the order asked; unknown ones are passed over.
+
+        They are known by the place in their number: what it says of length and role needn't be right in what is asked,
+        and is in what is found.
+        """
 
     async def memories(self, space: str, documents: Sequence[int]) -> Sequence[FoundMemory]:
-        """Read memories by number, in the order asked; unknown ones are passed over."""
+        """Read memories, known as messages are, in the order asked; unknown ones are passed over."""
 
     async def authors(self, space: str) -> Sequence[str]:
         """The names of those who speak in the space's messages, as they are written, by name."""
+
+
+class WordsPort(Protocol):
+    """The index of words itself: it follows from what is stored, so it can always be made anew."""
+
+    async def faults(self, space: str) -> Sequence[str]:
+        """Where the index of a space doesn't fit what is stored, a sentence each."""
+
+    async def rebuild(self, space: str) -> int:
+        """Index a space anew, each message and memory under its number. Returns how many messages were looked at."""

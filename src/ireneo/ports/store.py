@@ -30,8 +30,9 @@ from ireneo.log.message import Draft, Message, MessageId
 from ireneo.ports.erasure import ErasurePort, Scrubbed
 from ireneo.ports.leases import LeasesPort
 from ireneo.ports.memories import MemoriesPort, PadsPort
-from ireneo.ports.search import SearchPort
+from ireneo.ports.search import SearchPort, WordsPort
 from ireneo.ports.upkeep import UpkeepPort
+from ireneo.ports.vectors import VectorsPort
 
 
 class SessionInfo(Struct, frozen=True, kw_only=True):
@@ -226,6 +227,10 @@ class Transaction(Protocol):
         """Who is at which work."""
 
     @property
+    def vectors(self) -> VectorsPort:
+        """The vectors of what is searched."""
+
+    @property
     def memories(self) -> MemoriesPort:
         """What was learned."""
 
@@ -236,6 +241,10 @@ class Transaction(Protocol):
     @property
     def search(self) -> SearchPort:
         """What finds messages and memories by their words."""
+
+    @property
+    def words(self) -> WordsPort:
+        """The index of those words."""
 
     @property
     def upkeep(self) -> UpkeepPort:

@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from msgspec import Struct
+
 from ireneo.memories.recall.searched import memory_number, terms_of_memory
+from ireneo.memories.recall.vector import Vector
 from ireneo.memories.record import MemoryId, Record
 from ireneo.memories.scratchpad import Pad
+from ireneo.ports.search import Shelf
+
+
+class VectorSet(Struct, frozen=True, kw_only=True):
+    """The vectors of one space, shelf and embedder."""
+
+    changes: int = 0
+    vectors: Mapping[int, tuple[int, str, Vector]] = {}
+    """By document: the change that brought it, the text that it is of (where that may change), and the vector."""
+    gone: Mapping[int, int] = {}
+    """The documents that lost theirs, and the change that took it."""
+    forgotten: int = 0
+    """Of what went before this change nobody knows any more what was lost."""
 
 
 class Kept:
@@ -21,6 +39,8 @@ class Kept:
         """By number; a memory without terms is none."""
         self.pads: dict[str, Pad] = {}
         """By task."""
+        self.vectors: dict[tuple[Shelf, str], VectorSet] = {}
+        """By shelf and embedder."""
 
     def copy(self) -> Kept:
         """One of its own with the same values, which are immutable."""
@@ -31,6 +51,7 @@ class Kept:
         other.terms = dict(self.terms)
         other.documents = dict(self.documents)
         other.pads = dict(self.pads)
+        other.vectors = dict(self.vectors)
         return other
 
     def put(self, record: Record) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ireneo.adapters.in_memory.shelf import Shelf
-from ireneo.memories.recall.documents import session_of
-from ireneo.memories.recall.searched import author_of_message
+from ireneo.memories.recall.documents import place_of
+from ireneo.memories.recall.searched import author_of_message, terms_of_stored
 from ireneo.ports.search import FoundMemory, FoundMessage, Size
 from ireneo.ports.search import Shelf as Shelved
 
@@ -33,20 +33,21 @@ class MemorySearch:
 
     async def messages(self, space: str, documents: Sequence[int]) -> Sequence[FoundMessage]:
         """Read messages by number."""
-        trees = {tree.number: tree for tree in self._shelf.space(space)}
-        found: list[FoundMessage] = []
-        for document in documents:
-            tree = trees.get(session_of(document))
-            if tree is not None and document in tree.numbers:
-                message = tree.messages[tree.numbers[document]]
-                found.append(FoundMessage(document=document, key=tree.key, message=message))
-        return found
+        places = {
+            place_of(number): FoundMessage(document=number, key=tree.key, message=tree.messages[name])
+            for tree in self._shelf.space(space)
+            for number, name in tree.numbers.items()
+        }
+        return [places[place_of(each)] for each in documents if place_of(each) in places]
 
     async def memories(self, space: str, documents: Sequence[int]) -> Sequence[FoundMemory]:
         """Read memories by number."""
         kept = self._shelf.kept(space)
-        there = [each for each in documents if each in kept.documents]
-        return [FoundMemory(document=each, record=kept.memories[kept.documents[each]]) for each in there]
+        places = {
+            place_of(number): FoundMemory(document=number, record=kept.memories[name])
+            for number, name in kept.documents.items()
+        }
+        return [places[place_of(each)] for each in documents if place_of(each) in places]
 
     async def authors(self, space: str) -> Sequence[str]:
         """The names of those who speak in the space's messages."""
@@ -63,3 +64,34 @@ class MemorySearch:
             kept = self._shelf.kept(space)
             for number, name in kept.documents.items():
                 yield number, frozenset(kept.terms[name]), len(kept.terms[name])
+
+
+class MemoryWords:
+    """`ireneo.ports.search.WordsPort` over one open transaction."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+
+    async def faults(self, space: str) -> Sequence[str]:
+        """What is wrong with the index of a space."""
+        found: list[str] = []
+        for tree in self._shelf.space(space):
+            wanted = {name for name, message in tree.messages.items() if terms_of_stored(message)}
+            where = f"of session {tree.key.session!r}"
+            if missing := len(wanted - tree.documents.keys()):
+                found.append(f"{missing} messages {where} are in no index of words.")
+            if loose := len(tree.documents.keys() - wanted):
+                found.append(f"{loose} documents {where} are of messages that aren't there.")
+        return found
+
+    async def rebuild(self, space: str) -> int:
+        """Index a space anew."""
+        looked = 0
+        for each in self._shelf.space(space):
+            tree = self._shelf.change(each.key)
+            tree.documents = {name: found for name, found in tree.documents.items() if name in tree.messages}
+            for name in [name for name in tree.messages if name not in tree.documents]:
+                tree.index(tree.messages[name])
+            tree.numbers = {found.number: name for name, found in tree.documents.items()}
+            looked += len(tree.messages)
+        return looked

@@ -116,8 +116,10 @@ class Shelf:
         for key in keys:
             self.drop(key)
         self._spent = {place: spent for place, spent in self._spent.items() if place[0].space != space}
-        self._kept.pop(space, None)
-        self._own_kept.discard(space)
+        kept = self.change_kept(space)
+        for name in list(kept.memories):
+            kept.remove(name)
+        kept.pads.clear()
         return len(keys)
 
     def check_writes(self) -> None:
@@ -136,6 +138,11 @@ class Shelf:
             self._kept[space] = self.kept(space).copy()
             self._own_kept.add(space)
         return self._kept[space]
+
+    def spaces(self) -> list[str]:
+        """The spaces in which something was learned, or has a vector."""
+        self._check()
+        return list(self._kept)
 
     def shut(self) -> Held:
         """End the transaction; gives what the store holds as it leaves it."""

@@ -12,10 +12,11 @@ from ireneo.adapters.in_memory.erasure import MemoryErasure
 from ireneo.adapters.in_memory.leases import MemoryLeases
 from ireneo.adapters.in_memory.log import MemoryLog
 from ireneo.adapters.in_memory.memories import MemoryMemories, MemoryPads
-from ireneo.adapters.in_memory.search import MemorySearch
+from ireneo.adapters.in_memory.search import MemorySearch, MemoryWords
 from ireneo.adapters.in_memory.shelf import Held, Shelf
 from ireneo.adapters.in_memory.spending import MemorySpending
 from ireneo.adapters.in_memory.upkeep import MemoryUpkeep
+from ireneo.adapters.in_memory.vectors import MemoryVectors, settle
 from ireneo.adapters.pool import Pool
 from ireneo.errors import StoreError
 from ireneo.log.branch import Head, SessionKey
@@ -58,9 +59,11 @@ class MemoryTransaction(Struct, frozen=True, kw_only=True):
     annotations: MemoryAnnotations
     spending: MemorySpending
     leases: MemoryLeases
+    vectors: MemoryVectors
     memories: MemoryMemories
     pads: MemoryPads
     search: MemorySearch
+    words: MemoryWords
     upkeep: MemoryUpkeep
     erasure: MemoryErasure
 
@@ -96,6 +99,7 @@ class InMemoryStore:
         shelf = Shelf(self._held, writes=True)
         try:
             yield _over(shelf)
+            settle(shelf)
             self._held = shelf.shut()
         finally:
             shelf.shut()
@@ -120,9 +124,11 @@ def _over(shelf: Shelf) -> MemoryTransaction:
         annotations=MemoryAnnotations(shelf),
         spending=MemorySpending(shelf),
         leases=MemoryLeases(shelf),
+        vectors=MemoryVectors(shelf),
         memories=MemoryMemories(shelf),
         pads=MemoryPads(shelf),
         search=MemorySearch(shelf),
+        words=MemoryWords(shelf),
         upkeep=MemoryUpkeep(shelf),
         erasure=MemoryErasure(shelf),
     )

@@ -13,12 +13,13 @@ from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
 from ireneo.adapters.llm.asking import with_shape
-from ireneo.adapters.llm.failures import FAULTS, Failure, failure_of, raised, shown
+from ireneo.adapters.llm.failures import FAULTS, Failure, failure_of, raised
 from ireneo.adapters.llm.names import Place
 from ireneo.adapters.llm.patience import Patience, Tally
 from ireneo.adapters.llm.providers import build, load_provider
 from ireneo.adapters.llm.reading import read_reply
 from ireneo.adapters.llm.transport import client
+from ireneo.adapters.llm.words import shown
 from ireneo.errors import BadReply, ModelRefused
 from ireneo.ports.llm import Prompt
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 import httpx2
 from msgspec import Struct
 from pydantic_ai import exceptions as theirs
 
+from ireneo.adapters.llm.words import shown
 from ireneo.errors import BadInput, BadReply, IreneoError, ModelError, ModelRefused, ModelUnavailable
 
 FAULTS = (
@@ -25,8 +24,6 @@ FAULTS = (
 )
 """What a request raises."""
 
-_SHOWN = 200
-_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai|AIza)[-_*][\w*.-]{6,}|\bAIza[\w-]{10,}")
 _TOO_MANY, _TIMED_OUT, _SERVER_FAULT = 429, 408, 500
 _TURNED_AWAY = (401, 403)
 
@@ -96,17 +93,6 @@ def _words(body: object) -> str:
         if isinstance(body, dict) and key in body:
             body = body[key]
     return body if isinstance(body, str) else "" if body is None else str(body)
-
-
-def shown(words: str, keys: tuple[str, ...]) -> str:
-    """Somebody else's words as a message may hold them: one short line, without keys."""
-    line = " ".join(words.split())
-    for key in keys:
-        line = line.replace(key, "[key]")
-    line = _KEY.sub("[key]", line)
-    if len(line) > _SHOWN:
-        line = line[: _SHOWN - 1] + "…"
-    return line or "no reason was given"
 
 
 def raised(failure: Failure, calls: int, tokens: int) -> IreneoError:

@@ -7,19 +7,26 @@ from collections.abc import Iterable, Sequence
 from typing import cast
 
 import apsw
+from msgspec import Struct
 
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import Bindings, read_parts
 from ireneo.adapters.sqlite.words import need_prefix, tokens
 from ireneo.log.message import Draft, Message, Origin
-from ireneo.memories.recall.documents import document_number
-from ireneo.memories.recall.searched import author_of_message, role_of_message, terms_of_message
+from ireneo.memories.recall.documents import MOST_IN_SESSION, document_number, place_of
+from ireneo.memories.recall.searched import author_of_message, role_of_message, terms_of_stored
 
 END = 2**63 - 1
 """The last position that there can be."""
 
-Placed = tuple[int, Message]
-"""A message, and the segment that it stands on."""
+
+class Placed(Struct, frozen=True, kw_only=True):
+    """A message, and the segment that it stands on."""
+
+    segment: int
+    message: Message
+    document: int | None = None
+    """The number that it was found by, where it is indexed anew: it keeps its ordinal."""
 
 
 def index_messages(database: apsw.Connection, space: str, session: int, placed: Sequence[Placed]) -> None:
@@ -27,31 +34,38 @@ def index_messages(database: apsw.Connection, space: str, session: int, placed: 
 
     One in which there is nothing to search takes no number: its neighbours are each other's.
     """
-    found = [terms_of_message(message.draft) for _, message in placed]
-    documents = sum(1 for terms in found if terms)
-    ((ordinal,),) = database.execute(SQL["give_ordinals"], {"key": session, "documents": documents})
+    found = [terms_of_stored(each.message) for each in placed]
+    ordinals = _ordinals(database, session, placed, found)
     prefix = need_prefix(database, space)
     rows: list[Bindings] = []
     words: list[Bindings] = []
-    for (segment, message), terms in zip(placed, found, strict=True):
+    for each, terms, ordinal in zip(placed, found, ordinals, strict=True):
         document = None
         if terms:
-            document = document_number(session, ordinal, len(terms), role_of_message(message.draft))
-            ordinal += 1
+            document = document_number(session, ordinal, len(terms), role_of_message(each.message.draft))
             words.append({"document": document, "space_terms": tokens(prefix, terms)})
-        rows.append(
-            {
-                "key": session,
-                "segment": segment,
-                "position": message.position,
-                "document": document,
-                "terms": len(terms),
-            }
-        )
+        place: Bindings = {"key": session, "segment": each.segment, "position": each.message.position}
+        rows.append({**place, "document": document, "terms": len(terms)})
     database.executemany(SQL["add_document"], rows)
     database.executemany(SQL["index_message"], words)
-    _count(database, space, documents, sum(map(len, found)))
-    _count_authors(database, space, (message.draft for _, message in placed), 1)
+    _count(database, space, len(words), sum(map(len, found)))
+    _count_authors(database, space, (each.message.draft for each in placed), 1)
+
+
+def _ordinals(
+    database: apsw.Connection, session: int, placed: Sequence[Placed], found: Sequence[Sequence[str]]
+) -> list[int]:
+    """The ordinal of each message: the one that it had, or the next one; of those without terms it means nothing."""
+    new = sum(1 for each, terms in zip(placed, found, strict=True) if terms and each.document is None)
+    ((ordinal,),) = database.execute(SQL["give_ordinals"], {"key": session, "documents": new})
+    ordinals: list[int] = []
+    for each, terms in zip(placed, found, strict=True):
+        if each.document is not None:
+            ordinals.append(place_of(each.document) & MOST_IN_SESSION - 1)
+        else:
+            ordinals.append(ordinal)
+            ordinal += bool(terms)
+    return ordinals
 
 
 def forget_documents(database: apsw.Connection, space: str, session: int, segment: int, first: int, last: int) -> None:

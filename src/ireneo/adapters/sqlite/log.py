@@ -84,7 +84,7 @@ def store_messages(
     database.executemany(SQL["insert_message"], (to_row(session.key, segment, message) for message in new))
     database.executemany(SQL["insert_payload"], _payload_rows(session.key, segment, new))
     _count(database, session, new)
-    return [(segment, message) for message in new]
+    return [Placed(segment=segment, message=message) for message in new]
 
 
 def _count_known(database: apsw.Connection, session: int, messages: Sequence[Message]) -> int:

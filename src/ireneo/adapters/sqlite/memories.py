@@ -54,34 +54,30 @@ class SqliteMemories:
 
 def put_memories(database: apsw.Connection, space: str, records: Sequence[Record]) -> int:
     """Store records, and make them searchable; says how many were new."""
-    if not records:
-        return 0
-    prefix = need_prefix(database, space)
-    return sum(_put(database, space, prefix, record) for record in records)
+    return sum(_put(database, space, record) for record in records)
 
 
-def _put(database: apsw.Connection, space: str, prefix: str, record: Record) -> bool:
-    terms = terms_of_memory(record)
-    row = _row(space, record, len(terms))
+def _put(database: apsw.Connection, space: str, record: Record) -> bool:
+    row = _row(space, record)
     found = database.execute(SQL["find_memory"], {"space": space, "id": record.id}).fetchone()
     if found is None:
         ((number,),) = database.execute(SQL["add_memory"], row)
         before: tuple[str, ...] = ()
-        _index(database, space, prefix, record, number, terms)
+        index_memory(database, space, record.id, number, record)
     else:
         number, document, counted, text = found
         database.execute(SQL["replace_memory"], row)
         known = _RECORD.decode(text)
         before = known.sources
         # Most of what is put anew was only reinforced or used: its words are as they were.
-        if terms_of_memory(known) != terms:
+        if terms_of_memory(known) != terms_of_memory(record):
             _forget_words(database, space, document, counted)
-            _index(database, space, prefix, record, number, terms)
+            index_memory(database, space, record.id, number, record)
     _cite(database, space, number, before, record.sources)
     return found is None
 
 
-def _row(space: str, record: Record, terms: int) -> Bindings:
+def _row(space: str, record: Record) -> Bindings:
     return {
         "space": space,
         "id": record.id,
@@ -95,18 +91,19 @@ def _row(space: str, record: Record, terms: int) -> Bindings:
         "recorded": microseconds(record.recorded),
         "unreflected": record.reflected is None,
         "stale": record.stale != "",
-        "terms": terms,
         "record": msgspec.json.encode(record).decode(),
     }
 
 
-def _index(
-    database: apsw.Connection, space: str, prefix: str, record: Record, number: int, terms: Sequence[str]
-) -> None:
+def index_memory(database: apsw.Connection, space: str, name: str, number: int, record: Record) -> None:
+    """Make a memory searchable whose words are in no index."""
+    terms = terms_of_memory(record)
     document = memory_number(number, len(terms)) if terms else None
-    database.execute(SQL["number_memory"], {"space": space, "id": record.id, "document": document})
+    row: Bindings = {"space": space, "id": name, "document": document, "terms": len(terms)}
+    database.execute(SQL["number_memory"], row)
     if document is not None:
-        database.execute(SQL["index_memory"], {"document": document, "space_terms": tokens(prefix, terms)})
+        space_terms = tokens(need_prefix(database, space), terms)
+        database.execute(SQL["index_memory"], {"document": document, "space_terms": space_terms})
         database.execute(SQL["count_memory_words"], {"space": space, "documents": 1, "terms": len(terms)})
 
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from ireneo.adapters.sqlite.busy import Patience
 from ireneo.adapters.sqlite.queries import SQL
+from ireneo.adapters.sqlite.reindex import BATCH, is_current, reindex
 from ireneo.errors import BadInput, NewerDatabase, NotADatabase, StoreError
 
 APPLICATION_ID = int.from_bytes(b"Irno", "big")
@@ -71,6 +72,8 @@ def prepare_writer(database: apsw.Connection, patience: Patience, path: Path, du
     for migration in load_migrations():
         if migration.number not in applied:
             apply_migration(database, migration, path)
+    while not is_current(database):
+        reindex(database, BATCH)
 
 
 def prepare_reader(database: apsw.Connection, patience: Patience) -> None:

@@ -12,7 +12,7 @@ from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import MessageRow, from_row
 from ireneo.adapters.sqlite.words import find_prefix, token
 from ireneo.log.branch import SessionKey
-from ireneo.memories.recall.documents import CLASS_BITS, session_of
+from ireneo.memories.recall.documents import numbers_at, place_of, session_of
 from ireneo.memories.record import Record
 from ireneo.ports.search import FoundMemory, FoundMessage, Shelf, Size
 
@@ -84,26 +84,27 @@ def find_documents(database: apsw.Connection, space: str, shelf: Shelf, terms: S
 
 
 def read_messages(database: apsw.Connection, space: str, documents: Sequence[int]) -> list[FoundMessage]:
-    """Read messages by number, in the order asked."""
+    """Read messages by the place in their number, in the order asked."""
     found: list[FoundMessage] = []
     for document in documents:
-        asked = {"space": space, "key": session_of(document), "document": document}
+        first, last = numbers_at(place_of(document))
+        asked = {"space": space, "key": session_of(document), "first": first, "last": last}
         row = database.execute(SQL["message_of_document"], asked).fetchone()
         if row is not None:
-            session, *light = row
+            session, number, *light = row
             message = from_row(MessageRow(*light))
-            found.append(FoundMessage(document=document, key=SessionKey(space, session), message=message))
+            found.append(FoundMessage(document=number, key=SessionKey(space, session), message=message))
     return found
 
 
 def read_memories(database: apsw.Connection, space: str, documents: Sequence[int]) -> list[FoundMemory]:
-    """Read memories by number, in the order asked."""
+    """Read memories by the place in their number, in the order asked."""
     found: list[FoundMemory] = []
     for document in documents:
-        asked = {"space": space, "number": document >> CLASS_BITS, "document": document}
+        asked = {"space": space, "number": place_of(document)}
         row = database.execute(SQL["memory_of_document"], asked).fetchone()
         if row is not None:
-            found.append(FoundMemory(document=document, record=_RECORD.decode(row[0])))
+            found.append(FoundMemory(document=row[0], record=_RECORD.decode(row[1])))
     return found
 
 

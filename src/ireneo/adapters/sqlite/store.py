@@ -23,12 +23,14 @@ from ireneo.adapters.sqlite.migrate import Durability, check_place, prepare_read
 from ireneo.adapters.sqlite.pads import SqlitePads
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rebuilds import SqliteRebuilds
+from ireneo.adapters.sqlite.reindex import SqliteWords
 from ireneo.adapters.sqlite.scrub import WAIT_SECONDS, look_at_scrubs, scrub_file
 from ireneo.adapters.sqlite.search import SqliteSearch
 from ireneo.adapters.sqlite.sessions import SqliteSessions
 from ireneo.adapters.sqlite.spending import SqliteSpending
 from ireneo.adapters.sqlite.summaries import SqliteSummaries
 from ireneo.adapters.sqlite.upkeep import SqliteUpkeep
+from ireneo.adapters.sqlite.vectors import SqliteVectors
 from ireneo.errors import BadInput
 from ireneo.ports.erasure import Scrubbed
 
@@ -46,9 +48,11 @@ class SqliteTransaction(Struct, frozen=True, kw_only=True):
     annotations: SqliteAnnotations
     spending: SqliteSpending
     leases: SqliteLeases
+    vectors: SqliteVectors
     memories: SqliteMemories
     pads: SqlitePads
     search: SqliteSearch
+    words: SqliteWords
     upkeep: SqliteUpkeep
     erasure: SqliteErasure
 
@@ -140,9 +144,11 @@ async def _through(connection: Connection, *, writes: bool) -> AsyncIterator[Sql
             annotations=SqliteAnnotations(channel),
             spending=SqliteSpending(channel),
             leases=SqliteLeases(channel),
+            vectors=SqliteVectors(channel),
             memories=SqliteMemories(channel),
             pads=SqlitePads(channel),
             search=SqliteSearch(channel),
+            words=SqliteWords(channel),
             upkeep=SqliteUpkeep(channel),
             erasure=SqliteErasure(channel),
         )

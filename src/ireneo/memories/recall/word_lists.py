@@ -50,3 +50,11 @@ BASE_FORMS = {
     if form not in {"lay", "wound", "leaves", "lives", "best"}
 }
 """Forms that a stemmer can't lead back to their word, and the word; those that are mostly another word are left out."""
+
+FRAME_WORDS = """
+    remind remember recall tell know wonder confirm say mention discuss talk conversation chat previous earlier suggest
+    recommend provide kind type name different total number amount specific whole average long often
+    day week month year ago time first last before after currently recently past order latest earliest start between
+    pass since during ever
+"""
+"""What a question says about itself, or about the sort of answer that it wants; rarely in the words of the answer."""

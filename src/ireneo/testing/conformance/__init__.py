@@ -41,6 +41,7 @@ from ireneo.testing.conformance import (
     summaries_checks,
     transactions_checks,
     upkeep_checks,
+    vectors_checks,
 )
 from ireneo.testing.conformance.check import Again, Check, Fresh, checks_in
 from ireneo.testing.conformance.expect import UnmetError
@@ -58,6 +59,7 @@ CHECKS = checks_in(
     memories_checks,
     pads_checks,
     search_checks,
+    vectors_checks,
     upkeep_checks,
     erasure_checks,
     transactions_checks,

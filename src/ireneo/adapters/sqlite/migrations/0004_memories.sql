@@ -63,7 +63,7 @@ CREATE TABLE memories (
     unreflected INTEGER NOT NULL,
     stale       INTEGER NOT NULL,
     document    INTEGER, -- its number in the index; none where it has no terms
-    terms       INTEGER NOT NULL,
+    terms       INTEGER NOT NULL DEFAULT 0,
     record      TEXT NOT NULL,
     UNIQUE (space, id)
 ) STRICT;

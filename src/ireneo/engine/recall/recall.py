@@ -1,0 +1,100 @@
+"""The verb: read the question, look on both shelves, mix what was found, and take the best that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from ireneo.engine.means import Means
+from ireneo.engine.recall.asked import Asked
+from ireneo.engine.recall.by_meaning import Meaning, by_meaning
+from ireneo.engine.recall.by_words import LOOKED_AT, LOOKED_AT_IN_A_SESSION, Hit, by_words
+from ireneo.engine.recall.shelves import Memories, Messages, Shelf
+from ireneo.engine.vectors import HeldVectors
+from ireneo.errors import EmbedderError
+from ireneo.memories.recall.diversify import repeats_last
+from ireneo.memories.recall.fuse import fuse, verbatim_first
+from ireneo.memories.recall.pack import pack
+from ireneo.memories.recall.question import read_question
+from ireneo.memories.recall.recalled import Recalled, Recollection
+
+SPARE = 3
+"""So many times as many are ranked to the end as are wanted, since some repeat others."""
+
+
+async def recall(means: Means, space: str, held: HeldVectors, asked: Asked) -> Recollection:
+    """What answers a question, best first: messages and memories, found by their words and perhaps by their meaning.
+
+    An embedder that does not answer changes nothing but the note: recall goes by the words alone then.
+    """
+    meaning, note = await _meaning(means, asked.text)
+    shelves: list[Shelf] = [Memories(asked, means.clock.now())]
+    if asked.messages and asked.kind is None:
+        shelves.insert(0, Messages(asked))
+    looked_at = LOOKED_AT if asked.session is None else LOOKED_AT_IN_A_SESSION
+    worded: list[Hit] = []
+    meant: list[Hit] = []
+    async with means.store.read() as tx:
+        speakers = await tx.search.authors(space)
+        question = read_question(asked.text, now=asked.at or means.clock.now(), speakers=speakers)
+        for shelf in shelves:
+            worded += await by_words(tx.search, space, shelf, question, looked_at=looked_at)
+            if meaning is not None:
+                meant += await by_meaning(tx, space, shelf, meaning, held, looked_at=looked_at)
+    found = _mixed([worded, meant] if meant else [worded])
+    return Recollection(_chosen(found, asked, means), note)
+
+
+async def _meaning(means: Means, text: str) -> tuple[Meaning | None, str]:
+    """The question's vector, outside any transaction; or why there is none."""
+    if means.embedder is None:
+        return None, ""
+    try:
+        (vector,) = await means.embedder.embed([text], query=True)
+    except EmbedderError as error:
+        return None, f"It was looked for by the words alone: {error}"
+    return Meaning(embedder=means.embedder.name, vector=vector), ""
+
+
+def _mixed(lists: Sequence[Sequence[Hit]]) -> list[Recalled]:
+    """One ranking of all: by relevance, each kind's own score counted in; of several lists by their ranks."""
+    ranked = [sorted((_scored(hit) for hit in hits), key=lambda each: -each.score) for hits in lists]
+    if len(ranked) == 1:
+        return ranked[0]
+    by_id: dict[str, Recalled] = {}
+    for each in (one for ranking in ranked for one in ranking):
+        known = by_id.get(each.id)
+        by_id[each.id] = each if known is None else replace(known, parts=(*known.parts, *each.parts))
+    fused = fuse([[each.id for each in ranking] for ranking in ranked])
+    return [replace(by_id[name], score=score) for name, score in fused]
+
+
+def _scored(hit: Hit) -> Recalled:
+    score, parts = hit.relevance, hit.parts
+    for name, factor in hit.read.factors:
+        score *= factor
+        parts = (*parts, (f"× {name}", factor))
+    return replace(hit.read.recalled, score=score, parts=parts)
+
+
+def _chosen(found: Sequence[Recalled], asked: Asked, means: Means) -> Iterable[Recalled]:
+    """The best that are wanted: what was said before what was made of it, and nothing twice."""
+    best = list(found[: SPARE * asked.limit])
+    by_id = {each.id: each for each in best}
+    sources = {each.id: each.sources for each in best if each.record is not None}
+    ordered = _falling([by_id[name] for name in verbatim_first(list(by_id), sources)])
+    chosen: Sequence[Recalled] = repeats_last(ordered, lambda each: each.text.split())[: asked.limit]
+    if asked.budget is not None:
+        chosen = pack(chosen, lambda each: means.count(each.text), asked.budget)
+    return chosen if asked.explain else [replace(each, parts=()) for each in chosen]
+
+
+def _falling(ordered: Sequence[Recalled]) -> list[Recalled]:
+    """The same order, with scores that say so: what was moved up is worth no less than what it stands before."""
+    least = 0.0
+    told: list[Recalled] = []
+    for each in reversed(ordered):
+        least = max(least, each.score)
+        told.append(each if each.score == least else replace(each, score=least))
+    return told[::-1]

@@ -1,0 +1,138 @@
+"""The two shelves that recall looks on: what was said, and what was learned from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol, TypeAlias
+
+from msgspec import Struct
+
+from ireneo.engine.recall.asked import Asked
+from ireneo.log.message import Draft, MessageId
+from ireneo.memories.kinds.registry import KINDS
+from ireneo.memories.recall.candidates import SHADE
+from ireneo.memories.recall.documents import numbers_at
+from ireneo.memories.recall.found import Passage
+from ireneo.memories.recall.recalled import Recalled
+from ireneo.memories.recall.searched import author_of_message, text_of_message
+from ireneo.ports.search import FoundMemory, FoundMessage, SearchPort
+from ireneo.ports.search import Shelf as Name
+
+Parts: TypeAlias = tuple[tuple[str, float], ...]
+
+
+class Read(Struct, frozen=True, kw_only=True):
+    """A document that was read: how it is ranked, and how it is told."""
+
+    passage: Passage
+    recalled: Recalled
+    """Without its score."""
+    factors: Parts = ()
+    """What its relevance is multiplied by, apart from what the question says."""
+
+
+class Shelf(Protocol):
+    """A shelf, as recall goes through it."""
+
+    @property
+    def name(self) -> Name:
+        """Which one it is."""
+
+    @property
+    def reach(self) -> int:
+        """How many neighbours on each side count in."""
+
+    async def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, Read]:
+        """Read the documents at `places` that are wanted, by number."""
+
+
+class Messages:
+    """What was said."""
+
+    name: Name = "messages"
+    reach = len(SHADE) - 1
+
+    def __init__(self, asked: Asked) -> None:
+        """Look for what is asked."""
+        self._asked = asked
+
+    async def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, Read]:
+        """Read the messages at `places`."""
+        found = await search.messages(space, [numbers_at(place)[0] for place in places])
+        return {each.document: self._read(each) for each in found if self._wanted(each)}
+
+    def _wanted(self, found: FoundMessage) -> bool:
+        asked, at = self._asked, found.message.draft.at
+        if asked.session is not None and found.key.session != asked.session:
+            return False
+        return asked.at is None or at is None or at <= asked.at
+
+    def _read(self, found: FoundMessage) -> Read:
+        message, draft = found.message, found.message.draft
+        author = author_of_message(draft)
+        recalled = Recalled(
+            id=message.id,
+            kind="message",
+            text=_words(draft),
+            score=0.0,
+            at=draft.at,
+            session=found.key.session,
+            sources=(message.id,),
+            role=message.role,
+            author=author,
+            source_id=draft.source_id,
+        )
+        passage = Passage(number=found.document, text=recalled.text, role=message.role, author=author, at=draft.at)
+        return Read(passage=passage, recalled=recalled)
+
+
+class Memories:
+    """What was learned."""
+
+    name: Name = "memories"
+    reach = 0
+
+    def __init__(self, asked: Asked, now: datetime) -> None:
+        """Look for what is asked at the time `now`."""
+        self._asked = asked
+        self._now = now
+
+    async def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, Read]:
+        """Read the memories at `places`."""
+        found = await search.memories(space, [numbers_at(place)[0] for place in places])
+        return {each.document: self._read(each) for each in found if self._wanted(each)}
+
+    def _wanted(self, found: FoundMemory) -> bool:
+        asked, record = self._asked, found.record
+        if asked.kind is not None and record.kind != asked.kind:
+            return False
+        if asked.session is not None and asked.session not in record.sessions:
+            return False
+        # What is disputed is shown as such: to leave it out would be to decide.
+        if record.state == "disputed" and not record.archived:
+            return asked.at is None or record.recorded <= asked.at
+        return KINDS[record.kind].holds(record, asked.at or self._now)
+
+    def _read(self, found: FoundMemory) -> Read:
+        record = found.record
+        messages = tuple(MessageId(name) for each in record.evidence for name in each.messages)
+        recalled = Recalled(
+            id=record.id,
+            kind=record.kind,
+            text=record.text,
+            score=0.0,
+            at=record.at,
+            session=record.sessions[0] if record.sessions else "",
+            sources=tuple(dict.fromkeys(messages)),
+            state=record.state,
+            stale=record.stale,
+            record=record,
+        )
+        passage = Passage(number=found.document, text=record.text, role=record.kind, at=record.at)
+        return Read(passage=passage, recalled=recalled, factors=KINDS[record.kind].score(record, self._now))
+
+
+def _words(draft: Draft) -> str:
+    """A message's own words; of one that has none, what its calls and results say."""
+    return draft.text or text_of_message(draft)

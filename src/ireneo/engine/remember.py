@@ -1,0 +1,119 @@
+"""Writes memories: everything about an offer is decided inside the one transaction that stores what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Unpack
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.engine.echo import held_already
+from ireneo.engine.means import Means
+from ireneo.engine.sources import grounded
+from ireneo.engine.stale import restale
+from ireneo.errors import BadInput, MemoryNotFound
+from ireneo.memories.kinds.registry import KINDS
+from ireneo.memories.offer import Offer
+from ireneo.memories.offered import Told, offered
+from ireneo.memories.reconcile import Did, reconcile
+from ireneo.memories.record import MemoryId, Record
+from ireneo.ports.store import Transaction
+
+USES_KEPT = 10
+"""Uses of which the time is kept; of earlier ones the number."""
+
+
+class Remembered(Struct, frozen=True, kw_only=True):
+    """What became of something that was to be remembered."""
+
+    did: Did
+    reason: str
+    """Why, in a sentence."""
+    record: Record
+    """The memory that it went to, as it is now."""
+    changed: tuple[Record, ...] = ()
+    """Other memories that are not what they were: superseded, or to be reconsidered."""
+
+
+async def remember(means: Means, space: str, text: str, **told: Unpack[Told]) -> Remembered:
+    """Remember `text`; raises BadInput where it, or what is said of it, can't be used."""
+    return (await remember_all(means, space, [(text, told)]))[0]
+
+
+async def remember_all(means: Means, space: str, texts: Iterable[tuple[str, Told]]) -> list[Remembered]:
+    """Remember many texts in one transaction: all of them, or none where BadInput is raised."""
+    now = means.clock.now()
+    offers = [offered(text, told, now) for text, told in texts]
+    async with means.store.write() as tx:
+        return await settle_offers(tx, space, offers)
+
+
+async def settle_offers(tx: Transaction, space: str, offers: Iterable[Offer]) -> list[Remembered]:
+    """Settle offers one after the other and store what comes of them: the one way by which memories are written.
+
+    `tx` is an open write transaction: since nobody else writes meanwhile, an offer that several make at once is added
+    by the first and known to the others. Raises BadInput where a source is not stored.
+    """
+    return [await _settle(tx, space, offer) for offer in offers]
+
+
+async def used(means: Means, space: str, ids: Sequence[str], *, helped: bool | None = None) -> list[Record]:
+    """Note that memories were acted on now and, where that is known, whether it helped or harmed.
+
+    Gives them as they are then. Raises MemoryNotFound where one is not there, with nothing noted of any.
+    """
+    now = means.clock.now()
+    async with means.store.write() as tx:
+        found = [
+            replace(
+                each,
+                uses=tuple(sorted((now, *each.uses), reverse=True)[:USES_KEPT]),
+                used=each.used + 1,
+                helped=each.helped + (helped is True),
+                harmed=each.harmed + (helped is False),
+            )
+            for each in await _found(tx, space, ids)
+        ]
+        await tx.memories.put(space, found)
+    return found
+
+
+async def get(means: Means, space: str, ids: Sequence[str]) -> list[Record]:
+    """The memories whose ids begin with one of `ids`, in the order asked; unknown ones are passed over."""
+    async with means.store.read() as tx:
+        return list(await tx.memories.get(space, ids))
+
+
+async def _found(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record]:
+    found: dict[MemoryId, Record] = {}
+    for name in ids:
+        there = await tx.memories.get(space, [name]) if name else []
+        if len(there) != 1:
+            if there:
+                raise BadInput(f"Several memories begin with {name!r}; give more of the id.")
+            raise MemoryNotFound(f"There is no memory {name!r} in space {space!r}.")
+        found[there[0].id] = there[0]
+    return list(found.values())
+
+
+async def _settle(tx: Transaction, space: str, offer: Offer) -> Remembered:
+    cited = bool(offer.messages)
+    offer, heard = await grounded(tx, space, offer)
+    row = KINDS[offer.kind]
+    known = await tx.memories.of_key(space, row.name, row.key(offer))
+    if not heard and (offer.origin in ("agent", "derived") or (cited and not offer.messages)):
+        held = await held_already(tx, space, offer, known)
+        if held is not None and not offer.against:
+            reason = "It reads as a memory that is held already: it was recalled, and is no new evidence."
+            return Remembered(did="ignored", reason=reason, record=held)
+    done = reconcile(offer, known)
+    if not done.stored:
+        return Remembered(did=done.did, reason=done.reason, record=done.record)
+    now = {each.id: each for each in (done.record, *done.changed)}
+    await tx.memories.put(space, list(now.values()))
+    before = {each.id: each for each in known}
+    fallen = [name for name, each in now.items() if name in before and before[name].state != each.state]
+    now.update({each.id: each for each in await restale(tx, space, fallen, [done.record])})
+    record = now.pop(done.record.id)
+    return Remembered(did=done.did, reason=done.reason, record=record, changed=tuple(now[name] for name in sorted(now)))

@@ -1,0 +1,73 @@
+"""What an offer names as its sources: that it is there, and whether a person or a tool said it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from ireneo.context.summary import SummaryId
+from ireneo.errors import BadInput
+from ireneo.log.branch import SessionKey
+from ireneo.log.message import Message, MessageId
+from ireneo.memories.offer import Offer
+from ireneo.ports.store import Transaction
+
+
+async def grounded(tx: Transaction, space: str, offer: Offer) -> tuple[Offer, bool]:
+    """`offer` without the sources that are none, and whether a message by a user or of a tool is among the rest.
+
+    What a harness put in, or another tool's compaction, is nobody's word, and what was erased is none. Raises BadInput where a source is not there.
+    """
+    if offer.memories:
+        there = {each.id for each in await tx.memories.get(space, offer.memories)}
+        _check("memory", [name for name in offer.memories if name not in there])
+    if not offer.messages and not offer.summaries:
+        return offer, False
+    sessions = await _sessions(tx, space, offer)
+    if offer.summaries:
+        await _check_summaries(tx, sessions, offer)
+    messages = await _messages(tx, sessions, offer.messages)
+    _check("message", [name for name in offer.messages if name not in messages])
+    spoken = tuple(name for name in offer.messages if is_source(messages[name]))
+    heard = any(messages[name].role in ("user", "tool") for name in spoken)
+    return replace(offer, messages=spoken), heard
+
+
+def is_source(message: Message) -> bool:
+    """Whether a message may speak for a memory."""
+    return message.draft.origin == "spoken" and not message.erased
+
+
+async def _sessions(tx: Transaction, space: str, offer: Offer) -> list[SessionKey]:
+    """Where the sources are looked for: in the offer's session, and else in all of the space, the newest first."""
+    named = [SessionKey(space, offer.session)] if offer.session else []
+    if named and await tx.sessions.get(named[0]) is None:
+        named = []
+    return named or [each.key for each in await tx.sessions.list(space)]
+
+
+async def _messages(
+    tx: Transaction, sessions: Sequence[SessionKey], wanted: Sequence[MessageId]
+) -> Mapping[MessageId, Message]:
+    found: dict[MessageId, Message] = {}
+    for key in sessions:
+        left = [name for name in wanted if name not in found]
+        if not left:
+            break
+        found.update({each.id: each for each in await tx.log.find(key, left)})
+    return found
+
+
+async def _check_summaries(tx: Transaction, sessions: Sequence[SessionKey], offer: Offer) -> None:
+    left = set(offer.summaries)
+    for key in sessions:
+        if not left:
+            break
+        left -= {each.id for each in await tx.summaries.get(key, [SummaryId(name) for name in left])}
+    _check("summary", sorted(left))
+
+
+def _check(what: str, missing: Sequence[str]) -> None:
+    if missing:
+        raise BadInput(f"There is no {what} {missing[0]!r} in this space; name only sources that are stored.")

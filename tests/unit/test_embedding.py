@@ -1,0 +1,268 @@
+"""Vectors are made of what is due, and searched with what other processes wrote and erased since."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.sqlite import open_sqlite
+from ireneo.engine import embedding
+from ireneo.engine import vectors as holding
+from ireneo.engine.embedding import Embedded, embed_due
+from ireneo.engine.vectors import HeldVectors
+from ireneo.errors import BadInput, EmbedderError, MissingExtra
+from ireneo.memories.recall.vector import Vector, quantised
+from ireneo.memories.record import Record
+from ireneo.ports.store import Store
+from ireneo.testing.conformance.learned import learned
+from ireneo.testing.conformance.material import KEY, SPACE, append, say
+
+NAME = "letters:26"
+
+
+class Letters:
+    """An embedder that counts letters; `before` is called with the texts ahead of each answer."""
+
+    name = NAME
+    dimensions = 26
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.before: Callable[[], object] | None = None
+        self.fails = False
+
+    async def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Vector]:
+        self.asked += texts
+        if self.before is not None:
+            await asyncio.ensure_future(self.before())  # type: ignore[arg-type]
+        if self.fails:
+            raise EmbedderError("out of order")
+        return [quantised([float(text.lower().count(chr(97 + at))) for at in range(26)]) for text in texts]
+
+
+@asynccontextmanager
+async def two_stores(place: Path) -> AsyncIterator[tuple[Store, Store]]:
+    """Two stores over one file, as two processes have them."""
+    one, other = await open_sqlite(place / "store.db"), await open_sqlite(place / "store.db")
+    try:
+        yield one, other
+    finally:
+        await one.close()
+        await other.close()
+
+
+async def tell(store: Store, *texts: str) -> list[Record]:
+    records = [learned(text) for text in texts]
+    async with store.write() as tx:
+        await tx.memories.put(SPACE, records)
+    return records
+
+
+async def found(store: Store, held: HeldVectors, text: str, k: int = 3) -> list[str]:
+    """The texts of the memories that are nearest."""
+    (query,) = await Letters().embed([text])
+    async with store.read() as tx:
+        near = await held.nearest(tx.vectors, SPACE, "memories", NAME, query, k)
+        return [each.record.text for each in await tx.search.memories(SPACE, [document for document, _ in near])]
+
+
+def test_what_is_due_is_made_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(embedding, "TOGETHER", 2)
+        store, letters = InMemoryStore(), Letters()
+        assert await embed_due(store, SPACE, letters) == Embedded(documents=0, left=False)
+        await tell(store, "aa", "bb", "cc")
+        async with store.write() as tx:
+            await append(tx, KEY, say("the tide", "the moon"))
+        assert await embed_due(store, SPACE, letters, limit=4) == Embedded(documents=4, left=True)
+        assert letters.asked == ["cc", "bb", "aa", "the moon"]
+        assert await embed_due(store, SPACE, letters) == Embedded(documents=1, left=False)
+        assert await embed_due(store, SPACE, letters) == Embedded(documents=0, left=False)
+        assert len(letters.asked) == 5
+        # Another embedder begins anew, and what the first one made stays.
+        letters.name = "letters:26b"
+        assert await embed_due(store, SPACE, letters) == Embedded(documents=5, left=False)
+        async with store.read() as tx:
+            assert list(await tx.vectors.embedders(SPACE)) == [NAME, "letters:26b"]
+
+    asyncio.run(scenario())
+
+
+def test_an_embedder_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(embedding, "TOGETHER", 1)
+        store, letters = InMemoryStore(), Letters()
+        await tell(store, "aa", "bb")
+        assert await embed_due(store, SPACE, letters, limit=1) == Embedded(documents=1, left=True)
+        letters.fails = True
+        with pytest.raises(EmbedderError, match="out of order"):
+            await embed_due(store, SPACE, letters)
+        async with store.read() as tx:
+            assert len((await tx.vectors.since(SPACE, "memories", NAME, 0)).added) == 1
+        letters.fails = False
+        assert await embed_due(store, SPACE, letters) == Embedded(documents=1, left=False)
+
+    asyncio.run(scenario())
+
+
+def test_an_answer_with_too_few_vectors_is_turned_away() -> None:
+    class Forgetful(Letters):
+        async def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Vector]:
+            return (await super().embed(texts))[1:]
+
+    async def scenario() -> None:
+        store = InMemoryStore()
+        await tell(store, "aa", "bb")
+        with pytest.raises(EmbedderError, match="gave 1 vectors for 2 texts"):
+            await embed_due(store, SPACE, Forgetful())
+
+    asyncio.run(scenario())
+
+
+def test_what_is_erased_or_rewritten_while_it_is_embedded_gets_no_vector(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with two_stores(tmp_path) as (store, other):
+            stays, goes, turns = await tell(store, "aa", "bb", "cc")
+            letters = Letters()
+
+            async def meanwhile() -> None:
+                # The store is free while the embedder is asked.
+                letters.before = None
+                async with other.write() as tx:
+                    await tx.memories.remove(SPACE, [goes.id])
+                    await tx.memories.put(SPACE, [replace(turns, text="dd")])
+
+            letters.before = meanwhile
+            assert await embed_due(store, SPACE, letters) == Embedded(documents=2, left=False)
+            # The text that was rewritten was embedded again, as it reads now.
+            assert letters.asked == ["cc", "bb", "aa", "dd"]
+            held = HeldVectors()
+            assert await found(store, held, "a") == [stays.text, "dd"]
+            assert (await found(store, held, "d"))[0] == "dd"
+
+    asyncio.run(scenario())
+
+
+def test_two_that_embed_at_once_do_no_harm(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with two_stores(tmp_path) as (store, other):
+            await tell(store, *("a" * each + "b" for each in range(1, 40)))
+            done = await asyncio.gather(
+                embed_due(store, SPACE, Letters()),
+                embed_due(other, SPACE, Letters()),
+                embed_due(store, SPACE, Letters()),
+            )
+            assert not any(each.left for each in done)
+            assert sum(each.documents for each in done) == 39
+
+    asyncio.run(scenario())
+
+
+def test_what_another_process_wrote_and_erased_is_noticed(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with two_stores(tmp_path) as (store, other):
+            held = HeldVectors()
+            assert await found(store, held, "z") == []
+            _, bb = await tell(other, "aa", "bb")
+            await embed_due(other, SPACE, Letters())
+            assert await found(store, held, "b") == ["bb", "aa"]
+            await tell(other, "bbc")
+            assert await found(store, held, "b") == ["bb", "aa"]
+            await embed_due(other, SPACE, Letters())
+            assert await found(store, held, "b") == ["bb", "bbc", "aa"]
+            async with other.write() as tx:
+                await tx.memories.remove(SPACE, [bb.id])
+            assert await found(store, held, "b") == ["bbc", "aa"]
+            async with other.write() as tx:
+                await tx.vectors.drop(SPACE, NAME)
+            assert await found(store, held, "b") == []
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("small", [0, 5_000])
+def test_many_searches_at_once(small: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(holding, "SMALL", small)
+        store, held = InMemoryStore(), HeldVectors()
+        await tell(store, "aa", "bb", "cc")
+        await embed_due(store, SPACE, Letters())
+        assert await asyncio.gather(*(found(store, held, each, 1) for each in "abcabc")) == [
+            [each * 2] for each in "abcabc"
+        ]
+
+    asyncio.run(scenario())
+
+
+def test_one_that_is_cancelled_leaves_nothing_half_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr(holding, "SMALL", 0)
+        store, held = InMemoryStore(), HeldVectors()
+        aa, _ = await tell(store, "aa", "bb")
+        await embed_due(store, SPACE, Letters())
+        for ticks in range(6):
+            search = asyncio.create_task(found(store, held, "a", 1))
+            for _ in range(ticks):
+                await asyncio.sleep(0)
+            search.cancel()
+            await asyncio.gather(search, return_exceptions=True)
+        assert await found(store, held, "a", 2) == ["aa", "bb"]
+        async with store.write() as tx:
+            await tx.memories.remove(SPACE, [aa.id])
+        assert await found(store, held, "a", 2) == ["bb"]
+
+    asyncio.run(scenario())
+
+
+def test_the_spaces_that_were_not_used_for_the_longest_are_let_go() -> None:
+    async def scenario() -> None:
+        store, letters = InMemoryStore(), Letters()
+        spaces = ("one", "two", "three")
+        for space in spaces:
+            async with store.write() as tx:
+                await tx.memories.put(space, [learned("a" * each + "b") for each in range(1, 30)])
+            await embed_due(store, space, letters)
+        (query,) = await letters.embed(["a"])
+        one = HeldVectors()
+        async with store.read() as tx:
+            await one.nearest(tx.vectors, "one", "memories", NAME, query, 1)
+        held = HeldVectors(most_bytes=one.size_bytes * 2)
+        for space in (*spaces, *spaces):
+            async with store.read() as tx:
+                assert len(await held.nearest(tx.vectors, space, "memories", NAME, query, 5)) == 5
+            assert 0 < held.size_bytes <= one.size_bytes * 2
+        # One that is too large by itself is searched all the same.
+        tiny = HeldVectors(most_bytes=1)
+        async with store.read() as tx:
+            assert len(await tiny.nearest(tx.vectors, "one", "memories", NAME, query, 5)) == 5
+
+    asyncio.run(scenario())
+
+
+def test_what_can_t_be_compared_is_said() -> None:
+    async def scenario() -> None:
+        store, held = InMemoryStore(), HeldVectors()
+        await tell(store, "aa")
+        await embed_due(store, SPACE, Letters())
+        async with store.read() as tx:
+            with pytest.raises(BadInput, match=r"the question has 3 dimensions, and the vectors have 26\."):
+                await held.nearest(tx.vectors, SPACE, "memories", NAME, bytes(3), 1)
+
+    asyncio.run(scenario())
+
+
+def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        async with InMemoryStore().read() as tx:
+            with pytest.raises(MissingExtra, match=r"pip install 'ireneo\[vectors\]'"):
+                await HeldVectors().nearest(tx.vectors, SPACE, "memories", NAME, bytes(26), 1)
+
+    monkeypatch.setitem(sys.modules, "ireneo.memories.recall.nearest", None)
+    asyncio.run(scenario())

@@ -1,0 +1,221 @@
+"""The index of words is made for a file that has none, made anew for other rules, and mended where it is broken."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import apsw
+import pytest
+
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.sqlite import open_sqlite
+from ireneo.adapters.sqlite.log import move_branch, store_messages
+from ireneo.adapters.sqlite.migrate import apply_migration, load_migrations
+from ireneo.adapters.sqlite.places import need_session
+from ireneo.adapters.sqlite.reindex import is_current, read_format, reindex
+from ireneo.adapters.sqlite.sessions import create_session
+from ireneo.adapters.sqlite.word_faults import WORD_SENTENCES, find_word_faults
+from ireneo.log.branch import SessionKey
+from ireneo.memories.recall.documents import place_of
+from ireneo.ports.store import Store
+from ireneo.testing.conformance.learned import learned
+from ireneo.testing.conformance.material import KEY, SPACE, after, aside, numbered, say, tell, tell_after
+
+ELSEWHERE = SessionKey("elsewhere", "s")
+MESSAGES = after(None, [aside("Ana", "a whale"), *numbered(6), *say("\u2026")])
+FORK = after(MESSAGES[2], say("a whale", "a fork"))
+
+
+@pytest.fixture
+def unindexed(tmp_path: Path) -> Path:
+    """A file of the version before the index, with a fork in one space and a session in another."""
+    path = tmp_path / "store.db"
+    database = apsw.Connection(str(path))
+    database.execute("PRAGMA journal_mode = WAL").fetchall()
+    for migration in load_migrations()[:3]:
+        apply_migration(database, migration, path)
+    for key in (KEY, ELSEWHERE):
+        create_session(database, key, None)
+        store_messages(database, key, need_session(database, key), MESSAGES)
+        move_branch(database, key, "main", MESSAGES[-1].id)
+    store_messages(database, KEY, need_session(database, KEY), FORK)
+    database.close()
+    return path
+
+
+def raw(path: Path) -> apsw.Connection:
+    return apsw.Connection(str(path))
+
+
+async def found(store: Store, term: str, space: str = SPACE) -> list[str]:
+    async with store.read() as tx:
+        numbers = (await tx.search.postings(space, "messages", [term]))[term]
+        return [each.message.id for each in await tx.search.messages(space, numbers)]
+
+
+async def check_sound(path: Path) -> None:
+    """Check that all of it is found, and nothing is wrong."""
+    store = await open_sqlite(path)
+    assert await found(store, "whale") == [MESSAGES[0].id, FORK[0].id]
+    assert await found(store, "whale", "elsewhere") == [MESSAGES[0].id]
+    assert await found(store, "messag") == [each.id for each in MESSAGES[1:7]]
+    async with store.read() as tx:
+        for space, documents in ((SPACE, 9), ("elsewhere", 7)):
+            assert (await tx.search.size(space, "messages")).documents == documents
+            assert await tx.search.authors(space) == ["Ana"]
+            assert await tx.words.faults(space) == []
+    await store.close()
+
+
+def test_an_older_file_is_indexed_when_it_is_opened(unindexed: Path) -> None:
+    asyncio.run(check_sound(unindexed))
+    assert is_current(raw(unindexed))
+
+
+def test_it_goes_on_where_it_was_broken_off(unindexed: Path) -> None:
+    database = raw(unindexed)
+    apply_migration(database, load_migrations()[3], unindexed)
+    indexed = [reindex(database, 3) for _ in range(4)]
+    assert indexed == [3, 3, 3, 3]
+    assert read_format(database) == 0
+    assert find_word_faults(database, "elsewhere")[0].startswith("6 messages of session 's'")
+    database.close()
+    asyncio.run(check_sound(unindexed))
+
+
+def test_it_says_how_many_it_indexed_and_then_none(unindexed: Path) -> None:
+    database = raw(unindexed)
+    apply_migration(database, load_migrations()[3], unindexed)
+    assert [reindex(database, 100) for _ in range(3)] == [18, 0, 0]
+    assert is_current(database)
+    database.close()
+
+
+def test_several_may_open_an_older_file_at_once(unindexed: Path) -> None:
+    async def main() -> None:
+        for store in await asyncio.gather(*(open_sqlite(unindexed) for _ in range(4))):
+            await store.close()
+
+    asyncio.run(main())
+    asyncio.run(check_sound(unindexed))
+
+
+def test_an_index_by_other_rules_is_made_anew_under_the_same_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    held = learned("A whale was seen.")
+
+    async def numbers() -> tuple[list[int], list[int]]:
+        store = await open_sqlite(path)
+        async with store.read() as tx:
+            messages = (await tx.search.postings(SPACE, "messages", ["whale"]))["whale"]
+            memories = (await tx.search.postings(SPACE, "memories", ["whale"]))["whale"]
+            assert (await tx.search.size(SPACE, "messages")).documents == 5
+            assert (await tx.search.size(SPACE, "memories")).documents == 1
+            assert await tx.words.faults(SPACE) == []
+        await store.close()
+        return list(messages), list(memories)
+
+    async def fill() -> None:
+        store = await open_sqlite(path)
+        m = await tell(store, say("a ferry", "a squid", "a whale"))
+        await tell_after(store, m[0], say("left", "a whale, too"))
+        async with store.write() as tx:
+            await tx.memories.put(SPACE, [held])
+        await store.close()
+
+    asyncio.run(fill())
+    before = asyncio.run(numbers())
+    assert [len(each) for each in before] == [2, 1]
+    database = raw(path)
+    # As by rules that knew other terms.
+    database.execute("DELETE FROM message_words")
+    database.execute("INSERT INTO message_words (rowid, terms) VALUES (?, '1sother')", (before[0][0],))
+    database.execute("PRAGMA user_version = 7")
+    database.close()
+    assert asyncio.run(numbers()) == before
+    assert is_current(raw(path))
+
+
+BREAKS = {
+    "messages_without_document": "DELETE FROM documents WHERE position = 3",
+    "documents_of_nothing": "INSERT INTO documents VALUES (1, 0, 99, (1 << 31) + (99 << 7), 1)",
+    "documents_without_words": "DELETE FROM message_words WHERE rowid = (SELECT min(document) FROM documents)",
+    "words_of_no_document": "INSERT INTO message_words (rowid, terms) VALUES ((1 << 31) + (77 << 7), '1swhale')",
+    "memories_without_words": "DELETE FROM memory_words WHERE rowid > 0",
+    "wrong_counts_of_messages": "UPDATE spaces SET message_terms = message_terms + 1",
+    "wrong_counts_of_memories": "UPDATE spaces SET memories = 7",
+}
+
+
+def test_there_is_a_break_for_every_kind_of_fault() -> None:
+    assert set(BREAKS) == set(WORD_SENTENCES)
+
+
+@pytest.mark.parametrize("kind", BREAKS)
+def test_what_is_broken_is_found_and_mended(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "store.db"
+
+    async def work(*, mend: bool) -> Sequence[str]:
+        store = await open_sqlite(path)
+        async with store.write() as tx:
+            if mend:
+                await tx.words.rebuild(SPACE)
+            faults = await tx.words.faults(SPACE)
+        await store.close()
+        return faults
+
+    async def fill() -> None:
+        store = await open_sqlite(path)
+        await tell(store, [aside("Ana", "a whale"), *numbered(5)])
+        async with store.write() as tx:
+            await tx.memories.put(SPACE, [learned("A whale was seen.")])
+        await store.close()
+
+    asyncio.run(fill())
+    assert asyncio.run(work(mend=False)) == []
+    database = raw(path)
+    database.execute(BREAKS[kind])
+    database.close()
+    beginning = WORD_SENTENCES[kind].split("{")[0]
+    faults = asyncio.run(work(mend=False))
+    assert [each for each in faults if each.startswith(beginning) and each.endswith(".")], faults
+    assert asyncio.run(work(mend=True)) == []
+
+    async def check() -> None:
+        store = await open_sqlite(path)
+        assert len(await found(store, "whale")) == 1
+        assert len(await found(store, "messag")) == 5
+        async with store.read() as tx:
+            assert (await tx.search.size(SPACE, "messages")).documents == 6
+            assert (await tx.search.count(SPACE, "memories", ["whale"]))["whale"] == 1
+            assert await tx.search.authors(SPACE) == ["Ana"]
+        await tell(store, say("a late whale"))
+        async with store.read() as tx:
+            numbers = (await tx.search.postings(SPACE, "messages", ["whale"]))["whale"]
+            assert len({place_of(number) for number in numbers}) == 2
+        await store.close()
+
+    asyncio.run(check())
+
+
+def test_a_store_in_memory_finds_and_mends_the_same() -> None:
+    async def main() -> None:
+        store = InMemoryStore()
+        m = await tell(store, numbered(4))
+        tree = store._held.trees[KEY]
+        lost = tree.documents.pop(m[1].id)
+        tree.messages.pop(m[3].id)
+        async with store.write() as tx:
+            assert await tx.words.faults(SPACE) == [
+                "1 messages of session 'session' are in no index of words.",
+                "1 documents of session 'session' are of messages that aren't there.",
+            ]
+            await tx.words.rebuild(SPACE)
+            assert await tx.words.faults(SPACE) == []
+            numbers = (await tx.search.postings(SPACE, "messages", ["messag"]))["messag"]
+            assert lost.number not in numbers
+            assert [each.message.id for each in await tx.search.messages(SPACE, numbers)] == [m[0].id, m[2].id, m[1].id]
+
+    asyncio.run(main())
