@@ -30,7 +30,7 @@ EVENTS = (event("a", 400), event("b", 1), event("c", 90), event("d", 900, pinned
 @every_store
 def test_what_was_not_used_for_longest_is_listed_first_with_the_reason(kind: str, tmp_path: Path) -> None:
     async def work(memory: Memory, store: Store) -> None:
-        await store_them(store, *EVENTS, replace(event("f", 90), reflected=NOON))
+        await store_them(store, *EVENTS, replace(event("f", 90), reflected=NOON - timedelta(days=80)))
         listed = await memory.fading(10)
         # One that was reflected on fades faster; a pinned one never.
         assert [each.record.id for each in listed] == ["m_a", "m_f", "m_c", "m_e", "m_b"]

@@ -17,7 +17,8 @@ from ireneo.ports.store import Transaction
 async def grounded(tx: Transaction, space: str, offer: Offer) -> tuple[Offer, bool]:
     """`offer` without the sources that are none, and whether a message by a user or of a tool is among the rest.
 
-    What a harness put in, or another tool's compaction, is nobody's word, and what was erased is none. Raises BadInput where a source is not there.
+    What a harness put in, or another tool's compaction, is nobody's word, and what was erased is none. Raises
+    BadInput where a source is not there.
     """
     if offer.memories:
         there = {each.id for each in await tx.memories.get(space, offer.memories)}
