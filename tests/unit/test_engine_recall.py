@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.unit.waiting import waited
 
 import ireneo
 from ireneo.errors import BadInput, EmbedderError
@@ -68,8 +69,8 @@ async def test_a_reply_is_found_by_the_words_of_the_question_before_it(tmp_path:
     assert {each.text[:4] for each in found} == {"Wher", "Down"}
 
 
-@waited
 @pytest.mark.parametrize("labelled", [True, False])
+@waited
 async def test_the_speaker_who_is_named_is_favoured(tmp_path: Path, labelled: bool) -> None:
     def spoken(name: str, text: str) -> Draft:
         return said(f"{name}: {text}") if labelled else said(text, author=name)
@@ -88,7 +89,15 @@ async def test_the_speaker_who_is_named_is_favoured(tmp_path: Path, labelled: bo
 def test_a_heading_is_nobodys_name() -> None:
     assert author_of_message(said("Caroline: hello there")) == "Caroline"
     assert author_of_message(said("**Mel Ann**: hello")) == "Mel Ann"
-    for text in ("Note: keep this", "Error: it broke", "see below: x", "Step 2: go", "https://example.org", "Hm: ", "No"):
+    for text in (
+        "Note: keep this",
+        "Error: it broke",
+        "see below: x",
+        "Step 2: go",
+        "https://example.org",
+        "Hm: ",
+        "No",
+    ):
         assert author_of_message(said(text)) is None, text
 
 
@@ -101,13 +110,15 @@ async def test_only_what_holds_is_told_unless_another_time_is_asked_for(tmp_path
         now = await memory.recall("Where does Ana live?")
         then = await memory.recall("Where does Ana live?", at=MAY + timedelta(days=9))
     assert [each.text for each in then] == ["Ana lives in Oslo."]
-    assert "Ana lives in Oslo." not in [each.text for each in now] or MAY + YEAR > datetime.now(UTC)
+    assert "Ana lives in Oslo." not in [each.text for each in now] or datetime.now(UTC) < MAY + YEAR
 
 
 @waited
 async def test_a_word_against_a_more_trusted_one_is_shown_as_disputed(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
-        await memory.remember("The deploy key is blue.", kind="semantic", subject="deploy key", attribute="colour", at=MAY)
+        await memory.remember(
+            "The deploy key is blue.", kind="semantic", subject="deploy key", attribute="colour", at=MAY
+        )
         await memory.remember(
             "The deploy key is green.",
             kind="semantic",
@@ -168,7 +179,6 @@ async def test_an_embedder_that_does_not_answer_leaves_the_words(tmp_path: Path)
     assert "deaf is not there" in found.note
 
 
-@waited
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
@@ -180,6 +190,7 @@ async def test_an_embedder_that_does_not_answer_leaves_the_words(tmp_path: Path)
         ({"text": "x" * 30_000}, "20,000 characters"),
     ],
 )
+@waited
 async def test_what_can_not_be_asked_is_said_in_a_sentence(
     tmp_path: Path, asked: dict[str, object], sentence: str
 ) -> None:

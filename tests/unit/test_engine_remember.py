@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
-from functools import wraps
 from pathlib import Path
 
 import pytest
 from tests.property.invariants.promises import TOKENS
+from tests.unit.waiting import waited
 
 import ireneo
 from ireneo import BadInput, Memory
@@ -41,16 +41,6 @@ async def memory_of(kind: str, folder: Path) -> AsyncIterator[Memory]:
         return
     async with ireneo.open(folder / "memory.db", durability="normal") as memory:
         yield memory
-
-
-def waited(test: Callable[..., Coroutine[object, object, None]]) -> Callable[..., None]:
-    """Run a test that waits for something."""
-
-    @wraps(test)
-    def run(*given: object, **named: object) -> None:
-        asyncio.run(test(*given, **named))
-
-    return run
 
 
 every_store = pytest.mark.parametrize("kind", ["in memory", "sqlite"])

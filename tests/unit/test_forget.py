@@ -7,12 +7,15 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+import msgspec
 import pytest
+from tests.property.invariants.material import TINY, Teller
 
 from ireneo import Draft, Memory
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.sqlite import open_sqlite
 from ireneo.engine.means import Means
+from ireneo.engine.models import Models
 from ireneo.errors import BadInput, MessageNotFound, NotFound, SessionNotFound
 from ireneo.log.branch import ROOT, SessionKey
 from ireneo.log.erased import ERASED
@@ -20,6 +23,7 @@ from ireneo.log.message import MessageId, Text
 from ireneo.memories.kinds.registry import KINDS
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.scratchpad import Pad
+from ireneo.ports.llm import Prompt, R, Reply, Usage
 from ireneo.ports.memories import Wanted
 from ireneo.ports.store import Spent, Store
 from ireneo.testing.scripted import ManualClock
@@ -332,3 +336,36 @@ def test_a_reader_in_the_way_is_told_and_the_doctor_finishes(tmp_path: Path) -> 
         assert b"skerryvor" not in left
 
     asyncio.run(work())
+
+
+class Meddler:
+    """A model that has a message forgotten while it writes, and tells of it all the same."""
+
+    def __init__(self) -> None:
+        self.forgets: Callable[[], Awaitable[object]] | None = None
+
+    async def ask(self, prompt: Prompt, reply: type[R]) -> Reply[R]:
+        forgets, self.forgets = self.forgets, None
+        if forgets is not None:
+            await forgets()
+        value = {"strategy": "Perpetua keeps the lamp at Skerryvore.", "status": "PARTIAL"}
+        return Reply(value=msgspec.convert(value, reply), usage=Usage(), model="meddler")
+
+
+@every_store
+def test_what_a_model_was_writing_meanwhile_is_not_kept(kind: str, tmp_path: Path) -> None:
+    async def work(memory: Memory, store: Store) -> None:
+        model = Meddler()
+        means = Means(store=store, count=len, clock=ManualClock(NOON), models=Models.of(model))
+        session = await Memory(means, "mine").session("run")
+        ids = (await session.append(Teller().tell(["ask", "work", "work", "answer"]))).ids
+        model.forgets = lambda: memory.forget(message=ids[1])
+        outcomes = [each.outcome async for each in session.summarise(700, preset=TINY)]
+        assert outcomes == ["failed"]
+        async with store.read() as tx:
+            key = SessionKey("mine", "run")
+            told = str(await tx.summaries.get(key, await tx.upkeep.summaries(key)))
+        assert "Skerryvore" not in told
+        assert "failed" not in [each.outcome async for each in session.summarise(700, preset=TINY)]
+
+    live(kind, tmp_path, work)

@@ -10,7 +10,7 @@ from ireneo.context.summary import SummaryId
 from ireneo.errors import BadInput
 from ireneo.log.branch import SessionKey
 from ireneo.log.echo import said_in
-from ireneo.log.message import Draft, Message, MessageId, texts
+from ireneo.log.message import Message, MessageId, texts
 from ireneo.memories.offer import Offer
 from ireneo.memories.recall.words import terms
 from ireneo.ports.store import Transaction
@@ -19,8 +19,8 @@ from ireneo.ports.store import Transaction
 async def grounded(tx: Transaction, space: str, offer: Offer) -> tuple[Offer, bool]:
     """`offer` without the sources that are none, and whether a message by a user or of a tool is among the rest.
 
-    What a harness put in, another tool's compaction, or what memory recalled, is nobody's word. Raises BadInput where a
-    source is not there.
+    What a harness put in, another tool's compaction, or what memory recalled, is nobody's word, and what was erased is
+    none. Raises BadInput where a source is not there.
     """
     if offer.memories:
         there = {each.id for each in await tx.memories.get(space, offer.memories)}
@@ -32,17 +32,22 @@ async def grounded(tx: Transaction, space: str, offer: Offer) -> tuple[Offer, bo
         await _check_summaries(tx, sessions, offer)
     messages = await _messages(tx, sessions, offer.messages)
     _check("message", [name for name in offer.messages if name not in messages])
-    spoken = tuple(name for name in offer.messages if _says(messages[name].draft, offer.text))
+    spoken = tuple(name for name in offer.messages if _says(messages[name], offer.text))
     heard = any(messages[name].role in ("user", "tool") for name in spoken)
     return replace(offer, messages=spoken), heard
 
 
-def _says(draft: Draft, text: str) -> bool:
-    """Whether somebody says in `draft` what `text` tells: where memory put something into it, in the rest of it."""
-    if draft.origin != "spoken":
+def is_source(message: Message) -> bool:
+    """Whether a message may speak for a memory."""
+    return message.draft.origin == "spoken" and not message.erased
+
+
+def _says(message: Message, text: str) -> bool:
+    """Whether somebody says in it what `text` tells: where memory put something into it, in the rest of it."""
+    if not is_source(message):
         return False
-    said = said_in(draft)
-    if said is draft:
+    said = said_in(message.draft)
+    if said is message.draft:
         return True
     wanted = set(terms(text))
     left = {term for each in texts(said.parts) for term in terms(each)}

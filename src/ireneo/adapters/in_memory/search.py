@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ireneo.adapters.in_memory.shelf import Shelf
 from ireneo.memories.recall.documents import place_of
-from ireneo.memories.recall.searched import author_of_message, terms_of_message
+from ireneo.memories.recall.searched import author_of_message, terms_of_stored
 from ireneo.ports.search import FoundMemory, FoundMessage, Size
 from ireneo.ports.search import Shelf as Shelved
 
@@ -78,7 +78,7 @@ class MemoryWords:
         """What is wrong with the index of a space."""
         found: list[str] = []
         for tree in self._shelf.space(space):
-            wanted = {name for name, message in tree.messages.items() if terms_of_message(message.draft)}
+            wanted = {name for name, message in tree.messages.items() if terms_of_stored(message)}
             where = f"of session {tree.key.session!r}"
             if missing := len(wanted - tree.documents.keys()):
                 found.append(f"{missing} messages {where} are in no index of words.")

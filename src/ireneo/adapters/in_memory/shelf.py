@@ -116,8 +116,10 @@ class Shelf:
         for key in keys:
             self.drop(key)
         self._spent = {place: spent for place, spent in self._spent.items() if place[0].space != space}
-        self._kept.pop(space, None)
-        self._own_kept.discard(space)
+        kept = self.change_kept(space)
+        for name in list(kept.memories):
+            kept.remove(name)
+        kept.pads.clear()
         return len(keys)
 
     def check_writes(self) -> None:

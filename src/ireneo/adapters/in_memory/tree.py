@@ -13,7 +13,7 @@ from ireneo.log.annotation import Annotation, AnnotationId
 from ireneo.log.branch import Head, SessionKey, head_of
 from ireneo.log.message import Message, MessageId
 from ireneo.memories.recall.documents import document_number
-from ireneo.memories.recall.searched import role_of_message, terms_of_message
+from ireneo.memories.recall.searched import role_of_message, terms_of_stored
 from ireneo.ports.leases import Lease
 from ireneo.ports.store import Rebuild, SessionInfo
 
@@ -74,7 +74,7 @@ class Tree:
 
     def index(self, message: Message) -> None:
         """Make a message searchable, unless there is nothing in it to search."""
-        terms = terms_of_message(message.draft)
+        terms = terms_of_stored(message)
         if terms:
             number = document_number(self.number, self.numbered, len(terms), role_of_message(message.draft))
             self.numbered += 1

@@ -14,7 +14,7 @@ from ireneo.adapters.sqlite.rows import Bindings, read_parts
 from ireneo.adapters.sqlite.words import need_prefix, tokens
 from ireneo.log.message import Draft, Message, Origin
 from ireneo.memories.recall.documents import MOST_IN_SESSION, document_number, place_of
-from ireneo.memories.recall.searched import author_of_message, role_of_message, terms_of_message
+from ireneo.memories.recall.searched import author_of_message, role_of_message, terms_of_stored
 
 END = 2**63 - 1
 """The last position that there can be."""
@@ -34,7 +34,7 @@ def index_messages(database: apsw.Connection, space: str, session: int, placed: 
 
     One in which there is nothing to search takes no number: its neighbours are each other's.
     """
-    found = [terms_of_message(each.message.draft) for each in placed]
+    found = [terms_of_stored(each.message) for each in placed]
     ordinals = _ordinals(database, session, placed, found)
     prefix = need_prefix(database, space)
     rows: list[Bindings] = []

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from msgspec.structs import replace
-
 from ireneo.engine.forgetting.plan import Plan
+from ireneo.engine.stale import restale
 from ireneo.memories.kinds.registry import KINDS
-from ireneo.memories.record import MemoryId, Record
+from ireneo.memories.record import MemoryId
 from ireneo.ports.store import Transaction
 
 
@@ -19,7 +16,7 @@ async def settle_left(tx: Transaction, space: str, plan: Plan) -> None:
     need not any more.
     """
     touched = dict.fromkeys((record.kind, record.key) for record in (*plan.memories, *plan.lessened))
-    changed: dict[MemoryId, Record] = {}
+    fallen: list[MemoryId] = []
     for kind, key in touched:
         under = await tx.memories.of_key(space, kind, key)
         if not under:
@@ -27,17 +24,6 @@ async def settle_left(tx: Transaction, space: str, plan: Plan) -> None:
         before = {record.id: record for record in under}
         after = [record for record in KINDS[kind].settle(under) if record != before[record.id]]
         await tx.memories.put(space, after)
-        changed.update((record.id, record) for record in after)
-    drawn = await tx.memories.citing(space, list(changed))
-    await _reconsider(tx, space, [record.id for record in (*plan.lessened, *drawn)])
-
-
-async def _reconsider(tx: Transaction, space: str, ids: Iterable[MemoryId]) -> None:
-    """Say of each memory whether something that it was drawn from no longer holds."""
-    for record in await tx.memories.get(space, list(dict.fromkeys(ids))):
-        cited = [name for piece in record.evidence for name in piece.memories]
-        fallen = [each for each in await tx.memories.get(space, cited) if each.state != "active"]
-        if bool(fallen) == bool(record.stale):
-            continue
-        stale = f"It was drawn from {fallen[0].id}, which no longer holds." if fallen else ""
-        await tx.memories.put(space, [replace(record, stale=stale)])
+        fallen += [record.id for record in after if record.state != before[record.id].state]
+    drawn = await tx.memories.get(space, [record.id for record in plan.lessened])
+    await restale(tx, space, fallen, drawn)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ireneo.log.echo import said_in
-from ireneo.log.message import Call, Draft, Result, Text
+from ireneo.log.message import Call, Draft, Message, Result, Text
 from ireneo.memories.recall.documents import ASSISTANT, CLASS_BITS, OTHER, USER, RoleClass, length_class
 from ireneo.memories.recall.words import document_terms, terms
 from ireneo.memories.record import Record
@@ -42,6 +42,11 @@ def text_of_message(draft: Draft) -> str:
 def terms_of_message(draft: Draft) -> list[str]:
     """The terms that a message is found by, that of its author among them; none where there is nothing to search."""
     return document_terms(text_of_message(draft), author_of_message(draft))
+
+
+def terms_of_stored(message: Message) -> list[str]:
+    """The terms that a message of the log is found by; none where it was erased."""
+    return [] if message.erased else terms_of_message(message.draft)
 
 
 def author_of_message(draft: Draft) -> str | None:

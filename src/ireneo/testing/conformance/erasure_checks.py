@@ -114,6 +114,28 @@ async def what_is_erased_is_not_found_by_its_words(store: Store) -> None:
 
 
 @check
+async def what_is_erased_has_no_vector(store: Store) -> None:
+    """The vector of an erased message and those of a space that went are gone; whoever read them before learns it."""
+    m = await tell(store, numbered(3, "marmalade"))
+    term = terms("marmalade")[0]
+    async with store.write() as tx:
+        documents = list((await tx.search.postings(SPACE, "messages", [term]))[term])
+        await tx.vectors.put(SPACE, "messages", "e", {each: bytes([each % 100] * 8) for each in documents})
+        first = await tx.vectors.since(SPACE, "messages", "e", 0)
+        expect(sorted(first.added), sorted(documents), "the vectors at first")
+    await erase_one(store, m[1])
+    async with store.write() as tx:
+        then = await tx.vectors.since(SPACE, "messages", "e", first.change)
+        expect(list(then.removed), [documents[1]], "the vectors that went")
+        expect(list(await tx.vectors.due(SPACE, "messages", "e", 10)), [], "the vectors that are due")
+        await tx.erasure.begin()
+        await tx.erasure.space(SPACE)
+        last = await tx.vectors.since(SPACE, "messages", "e", then.change)
+        expect(last.whole or sorted(last.removed) == sorted([documents[0], documents[2]]), True, "what went with all")
+        expect(list(last.added), [], "the vectors left")
+
+
+@check
 async def the_erased_messages_are_counted(store: Store) -> None:
     """A session knows how many of its messages were erased; one that is erased twice counts once."""
     m = await tell(store, numbered(5))

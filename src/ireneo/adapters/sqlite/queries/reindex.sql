@@ -7,7 +7,7 @@ SELECT key, space FROM sessions WHERE space = :space ORDER BY key;
 -- name: list_unindexed
 SELECT
     m.segment, d.document, m.id, m.parent, m.role, m.origin, m.position, m.turn, m.tokens, m.thinking_tokens,
-    m.total_tokens, m.at, m.source_id, m.joined, m.parts
+    m.total_tokens, m.at, m.source_id, m.joined, m.parts, m.erased
 FROM messages AS m
 LEFT JOIN documents AS d ON d.session = m.session AND d.segment = m.segment AND d.position = m.position
 WHERE m.session = :key AND (d.session IS NULL OR d.terms < 0)

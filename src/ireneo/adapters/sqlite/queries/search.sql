@@ -23,7 +23,7 @@ SELECT json_group_array(rowid) FROM memory_words WHERE memory_words MATCH :space
 -- By its place: what a number says of length and role besides is not always known to who asks.
 SELECT
     s.session, d.document, m.id, m.parent, m.role, m.origin, m.position, m.turn, m.tokens, m.thinking_tokens, m.total_tokens, m.at,
-    m.source_id, m.joined, m.parts
+    m.source_id, m.joined, m.parts, m.erased
 FROM sessions AS s
 JOIN documents AS d ON d.session = s.key AND d.document BETWEEN :first AND :last
 JOIN messages AS m ON m.session = d.session AND m.segment = d.segment AND m.position = d.position
