@@ -66,7 +66,7 @@ async def open(
 
     `embedder` lets `recall` find what means the same in other words: ``"local"`` (the extra `local`: a small model that
     runs here and asks nobody), ``"openai:text-embedding-3-small"``, ``"ollama:nomic-embed-text"``, or one of your own.
-    Without one it goes by the words. Vectors are made by `Memory.work`, and a few at each recall.
+    Without one it goes by the words. Vectors are made by `Memory.work`, or by `Memory.embed` alone.
 
     Raises NotADatabase, NewerDatabase, StoreBusy.
     """

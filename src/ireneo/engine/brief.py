@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.means import Means
+from ireneo.engine.recall.asked import MOST_CHARACTERS, Asked
+from ireneo.engine.recall.by_words import by_words
+from ireneo.engine.recall.shelves import Memories
 from ireneo.engine.remember import used
 from ireneo.errors import BadInput, MemoryNotFound, StoreError
 from ireneo.memories.brief import LEAST_BUDGET, Brief, Found, make_brief
 from ireneo.memories.kinds.registry import KINDS
-from ireneo.memories.recall.words import terms
+from ireneo.memories.recall.question import read_question
+from ireneo.memories.recall.searched import terms_of_memory
 from ireneo.memories.record import Kind, Record, State
 from ireneo.memories.scratchpad import checked_task
 from ireneo.memories.signature import action_of, action_signature
@@ -25,7 +27,7 @@ BUDGET = 1_500
 OF_EACH = 20
 """So many memories of a kind are looked at for a brief."""
 READ = 2_000
-"""So many memories of a kind are compared by their words."""
+"""So many failures are compared by their action."""
 SHOWN: dict[Kind, tuple[State, ...]] = {"semantic": ("active", "disputed")}
 """The states in which memories are shown, where it is not only the active ones."""
 SHELL = "bash"
@@ -42,14 +44,7 @@ class Cue(Struct, frozen=True, kw_only=True):
     """The action about to be taken: a command, or a tool, a colon and what it is given."""
 
 
-class Finder(Protocol):
-    """Finds the memories of a kind that a text calls to mind, the best first, each with a score above 0."""
-
-    async def __call__(self, tx: Transaction, space: str, kind: Kind, text: str, now: datetime) -> Sequence[Found]:
-        """Look among those that may be shown."""
-
-
-async def brief(means: Means, space: str, cue: Cue, task: str | None, budget: int, find: Finder | None = None) -> Brief:
+async def brief(means: Means, space: str, cue: Cue, task: str | None, budget: int) -> Brief:
     """The brief of a turn within `budget` tokens; what it shows is marked as used.
 
     A store that can't be written to at the moment loses nothing but the mark: `unmarked` says so then.
@@ -60,7 +55,7 @@ async def brief(means: Means, space: str, cue: Cue, task: str | None, budget: in
     now = means.clock.now()
     async with means.store.read() as tx:
         pad = await tx.pads.read(space, name) if name else None
-        found = await _found(tx, space, cue, find or by_words, now)
+        found = await _found(tx, space, cue, now)
     made = make_brief(pad, found, now, budget, means.count)
     if not made.lines:
         return made
@@ -72,7 +67,7 @@ async def brief(means: Means, space: str, cue: Cue, task: str | None, budget: in
     return made
 
 
-async def _found(tx: Transaction, space: str, cue: Cue, find: Finder, now: datetime) -> list[Found]:
+async def _found(tx: Transaction, space: str, cue: Cue, now: datetime) -> list[Found]:
     """Each kind by its own cue: the task type, the goal, the situation, the action about to be taken and the goal."""
     out = await _procedures(tx, space, cue.task_type, now) if cue.task_type.strip() else []
     asked: list[tuple[Kind, str]] = [
@@ -82,9 +77,9 @@ async def _found(tx: Transaction, space: str, cue: Cue, find: Finder, now: datet
     ]
     for kind, text in asked:
         if text.strip():
-            out += await find(tx, space, kind, text, now)
+            out += await _called_to_mind(tx, space, kind, text, now)
     if cue.about_to.strip():
-        out += await _failures(tx, space, cue.about_to, find, now)
+        out += await _failures(tx, space, cue.about_to, now)
     return out
 
 
@@ -95,14 +90,14 @@ async def _procedures(tx: Transaction, space: str, task_type: str, now: datetime
     return [Found(record=each, score=worth(each, now), why=f"the task type is {each.task_type}") for each in ranked]
 
 
-async def _failures(tx: Transaction, space: str, about_to: str, find: Finder, now: datetime) -> list[Found]:
+async def _failures(tx: Transaction, space: str, about_to: str, now: datetime) -> list[Found]:
     """Those of the same action, however it is written; after them those that read like it."""
     meant = actions(about_to)
     listed = await tx.memories.list(space, _wanted("failure"), READ)
     same = [each for each in listed if (action_of(each.signature) or each.signature) in meant]
     why = "the same action failed before"
     found = [Found(record=each, score=2 * worth(each, now), why=why) for each in same]
-    return [*found, *(await find(tx, space, "failure", about_to, now))]
+    return [*found, *(await _called_to_mind(tx, space, "failure", about_to, now))]
 
 
 def actions(about_to: str) -> set[str]:
@@ -113,17 +108,19 @@ def actions(about_to: str) -> set[str]:
     return {text, action_signature(SHELL, text), *named}
 
 
-async def by_words(tx: Transaction, space: str, kind: Kind, text: str, now: datetime) -> list[Found]:
-    """Those that share words with `text`, the share of its words that they have times the kind's own score."""
-    asked = set(terms(text))
-    if not asked:
-        return []
+async def _called_to_mind(tx: Transaction, space: str, kind: Kind, text: str, now: datetime) -> list[Found]:
+    """Those of a kind that recall finds by the words of `text`, the best first."""
+    shelf = Memories(Asked(text=text[:MOST_CHARACTERS], kind=kind, limit=OF_EACH), now)
+    question = read_question(text, now=now)
+    asked = {term for term, _ in question.terms}
     out: list[Found] = []
-    for record in await tx.memories.list(space, _wanted(kind), READ):
-        shared = asked & set(terms(f"{record.subject} {record.attribute} {record.text}"))
-        if shared:
-            why = f"it speaks of {', '.join(sorted(shared)[:5])}"
-            out.append(Found(record=record, score=len(shared) / len(asked) * worth(record, now), why=why))
+    for hit in await by_words(tx.search, space, shelf, question):
+        record = hit.read.recalled.record
+        if record is None or record.state not in SHOWN.get(kind, ("active",)):
+            continue
+        shared = asked & set(terms_of_memory(record))
+        why = f"it speaks of {', '.join(sorted(shared)[:5])}"
+        out.append(Found(record=record, score=hit.relevance * worth(record, now), why=why))
     return sorted(out, key=lambda each: (-each.score, each.record.id))[:OF_EACH]
 
 

@@ -15,8 +15,6 @@ from ireneo.memories.record import MemoryId, Record
 from ireneo.ports.memories import Wanted
 from ireneo.ports.store import Transaction
 
-KEEP_MEMORIES = 100_000
-"""So many memories a space keeps in use; beyond them the least retained are put away."""
 SLACK = 0.02
 """So much of the cap is freed at a time, so that the memories are weighed once in a while and not at each write."""
 BATCH = 1_000

@@ -14,6 +14,9 @@ from ireneo.ports.embedder import Embedder
 from ireneo.ports.store import Store
 from ireneo.prompts.voices import Voice
 
+KEEP_MEMORIES = 100_000
+"""So many memories a space keeps in use; beyond them the least retained are put away."""
+
 
 class Means(Struct, frozen=True, kw_only=True):
     """A store, a tokenizer and a clock; models, where there are any, and what may be spent on them."""
@@ -29,6 +32,8 @@ class Means(Struct, frozen=True, kw_only=True):
     """In whose voice stories are; None: the third person's, and a character's own memory in the first."""
     preset: Policy = CODING
     """How a session is cut where neither a caller nor the session itself says otherwise."""
+    keep_memories: int = KEEP_MEMORIES
+    """So many memories a space keeps in use; `work` puts the least retained of the others away."""
     embedder: Embedder | None = None
     """Gives the directions in which likeness of meaning is looked for; None: recall goes by the words."""
 

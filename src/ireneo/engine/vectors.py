@@ -36,6 +36,11 @@ class HeldVectors:
         """The memory that they take."""
         return sum(held.vectors.size_bytes for held in self._held.values())
 
+    def count(self, space: str, shelf: Shelf, embedder: str) -> int:
+        """How many documents had a vector when they were searched last."""
+        held = self._held.get((space, shelf, embedder))
+        return len(held.vectors) if held else 0
+
     async def nearest(
         self, port: VectorsPort, space: str, shelf: Shelf, embedder: str, query: Vector, k: int
     ) -> Sequence[tuple[int, float]]:

@@ -39,6 +39,7 @@ async def recall(means: Means, space: str, held: HeldVectors, asked: Asked) -> R
     if asked.messages and asked.kind is None:
         shelves.insert(0, Messages(asked))
     looked_at = LOOKED_AT if asked.session is None else LOOKED_AT_IN_A_SESSION
+    bare = 0
     worded: list[Hit] = []
     meant: list[Hit] = []
     async with means.store.read() as tx:
@@ -48,7 +49,11 @@ async def recall(means: Means, space: str, held: HeldVectors, asked: Asked) -> R
             worded += await by_words(tx.search, space, shelf, question, looked_at=looked_at)
             if meaning is not None:
                 meant += await by_meaning(tx, space, shelf, meaning, held, looked_at=looked_at)
+                size = await tx.search.size(space, shelf.name)
+                bare += size.documents - held.count(space, shelf.name, meaning.embedder)
     found = _mixed([worded, meant] if meant else [worded])
+    if bare > 0:
+        note = f"{bare:,} of what is searched have no vector yet and were looked for by their words; `work` makes them."
     return Recollection(_chosen(found, asked, means), note)
 
 

@@ -112,9 +112,7 @@ class Works:
 
     async def _chores(self, sessions: Sequence[SessionInfo]) -> AsyncIterator[Worked]:
         """What is due of the whole space. Its leases stand on the session whose name comes first."""
-        if not sessions:
-            return
-        desk = min(info.key for info in sessions)
+        desk = min((info.key for info in sessions), default=None)
         place = Place(means=self._means, space=self._space, worker=self._worker, desk=desk)
         for chore in CHORES:
             async for worked in chore(place):

@@ -10,7 +10,12 @@ from msgspec.structs import replace
 from ireneo.context.summary import Level
 from ireneo.engine.summarise import Summarised
 
-Did = Literal["caught_up", "written", "repaired", "offline", "taken_over", "failed", "remembered", "reflected"]
+# fmt: off
+Did = Literal[
+    "caught_up", "written", "repaired", "offline", "taken_over", "failed",
+    "remembered", "reflected", "archived", "embedded",
+]
+# fmt: on
 
 
 class Worked(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -24,7 +29,8 @@ class Worked(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """``caught_up``: summaries were made without a model. ``written`` or ``repaired``: a model wrote one; ``offline``:
     so badly that the offline text stands for it. ``taken_over``: another writer had stored it meanwhile.
     ``remembered``: memories were made of turns or of leaves, without a model. ``reflected``: the episodes of the whole
-    space were looked back on; then it has no session."""
+    space were looked back on; ``archived``: the least retained memories over its cap were put away; ``embedded``: what
+    is searched was given vectors. These three have no session."""
     first_position: int
     last_position: int
     level: Level = "story"
@@ -42,7 +48,7 @@ class Worked(Struct, frozen=True, kw_only=True, omit_defaults=True):
     due: int = 0
     """How many texts a model has still to write on the branch."""
     memories: int = 0
-    """How many memories were made or changed."""
+    """How many memories were made or changed; of ``embedded`` how many documents."""
     episodes: int = 0
     """How many episodes were looked back on."""
 

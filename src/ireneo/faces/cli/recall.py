@@ -11,7 +11,7 @@ import typer
 from msgspec import Struct
 
 import ireneo
-from ireneo.errors import BadInput, SessionNotFound
+from ireneo.errors import BadInput, EmbedderError, SessionNotFound
 from ireneo.faces.cli.answers import write_json
 from ireneo.faces.cli.options import STDIN, AsJson, Embedder, Stored
 from ireneo.faces.cli.stored import existing, session_named, writing
@@ -88,7 +88,12 @@ def recall(
             explain=wish.explain,
         )
 
+    async def answer(memory: ireneo.Memory) -> Recollection:
+        await catch_up(memory)
+        return await find(memory, text)
+
     async def answer_each(memory: ireneo.Memory) -> None:
+        await catch_up(memory)
         for question in _questions(each):
             answers = []
             if question:
@@ -102,7 +107,7 @@ def recall(
     if each:
         writing(path, stored.space, answer_each, embedder=embedder)
         return
-    found = writing(path, stored.space, lambda memory: find(memory, text), embedder=embedder)
+    found = writing(path, stored.space, answer, embedder=embedder)
     _warn_of(found)
     if as_json:
         write_json([recalled_answer(one) for one in found])
@@ -110,6 +115,18 @@ def recall(
         from ireneo.faces.cli.screens.memories import show_recalled
 
         show_recalled(found)
+
+
+async def catch_up(memory: ireneo.Memory) -> None:
+    """Make the vectors that are missing, and say how it goes; one that has no answer is told with the first recall."""
+    done = 0
+    try:
+        async for embedded in memory.embed():
+            done += embedded.documents
+            if sys.stderr.isatty():
+                sys.stderr.write(f"  {done:,} vectors made\r")
+    except EmbedderError as error:
+        warn(f"{error} It is looked for by the words alone where there is no vector.")
 
 
 async def _session(memory: ireneo.Memory, name: str | None) -> str | None:
