@@ -41,6 +41,8 @@ class Tally(Struct, kw_only=True):
     taken_over: int = 0
     memories: int = 0
     episodes: int = 0
+    archived: int = 0
+    vectors: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
 
@@ -57,6 +59,10 @@ class Tally(Struct, kw_only=True):
         elif worked.did == "remembered" or worked.did == "reflected":
             self.memories += worked.memories
             self.episodes += worked.episodes
+        elif worked.did == "archived":
+            self.archived += worked.memories
+        elif worked.did == "embedded":
+            self.vectors += worked.memories
         else:
             self.texts += 1
 
@@ -113,6 +119,10 @@ def _told(tally: Tally) -> str:
         parts.append(f"{tally.taken_over:,} taken over from another writer")
     if tally.memories:
         parts.append(f"{tally.memories:,} memories made or changed")
+    if tally.archived:
+        parts.append(f"{tally.archived:,} memories put away")
+    if tally.vectors:
+        parts.append(f"{tally.vectors:,} vectors made")
     if tally.episodes:
         parts.append(f"{tally.episodes:,} episodes looked back on")
     if tally.failed:
