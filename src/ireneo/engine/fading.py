@@ -101,8 +101,11 @@ def _reason(record: Record, now: datetime) -> str:
     """Why a memory is not worth more, in words."""
     since = record.last_used or record.recorded
     days = max((now - since).days, 0)
-    used = "not used" if record.last_used else "never used"
-    told = [f"{used} for {days} day{'' if days == 1 else 's'}"]
+    if days:
+        used = "not used" if record.last_used else "never used"
+        told = [f"{used} for {days} day{'' if days == 1 else 's'}"]
+    else:
+        told = ["used today" if record.last_used else "told today"]
     if record.state != "active":
         told.append(record.state)
     if record.reflected:

@@ -25,6 +25,8 @@ _Name: TypeAlias = tuple[str, str]
 
 SPEAKS = 3
 """Who speaks in fewer messages than that is no speaker to be asked about; it may be a heading before a colon."""
+LEAST_SHARE = 0.2
+"""What the words of a question find with less than this share of the best one's score is no answer to it."""
 SPARE = 3
 """So many times as many are ranked to the end as are wanted, since some repeat others."""
 
@@ -51,7 +53,8 @@ async def recall(means: Means, space: str, held: HeldVectors, asked: Asked) -> R
                 meant += await by_meaning(tx, space, shelf, meaning, held, looked_at=looked_at)
                 size = await tx.search.size(space, shelf.name)
                 bare += size.documents - held.count(space, shelf.name, meaning.embedder)
-    found = _mixed([worded, meant] if meant else [worded])
+    answers = _answers([_scored(hit) for hit in worded])
+    found = _mixed([answers, [_scored(hit) for hit in meant]]) if meant else answers
     if bare > 0:
         note = f"{bare:,} of what is searched have no vector yet and were looked for by their words; `work` makes them."
     return Recollection(_chosen(found, asked, means), note)
@@ -68,11 +71,15 @@ async def _meaning(means: Means, text: str) -> tuple[Meaning | None, str]:
     return Meaning(embedder=means.embedder.name, vector=vector), ""
 
 
-def _mixed(lists: Sequence[Sequence[Hit]]) -> list[Recalled]:
-    """One ranking of all: by relevance, each kind's own score counted in; of several lists by their ranks."""
-    ranked = [sorted((_scored(hit) for hit in hits), key=lambda each: -each.score) for hits in lists]
-    if len(ranked) == 1:
-        return ranked[0]
+def _answers(worded: Sequence[Recalled]) -> list[Recalled]:
+    """What the words found, best first, without what is far behind the best."""
+    best = max((each.score for each in worded), default=0.0)
+    return sorted((each for each in worded if each.score >= LEAST_SHARE * best), key=lambda each: -each.score)
+
+
+def _mixed(lists: Sequence[Sequence[Recalled]]) -> list[Recalled]:
+    """One ranking of the one by words and the one by meaning, by their ranks: the scores are not of one measure."""
+    ranked = [sorted(each, key=lambda one: -one.score) for each in lists]
     found: dict[_Name, Recalled] = {}
     for each in (one for ranking in ranked for one in ranking):
         known = found.get(_name(each))

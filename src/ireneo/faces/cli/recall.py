@@ -155,6 +155,7 @@ def recalled_answer(found: Recalled) -> dict[str, object]:
         "at": found.at,
         "session": found.session,
         "sources": list(found.sources),
+        **({"source_id": found.source_id} if found.source_id else {}),
     }
     if found.state != "active":
         answer["state"] = found.state
