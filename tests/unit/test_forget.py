@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -21,6 +21,7 @@ from ireneo.log.branch import ROOT, SessionKey
 from ireneo.log.erased import ERASED
 from ireneo.log.message import MessageId, Text
 from ireneo.memories.kinds.registry import KINDS
+from ireneo.memories.offered import Told
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.scratchpad import Pad
 from ireneo.ports.llm import Prompt, R, Reply, Usage
@@ -113,6 +114,24 @@ def test_memories_go_with_their_only_source_and_those_drawn_from_them_too(kind: 
         assert (receipt.what.messages, receipt.what.memories, receipt.what.lessened) == (1, 3, 0)
         assert set(receipt.ids) == {m[1], "m_a", "m_b", "m_c"}
         assert (receipt.complete, receipt.note, receipt.at) == (True, "", NOON)
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_a_conclusion_that_was_given_up_goes_with_its_only_ground_as_well(kind: str, tmp_path: Path) -> None:
+    async def work(memory: Memory, store: Store) -> None:
+        before = NOON - timedelta(days=1)
+        lamp: Told = {"subject": "lamp", "attribute": "keeper"}
+        first = await memory.remember("Perpetua keeps the lamp.", value="Perpetua", recorded=before, **lamp)
+        drawn = await memory.remember(
+            "Someone sleeps there.", kind="semantic", origin="derived", memories=[first.record.id], recorded=before
+        )
+        await memory.remember("Inigo keeps the lamp.", value="Inigo", **lamp)
+        assert [each.record.id for each in (await memory.reflect(force=True)).reconsidered] == [drawn.record.id]
+        receipt = await memory.forget(memory=first.record.id)
+        assert drawn.record.id in receipt.ids
+        assert [record.value for record in (await kept(store)).values()] == ["Inigo"]
 
     live(kind, tmp_path, work)
 
@@ -214,6 +233,23 @@ def test_a_session_goes_with_what_was_learned_in_it_alone(kind: str, tmp_path: P
             assert (await tx.spending.of_day("mine", date(2031, 5, 9))).tokens == 7
         with pytest.raises(SessionNotFound):
             await memory.forget(session="watch")
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_a_session_that_is_kept_elsewhere_goes_with_what_is_known_from_it(kind: str, tmp_path: Path) -> None:
+    async def work(memory: Memory, store: Store) -> None:
+        await memory.remember("Perpetua keeps the lamp.", session="elsewhere")
+        await memory.scratchpad("elsewhere").write(goal="Ask Perpetua.")
+        stays = await memory.remember("The tender brings oil.")
+        for preview in (True, False):
+            receipt = await memory.forget(session="elsewhere", preview=preview)
+            assert (receipt.what.memories, receipt.what.pads, receipt.what.messages) == (1, 1, 0)
+        assert set(await kept(store)) == {stays.record.id}
+        assert not await memory.pads()
+        with pytest.raises(SessionNotFound):
+            await memory.forget(session="elsewhere")
 
     live(kind, tmp_path, work)
 

@@ -146,6 +146,9 @@ async def _follow(tx: Transaction, space: str, meant: Meant) -> Plan:
         if reached.of_session != OfSession(key=key):
             parts.append(reached.of_session)
     for key in meant.sessions:
+        if await tx.sessions.get(key) is None:
+            # It is kept elsewhere; only what was learned from it is here.
+            continue
         parts.append(OfSession(key=key, whole=True))
         texts = [text async for each in all_messages(tx, key) for text in said(each)]
         erased = erased.and_of(Erased.of(texts))

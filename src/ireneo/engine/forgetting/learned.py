@@ -103,12 +103,12 @@ class Following:
 
 
 def lessened(record: Record, lost: Lost, gone: Collection[MemoryId]) -> Record | None:
-    """A memory without the evidence that is lost; None where none is left."""
+    """A memory without the evidence that is lost; None where none is left that is more than our own giving up."""
     pieces = [left for piece in record.evidence if (left := _without(piece, lost, gone)) is not None]
-    if not pieces:
-        return None
     if tuple(pieces) == record.evidence:
         return record
+    if all(map(_gives_up, pieces)):
+        return None
     return replace(
         record,
         evidence=tuple(pieces),
@@ -131,6 +131,11 @@ def _without(piece: Evidence, lost: Lost, gone: Collection[MemoryId]) -> Evidenc
         memories=tuple(name for name in piece.memories if name not in gone),
     )
     return left if left.sources or not piece.sources else None
+
+
+def _gives_up(piece: Evidence) -> bool:
+    """Whether it only says that a conclusion was given up when its ground fell: that stands on nothing of its own."""
+    return piece.against and piece.origin == "derived" and not piece.sources
 
 
 def _kept(messages: Sequence[MessageId], lost: Collection[str]) -> tuple[MessageId, ...]:

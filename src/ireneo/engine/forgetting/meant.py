@@ -54,11 +54,21 @@ async def message_meant(tx: Transaction, space: str, name: str) -> Meant:
 
 
 async def session_meant(tx: Transaction, space: str, name: str) -> Meant:
-    """The session called `name`. Raises SessionNotFound."""
+    """The session called `name`, also where it is kept elsewhere and only memories or a scratchpad come from it.
+
+    Raises SessionNotFound.
+    """
     key = SessionKey(space, name)
-    if await tx.sessions.get(key) is None:
+    if await tx.sessions.get(key) is None and not await _is_told_of(tx, key):
         raise SessionNotFound(f"There is no session {name!r} in space {space!r}; see `ireneo sessions`.")
     return Meant(sessions=(key,))
+
+
+async def _is_told_of(tx: Transaction, key: SessionKey) -> bool:
+    """Whether a memory or a scratchpad comes from a session."""
+    if any(pad.task == key.session for pad in await tx.pads.list(key.space)):
+        return True
+    return any(key.session in record.sessions for record in await tx.memories.list(key.space, Wanted()))
 
 
 async def memory_meant(tx: Transaction, space: str, name: str) -> Meant:
