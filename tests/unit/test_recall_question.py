@@ -78,6 +78,11 @@ def test_what_is_no_time_names_none(text: str) -> None:
     assert time_window(text, NOW) is None
 
 
+@pytest.mark.parametrize("text", ["yesterday", "last year", "in May", "300 weeks ago", "in the past month"])
+def test_what_lies_before_the_first_year_is_no_time(text: str) -> None:
+    assert time_window(text, datetime(1, 1, 1, tzinfo=UTC)) is None
+
+
 def test_without_a_now_only_dates_are_read() -> None:
     assert time_window("yesterday, last May, two weeks ago, last week, this summer, in the past month", None) is None
     assert time_window("in May 2022", None) == time_window("in May 2022", NOW)

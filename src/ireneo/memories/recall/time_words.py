@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -33,6 +35,7 @@ _MONTH = "(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|j
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _DAY = r"(?P<day>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
 _COUNT = r"(?P<count>\d{1,3}|(?:a )?(?:few|couple(?: of)?)|" + "|".join(sorted(_COUNTS, key=len, reverse=True)) + ")"
+_Reading: TypeAlias = "Callable[[re.Match[str], datetime | None], Window | None]"
 _UNIT = "(?P<unit>day|week|month|year)s?"
 
 
@@ -58,7 +61,7 @@ def time_window(text: str, now: datetime | None) -> Window | None:
         for match in pattern.finditer(text):
             if any(taken[match.start() : match.end()]):
                 continue
-            window = read(match, now)
+            window = _read(read, match, now)
             if window is None:
                 continue
             taken[match.start() : match.end()] = [True] * (match.end() - match.start())
@@ -77,6 +80,14 @@ def time_window(text: str, now: datetime | None) -> Window | None:
         since=None if None in since else min(each for each in since if each),
         until=None if None in until else max(each for each in until if each),
     )
+
+
+def _read(read: _Reading, match: re.Match[str], now: datetime | None) -> Window | None:
+    """The window that `read` makes of a match; none where that reaches beyond the years that a date can have."""
+    try:
+        return read(match, now)
+    except (ValueError, OverflowError):
+        return None
 
 
 _BEFORE = re.compile(r"\b(?:before|until|till|prior to|by|earlier than)\s+(?:the\s+)?(?:end of\s+)?$", re.I)
