@@ -282,6 +282,11 @@ def test_each_kind_words_its_memories_in_one_line(kind: str) -> None:
         ("x", {"name": "n" * 1001}, "1,001 characters"),
         ("x", {"conditions": {"a": 1}}, "names with texts"),
         (b"x", {}, "give a string"),
+        ("\x00\u200b", {}, "is empty"),
+        ("x", {"subjct": "Vera"}, "called 'subjct'"),
+        ("x", {"messages": ["\ud800"]}, "surrogate"),
+        ("x", {"conditions": {"a": "\ud800"}}, "surrogate"),
+        ("x", {"conditions": {"log": "n" * 1_000_000}}, "1,000,003 bytes"),
     ],
 )
 def test_bad_input_is_told_in_one_sentence(text: str, told: Told, says: str) -> None:

@@ -52,11 +52,15 @@ class Told(TypedDict, total=False):
     """It speaks against what it is about: the approach worked after all, it is not so."""
 
 
+_FIELDS = tuple(Told.__annotations__)
+
+
 def offered(text: str, told: Told, now: datetime) -> Offer:
     """The offer that a text and what was said of it make; `now` is when.
 
     Raises BadInput where something of it can't be used, in a sentence that says what to do.
     """
+    _check_fields(told)
     _check_text(text)
     for name in ("at", "until", "recorded"):
         _check_time(name, told.get(name))
@@ -134,10 +138,16 @@ def _kind_of_what_was_told(told: Told) -> Kind | None:
     return "procedural" if told.get("task_type") or told.get("name") else None
 
 
+def _check_fields(told: Told) -> None:
+    unknown = [str(name) for name in told if name not in _FIELDS]
+    if unknown:
+        raise BadInput(f"Nothing called {unknown[0]!r} can be said of a memory; take one of {', '.join(_FIELDS)}.")
+
+
 def _check_text(text: object) -> None:
     if not isinstance(text, str):
         raise BadInput(f"The text to remember is {type(text).__name__}; give a string.")
-    if not text.strip():
+    if not any(each.isprintable() and not each.isspace() for each in text):
         raise BadInput("The text to remember is empty; say what is to be remembered.")
     try:
         size = len(text.encode())
@@ -172,13 +182,20 @@ def _check_name(name: str, value: object) -> None:
         raise BadInput(f"`{name}` is {type(value).__name__}; give a string.")
     if len(value) > MOST_NAME:
         raise BadInput(f"`{name}` has {len(value):,} characters; give at most {MOST_NAME:,}.")
-    if "\x1f" in value or (not value.isascii() and any("\ud800" <= each <= "\udfff" for each in value)):
+    if "\x1f" in value or _is_broken(value):
         raise BadInput(f"`{name}` has a character in it that can't be stored; leave it out.")
+
+
+def _is_broken(text: str) -> bool:
+    """Whether half a surrogate pair stands in it, which no encoding has."""
+    return not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text)
 
 
 def _check_ids(name: str, value: object) -> None:
     if isinstance(value, str) or not isinstance(value, Sequence) or not all(isinstance(each, str) for each in value):
         raise BadInput(f"`{name}` must be a list of ids; give [{value!r}] if it is one.")
+    if any(map(_is_broken, value)):
+        raise BadInput(f"`{name}` has half a surrogate pair in it; give ids as they were told.")
 
 
 def _check_conditions(value: object) -> None:
@@ -186,6 +203,14 @@ def _check_conditions(value: object) -> None:
         isinstance(name, str) and isinstance(held, str) for name, held in value.items()
     ):
         raise BadInput("`conditions` must be names with texts; give them such as {'python': '3.12'}.")
+    texts = [text for each in value.items() for text in each]
+    if any(map(_is_broken, texts)):
+        raise BadInput("`conditions` has half a surrogate pair in it; give valid Unicode.")
+    size = sum(len(text.encode()) for text in texts)
+    if size > MOST_BYTES:
+        raise BadInput(
+            f"`conditions` takes {size:,} bytes, and a memory holds {MOST_BYTES:,}; give hashes of what is large."
+        )
 
 
 def _check_choice(name: str, value: object, known: Sequence[str]) -> None:
