@@ -17,7 +17,7 @@ from ireneo.engine import embedding
 from ireneo.engine import vectors as holding
 from ireneo.engine.embedding import Embedded, embed_due
 from ireneo.engine.vectors import HeldVectors
-from ireneo.errors import BadInput, EmbedderError, MissingExtra
+from ireneo.errors import EmbedderError, MissingExtra
 from ireneo.memories.recall.vector import Vector, quantised
 from ireneo.memories.record import Record
 from ireneo.ports.store import Store
@@ -252,7 +252,7 @@ def test_what_can_t_be_compared_is_said() -> None:
         await tell(store, "aa")
         await embed_due(store, SPACE, Letters())
         async with store.read() as tx:
-            with pytest.raises(BadInput, match=r"the question has 3 dimensions, and the vectors have 26\."):
+            with pytest.raises(EmbedderError, match=r"the question has 3 dimensions, and the vectors have 26\."):
                 await held.nearest(tx.vectors, SPACE, "memories", NAME, bytes(3), 1)
 
     asyncio.run(scenario())

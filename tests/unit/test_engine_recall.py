@@ -179,6 +179,50 @@ async def test_an_embedder_that_does_not_answer_leaves_the_words(tmp_path: Path)
     assert "deaf is not there" in found.note
 
 
+class Sized:
+    """An embedder of as many dimensions as it is told."""
+
+    name = "sized"
+
+    def __init__(self, dimensions: int, given: int | None = None) -> None:
+        self.dimensions = dimensions
+        self.given = given or dimensions
+
+    async def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[bytes]:
+        return [bytes([1 + len(text) % 99] * self.given) for text in texts]
+
+
+@waited
+async def test_an_embedder_that_changed_its_dimensions_leaves_the_words(tmp_path: Path) -> None:
+    async with opened(tmp_path, Sized(8)) as memory:
+        await memory.remember("The herring boat is in.")
+        async for _ in memory.embed():
+            pass
+        assert not (await memory.recall("herring boat")).note
+    async with opened(tmp_path, Sized(16)) as memory:
+        found = await memory.recall("herring boat")
+    assert [each.text for each in found] == ["The herring boat is in."]
+    assert "Give it another name" in found.note
+
+
+@waited
+async def test_a_vector_of_another_length_than_was_said_is_not_kept(tmp_path: Path) -> None:
+    async with opened(tmp_path, Sized(8, given=7)) as memory:
+        await memory.remember("The herring boat is in.")
+        with pytest.raises(EmbedderError, match="a vector of 7 bytes, and 8 are wanted"):
+            async for _ in memory.embed():
+                pass
+        assert "7 bytes" in (await memory.recall("herring boat")).note
+
+
+@waited
+async def test_half_a_surrogate_is_told_wherever_it_is_given(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        for asked in (memory.history("\ud800"), memory.forget(subject="\ud800"), memory.used(["\ud800"])):
+            with pytest.raises(BadInput, match="surrogate"):
+                await asked
+
+
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
@@ -188,6 +232,10 @@ async def test_an_embedder_that_does_not_answer_leaves_the_words(tmp_path: Path)
         ({"text": "x", "budget": 0}, "budget of 0"),
         ({"text": "x", "at": datetime(2026, 1, 1)}, "no zone"),
         ({"text": "x" * 30_000}, "20,000 characters"),
+        ({"text": None}, "question is NoneType"),
+        ({"text": "x", "limit": 2.5}, "`limit` is 2.5"),
+        ({"text": "x", "budget": "9"}, "`budget` is '9'"),
+        ({"text": "x", "at": "2026-01-01"}, "`at` is str"),
     ],
 )
 @waited

@@ -44,7 +44,7 @@ async def embed_due(store: Store, space: str, embedder: Embedder, limit: int = 1
                 texts = await _texts(tx.search, space, shelf, due)
             if not texts:
                 break
-            vectors = await _ask(embedder, texts)
+            vectors = await vectors_of(embedder, list(texts.values()))
             kept = await _keep(store, space, shelf, embedder.name, texts, vectors)
             done += kept
             if not kept:
@@ -55,10 +55,14 @@ async def embed_due(store: Store, space: str, embedder: Embedder, limit: int = 1
     return Embedded(documents=done, left=any(left))
 
 
-async def _ask(embedder: Embedder, texts: Mapping[int, str]) -> Sequence[Vector]:
-    vectors = await embedder.embed(list(texts.values()))
+async def vectors_of(embedder: Embedder, texts: Sequence[str], *, query: bool = False) -> Sequence[Vector]:
+    """The vector of each text. Raises EmbedderError, also where there are too few of them or they are too short."""
+    vectors = await embedder.embed(texts, query=query)
     if len(vectors) != len(texts):
         raise EmbedderError(f"{embedder.name} gave {len(vectors):,} vectors for {len(texts):,} texts.")
+    size = embedder.dimensions or len(vectors[0])
+    if odd := [each for each in vectors if len(each) != size]:
+        raise EmbedderError(f"{embedder.name} gave a vector of {len(odd[0]):,} bytes, and {size:,} are wanted.")
     return vectors
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
-from ireneo.errors import BadInput, MissingExtra
+from ireneo.errors import EmbedderError, MissingExtra
 from ireneo.memories.recall.vector import Vector
 from ireneo.ports.search import Shelf
 from ireneo.ports.vectors import VectorChanges, VectorsPort
@@ -48,7 +48,7 @@ class HeldVectors:
 
         `port` is that of a `read()`: what a transaction has not committed must not be remembered. What was erased
         before that snapshot is never among them; what another task has read since may be. Raises MissingExtra without
-        the extra `vectors`, BadInput where `query` has another number of dimensions than the vectors.
+        the extra `vectors`, EmbedderError where `query` has another number of dimensions than the vectors.
         """
         key = (space, shelf, embedder)
         # Taken out and put back at the end: the one that was used last stands last.
@@ -62,7 +62,9 @@ class HeldVectors:
                 else:
                     found = held.search(held.change, changes, query, k)
             except ValueError as wrong:
-                raise BadInput(f"The vectors of {embedder} can't be compared: {wrong}.") from wrong
+                raise EmbedderError(
+                    f"The vectors of {embedder} can't be compared: {wrong}. Give it another name, and make them anew."
+                ) from wrong
         self._let_go(key)
         return found
 

@@ -13,6 +13,7 @@ import apsw
 from ireneo.adapters.sqlite.busy import Patience
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.translate import translate
+from ireneo.errors import BadInput
 
 T = TypeVar("T")
 
@@ -74,6 +75,8 @@ class Connection:
             return work(self._opened())
         except apsw.Error as fault:
             raise translate(fault, self._path) from fault
+        except UnicodeEncodeError as fault:
+            raise BadInput("A name or a text has half a surrogate pair in it; give valid Unicode.") from fault
 
     def _opened(self) -> apsw.Connection:
         if self._database is None:

@@ -35,6 +35,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         """Raise BadInput for what can't be asked."""
+        _check_types(self)
         if not self.text.strip():
             raise BadInput("There is nothing to look for: the question is empty.")
         if len(self.text) > MOST_CHARACTERS:
@@ -45,5 +46,16 @@ class Asked(Struct, frozen=True, kw_only=True):
             raise BadInput(f"A limit of {self.limit} can't be kept; ask for 1 to {MOST_RESULTS:,} results.")
         if self.budget is not None and self.budget < 1:
             raise BadInput(f"A budget of {self.budget} tokens holds nothing; give at least 1.")
-        if self.at is not None and self.at.tzinfo is None:
+        if self.at is not None and self.at.utcoffset() is None:
             raise BadInput(f"The time {self.at.isoformat()} has no zone; give one, such as UTC.")
+
+
+def _check_types(asked: Asked) -> None:
+    """Raise BadInput where something of a question is not of the type that it must be."""
+    if not isinstance(asked.text, str):
+        raise BadInput(f"The question is {type(asked.text).__name__}; give a string.")
+    for name, number in (("limit", asked.limit), ("budget", asked.budget)):
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
+            raise BadInput(f"`{name}` is {number!r}; give a whole number.")
+    if asked.at is not None and not isinstance(asked.at, datetime):
+        raise BadInput(f"`at` is {type(asked.at).__name__}; give a datetime with a zone.")

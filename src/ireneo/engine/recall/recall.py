@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
+from ireneo.engine.embedding import vectors_of
 from ireneo.engine.means import Means
 from ireneo.engine.recall.asked import Asked
 from ireneo.engine.recall.by_meaning import Meaning, by_meaning
@@ -29,6 +30,7 @@ LEAST_SHARE = 0.2
 """What the words of a question find with less than this share of the best one's score is no answer to it."""
 SPARE = 3
 """So many times as many are ranked to the end as are wanted, since some repeat others."""
+BY_WORDS = "It was looked for by the words alone: "
 
 
 async def recall(means: Means, space: str, held: HeldVectors, asked: Asked) -> Recollection:
@@ -50,7 +52,11 @@ async def recall(means: Means, space: str, held: HeldVectors, asked: Asked) -> R
         for shelf in shelves:
             worded += await by_words(tx.search, space, shelf, question, looked_at=looked_at)
             if meaning is not None:
-                meant += await by_meaning(tx, space, shelf, meaning, held, looked_at=looked_at)
+                try:
+                    meant += await by_meaning(tx, space, shelf, meaning, held, looked_at=looked_at)
+                except EmbedderError as error:
+                    meaning, note, meant, bare = None, f"{BY_WORDS}{error}", [], 0
+                    continue
                 size = await tx.search.size(space, shelf.name)
                 bare += size.documents - held.count(space, shelf.name, meaning.embedder)
     answers = _answers([_scored(hit) for hit in worded])
@@ -65,9 +71,9 @@ async def _meaning(means: Means, text: str) -> tuple[Meaning | None, str]:
     if means.embedder is None:
         return None, ""
     try:
-        (vector,) = await means.embedder.embed([text], query=True)
+        (vector,) = await vectors_of(means.embedder, [text], query=True)
     except EmbedderError as error:
-        return None, f"It was looked for by the words alone: {error}"
+        return None, f"{BY_WORDS}{error}"
     return Meaning(embedder=means.embedder.name, vector=vector), ""
 
 
