@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ from ireneo import BadInput, Memory
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.means import Means
 from ireneo.errors import MemoryNotFound
+from ireneo.memories.offered import Told
 from ireneo.memories.record import Record
 from ireneo.ports.memories import Wanted
 from ireneo.testing.scripted import ManualClock
@@ -103,6 +104,18 @@ async def test_what_was_recalled_is_no_evidence_for_itself(kind: str, tmp_path: 
         assert put.draft.origin == "injected"
         reminded = await memory.remember("The kettle leaks.", messages=[put.id])
         assert (reminded.did, reminded.record.seen) == ("ignored", 2)
+
+
+@every_store
+@waited
+async def test_that_something_held_has_ended_is_no_echo_of_it(kind: str, tmp_path: Path) -> None:
+    async with memory_of(kind, tmp_path) as memory:
+        now = datetime.now(UTC)
+        lamp: Told = {"subject": "lamp", "attribute": "keeper", "value": "Perpetua", "origin": "agent"}
+        await memory.remember("Perpetua keeps the lamp.", recorded=now - 9 * DAY, **lamp)
+        ended = await memory.remember("Perpetua keeps the lamp.", recorded=now - DAY, until=now - 2 * DAY, **lamp)
+        assert ended.record.state == "retired"
+        assert not await memory.recall("Who keeps the lamp?")
 
 
 @every_store

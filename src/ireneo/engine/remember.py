@@ -119,7 +119,8 @@ async def _settle(tx: Transaction, space: str, offer: Offer) -> Remembered:
     known = await tx.memories.of_key(space, row.name, row.key(offer))
     if not heard and (offer.origin in ("agent", "derived") or (cited and not offer.messages)):
         held = await held_already(tx, space, offer, known)
-        if held is not None and not offer.against:
+        # That it is not so, or no longer, says more than the memory does that was recalled.
+        if held is not None and not offer.against and offer.until is None:
             reason = "It reads as a memory that is held already: it was recalled, and is no new evidence."
             return Remembered(did="ignored", reason=reason, record=held)
     return await _reconcile(tx, space, offer)
