@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from ireneo.engine.recall.shelves import Read, Shelf
 from ireneo.memories.recall.candidates import candidates, terms_to_read, weights
+from ireneo.memories.recall.events import around_event
 from ireneo.memories.recall.found import Postings
 from ireneo.memories.recall.found import Shelf as Size
 from ireneo.memories.recall.question import Question
@@ -46,6 +47,7 @@ async def by_words(
     found = candidates(question, postings, whole, reach=shelf.reach, at_most=looked_at)
     documents = await shelf.read(search, space, [each.place for each in found])
     passages = [each.passage for each in documents.values()]
+    question = around_event(question, passages)
     worth = sum(weights(question, postings, whole).values()) or 1.0
     return [
         Hit(
