@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, Unpack
 
 from ireneo.adapters.clock import SystemClock
 from ireneo.adapters.embed import open_embedder
@@ -15,7 +15,7 @@ from ireneo.context.policy import Policy
 from ireneo.context.policy import preset as preset_named
 from ireneo.engine.compact import compact_drafts
 from ireneo.engine.encode import Context
-from ireneo.engine.means import Means
+from ireneo.engine.means import KEEP_MEMORIES, Means
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Models
 from ireneo.engine.spending import Limits
@@ -36,59 +36,80 @@ TokenCounts = Literal["estimate", "o200k"]
 ModelChoice: TypeAlias = "str | LanguageModel | Mapping[str, str | LanguageModel] | Models | None"
 
 
+class Settings(TypedDict, total=False):
+    """What `open` takes besides, each with a default that suits most."""
+
+    tokens: TokenCounts | Tokenizer
+    durability: Literal["full", "normal"]
+    voice: Voice | None
+    limits: Limits
+    keep_memories: int
+
+
 @asynccontextmanager
 async def open(
     url: str | PathLike[str] = "memory.db",
     *,
     space: str = "default",
-    tokens: TokenCounts | Tokenizer = "estimate",
-    durability: Literal["full", "normal"] = "full",
     model: ModelChoice = None,
-    voice: Voice | None = None,
-    limits: Limits | None = None,
-    preset: str | Policy = "coding",
     embedder: str | Embedder | None = None,
+    preset: str | Policy = "coding",
+    **settings: Unpack[Settings],
 ) -> AsyncIterator[Memory]:
     """Open a memory: the SQLite file at `url` (made when it is not there), or ``":memory:"`` for one that dies with it.
 
-    `space` is whose memory it is: no call reaches another. `tokens` counts: a fast estimate that errs on the safe
-    side, exactly (``"o200k"``, the extra `tokens`), or a tokenizer of your own. With ``durability="full"`` what was
-    acknowledged survives a power cut; ``"normal"`` is faster, and a power cut may take the last moments.
+    `space` is whose memory it is: no call reaches another.
 
     `model` writes the richer summaries (`Session.summarise`, `Memory.work`): a name such as
     ``"anthropic:claude-haiku-4-5"`` or ``"ollama:llama3"``, a model of your own, one for each task as
-    ``{"turn": …, "story": …}``, or what `models` gives, for a server of your own. They are written in the first person,
-    and stories in the third, but for what one character remembers; `voice` is for those who want it otherwise.
-    `limits` says what may be spent; there is always a limit.
-
-    `preset` is how sessions are cut where a call names no other: ``"coding"`` for the work of an agent, ``"story"`` for
-    characters, companions and any conversation without end.
+    ``{"turn": …, "story": …}``, or what `models` gives, for a server of your own.
 
     `embedder` lets `recall` find what means the same in other words: ``"local"`` (the extra `local`: a small model that
     runs here and asks nobody), ``"openai:text-embedding-3-small"``, ``"ollama:nomic-embed-text"``, or one of your own.
     Without one it goes by the words. Vectors are made by `Memory.work`, or by `Memory.embed` alone.
 
-    Raises NotADatabase, NewerDatabase, StoreBusy.
+    `preset` is how sessions are cut where a call names no other: ``"coding"`` for the work of an agent, ``"story"`` for
+    characters, companions and any conversation without end.
+
+    The settings: `tokens` counts: a fast estimate that errs on the safe side (``"estimate"``), exactly (``"o200k"``,
+    the extra `tokens`), or a tokenizer of your own. With ``durability="full"`` what was acknowledged survives a power
+    cut; ``"normal"`` is faster, and a power cut may take the last moments. Summaries are written in the first person,
+    and stories in the third, but for what one character remembers; `voice` is for those who want it otherwise.
+    `limits` says what may be spent; there is always a limit. `keep_memories` is how many memories stay in use
+    (100,000): `Memory.work` archives the least retained of the others.
+
+    Raises NotADatabase, NewerDatabase, StoreBusy, and BadInput for a setting that there is not.
     """
+    _check(settings)
+    voice = settings.get("voice")
     chosen = model if isinstance(model, Models) else models(model)
     embeds = open_embedder(embedder) if isinstance(embedder, str) or embedder is None else embedder
-    counts = tokenizer(tokens)
-    store = await _store(fspath(url), durability)
+    counts = tokenizer(settings.get("tokens", "estimate"))
+    store = await _store(fspath(url), settings.get("durability", "full"))
     means = Means(
         store=store,
         count=counts.count,
         clock=SystemClock(),
         models=chosen,
-        limits=limits or Limits(),
+        limits=settings.get("limits") or Limits(),
         voice=voice or "first",
         story_voice=voice,
         preset=preset if isinstance(preset, Policy) else preset_named(preset),
+        keep_memories=settings.get("keep_memories", KEEP_MEMORIES),
         embedder=embeds,
     )
     try:
         yield Memory(means, space)
     finally:
         await store.close()
+
+
+def _check(settings: Settings) -> None:
+    unknown = [name for name in settings if name not in Settings.__annotations__]
+    if unknown:
+        raise BadInput(f"open() has no setting {unknown[0]!r}; there are {', '.join(Settings.__annotations__)}.")
+    if settings.get("keep_memories", 1) < 1:
+        raise BadInput(f"{settings['keep_memories']} memories can't be kept; give at least 1.")
 
 
 def compact(

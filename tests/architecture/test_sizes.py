@@ -7,8 +7,6 @@ from tests.architecture.source import functions, sources
 LINES_OF_A_FILE = 300
 LINES_OF_A_FUNCTION = 60
 PARAMETERS = 8
-OPTIONS = 10
-"""Of a public verb that takes next to nothing but named options: `open` has one for each part that can be chosen."""
 
 
 def test_files_are_short() -> None:
@@ -32,8 +30,7 @@ def test_functions_take_few_parameters() -> None:
     for source in sources():
         for function in functions(source.tree):
             given = function.args
-            placed = len(given.posonlyargs) + len(given.args)
-            count = placed + len(given.kwonlyargs)
-            if count > (OPTIONS if placed <= 1 and given.kwonlyargs else PARAMETERS):
+            count = len(given.posonlyargs) + len(given.args) + len(given.kwonlyargs)
+            if count > PARAMETERS:
                 greedy[f"{source.name}:{function.lineno} {function.name}"] = count
     assert not greedy, greedy

@@ -15,6 +15,7 @@ from ireneo.errors import BadInput, EmbedderError
 from ireneo.log.message import Draft, Text
 from ireneo.memories.recall.searched import author_of_message
 from ireneo.ports.embedder import Embedder
+from ireneo.types import Told
 
 MAY = datetime(2026, 5, 3, 12, tzinfo=UTC)
 YEAR = timedelta(days=365)
@@ -245,3 +246,35 @@ async def test_what_can_not_be_asked_is_said_in_a_sentence(
     async with opened(tmp_path) as memory:
         with pytest.raises(BadInput, match=sentence):
             await memory.recall(**asked)  # type: ignore[arg-type]
+
+
+@waited
+async def test_a_rare_kind_is_found_among_many_of_another(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        told = [(f"The ferry to Vallmoor sailed on day {day}.", Told(kind="episodic")) for day in range(450)]
+        await memory.remember_all(told)
+        failed = await memory.remember("I tried the ferry to Vallmoor in a storm — it turned back.", kind="failure")
+        found = await memory.recall("ferry to Vallmoor", kind="failure")
+        brief = await memory.brief(goal="take the ferry to Vallmoor")
+    assert [each.id for each in found] == [failed.record.id]
+    assert failed.record.id in [line.id for line in brief.lines]
+
+
+@waited
+async def test_before_and_after_an_event_mean_the_time_of_the_event(tmp_path: Path) -> None:
+    day = timedelta(days=1)
+    lines = [
+        (0, "I painted a red barn today."),
+        (40, "The move to Oslo is done at last."),
+        (80, "I painted a blue harbour today."),
+    ]
+    async with opened(tmp_path) as memory:
+        session = await memory.session("talk")
+        for at, line in lines:
+            fillers = [said(f"Number {at} and {count}, as ever.", at=MAY + day * at) for count in range(8)]
+            await session.append([said(line, at=MAY + day * at), *fillers])
+        before = await memory.recall("What was painted before the move to Oslo?", explain=True)
+        after = await memory.recall("What was painted after the move to Oslo?", explain=True)
+    painted = [[each.text for each in found if "painted" in each.text] for found in (before, after)]
+    assert [each[0] for each in painted] == ["I painted a red barn today.", "I painted a blue harbour today."]
+    assert "time" in dict(next(each for each in after if "blue" in each.text).parts)

@@ -209,3 +209,14 @@ def test_four_processes_that_tell_the_same_make_one_memory_of_each(tmp_path: Pat
         ("semantic", 1),
     ]
     assert sum(each.kind == "semantic" and each.state == "active" for each in records) == 1
+
+
+@waited
+async def test_a_fact_is_the_same_whether_its_slot_was_told_or_read(tmp_path: Path) -> None:
+    async with memory_of("in memory", tmp_path) as memory:
+        read = await memory.remember("Anna lives in Lisbon.")
+        told = await memory.remember("Anna lives in Lisbon.", subject="anna", attribute=read.record.attribute)
+        in_part = await memory.remember("Anna lives in Lisbon.", subject="Anna")
+        other = await memory.remember("Anna lives in Porto.", subject="Anna", attribute=read.record.attribute)
+    assert (told.did, in_part.did, other.did) == ("reinforced", "reinforced", "superseded")
+    assert told.record.id == in_part.record.id == read.record.id

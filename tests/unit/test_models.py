@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec import Struct
 
+import ireneo
 from ireneo.adapters.clock import SystemClock
 from ireneo.adapters.llm import ProviderModel
 from ireneo.engine.models import TASKS, Models
@@ -112,3 +113,12 @@ def test_the_clocks() -> None:
     assert ManualClock().now().tzinfo is UTC
     before = datetime.now(UTC)
     assert before <= SystemClock().now() <= datetime.now(UTC)
+
+
+def test_a_setting_that_there_is_not_is_said() -> None:
+    async def opened() -> None:
+        async with ireneo.open(":memory:", durable="yes"):  # type: ignore[call-arg]
+            pass
+
+    with pytest.raises(ireneo.BadInput, match="no setting 'durable'; there are tokens, durability"):
+        asyncio.run(opened())

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ireneo.engine.means import Means
 from ireneo.engine.recall.asked import MOST_CHARACTERS, Asked
-from ireneo.engine.recall.by_words import by_words
+from ireneo.engine.recall.by_words import LOOKED_AT_FOR_SOME, by_words
 from ireneo.engine.recall.shelves import Memories
 from ireneo.engine.remember import used
 from ireneo.errors import BadInput, MemoryNotFound, StoreError
@@ -114,7 +114,7 @@ async def _called_to_mind(tx: Transaction, space: str, kind: Kind, text: str, no
     question = read_question(text, now=now)
     asked = {term for term, _ in question.terms}
     out: list[Found] = []
-    for hit in await by_words(tx.search, space, shelf, question):
+    for hit in await by_words(tx.search, space, shelf, question, looked_at=LOOKED_AT_FOR_SOME):
         record = hit.read.recalled.record
         if record is None or record.state not in SHOWN.get(kind, ("active",)):
             continue

@@ -28,7 +28,7 @@ from ireneo.ports.memories import Wanted
 from ireneo.ports.store import Transaction
 
 BATCH = 48
-"""Episodes that are looked back on at one time, the oldest first: some 5,000 tokens for a model."""
+"""Episodes that are looked back on at one time, of many the newest: some 5,000 tokens for a model."""
 COUNTED = 400
 """Episodes that were looked back on before and still count in what recurs, the newest."""
 TOLD = 24
@@ -88,10 +88,11 @@ async def reflect(means: Means, space: str, *, force: bool = False, models: Mode
 
 
 async def _read(tx: Transaction, space: str, *, force: bool) -> _Read:
-    new = list(await tx.memories.list(space, _UNREFLECTED))
+    # Where many wait, the newest come first: no more is read than is looked at.
+    new = list(await tx.memories.list(space, _UNREFLECTED, BATCH))
     if not (due(new) or force):
         return _Read(new=(), earlier=(), concluded=())
-    batch = sorted(new, key=lambda episode: (episode.at, episode.id))[:BATCH]
+    batch = sorted(new, key=lambda episode: (episode.at, episode.id))
     known = await tx.memories.list(space, _EPISODES, len(new) + COUNTED)
     earlier = [episode for episode in known if episode.reflected is not None][:COUNTED]
     facts = await tx.memories.list(space, Wanted(kind="semantic", states=("active",), archived=False), COUNTED)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TypedDict, get_args
 
+from msgspec.structs import replace
+
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
 from ireneo.memories.classify import Guess, classify
@@ -119,14 +121,25 @@ def _guess(text: str, told: Told, origin: Source) -> Guess:
         attribute=told.get("attribute", "").strip(),
         value=told.get("value", "").strip(),
     )
-    has_slot = bool(slot.subject or slot.attribute or slot.value)
-    if kind and (has_slot or kind != "semantic"):
+    if kind and kind != "semantic":
         return slot
     # "My" is whoever speaks: of anybody but the user it is not known who that is.
     found = classify(text, speaker="user" if origin == "user" else "")
-    if kind and found.kind != kind:
+    if not (slot.subject or slot.attribute or slot.value):
+        return slot if kind and found.kind != kind else found
+    if not kind and found.kind != "semantic":
+        return found
+    return _filled(slot, found)
+
+
+def _filled(slot: Guess, found: Guess) -> Guess:
+    """A slot that was told, and what is left open of it as the words say it, where they speak of the same subject.
+
+    So a fact is the same whether its slot was told or read.
+    """
+    if slot.value or not slot.subject or found.subject.casefold() != slot.subject.casefold():
         return slot
-    return slot if has_slot and found.kind == "semantic" else found
+    return replace(slot, attribute=slot.attribute or found.attribute, value=found.value)
 
 
 def _kind_of_what_was_told(told: Told) -> Kind | None:

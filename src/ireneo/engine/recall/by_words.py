@@ -6,16 +6,19 @@ from msgspec import Struct
 
 from ireneo.engine.recall.shelves import Read, Shelf
 from ireneo.memories.recall.candidates import candidates, terms_to_read, weights
+from ireneo.memories.recall.events import around_event
 from ireneo.memories.recall.found import Postings
 from ireneo.memories.recall.found import Shelf as Size
 from ireneo.memories.recall.question import Question
 from ireneo.memories.recall.rank import rank
 from ireneo.ports.search import SearchPort
 
-LOOKED_AT = 100
-"""Documents that are read for a question, of each shelf."""
-LOOKED_AT_IN_A_SESSION = 400
-"""The same where only those of one session are wanted: others are read and passed over."""
+LOOKED_AT = 60
+"""Documents that are read for a question, of each shelf; more change nothing about the first ten."""
+LOOKED_AT_FOR_SOME = 400
+"""The same where only those of one session or one kind are wanted: others are read and passed over."""
+FEW = 20_000
+"""Documents up to which those of a kind are picked from the postings."""
 
 
 class Hit(Struct, frozen=True, kw_only=True):
@@ -37,10 +40,14 @@ async def by_words(
     whole = Size(documents=size.documents, terms=size.terms)
     counts = await search.count(space, shelf.name, [term for term, _ in question.terms])
     read = await search.postings(space, shelf.name, terms_to_read(question, counts))
+    within = await _within(search, space, shelf)
+    if within is not None:
+        read = {term: [number for number in numbers if number in within] for term, numbers in read.items()}
     postings = [Postings(term=term, count=counts.get(term, 0), numbers=read.get(term)) for term, _ in question.terms]
     found = candidates(question, postings, whole, reach=shelf.reach, at_most=looked_at)
     documents = await shelf.read(search, space, [each.place for each in found])
     passages = [each.passage for each in documents.values()]
+    question = around_event(question, passages)
     worth = sum(weights(question, postings, whole).values()) or 1.0
     return [
         Hit(
@@ -50,3 +57,13 @@ async def by_words(
         )
         for each in rank(question, found, passages, postings, whole, reach=shelf.reach)
     ]
+
+
+async def _within(search: SearchPort, space: str, shelf: Shelf) -> frozenset[int] | None:
+    """The documents that alone are wanted; None where any may be, or nearly any: then others are passed over later."""
+    if shelf.only is None:
+        return None
+    count = (await search.count(space, shelf.name, [shelf.only]))[shelf.only]
+    if count > FEW:
+        return None
+    return frozenset((await search.postings(space, shelf.name, [shelf.only]))[shelf.only])

@@ -11,7 +11,7 @@ from ireneo.engine.embedding import vectors_of
 from ireneo.engine.means import Means
 from ireneo.engine.recall.asked import Asked
 from ireneo.engine.recall.by_meaning import Meaning, by_meaning
-from ireneo.engine.recall.by_words import LOOKED_AT, LOOKED_AT_IN_A_SESSION, Hit, by_words
+from ireneo.engine.recall.by_words import LOOKED_AT, LOOKED_AT_FOR_SOME, Hit, by_words
 from ireneo.engine.recall.shelves import Memories, Messages, Shelf
 from ireneo.engine.vectors import HeldVectors
 from ireneo.errors import EmbedderError
@@ -28,7 +28,7 @@ SPEAKS = 3
 """Who speaks in fewer messages than that is no speaker to be asked about; it may be a heading before a colon."""
 LEAST_SHARE = 0.2
 """What the words of a question find with less than this share of the best one's score is no answer to it."""
-SPARE = 3
+SPARE = 2
 """So many times as many are ranked to the end as are wanted, since some repeat others."""
 BY_WORDS = "It was looked for by the words alone: "
 
@@ -42,7 +42,8 @@ async def recall(means: Means, space: str, held: HeldVectors, asked: Asked) -> R
     shelves: list[Shelf] = [Memories(asked, means.clock.now())]
     if asked.messages and asked.kind is None:
         shelves.insert(0, Messages(asked))
-    looked_at = LOOKED_AT if asked.session is None else LOOKED_AT_IN_A_SESSION
+    narrow = asked.session is not None or asked.kind is not None
+    looked_at = max(LOOKED_AT_FOR_SOME if narrow else LOOKED_AT, SPARE * asked.limit)
     bare = 0
     worded: list[Hit] = []
     meant: list[Hit] = []

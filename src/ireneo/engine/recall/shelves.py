@@ -15,7 +15,7 @@ from ireneo.memories.recall.candidates import SHADE
 from ireneo.memories.recall.documents import numbers_at
 from ireneo.memories.recall.found import Passage
 from ireneo.memories.recall.recalled import Recalled
-from ireneo.memories.recall.searched import author_of_message, text_of_message
+from ireneo.memories.recall.searched import author_of_message, kind_term, text_of_message
 from ireneo.ports.search import FoundMemory, FoundMessage, SearchPort
 from ireneo.ports.search import Shelf as Name
 
@@ -43,6 +43,10 @@ class Shelf(Protocol):
     def reach(self) -> int:
         """How many neighbours on each side count in."""
 
+    @property
+    def only(self) -> str | None:
+        """The term that every document has which is wanted; None where any may be."""
+
     async def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, Read]:
         """Read the documents at `places` that are wanted, by number."""
 
@@ -52,6 +56,7 @@ class Messages:
 
     name: Name = "messages"
     reach = len(SHADE) - 1
+    only: str | None = None
 
     def __init__(self, asked: Asked) -> None:
         """Look for what is asked."""
@@ -97,6 +102,7 @@ class Memories:
         """Look for what is asked at the time `now`."""
         self._asked = asked
         self._now = now
+        self.only = kind_term(asked.kind) if asked.kind else None
 
     async def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, Read]:
         """Read the memories at `places`."""

@@ -37,8 +37,8 @@ _HOW_MANY = re.compile(
     r"\bhow (?:many|much|old|long|far|often|tall|big)\b|\bwhat (?:time|percentage|price|age|number)\b",
     re.I,
 )
-_BEFORE_EVENT = re.compile(r"\b(?:before|until|prior to)\b", re.I)
-_AFTER_EVENT = re.compile(r"\b(?:after|since)\b", re.I)
+_AROUND = re.compile(r"\b(before|until|prior to|after|since)\b\s+([^,.;:?!]{2,60})", re.I)
+_EARLIER = frozenset(("before", "until", "prior to"))
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -55,7 +55,9 @@ class Question(Struct, frozen=True, kw_only=True):
     window: Window | None = None
     """The time that it names."""
     direction: Literal["before", "after"] | None = None
-    """It asks of what was before or after something that its terms name ("before the move")."""
+    """It asks of what was before or after something that it names ("before the move")."""
+    event: tuple[str, ...] = ()
+    """The terms of what that is."""
     asks_when: bool = False
     asks_how_many: bool = False
 
@@ -68,6 +70,7 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     about = [term for term in wanted if term not in of_names] or list(wanted)
     # A name that is also a month's ("April") names no time.
     window = time_window(_without(text, who), now)
+    direction, event = _event(text) if window is None else (None, ())
     return Question(
         terms=tuple((term, FRAME_WEIGHT if term in _FRAME_TERMS else 1.0) for term in about),
         who=who,
@@ -76,7 +79,8 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
             phrase for found in _QUOTED.finditer(text) if len(phrase := tuple(terms(found[1] or found[2]))) > 1
         ),
         window=window,
-        direction=_direction(text) if window is None else None,
+        direction=direction,
+        event=event,
         asks_when=bool(_WHEN.search(text)),
         asks_how_many=bool(_HOW_MANY.search(text)),
     )
@@ -113,7 +117,10 @@ def _side(text: str) -> Literal["user", "assistant"] | None:
     return "user" if _ASKER.search(text) else None
 
 
-def _direction(text: str) -> Literal["before", "after"] | None:
-    if _BEFORE_EVENT.search(text):
-        return "before"
-    return "after" if _AFTER_EVENT.search(text) else None
+def _event(text: str) -> tuple[Literal["before", "after"] | None, tuple[str, ...]]:
+    """Whether it asks of before or after, and the terms of what: the words up to the end of the clause."""
+    found = _AROUND.search(text)
+    event = tuple(dict.fromkeys(terms(found[2]))) if found else ()
+    if found is None or not event:
+        return None, ()
+    return ("before" if found[1].casefold() in _EARLIER else "after"), event

@@ -9,7 +9,7 @@ from ireneo.log.echo import said_in
 from ireneo.log.message import Call, Draft, Message, Result, Text
 from ireneo.memories.recall.documents import ASSISTANT, CLASS_BITS, OTHER, USER, RoleClass, length_class
 from ireneo.memories.recall.words import document_terms, terms
-from ireneo.memories.record import Record
+from ireneo.memories.record import Kind, Record
 
 ARGUMENT_CHARS = 2_000
 """Of each string among a call's arguments, so many characters: what a file is written with is seldom asked for."""
@@ -72,7 +72,10 @@ def memory_number(number: int, terms: int) -> int:
 
 
 def terms_of_memory(record: Record) -> list[str]:
-    """The terms that a memory is found by: those of its text, and those that only its slot or its name has."""
+    """The terms that a memory is found by: those of its text, those that only its slot or its name has, and its kind.
+
+    None where there is nothing in it to search.
+    """
     found = terms(record.text)
     told = set(found)
     for each in (record.subject, record.attribute, record.value, record.task_type, record.name):
@@ -80,7 +83,12 @@ def terms_of_memory(record: Record) -> list[str]:
             if term not in told:
                 told.add(term)
                 found.append(term)
-    return found
+    return [*found, kind_term(record.kind)] if found else []
+
+
+def kind_term(kind: Kind) -> str:
+    """The term under which the memories of a kind stand in an index; no word of a text is ever equal to it."""
+    return f"#{kind}"
 
 
 def _pieces(draft: Draft) -> Iterator[str]:

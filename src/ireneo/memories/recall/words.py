@@ -13,7 +13,7 @@ from snowballstemmer.english_stemmer import EnglishStemmer
 
 from ireneo.memories.recall.word_lists import BASE_FORMS, COMMON_WORDS
 
-FORMAT = 1
+FORMAT = 2
 """The number of these rules; an index that was written by others is to be written anew."""
 
 LONGEST = 40
