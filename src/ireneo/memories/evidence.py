@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from ireneo.memories.offer import Offer
 from ireneo.memories.record import TRUST, Evidence, Record
 
-MOST_EVIDENCE = 64
-"""Pieces that a memory keeps: the first 32 and the last 32 by time, so that its beginning and its present stay."""
+MOST_EVIDENCE = 512
+"""Pieces that a memory keeps: the first half and the last half of them by time, so that its beginning and its present stay."""
 
 
 def evidence_of(offer: Offer) -> Evidence:
@@ -37,11 +37,11 @@ def evidence_of(offer: Offer) -> Evidence:
 
 
 def with_evidence(evidence: Sequence[Evidence], piece: Evidence) -> tuple[tuple[Evidence, ...], bool]:
-    """`evidence` and `piece`, by time and at most 64, and whether it is a new one.
+    """`evidence` and `piece`, by time and at most so many, and whether it is a new one.
 
     A piece is known where one of the same origin says the same of the same time from the same sources; of two without
     any source, where they were told at the same moment. Of a known piece the one that was told first is kept. A piece
-    that would be let go of at once, from amid 64 others, counts as known: it can't be told whether it was there.
+    that would be let go of at once, from amid all others, counts as known: it can't be told whether it was there.
     """
     for at, known in enumerate(evidence):
         if _sameness(known) == _sameness(piece):

@@ -26,7 +26,7 @@ _Name: TypeAlias = tuple[str, str]
 
 SPEAKS = 3
 """Who speaks in fewer messages than that is no speaker to be asked about; it may be a heading before a colon."""
-LEAST_SHARE = 0.2
+LEAST_SHARE = 0.1
 """What the words of a question find with less than this share of the best one's score is no answer to it."""
 SPARE = 2
 """So many times as many are ranked to the end as are wanted, since some repeat others."""

@@ -56,7 +56,7 @@ class Works:
                         busy = busy or worked.did != "failed"
                         yield worked
             async for worked in self._chores(sessions):
-                busy = True
+                busy = busy or worked.did != "failed"
                 yield worked
             if busy:
                 continue
