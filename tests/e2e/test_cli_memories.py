@@ -89,6 +89,12 @@ def test_what_is_remembered_makes_a_database_and_is_told_with_why(tmp_path: Path
     assert run("remember", "Ana lives in Rome.", *SLOT, "--origin", "tool", cwd=tmp_path).stdout.startswith("  Kept as")
 
 
+def test_steps_without_a_task_type_are_told_of(tmp_path: Path) -> None:
+    steps = ("remember", "To release, tag it, then run make ship.")
+    assert "It has no task type" in run(*steps, cwd=tmp_path).stdout
+    assert "no task type" not in run(*steps, "--task-type", "release", cwd=tmp_path).stdout
+
+
 def test_recall_answers_with_whole_texts(folder: Path) -> None:
     found = listed("recall", "Where does Ana live?", cwd=folder)
     best = found[0]
@@ -126,6 +132,7 @@ def test_a_reader_gets_a_list(folder: Path) -> None:
     assert re.search(r"1  semantic +2026-03-05 .* m_\w{7}  Ana lives in Oslo\.", shown)
     assert re.search(r"^ +1  \d\.\d{4}  words", shown, re.M)
     assert run("recall", "zyxwv", "-k", "failure", cwd=folder).stdout == "  Nothing answers to that.\n"
+    assert run("recall", "Ana", "-b", 2, cwd=folder).stdout == "  Nothing answers to that in 2 tokens.\n"
 
 
 def test_history_is_drawn(folder: Path) -> None:

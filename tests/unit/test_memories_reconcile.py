@@ -119,6 +119,14 @@ def test_what_is_denied_holds_no_more() -> None:
     assert (done.did, done.record.state) == ("overturned", "retired")
 
 
+def test_what_speaks_against_nothing_that_is_known_overturns_nothing() -> None:
+    book = Book()
+    book.tell("The proxy drops uploads.", signature="upload ⇒ dropped")
+    done = book.tell("Uploads work", kind="failure", signature="uploads", against=True)
+    assert (done.did, done.changed) == ("added", ())
+    assert "Nothing that it speaks against was known" in done.reason
+
+
 def test_the_same_words_reinforce_and_the_same_evidence_is_ignored() -> None:
     book = Book()
     first = book.tell("The kettle leaks.")

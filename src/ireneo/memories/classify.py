@@ -10,7 +10,7 @@ import re
 
 from msgspec import Struct
 
-from ireneo.memories.classify_words import FAILED, NO_PAST, PRESENT, STEPS, TIMES
+from ireneo.memories.classify_words import FAILED, HAD, NO_PAST, PRESENT, STEPS, TIMES
 from ireneo.memories.recall.word_lists import BASE_FORMS
 from ireneo.memories.record import Kind
 from ireneo.memories.slots import read_slot
@@ -64,7 +64,11 @@ def _happened(text: str) -> bool:
             following = words[at + 1 : at + 3]
             if "born" in following:
                 return False
-            return word == "got" or bool(TIMES.search(text)) or any(_is_past(each) for each in following)
+            return (
+                word == "got"
+                or bool(TIMES.search(text) or HAD.search(text))
+                or any(_is_past(each) for each in following)
+            )
         if word == "did" or word == "didn't" or (_is_past(word) and at and before not in _BEFORE_A_NAME):
             return True
     return False

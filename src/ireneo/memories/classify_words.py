@@ -31,6 +31,7 @@ FAILED = any_of(
     r"\b(?:dead end|does(?:n't| not) work because|did(?:n't| not) work because|won't work because)\b",
     r"\b(?:gave up on|abandoned|reverted|rolled back|backed out)\b.{1,300}\b(?:because|since|as it|after it|due to)\b",
     r"\b(?:fails?|failed|crash(?:es|ed)|breaks|broke|aborts?|aborted|dies|died) with\b",
+    r"\b(?:failed|crashed|aborted|timed out): \S",
     r"\b(?:raises?|raised|throws?|threw) (?:an? )?\w*(?:error|exception)\b",
     r"^(?:never|don't|do not)\b.{1,300}(?:\bagain\b|: it \w+)",
     r"^(?:never|don't|do not)\b.{1,300}[,;:—–] ?(?:it|that|this) (?:breaks|broke|fails|failed|crash)",
@@ -43,7 +44,8 @@ STEPS = any_of(
     r"^(?:always|never|remember to|make sure|be sure to|don't forget to|do not forget to)\b.{0,100}"
     rf"\b(?:{IMPERATIVES})\b.{{0,400}}\b(?:before|after|when|whenever|first|then|until|unless|if)\b",
     rf"^(?:always|remember to|be sure to|don't forget to) (?:{IMPERATIVES})\b",
-    rf"^(?:before|after|when|whenever|if|once)\b[^.?!]{{1,200}}, ?(?:always |first |then |please )?(?:{IMPERATIVES})\b",
+    rf"^(?:before|after|when|whenever|if|once)\b[^.?!]{{1,200}}[,:] ?(?:always |first |then |please )?"
+    rf"(?:{IMPERATIVES})\b",
     r"^(?:how to|steps? (?:to|for)|recipe for|procedure for|checklist for|the way to)\b.{0,200}(?::|\bis to\b)",
     rf"^(?:{IMPERATIVES})\b.{{1,300}}(?:\bthen\b|, and finally|\bbefore (?:you|\w+ing)\b)",
 )
@@ -57,6 +59,11 @@ TIMES = any_of(
     rf"\b(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{_MONTHS})|(?:{_MONTHS}) \d{{1,2}})\b",
     r"\b(?:\d{4}-\d\d-\d\d|(?:in|since|by|until) (?:19|20)\d\d|at \d{1,2}(?::\d\d| ?[ap]m))\b",
 )
+HAD = any_of(
+    r"\bhad (?:an? |our |my |their |his |her )?(?:[a-z]+ )?(?:breakfast|brunch|lunch|dinner|supper|drinks|meeting|call"
+    r"|appointment|argument|fight|accident|interview|picnic|party|rehearsal|check-?up)\b",
+)
+"""What was had and is over: an event, and nothing that was the case."""
 PRESENT = frozenset(
     """
     is are am isn't aren't it's that's there's he's she's i'm we're they're you're has have hasn't haven't does do

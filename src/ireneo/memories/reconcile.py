@@ -125,7 +125,9 @@ def _told(
 ) -> tuple[Did, str]:
     replaced = [each for each in changed if each.state == "superseded" and before[each.id].state == "active"]
     if offer.against:
-        if record.state == "retired" and (old is None or old.state == "active"):
+        if old is None:
+            return "added", "Nothing that it speaks against was known; give the words or the signature of that."
+        if record.state == "retired" and old.state == "active":
             return "overturned", f"What it speaks against no longer counts: {record.reason}"
         return "reinforced", "It is kept beside what speaks for the memory, which it does not change."
     if record.state == "disputed" or (record.periods and not held_at(record.periods, offer.at)):

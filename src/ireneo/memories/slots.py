@@ -39,6 +39,7 @@ _OF_A_THING = (
 )
 _NAME = r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?"
 _PROPER = r"[A-Z0-9][\w'’&.-]*(?:,? (?:& |of |de |da |do |del |la |the |am |upon )?[A-Z0-9][\w'’&.-]*){0,4}"
+_THING = rf"(?:{_NAME}|[Tt]he [\w.-]+(?: [\w.-]+){{0,2}}?)"
 _WHO = rf"(?P<subject>I|{_NAME})"
 _NOW = r"(?: now| currently)?"
 
@@ -50,6 +51,7 @@ _PATTERNS = tuple(
         (rf"(?P<subject>{_NAME})['’]s? (?P<attribute>{_ONE_VALUED}) (?:is|are){_NOW} (?P<value>.+)", ""),
         (rf"(?P<subject>{_NAME})['’]s? (?P<attribute>{_ONE_PERSON}) is{_NOW} (?P<value>{_NAME})", ""),
         (rf"[Tt]he (?P<attribute>{_OF_A_THING}) (?:of|for) (?P<subject>[\w .-]{{2,40}}?) is{_NOW} (?P<value>.+)", ""),
+        (rf"(?P<subject>{_THING})['’]s? (?P<attribute>{_OF_A_THING}) is{_NOW} (?P<value>.+)", ""),
         (rf"{_WHO}{_NOW} lives?{_NOW} in (?P<value>{_PROPER})(?: now)?", "home"),
         (rf"{_WHO}{_NOW} works?{_NOW} (?:at|for) (?P<value>{_PROPER})(?: now)?", "employer"),
         (rf"{_WHO}{_NOW} works?{_NOW} as an? (?P<value>[a-z]+(?: [a-z]+){{0,2}})", "job"),
@@ -97,7 +99,7 @@ def _slot(found: re.Match[str], attribute: str, speaker: str) -> Slot | None:
     attribute = attribute or found["attribute"].lower()
     if said.casefold() in {"my", "i"}:
         said = speaker
-    said = said.removeprefix("the ")
+    said = re.sub(r"^[Tt]he ", "", said)
     if any(word.casefold() in _NOBODY for word in said.split()):
         return None
     if not said or not value or _NO_VALUE.match(value) or len(value.split()) > 8:

@@ -114,7 +114,7 @@ def recall(
     else:
         from ireneo.faces.cli.screens.memories import show_recalled
 
-        show_recalled(found)
+        show_recalled(found, wish.budget)
 
 
 async def catch_up(memory: ireneo.Memory) -> None:

@@ -110,6 +110,8 @@ def told_of(done: Remembered) -> str:
         why = each.stale or each.reason
         state = "to be reconsidered" if each.stale else each.state
         lines.append(f"{short(each.id)} is {state}: {why}" if why else f"{short(each.id)} is {state}.")
+    if record.kind == "procedural" and not record.task_type:
+        lines.append("It has no task type: recall finds it by its words, but no brief shows it (--task-type).")
     return "".join(f"  {one_line(line)}\n" for line in lines if line)
 
 

@@ -44,11 +44,13 @@ _FADING = (
 )
 
 
-def show_recalled(found: Sequence[Recalled]) -> None:
+def show_recalled(found: Sequence[Recalled], budget: int | None = None) -> None:
     """One row for each that was found, the best first, and under them what the scores are made of, if asked for."""
     screen = console()
     if not found:
-        screen.print("  Nothing answers to that.")
+        screen.print(
+            "  Nothing answers to that." if budget is None else f"  Nothing answers to that in {budget:,} tokens."
+        )
         return
     rows = [_found(number, each) for number, each in enumerate(found, start=1)]
     show_columns(screen, _FOUND, rows)
