@@ -278,3 +278,15 @@ async def test_before_and_after_an_event_mean_the_time_of_the_event(tmp_path: Pa
     painted = [[each.text for each in found if "painted" in each.text] for found in (before, after)]
     assert [each[0] for each in painted] == ["I painted a red barn today.", "I painted a blue harbour today."]
     assert "time" in dict(next(each for each in after if "blue" in each.text).parts)
+
+
+@waited
+async def test_a_time_in_the_question_brings_what_held_then(tmp_path: Path) -> None:
+    async with opened(tmp_path) as memory:
+        for year, who in ((2021, "Tom"), (2023, "Ann"), (2025, "Zoe")):
+            at = datetime(year, 1, 1, tzinfo=UTC)
+            await memory.remember(f"{who} owns Rex.", kind="semantic", subject="Rex", attribute="owner", at=at)
+        then = await memory.recall("Who owned Rex in May 2022?")
+        now = await memory.recall("Who owns Rex?")
+    assert [each.text for each in then] == ["Tom owns Rex.", "Zoe owns Rex."]
+    assert [each.text for each in now] == ["Zoe owns Rex."]

@@ -14,7 +14,8 @@ from ireneo.memories.offer import Offer
 from ireneo.memories.record import TRUST, Evidence, Record
 
 MOST_EVIDENCE = 512
-"""Pieces that a memory keeps: the first half and the last half of them by time, so that its beginning and its present stay."""
+"""Pieces that a memory keeps: the first half and the last half of them by time, so that its beginning and its present
+stay."""
 
 
 def evidence_of(offer: Offer) -> Evidence:

@@ -26,7 +26,7 @@ _Name: TypeAlias = tuple[str, str]
 
 SPEAKS = 3
 """Who speaks in fewer messages than that is no speaker to be asked about; it may be a heading before a colon."""
-LEAST_SHARE = 0.1
+LEAST_SHARE = 0.2
 """What the words of a question find with less than this share of the best one's score is no answer to it."""
 SPARE = 2
 """So many times as many are ranked to the end as are wanted, since some repeat others."""
@@ -39,9 +39,7 @@ async def recall(means: Means, space: str, held: HeldVectors, asked: Asked) -> R
     An embedder that does not answer changes nothing but the note: recall goes by the words alone then.
     """
     meaning, note = await _meaning(means, asked.text)
-    shelves: list[Shelf] = [Memories(asked, means.clock.now())]
-    if asked.messages and asked.kind is None:
-        shelves.insert(0, Messages(asked))
+    now = means.clock.now()
     narrow = asked.session is not None or asked.kind is not None
     looked_at = max(LOOKED_AT_FOR_SOME if narrow else LOOKED_AT, SPARE * asked.limit)
     bare = 0
@@ -49,7 +47,10 @@ async def recall(means: Means, space: str, held: HeldVectors, asked: Asked) -> R
     meant: list[Hit] = []
     async with means.store.read() as tx:
         speakers = [name for name, spoke in (await tx.search.authors(space)).items() if spoke >= SPEAKS]
-        question = read_question(asked.text, now=asked.at or means.clock.now(), speakers=speakers)
+        question = read_question(asked.text, now=asked.at or now, speakers=speakers)
+        shelves: list[Shelf] = [Memories(asked, now, question.window)]
+        if asked.messages and asked.kind is None:
+            shelves.insert(0, Messages(asked))
         for shelf in shelves:
             worded += await by_words(tx.search, space, shelf, question, looked_at=looked_at)
             if meaning is not None:

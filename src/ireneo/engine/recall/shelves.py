@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol, TypeAlias
 
 from msgspec import Struct
@@ -16,8 +16,16 @@ from ireneo.memories.recall.documents import numbers_at
 from ireneo.memories.recall.found import Passage
 from ireneo.memories.recall.recalled import Recalled
 from ireneo.memories.recall.searched import author_of_message, kind_term, text_of_message
+from ireneo.memories.recall.time_words import Window
+from ireneo.memories.record import Record
 from ireneo.ports.search import FoundMemory, FoundMessage, SearchPort
 from ireneo.ports.search import Shelf as Name
+
+INSTANT = timedelta(microseconds=1)
+HELD_THEN = 1.25
+"""What counts more where a question names a time: what was the case then."""
+HELD_ELSE = 0.8
+"""What was not, and is the case now: the time may have been meant otherwise, so it is told as well."""
 
 Parts: TypeAlias = tuple[tuple[str, float], ...]
 
@@ -98,10 +106,11 @@ class Memories:
     name: Name = "memories"
     reach = 0
 
-    def __init__(self, asked: Asked, now: datetime) -> None:
-        """Look for what is asked at the time `now`."""
+    def __init__(self, asked: Asked, now: datetime, window: Window | None = None) -> None:
+        """Look for what is asked at the time `now`; `window` is the time that the question names."""
         self._asked = asked
         self._now = now
+        self._then = _last_of(window, now) if window and asked.at is None else None
         self.only = kind_term(asked.kind) if asked.kind else None
 
     async def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, Read]:
@@ -118,7 +127,11 @@ class Memories:
         # What is disputed is shown as such: to leave it out would be to decide.
         if record.state == "disputed" and not record.archived:
             return asked.at is None or record.recorded <= asked.at
-        return KINDS[record.kind].holds(record, asked.at or self._now)
+        return KINDS[record.kind].holds(record, asked.at or self._now) or self._held_then(record)
+
+    def _held_then(self, record: Record) -> bool:
+        """Whether it was the case in the time that the question names."""
+        return self._then is not None and KINDS[record.kind].holds(record, self._then)
 
     def _read(self, found: FoundMemory) -> Read:
         record = found.record
@@ -136,7 +149,15 @@ class Memories:
             record=record,
         )
         passage = Passage(number=found.document, text=record.text, role=record.kind, at=record.at)
-        return Read(passage=passage, recalled=recalled, factors=KINDS[record.kind].score(record, self._now))
+        factors = KINDS[record.kind].score(record, self._now)
+        if self._then is not None:
+            factors = (*factors, ("time asked of", HELD_THEN if self._held_then(record) else HELD_ELSE))
+        return Read(passage=passage, recalled=recalled, factors=factors)
+
+
+def _last_of(window: Window, now: datetime) -> datetime | None:
+    """The last moment of a time that is over; None where it goes on."""
+    return window.until - INSTANT if window.until is not None and window.until <= now else None
 
 
 def _words(draft: Draft) -> str:

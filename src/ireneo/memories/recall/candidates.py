@@ -29,6 +29,8 @@ SHORT = 30.0
 """Terms up to which a message counts as short: among short ones no one is favoured for being shorter still."""
 SIDE_FAVOUR = 0.4
 """How much more a message counts whose role is the one asked for."""
+FEW_DOCUMENTS = 100
+"""Documents that a small space counts as having, where it is asked how rare a term is."""
 _SEEDS = 100
 _LOW = (1 << CLASS_BITS) - 1
 _Places: TypeAlias = tuple[float, dict[int, int]]
@@ -63,7 +65,11 @@ def terms_to_read(question: Question, counts: Mapping[str, int], at_most: int = 
 
 
 def rarity(count: int, documents: int) -> float:
-    """BM25's idf, never below zero: what a term is worth that stands in `count` of `documents`."""
+    """BM25's idf, never below zero: what a term is worth that stands in `count` of `documents`.
+
+    Of a few documents it can't be told what is rare: fewer than a hundred count as so many.
+    """
+    documents = max(documents, FEW_DOCUMENTS)
     return math.log(1 + (max(documents, count) - count + 0.5) / (count + 0.5))
 
 
