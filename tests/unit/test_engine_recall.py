@@ -290,3 +290,11 @@ async def test_a_time_in_the_question_brings_what_held_then(tmp_path: Path) -> N
         now = await memory.recall("Who owns Rex?")
     assert [each.text for each in then] == ["Tom owns Rex.", "Zoe owns Rex."]
     assert [each.text for each in now] == ["Zoe owns Rex."]
+
+
+@waited
+async def test_work_ends_where_an_embedder_does_not_answer(tmp_path: Path) -> None:
+    async with opened(tmp_path, Deaf()) as memory:
+        await memory.remember("Anna lives in Porto.")
+        done = [(worked.did, worked.reason) async for worked in memory.work(until_idle=True)]
+    assert done == [("failed", "deaf is not there.")]
