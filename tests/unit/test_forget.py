@@ -309,8 +309,8 @@ def test_everything_goes_where_the_space_is_named(kind: str, tmp_path: Path) -> 
         m = await talk(memory)
         await keep(store, fact("a", "Perpetua keeps the lamp.", heard(m[1])))
         with pytest.raises(BadInput, match="'mine'"):
-            await memory.forget(everything="yes")
-        receipt = await memory.forget(everything="mine")
+            await memory.forget(space="yes")
+        receipt = await memory.forget(space="mine")
         assert (receipt.what.sessions, receipt.what.messages, receipt.what.memories) == (1, 4, 1)
         assert not await memory.sessions()
         assert not await kept(store)

@@ -113,10 +113,12 @@ def _only(given: dict[str, str | None], space: str) -> tuple[str, str]:
     """The one thing that is named, and how."""
     named = [(what, name) for what, name in given.items() if name is not None]
     if len(named) != 1:
-        raise BadInput("Name exactly one thing to forget: subject=, message=, session=, memory= or everything=.")
+        raise BadInput(
+            "Name exactly one thing to forget: a subject, a message, a session, a memory, or the whole space."
+        )
     ((what, name),) = named
     if not name.strip():
-        raise BadInput(f"Say which {what} is to be forgotten; the name is empty.")
+        raise BadInput("Say what is to be forgotten; the name is empty.")
     if what == "everything" and name != space:
         raise BadInput(f"To forget everything, give the name of the space, {space!r}, and not {name!r}.")
     return what, name

@@ -173,12 +173,12 @@ class Knowledge:
         message: str | None = None,
         session: str | None = None,
         memory: str | None = None,
-        everything: str | None = None,
+        space: str | None = None,
         preview: bool = False,
     ) -> Receipt:
         """Erase a message, a session, a memory or all that names a subject, with what was derived from it alone.
 
-        `everything` erases the space; give its name, so that nobody does it by chance. Summaries are taken out and
+        `space` erases all of the space; give its name, so that nobody does it by chance. Summaries are taken out and
         made again without what is erased; memories lose that source, or go; indexes and vectors as well; and then no
         byte of the store has it any more (`Receipt.complete`; where not, its note says what is left to do). An erased
         message leaves its place, so that all that follow stay as they are; stored again it stays erased.
@@ -193,7 +193,7 @@ class Knowledge:
             message=message,
             session=session,
             memory=memory,
-            everything=everything,
+            everything=space,
             preview=preview,
         )
 

@@ -44,6 +44,11 @@ class Goner(Struct, frozen=True, kw_only=True):
         return named
 
 
+def _meant(what: str, name: str) -> dict[str, str]:
+    """What the memory is asked to forget; its own space is the one that it is open on."""
+    return {"space": name} if what == "everything" else {what: name}
+
+
 def forget(*, goner: Goner, yes: Yes = False, as_json: AsJson = False, stored: Stored) -> None:
     """Forget something for good.
 
@@ -53,7 +58,7 @@ def forget(*, goner: Goner, yes: Yes = False, as_json: AsJson = False, stored: S
     ((what, name),) = named.items()
 
     async def work(memory: ireneo.Memory, *, preview: bool) -> Receipt:
-        return await memory.forget(**named, preview=preview)
+        return await memory.forget(**_meant(what, name), preview=preview)
 
     before = reading(stored.db, stored.space, lambda memory: work(memory, preview=True))
     meant = f"{what} {name}" if what != "everything" else f"all of space {name}"
