@@ -183,7 +183,12 @@ def test_an_interrupted_import_leaves_whole_sessions(tmp_path: Path) -> None:
     runs = [json.loads(lines[1]) | {"id": f"run-{number:04}"} for number in range(800)]
     (tmp_path / "many.jsonl").write_text("".join(json.dumps(each) + "\n" for each in runs))
     importing = subprocess.Popen(
-        [*COMMAND, "import", "many.jsonl"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*COMMAND, "import", "many.jsonl"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # A shell that runs the tests in the background has them ignore the signal, and so all that they start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert importing.stdout is not None
     assert importing.stderr is not None
