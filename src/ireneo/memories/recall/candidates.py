@@ -17,7 +17,7 @@ from ireneo.memories.recall.documents import ASSISTANT, CLASS_BITS, LENGTHS, MOS
 from ireneo.memories.recall.found import Postings, Shelf
 from ireneo.memories.recall.question import Question
 
-READ_AT_MOST = 8_000
+READ_AT_MOST = 5_000
 """Postings that are read for a question; commoner terms wait for the second look."""
 SHADE = (1.0, 0.5, 0.4, 0.3, 0.2, 0.1)
 """What a term counts for a place that is 0, 1, 2 … places from where it stands."""
