@@ -1,12 +1,12 @@
 """How often recall finds all that answers a question: ours against plain full text, and with vectors.
 
-    python benchmarks/recall_quality.py [--data ../shared/data] [--parts] [--embedder package.module:function]
+    python benchmarks/recall_quality.py [--data ../shared/data] [--parts] [--embedder NAME]
 
 Strict: a question counts when its *whole* evidence is among the first 10 messages, or all its sessions among the first
 5. Of the game, "any" counts a question when a turn of its stretch is among the first 10, and "cover" the share of the
 stretch's turns of four words and more that are. The questions are in two halves: what is worth keeping helps both.
-`--parts` leaves out each part of the ranking by turns (a quarter of an hour). `--embedder` names a function that turns
-a list of texts into a list of vectors of numbers.
+`--parts` leaves out each part of the ranking by turns (a quarter of an hour). `--embedder` measures
+an embedder's vectors besides, alone and fused; `local` embeds all of it in some minutes.
 
 Ours runs on an index in this process, with the same numbers that a store keeps.
 """
@@ -14,7 +14,7 @@ Ours runs on an index in this process, with the same numbers that a store keeps.
 from __future__ import annotations
 
 import argparse
-import importlib
+import asyncio
 import re
 import sys
 from collections import Counter
@@ -26,6 +26,7 @@ from types import ModuleType
 import apsw
 
 sys.path.insert(0, str(Path(__file__).parent))
+from ireneo.adapters.embed import open_embedder
 from ireneo.memories.recall import candidates as first_look
 from ireneo.memories.recall import question as reading
 from ireneo.memories.recall import rank as second_look
@@ -39,6 +40,7 @@ BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 Ranking = list[int]
 Search = Callable[[Asked], Ranking]
 Ranker = Callable[[Pool], Search]
+EMBEDDED_AT_ONCE = 256
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 
 
@@ -107,6 +109,25 @@ def ours(pool: Pool) -> Search:
         return [places[place_of(each.number)] for each in ranked]
 
     return search
+
+
+def embedding(name: str) -> Embed:
+    """The vectors of texts by the embedder called `name`, each text embedded once."""
+    embedder = open_embedder(name)
+    if embedder is None:
+        sys.exit("Name an embedder, such as local.")
+    known: dict[str, Sequence[float]] = {}
+
+    def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        for start in range(0, len(new), EMBEDDED_AT_ONCE):
+            some = new[start : start + EMBEDDED_AT_ONCE]
+            vectors = asyncio.run(embedder.embed(some))
+            known.update(zip(some, ([*memoryview(each).cast("b")] for each in vectors), strict=True))
+            print(f"  {start + len(some):,} of {len(new):,} texts embedded", end="\r", file=sys.stderr)
+        return [known[text] for text in texts]
+
+    return embed
 
 
 def with_vectors(embed: Embed, beside: Ranker | None = None, weight: float = 1.0) -> Ranker:
@@ -225,15 +246,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=BESIDE)
     parser.add_argument("--parts", action="store_true", help="leave out each part of the ranking by turns")
-    parser.add_argument("--embedder", help="package.module:function from texts to vectors")
+    parser.add_argument("--embedder", help="an embedder, such as local: vectors alone, and fused")
     given = parser.parse_args()
     if not given.data.is_dir():
         sys.exit(f"{given.data} is needed, and is not there: name the folder of the sample data with --data.")
     chat, played = assistants(given.data), games(given.data)
     rankers: dict[str, Ranker] = {f"plain FTS5, {width} a side": plain(width) for width in (0, 1, 2)} | {"ours": ours}
     if given.embedder:
-        module, _, function = given.embedder.partition(":")
-        embed: Embed = getattr(importlib.import_module(module), function)
+        embed = embedding(given.embedder)
         rankers["vectors"] = with_vectors(embed)
         rankers["plain FTS5 + vectors"] = with_vectors(embed, plain(0))
         rankers["ours + vectors"] = with_vectors(embed, ours, VECTOR_WEIGHT)
