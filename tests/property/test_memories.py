@@ -15,7 +15,7 @@ from tests.property.invariants.houses import calm
 
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.remember import Remembered, settle_offers
-from ireneo.memories.decay import Met, base_level, held
+from ireneo.memories.decay import Met, held
 from ireneo.memories.facts import facts
 from ireneo.memories.kinds.registry import KINDS
 from ireneo.memories.likeness import normal
@@ -112,8 +112,6 @@ def test_what_is_not_met_again_only_fades(
     assume(now < datetime(9998, 1, 1, tzinfo=UTC))
     before, after = held(met, now, pace=pace, since=since), held(met, now + later, pace=pace, since=since)
     assert 0 <= after <= before <= 1
-    assert not math.isnan(base_level(met, now, pace=pace, since=since))
-    assert base_level(met, now, pace=pace) < math.inf
     again = held([*met, Met(first=now, last=now)], now, pace=pace, since=since)
     assert again >= before
     assert again > 0

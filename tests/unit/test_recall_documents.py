@@ -12,7 +12,6 @@ def test_a_number_holds_what_it_was_made_of() -> None:
     assert (of.session_of(number), of.role_of(number)) == (77, of.ASSISTANT)
     assert of.length_of(number) == pytest.approx(40, rel=0.15)
     assert of.place_of(of.document_number(77, 6, 9_000, of.USER)) == of.place_of(number) + 1
-    assert of.session_at(of.place_of(number)) == 77
     first, last = of.numbers_at(of.place_of(number))
     assert first <= number <= last
     assert last + 1 == of.numbers_at(of.place_of(number) + 1)[0]

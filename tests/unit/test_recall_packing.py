@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ireneo.memories.recall.diversify import likeness, repeats_last
-from ireneo.memories.recall.fuse import by_key, fuse, verbatim_first
+from ireneo.memories.recall.fuse import fuse, verbatim_first
 from ireneo.memories.recall.pack import pack
 from ireneo.memories.recall.words import terms
 
@@ -28,10 +28,6 @@ def test_a_weight_counts_a_ranking_more() -> None:
 def test_a_message_goes_before_what_was_extracted_from_it() -> None:
     sources = {"fact": ["m2", "m9"], "other": ["m1"]}
     assert verbatim_first(["fact", "m1", "m2", "other"], sources) == ("m2", "fact", "m1", "other")
-
-
-def test_the_first_of_each_session() -> None:
-    assert by_key(["a1", "b1", "a2", "c1"], lambda item: item[0]) == ("a1", "b1", "c1")
 
 
 def test_repeats_step_back_and_stay() -> None:

@@ -42,15 +42,6 @@ class Met(Struct, frozen=True, kw_only=True):
     count: int = 1
 
 
-def base_level(met: Iterable[Met], now: datetime, *, pace: float = 1.0, since: datetime | None = None) -> float:
-    """The activation B of what was met at these times; `pace` is how fast it ages, from `since` on where that is given.
-
-    Minus infinity where it was never met; see `held` for a number that can be reckoned with.
-    """
-    total = _sum(met, now, pace, since)
-    return math.log(total) if total else -math.inf
-
-
 def held(met: Iterable[Met], now: datetime, *, pace: float = 1.0, since: datetime | None = None) -> float:
     """How well it is held, from 0 (never met) to 1: it only falls as time goes by, and rises with each meeting."""
     total = _sum(met, now, pace, since)

@@ -68,11 +68,6 @@ def session_of(number: int) -> int:
     return number >> CLASS_BITS + ORDINAL_BITS
 
 
-def session_at(place: int) -> int:
-    """The key of the session that a place is in."""
-    return place >> ORDINAL_BITS
-
-
 def neighbours(place: int, reach: int) -> range:
     """The places of the same session up to `reach` before and after `place`, itself among them."""
     ordinal = place & MOST_IN_SESSION - 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 
 Item = TypeVar("Item", bound=Hashable)
@@ -45,11 +45,3 @@ def verbatim_first(ranking: Sequence[Item], sources: Mapping[Item, Sequence[Item
                 order.setdefault(source)
         order.setdefault(item)
     return tuple(order)
-
-
-def by_key(items: Sequence[Item], key: Callable[[Item], Hashable]) -> tuple[Item, ...]:
-    """The first item of each key, in order: sessions out of a ranking of messages."""
-    seen: dict[Hashable, Item] = {}
-    for item in items:
-        seen.setdefault(key(item), item)
-    return tuple(seen.values())
