@@ -12,7 +12,6 @@ from ireneo.engine.learn.taught import OWN_TOOLS, cited_by, fault_of, limits_of,
 from ireneo.engine.writing.asked import ask_twice
 from ireneo.grounding.neutral import neutralise
 from ireneo.grounding.sources import source_texts
-from ireneo.lessons.attempts import counts_as_failure
 from ireneo.lessons.diary import Entry
 from ireneo.lessons.material import Material, material_steps
 from ireneo.lessons.render_diary import render_diary
@@ -78,7 +77,7 @@ def _faults(reply: LessonsReply, shown: Sequence[Message]) -> list[str]:
 def _failed(material: Material) -> bool:
     """Whether the run is to be read for what failed: it ended in a failure, or half of its calls failed."""
     told = [step for step in material_steps(material) if step.result is not None and not step.rejected]
-    failed = [counts_as_failure(step) for step in told]
+    failed = [step.failed_itself for step in told]
     return bool(failed) and (failed[-1] or 2 * sum(failed) > len(failed))
 
 
