@@ -42,6 +42,8 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of what is true: when it ended, where that was said."""
     against: bool = False
     """It speaks against the memory: the approach worked after all, the steps failed."""
+    adds: bool = False
+    """Of what is true: it stands beside the other values of its slot, and takes the place of none."""
     salience: float = 0.5
     confidence: float = 0.8
     conditions: dict[str, str] = {}

@@ -53,6 +53,10 @@ class Telling(Struct, frozen=True, kw_only=True):
     name: Annotated[str, _told("--name", "NAME", "Of steps: what they are called; new ones are a new version.")] = ""
     signature: Annotated[str, _told("--signature", "WORDS", "Of a failure: the action and the error.")] = ""
     against: Annotated[bool, typer.Option("--against", help="It speaks against that: it worked after all.")] = False
+    adds: Annotated[
+        bool,
+        typer.Option("--adds", help="Of a fact: a further value beside the others, as of the attribute allergy."),
+    ] = False
     at: Annotated[str | None, _told("--at", "TIME", "When it happened, or since when it is so; local time.")] = None
     until: Annotated[str | None, _told("--until", "TIME", "Of a fact: when it ended.")] = None
     session: Annotated[str, _told("--session", "ID", "The session that it comes from.")] = ""
