@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.context.weigh import Count, weigh
 from ireneo.errors import MessageNotFound
 from ireneo.log.branch import ROOT, Head, SessionKey, chain, head_of
-from ireneo.log.message import Draft, Message, MessageId
+from ireneo.log.message import Draft, Message, MessageId, opens_turn
 from ireneo.ports.store import Store, Transaction
 
 
@@ -31,16 +33,22 @@ async def append(
     *,
     source: str | None,
     after: str | None = None,
+    now: datetime | None = None,
 ) -> Appended:
     """Append `drafts` after the branch's head, or after the message `after`, and move the branch to the last of them.
 
     With `after`, offering the same again changes nothing: the same messages after the same past are the same. The
     branch is moved only where that takes it on from where it stands.
+
+    What bears no time of its own is said `now`. Only what may be a history of another day, new messages of more than
+    one turn, gets none.
     """
     async with store.write() as tx:
         await tx.sessions.create(key, source)
         head = await tx.log.head(key, branch)
         place = head if after is None else await _place(tx, key, after)
+        if now is not None:
+            drafts = _dated(drafts, place, head, now)
         messages = chain(place, drafts, lambda parts: weigh(parts, count))
         if not messages:
             return Appended(ids=(), new=0)
@@ -49,6 +57,18 @@ async def append(
         if await _goes_on(tx, key, head, last) or not await _lies_behind(tx, key, head, last):
             await tx.log.move(key, branch, last.id)
     return Appended(ids=tuple(message.id for message in messages), new=new)
+
+
+def _dated(drafts: Sequence[Draft], place: Head | None, head: Head | None, now: datetime) -> list[Draft]:
+    """`drafts`, which stand after `place`, with `now` for the time of those that go on from `head`."""
+    first = place.position + 1 if place else 0
+    stored = max(0, head.position + 1 - first) if head else 0
+    if sum(map(opens_turn, drafts[stored:])) > 1:
+        return list(drafts)
+    return [
+        replace(draft, at=now) if number >= stored and draft.at is None else draft
+        for number, draft in enumerate(drafts)
+    ]
 
 
 async def _place(tx: Transaction, key: SessionKey, after: str) -> Head | None:

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from ireneo.formats.chat.origins import origin_of
 from ireneo.formats.chat.registry import chat_format, detect
+from ireneo.formats.chat.times import with_times
 from ireneo.log.message import Draft, Text
 
 Given: TypeAlias = "Draft | Mapping[str, object] | str | object"
@@ -20,7 +21,7 @@ def decode_given(given: Sequence[Given], format: str | None) -> tuple[list[Draft
     listed = [dict(each) if isinstance(each, Mapping) else each for each in given if not isinstance(each, Draft | str)]
     chat = chat_format(format) if format else detect(listed) or chat_format(DEFAULT_FORMAT)
     if len(listed) == len(given):
-        return chat.decode(listed), chat.name
+        return with_times(chat.decode(listed), listed, chat.decode), chat.name
     drafts: list[Draft] = []
     for each in given:
         if isinstance(each, Draft):
@@ -29,5 +30,6 @@ def decode_given(given: Sequence[Given], format: str | None) -> tuple[list[Draft
             words = (Text(text=each),)
             drafts.append(Draft(role="user", parts=words, origin=origin_of(words)))
         else:
-            drafts += chat.decode([dict(each) if isinstance(each, Mapping) else each])
+            one: list[object] = [dict(each) if isinstance(each, Mapping) else each]
+            drafts += with_times(chat.decode(one), one, chat.decode)
     return drafts, chat.name

@@ -81,12 +81,22 @@ class Session(Noted):
         `format` names the provider's format they are in (told from them where it is not given). With `after`, the id
         of a message or ``"root"``, they go there instead, and offering the same again stores nothing twice: offer a
         whole history after ``"root"`` each time, and only what is new is stored.
+
+        A message is said when its own `timestamp` (or `created_at`, `time`, `Draft.at`) says, else now; only a history
+        of several turns that comes in at one time, and names no times, stays without.
         """
         given = list(messages) if isinstance(messages, Sequence) and not isinstance(messages, str) else [messages]
         drafts, name = decode_given(given, format or chat_format_of(self._source))
         self._source = self._source or name
         return await appending.append(
-            self._store, self.key, self.branch, drafts, self._count, source=self._source, after=after
+            self._store,
+            self.key,
+            self.branch,
+            drafts,
+            self._count,
+            source=self._source,
+            after=after,
+            now=self._means.clock.now(),
         )
 
     async def context(

@@ -64,6 +64,15 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """Whether somebody said when; where nobody does, it counts from when it was told."""
         return self.at != self.recorded
 
+    @property
+    def when(self) -> datetime | None:
+        """When it happened; None where that is not known.
+
+        What somebody tells by hand and gives no time of, happened as far as they know when they told it. What was
+        drawn from messages that bear no time did not: they may be read years later.
+        """
+        return self.at if self.timed or not self.sources else None
+
 
 class Period(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A time in which something was true: from `start` on, up to but without `end` (None: it is so still)."""
@@ -132,6 +141,11 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """It is never evicted."""
     archived: bool = False
     """It was evicted: not recalled, and restorable."""
+
+    @property
+    def when(self) -> datetime | None:
+        """`at`, as far as that is known: None where all that speaks for it was drawn from messages without times."""
+        return self.at if any(each.when is not None for each in self.evidence) else None
 
     @property
     def sources(self) -> tuple[str, ...]:

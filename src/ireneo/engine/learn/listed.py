@@ -52,7 +52,8 @@ class Lesson(Struct, frozen=True, kw_only=True):
     conditions: dict[str, str]
     seen: int
     """In how many runs it held."""
-    last_seen: datetime
+    last_seen: datetime | None
+    """When a run showed it last; None where none of its runs bears a time."""
     sources: tuple[Cited, ...]
     helped: int = 0
     harmed: int = 0
@@ -120,7 +121,7 @@ def _lesson(
         chance=round(chance, 3),
         conditions={name: value for name, value in record.conditions.items() if name != "project"},
         seen=max(1, len({each.session for each in for_it(record)})),
-        last_seen=max((each.at for each in for_it(record)), default=record.at),
+        last_seen=max((each.when for each in for_it(record) if each.when is not None), default=None),
         sources=cited,
         helped=record.helped,
         harmed=record.harmed,
