@@ -11,6 +11,7 @@ from pathlib import Path
 import apsw
 from msgspec import Struct
 
+from ireneo.adapters.nesting import Nesting
 from ireneo.adapters.pool import Pool
 from ireneo.adapters.sqlite.annotations import SqliteAnnotations
 from ireneo.adapters.sqlite.channel import Channel
@@ -65,17 +66,19 @@ class SqliteStore:
     """`ireneo.ports.store.Store` over one SQLite file; made by `open_sqlite`.
 
     One connection writes, a few read; each has a thread of its own. Tasks of one process wait for the writer in the
-    order in which they came, and only the first of them competes with other processes for the file. Don't open a
-    transaction inside a `write()`'s block in the same task: a second `write()` would wait for itself.
+    order in which they came, and only the first of them competes with other processes for the file. A task has one
+    transaction at a time: another one inside its block is refused.
     """
 
-    def __init__(self, path: Path, *, durability: Durability, busy_seconds: float) -> None:
+    def __init__(self, path: Path, *, durability: Durability, busy_seconds: float, readers: int) -> None:
         """Name the file and how to work on it; nothing is opened yet."""
         prepare = partial(prepare_writer, path=path, durability=durability)
         writer = Connection(path, busy_seconds, prepare)
-        readers = [Connection(path, busy_seconds, prepare_reader) for _ in range(READERS)]
         self._writers = Pool([writer], Connection.close_soon)
-        self._readers = Pool(readers, Connection.close_soon)
+        self._readers = Pool(
+            [Connection(path, busy_seconds, prepare_reader) for _ in range(readers)], Connection.close_soon
+        )
+        self._nesting = Nesting()
         self._to_scrub = partial(Connection, path, min(busy_seconds, WAIT_SECONDS), prepare)
 
     async def open(self) -> None:
@@ -127,13 +130,14 @@ class SqliteStore:
 
     @asynccontextmanager
     async def _lend(self, pool: Pool[Connection]) -> AsyncIterator[Connection]:
-        connection = await pool.take()
-        try:
-            yield connection
-        finally:
-            # Neither step waits, so neither can be cancelled: whoever comes next finds no transaction open.
-            connection.settle()
-            pool.give(connection)
+        with self._nesting.entered():
+            connection = await pool.take()
+            try:
+                yield connection
+            finally:
+                # Neither step waits, so neither can be cancelled: whoever comes next finds no transaction open.
+                connection.settle()
+                pool.give(connection)
 
 
 @asynccontextmanager
@@ -180,7 +184,7 @@ def _commit(database: apsw.Connection) -> None:
 
 
 async def open_sqlite(
-    path: str | PathLike[str], *, durability: Durability = "full", busy_seconds: float = 30.0
+    path: str | PathLike[str], *, durability: Durability = "full", busy_seconds: float = 30.0, readers: int = READERS
 ) -> SqliteStore:
     """Open the store in the file at `path`, made when it is not there; close it with `close()`.
 
@@ -188,14 +192,15 @@ async def open_sqlite(
     process, kill -9 included, but a power cut or a crash of the operating system may take the last moments back
     (never half of a transaction, and the file stays sound); it is several times faster on a disk.
 
-    `busy_seconds` is how long a transaction waits for other processes. Raises NotADatabase, NewerDatabase, StoreBusy,
+    `busy_seconds` is how long a transaction waits for other processes; `readers` is how many may read at a time, each on
+    a connection of its own. Raises NotADatabase, NewerDatabase, StoreBusy,
     or StoreError where the file can't be opened.
     """
     if str(path) in ("", ":memory:"):
         raise BadInput("A SQLite store needs a file; for one in memory, take ireneo.adapters.in_memory.")
     place = Path(path).absolute()
     check_place(place)
-    store = SqliteStore(place, durability=durability, busy_seconds=busy_seconds)
+    store = SqliteStore(place, durability=durability, busy_seconds=busy_seconds, readers=readers)
     try:
         await store.open()
     except BaseException:
