@@ -192,9 +192,9 @@ async def open_sqlite(
     process, kill -9 included, but a power cut or a crash of the operating system may take the last moments back
     (never half of a transaction, and the file stays sound); it is several times faster on a disk.
 
-    `busy_seconds` is how long a transaction waits for other processes; `readers` is how many may read at a time, each on
-    a connection of its own. Raises NotADatabase, NewerDatabase, StoreBusy,
-    or StoreError where the file can't be opened.
+    `busy_seconds` is how long a transaction waits for other processes; `readers` is how many may read at a time, each
+    on a connection of its own. Raises NotADatabase, NewerDatabase, StoreBusy, or StoreError where the file can't be
+    opened.
     """
     if str(path) in ("", ":memory:"):
         raise BadInput("A SQLite store needs a file; for one in memory, take ireneo.adapters.in_memory.")
