@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from ireneo.errors import StoreError
 
 NESTED = (
-    "This task has a transaction of the store open already; leave its block before you open another: as many such tasks "
-    "as there are connections would wait for each other for ever."
+    "This task has a transaction of the store open already; leave its block before you open another: as many such "
+    "tasks as there are connections would wait for each other for ever."
 )
 
 
