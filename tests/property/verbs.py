@@ -267,7 +267,8 @@ async def _pin(session: Session) -> None:
 
 
 async def _import_memories(memory: Memory) -> None:
-    await memory.import_memories([MemoryFile(path="note.md", data=b"The oar is made of ash.")])
+    files = [MemoryFile(path=each.path, data=each.data) async for each in memory.export_memories()]
+    await memory.import_memories(files)
 
 
 WRITING: Mapping[str, Verb] = {

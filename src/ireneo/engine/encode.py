@@ -56,6 +56,8 @@ class Context(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The scratchpad of the task at hand, where one is shown."""
     explained: Explained | None = None
     """Why it was kept or rebuilt, and what that costs, where that was asked for."""
+    unkept: str = ""
+    """Why nothing of it was kept for the next one, where the store may not be written to."""
     behind: int = 0
     """Of a story: how many messages are due to be summarised and are not yet; the view says which."""
 

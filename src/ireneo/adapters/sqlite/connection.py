@@ -55,6 +55,9 @@ class Connection:
         """
         self._thread.submit(self._roll_back)
 
+    async def finish(self) -> None:
+        """End a transaction that read; raises StoreError where what was read can't be relied on."""
+
     async def close(self) -> None:
         """Close the connection once all that it was asked for is done, and end its thread."""
         try:
@@ -80,7 +83,7 @@ class Connection:
 
     def _opened(self) -> apsw.Connection:
         if self._database is None:
-            database = apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+            database = self._open()
             try:
                 database.set_busy_handler(self._patience)
                 self._prepare(database, self._patience)
@@ -89,6 +92,9 @@ class Connection:
                 raise
             self._database = database
         return self._database
+
+    def _open(self) -> apsw.Connection:
+        return apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
 
     def _roll_back(self) -> None:
         self._patience.renew()

@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 from msgspec import Struct
 
-from ireneo.errors import NotADatabase, StoreBusy, StoreError
+from ireneo.errors import NotADatabase, ReadOnlyStore, StoreBusy, StoreError, Unreachable
 
 
 class Meaning(Struct, frozen=True):
@@ -22,8 +22,8 @@ class Meaning(Struct, frozen=True):
 BUSY = Meaning(StoreBusy, "was kept locked for too long by another process; try again, or look for one that hangs.")
 FOREIGN = Meaning(NotADatabase, "is not an Ireneo database; name another file, or a new one.")
 DAMAGED = Meaning(StoreError, "is damaged; restore it from a copy.")
-UNOPENED = Meaning(StoreError, "can't be opened; check that its folder exists and that you may write to it.")
-READ_ONLY = Meaning(StoreError, "may not be written to; check its permissions and those of its folder.")
+UNOPENED = Meaning(Unreachable, "can't be opened; check that its folder exists and that you may write to it.")
+READ_ONLY = Meaning(ReadOnlyStore, "may not be written to; check its permissions and those of its folder.")
 UNREADABLE = Meaning(StoreError, "can't be read or written; the disk or its file system reports a fault.")
 FULL = Meaning(StoreError, "can't grow; the disk is full.")
 TOO_BIG = Meaning(StoreError, "can't hold a single value this large; split it, or keep it in a file of its own.")

@@ -31,4 +31,6 @@ def context_answer(context: ireneo.Context) -> dict[str, object]:
         answer["system"] = context.system
     answer |= {"view": context.view, "violations": context.violations, "pins": context.pins}
     answer["behind"] = context.behind
+    if context.unkept:
+        answer["unkept"] = context.unkept
     return answer if context.explained is None else answer | {"explained": context.explained}

@@ -16,7 +16,7 @@ import ireneo
 from ireneo.errors import BadInput, IreneoError
 from ireneo.faces.cli.files import LOG_SUFFIXES, LogFile
 from ireneo.faces.cli.options import DEFAULT_SPACE, STDIN, Db, Space
-from ireneo.faces.cli.stored import TRIAL, reading, writing
+from ireneo.faces.cli.stored import TRIAL, is_there, reading, writing
 from ireneo.faces.cli.warnings import warn
 from ireneo.faces.cli.words import counted
 
@@ -128,7 +128,7 @@ def _holds_memories(given: str) -> bool:
 
 def take_memories(files: Sequence[str], path: Path, space: str) -> MemoriesImported:
     """Store the memories in files. No database is made where none can be read."""
-    if path.exists():
+    if is_there(path):
         return _take(files, path, space)
     unread: list[MemoryFault] = []
     for place, file in enumerate(files):

@@ -18,7 +18,7 @@ from ireneo.faces.cli.options import AUTO, AsJson, FormatOfFile, Stored
 from ireneo.faces.cli.screens.console import console
 from ireneo.faces.cli.screens.progress import ReadingBar
 from ireneo.faces.cli.searched import Found, Searched, reported, search
-from ireneo.faces.cli.stored import database
+from ireneo.faces.cli.stored import database, is_there
 from ireneo.faces.cli.warnings import log_on_stderr, warn, warn_of_damage, warn_of_faults
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def learn(
     tally, searched = Tally(), Searched()
     found = [each for each in search(logs or [], format, searched) if not _is_story(each, searched)]
     path = database(stored.db)
-    if not logs and not path.exists():
+    if not logs and not is_there(path):
         raise BadInput(f"There is no database {path} to learn from; name logs, such as ~/.claude/projects.")
     if logs and not found and not searched.unread:
         raise BadInput(f"No runs were found in {', '.join(logs)}; `ireneo formats` lists what can be read.")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import ireneo
-from ireneo.errors import BadInput, SessionNotFound
+from ireneo.errors import BadInput, SessionNotFound, Unreachable
 from ireneo.faces.cli.options import DEFAULT_DB
 
 T = TypeVar("T")
@@ -28,9 +28,17 @@ def database(given: Path | None) -> Path:
 def existing(given: Path | None) -> Path:
     """The database that is meant, which must be there: to ask what is in one must not make an empty one."""
     path = database(given)
-    if not path.exists():
+    if not is_there(path):
         raise BadInput(f"There is no database {path}; fill one with `ireneo import LOG`, or name another with --db.")
     return path
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is a file at `path`. Raises Unreachable where that can't be seen."""
+    try:
+        return path.exists()
+    except OSError as fault:
+        raise Unreachable(f"{path} can't be reached: {fault.strerror}.") from fault
 
 
 def reading(given: Path | None, space: str, work: Callable[[ireneo.Memory], Awaitable[T]]) -> T:
@@ -52,7 +60,7 @@ def writing(path: Path, space: str, work: Callable[[ireneo.Memory], Awaitable[T]
 
 def tried(path: Path, space: str, work: Callable[[ireneo.Memory], Awaitable[T]]) -> T:
     """Do `work` as `writing` does; where it can't be done, no database is made for it."""
-    if not path.exists():
+    if not is_there(path):
         writing(TRIAL, space, work)
     return writing(path, space, work)
 

@@ -50,6 +50,8 @@ def show_context(screen: Console, context: ireneo.Context, parts: Sequence[Part]
     screen.print()
     if context.explained is not None:
         show_labelled(screen, "why", Text(context.explained.decision), width=LABEL)
+        if context.unkept:
+            show_labelled(screen, "not kept", Text(context.unkept), width=LABEL)
         screen.print()
     for broken in context.violations:
         screen.print(Text(f"  message {broken.index} breaks {broken.rule}: {broken.message}", style="red"))
