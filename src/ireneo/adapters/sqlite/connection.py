@@ -12,10 +12,13 @@ import apsw
 
 from ireneo.adapters.sqlite.busy import Patience
 from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.translate import translate
-from ireneo.errors import BadInput
+from ireneo.adapters.sqlite.translate import UNPARSABLE, UNPARSED, translate
+from ireneo.errors import BadInput, StoreError
 
 T = TypeVar("T")
+
+LONGEST = 200
+"""Characters of what a parser says."""
 
 Work = Callable[[apsw.Connection], T]
 """What is done on a connection, in its thread."""
@@ -80,6 +83,8 @@ class Connection:
             raise translate(fault, self._path) from fault
         except UnicodeEncodeError as fault:
             raise BadInput("A name or a text has half a surrogate pair in it; give valid Unicode.") from fault
+        except UNPARSABLE as fault:
+            raise StoreError(f"{self._path} {UNPARSED} ({' '.join(str(fault).split())[:LONGEST]}).") from fault
 
     def _opened(self) -> apsw.Connection:
         if self._database is None:

@@ -8,6 +8,7 @@ import apsw
 import msgspec
 
 from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.checksums import with_checksum
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import Bindings
 from ireneo.adapters.sqlite.times import microseconds
@@ -78,7 +79,7 @@ def _put(database: apsw.Connection, space: str, record: Record) -> bool:
 
 
 def _row(space: str, record: Record) -> Bindings:
-    return {
+    row: Bindings = {
         "space": space,
         "id": record.id,
         "kind": record.kind,
@@ -94,6 +95,7 @@ def _row(space: str, record: Record) -> Bindings:
         "cue": record.cue,
         "record": msgspec.json.encode(record).decode(),
     }
+    return with_checksum("memories", row)
 
 
 def index_memory(database: apsw.Connection, space: str, name: str, number: int, record: Record) -> None:

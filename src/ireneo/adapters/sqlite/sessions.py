@@ -10,7 +10,7 @@ import apsw
 from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.places import need_session
 from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.rows import read_time
+from ireneo.adapters.sqlite.rows import read_head, read_time
 from ireneo.log.branch import Head, SessionKey
 from ireneo.ports.store import SessionInfo
 
@@ -72,6 +72,6 @@ def list_branches(database: apsw.Connection, key: SessionKey) -> dict[str, Head 
     """Each branch of a session by name."""
     session = need_session(database, key)
     return {
-        branch: None if name is None else Head(id=name, position=position, turn=turn, total_tokens=total)
+        branch: None if name is None else read_head(name, position, turn, total)
         for branch, name, position, turn, total in database.execute(SQL["list_branches"], {"key": session.key})
     }

@@ -9,6 +9,7 @@ import apsw
 from msgspec import Struct
 
 from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.checksums import with_checksum
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.vector_lengths import check_lengths
 from ireneo.memories.recall.vector import Vector
@@ -77,8 +78,8 @@ def put_vectors(
         database.execute(SQL["measure_vector_set"], {"key": found.key, "dimensions": dimensions})
     change, query = found.changes, SQL[_PUT[shelf]]
     for document, vector in vectors.items():
-        given = {"key": found.key, "document": document, "change": change + 1, "vector": vector, "space": space}
-        database.execute(query, given)
+        given = with_checksum("vectors", {"key": found.key, "document": document, "vector": vector})
+        database.execute(query, {**given, "change": change + 1, "space": space})
         change += database.changes()
     _forget_gone(database, found)
     return change - found.changes
