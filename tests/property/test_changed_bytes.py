@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import apsw
 import msgspec
 import pytest
 from tests.examples import times
-from tests.property.verbs import VERBS, furnish, memory_with_all
+from tests.property.verbs import READING, VERBS, Verb, furnish, memory_with_all
 
 from ireneo.adapters.sqlite import open_sqlite
 from ireneo.errors import IreneoError
 from ireneo.ports.store import Store
 
 FLIPS = 40
-VERBS_FLIPS = 6
+READING_FLIPS = 8
+VERBS_FLIPS = 2
 
 Says = dict[str, list[bytes]]
 """What the messages of each branch say, and who says it."""
@@ -94,18 +97,21 @@ def test_every_byte_that_changes_what_a_message_says_is_noticed(furnished: bytes
     assert changed
 
 
-def test_no_verb_breaks_over_a_damaged_file(furnished: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("verbs", "count"), [(READING, READING_FLIPS), (VERBS, VERBS_FLIPS)])
+def test_no_verb_breaks_over_a_damaged_file(
+    furnished: bytes, tmp_path: Path, verbs: Mapping[str, Verb], count: int
+) -> None:
     async def main(path: Path) -> None:
         store = await open_sqlite(path, durability="normal")
         memory = memory_with_all(store)
-        for verb in VERBS.values():
+        for verb in verbs.values():
             try:
                 await verb(memory)
             except IreneoError:
                 continue
         await store.close()
 
-    for number, data in enumerate(flips(furnished, 6, times(VERBS_FLIPS))):
+    for number, data in enumerate(flips(furnished, count, times(count))):
         path = tmp_path / f"{number}.db"
         path.write_bytes(data)
         try:
@@ -116,8 +122,6 @@ def test_no_verb_breaks_over_a_damaged_file(furnished: bytes, tmp_path: Path) ->
 
 def damaged(furnished: bytes, path: Path, *statements: str) -> None:
     """The file with something changed behind its back."""
-    import apsw
-
     path.write_bytes(furnished)
     database = apsw.Connection(str(path))
     triggers = database.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall()
@@ -183,3 +187,66 @@ def test_what_follows_from_the_log_is_mended(furnished: bytes, tmp_path: Path, w
     assert found
     assert all(mended for _, mended in found), found
     assert doctored(path) == []
+
+
+def test_an_index_that_no_longer_fits_its_rows_is_made_anew(furnished: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    path.write_bytes(furnished)
+    ((size,),) = query(path, "PRAGMA page_size")
+    ((name,),) = query(path, "SELECT id FROM messages WHERE rowid = 200")
+    page = int(str(size))
+    of_index = [
+        place
+        for place in places_of(furnished, str(name).encode())
+        # What a page of an index begins with.
+        if furnished[place // page * page] in (0x02, 0x0A)
+    ]
+    assert of_index
+    path.write_bytes(furnished[: of_index[0] + 5] + b"_" + furnished[of_index[0] + 6 :])
+    found = doctored(path, mend=True)
+    assert found
+    assert all(mended for _, mended in found), found
+    assert doctored(path) == []
+
+
+def test_an_index_is_not_made_to_fit_a_row_that_was_changed(furnished: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    path.write_bytes(furnished)
+    ((name,),) = query(path, "SELECT id FROM messages WHERE rowid = 200")
+    ((size,),) = query(path, "PRAGMA page_size")
+    page = int(str(size))
+    of_row = [place for place in places_of(furnished, str(name).encode()) if furnished[place // page * page] == 0x0D]
+    data = bytearray(furnished)
+    data[of_row[0] + 5] = ord("_")
+    path.write_bytes(data)
+    found = doctored(path, mend=True)
+    assert not all(mended for _, mended in found), found
+    assert doctored(path)
+
+
+def places_of(data: bytes, word: bytes) -> list[int]:
+    return [found.start() for found in re.finditer(re.escape(word), data)]
+
+
+def query(path: Path, sql: str) -> list[tuple[object, ...]]:
+    database = apsw.Connection(str(path))
+    try:
+        return list(database.execute(sql))
+    finally:
+        database.close()
+
+
+def test_a_quick_look_leaves_out_what_reads_every_row(furnished: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    damaged(furnished, path, CHANGES["pads"][0])
+    assert doctored(path)
+    assert doctored(path, quick=True) == []
+
+
+def test_what_an_earlier_version_wrote_without_checksums_is_sound(furnished: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    tables = ("messages", "branches", "summaries", "annotations", "memories", "pads", "runs", "sightings", "vectors")
+    damaged(furnished, path, *(f"UPDATE {table} SET checksum = NULL" for table in tables))
+    assert doctored(path) == []
+    damaged(path.read_bytes(), path, "UPDATE pads SET record = substr(record, 2)")
+    assert any("can't be read" in text for text, _ in doctored(path))

@@ -9,7 +9,7 @@ import apsw
 from msgspec import Struct
 
 from ireneo.adapters.sqlite.channel import Channel
-from ireneo.adapters.sqlite.checksums import with_checksum
+from ireneo.adapters.sqlite.checksums import checksum
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.vector_lengths import check_lengths
 from ireneo.memories.recall.vector import Vector
@@ -78,8 +78,9 @@ def put_vectors(
         database.execute(SQL["measure_vector_set"], {"key": found.key, "dimensions": dimensions})
     change, query = found.changes, SQL[_PUT[shelf]]
     for document, vector in vectors.items():
-        given = with_checksum("vectors", {"key": found.key, "document": document, "vector": vector})
-        database.execute(query, {**given, "change": change + 1, "space": space})
+        given = {"key": found.key, "document": document, "change": change + 1, "vector": vector, "space": space}
+        kept = checksum([b"%d" % found.key, b"%d" % document, vector])
+        database.execute(query, {**given, "checksum": kept})
         change += database.changes()
     _forget_gone(database, found)
     return change - found.changes
