@@ -6,14 +6,13 @@ from array import array
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from ireneo.context.weigh import Count, weigh
 from ireneo.engine.batches import BATCH, BATCH_BYTES, size_of
-from ireneo.engine.cleaning import Cleaning
+from ireneo.engine.cleaning import Cleaning, chosen
 from ireneo.formats.logs.format import Fault, GrowingSession, Node
 from ireneo.log.branch import MAIN, Head, SessionKey, chain, head_of
-from ireneo.log.message import Message, MessageId, Part
+from ireneo.log.message import Draft, Message, MessageId, Part
 from ireneo.ports.store import Store, Transaction
 
 
@@ -29,7 +28,9 @@ class Imported(Struct, frozen=True, kw_only=True):
     """What the path to the log's head costs; of several logs in one session, what this one adds to it."""
     faults: tuple[Fault, ...]
     redacted: Mapping[str, int] = field(default_factory=dict)
-    """How many different secrets of each kind were taken out, where that was asked for; never what they were."""
+    """How many different secrets of each kind were taken out; never what they were."""
+    unredacted: int = 0
+    """How many messages were there already with their secrets, and stay so; `Memory.secrets` takes these out."""
 
 
 async def import_session(
@@ -47,19 +48,30 @@ async def import_session(
     something new wherever there is anything, and moves the branch. So one that is broken off and begun again is told
     from one that has nothing new, and ends as if it had never been broken off.
     """
-    importing = _Importing(store, SessionKey(space, cleaning.name(logged.id)), source, count)
+    key = await stored_name(store, SessionKey(space, logged.id), cleaning)
+    importing = _Importing(store, key, source, count, cleaning)
     for node in logged:
-        await importing.add(replace(node, draft=cleaning.draft(node.draft)))
+        await importing.add(node)
     end = importing.heads[logged.head]
     new = await importing.finish(end)
     return Imported(
-        session=cleaning.name(logged.id),
+        session=key.session,
         messages=len(importing.heads),
         new=new,
         tokens=end.total_tokens,
         faults=tuple(map(cleaning.fault, logged.faults)),
         redacted=cleaning.found,
+        unredacted=cleaning.unredacted,
     )
+
+
+async def stored_name(store: Store, key: SessionKey, cleaning: Cleaning) -> SessionKey:
+    """`key` under the name that its session is stored by: without the secrets in it, unless it is there with them."""
+    cleaned = cleaning.text(key.session)
+    if cleaned == key.session:
+        return key
+    async with store.read() as tx:
+        return key if await tx.sessions.get(key) else SessionKey(key.space, cleaned)
 
 
 class _Batch(Struct, kw_only=True):
@@ -102,7 +114,8 @@ class _Heads:
 class _Importing:
     """One session on its way into the store."""
 
-    def __init__(self, store: Store, key: SessionKey, source: str | None, count: Count) -> None:
+    def __init__(self, store: Store, key: SessionKey, source: str | None, count: Count, cleaning: Cleaning) -> None:
+        self._cleaning = cleaning
         self._store = store
         self._key = key
         self._source = source
@@ -124,7 +137,7 @@ class _Importing:
             await self._store_held()
         batch = self._batch
         before = None if node.parent is None else self.heads[node.parent]
-        (message,) = chain(before, [node.draft], self._weigh)
+        (message,) = chain(before, [await self._chosen(before, node.draft)], self._weigh)
         if batch.runs and node.parent == batch.last:
             batch.runs[-1].append(message)
         else:
@@ -143,6 +156,13 @@ class _Importing:
             if MAIN not in branches or (self._new + new and not await passes(tx, key, branches[MAIN], end)):
                 await tx.log.move(key, MAIN, end.id)
         return self._new + new
+
+    async def _chosen(self, before: Head | None, draft: Draft) -> Draft:
+        choices = self._cleaning.choices(draft)
+        if len(choices) == 1:
+            return choices[0]
+        async with self._store.read() as tx:
+            return await chosen(tx, self._key, before.id if before else None, choices, self._cleaning)
 
     def _weigh(self, parts: Sequence[Part]) -> tuple[int, int]:
         return weigh(parts, self._count)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
 from ireneo.context.weigh import Count, weigh
 from ireneo.engine.batches import BATCH, BATCH_BYTES, size_of
-from ireneo.engine.cleaning import Cleaning
-from ireneo.engine.imports import Imported, passes
+from ireneo.engine.cleaning import Cleaning, chain_chosen
+from ireneo.engine.imports import Imported, passes, stored_name
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import Fault, LogFormat, StraightFormat
 from ireneo.formats.logs.sessions import nothing_readable
-from ireneo.log.branch import MAIN, Head, SessionKey, chain, head_of
+from ireneo.log.branch import MAIN, Head, SessionKey, head_of
 from ireneo.log.message import Draft
 from ireneo.ports.store import Store
 
@@ -48,18 +48,21 @@ class JoinedImport:
         BadInput where the session holds others in their place.
         """
         cleaning = self._cleaning
+        self._key = await stored_name(self._store, self._key, cleaning)
         source = f"{log.name}:{self._key.session}"
+        clean_name = cleaning.text(name)
         found = Counter(cleaning.found)
         before = self._head.total_tokens if self._head else 0
         faults: list[Fault] = []
         ids: set[str] = set()
-        batch: list[Draft] = []
+        batch: list[Sequence[Draft]] = []
+        unredacted = cleaning.unredacted
         messages = new = size = 0
         for each in _read(lines, log, name):
             if isinstance(each, Fault):
                 faults.append(cleaning.fault(each))
                 continue
-            batch.append(self._named(cleaning.draft(each), cleaning.name(name), ids))
+            batch.append(cleaning.choices(self._named(each, clean_name, ids)))
             messages += 1
             size += size_of(each)
             if len(batch) >= BATCH or size >= BATCH_BYTES:
@@ -78,6 +81,7 @@ class JoinedImport:
             tokens=tokens,
             faults=tuple(faults),
             redacted=dict(Counter(cleaning.found) - found),
+            unredacted=cleaning.unredacted - unredacted,
         )
 
     def _named(self, draft: Draft, name: str, ids: set[str]) -> Draft:
@@ -89,11 +93,13 @@ class JoinedImport:
         ids.add(draft.source_id or "")
         return draft
 
-    async def _store_batch(self, drafts: list[Draft], source: str) -> int:
+    async def _store_batch(self, drafts: list[Sequence[Draft]], source: str) -> int:
         key = self._key
-        messages = chain(self._head, drafts, lambda parts: weigh(parts, self._count))
-        end = head_of(messages[-1])
         async with self._store.write() as tx:
+            messages = await chain_chosen(
+                tx, key, self._head, drafts, self._cleaning, lambda parts: weigh(parts, self._count)
+            )
+            end = head_of(messages[-1])
             await tx.sessions.create(key, source)
             new = await tx.log.insert(key, messages)
             branches = await tx.sessions.branches(key)
