@@ -51,7 +51,7 @@ def cleaned_value(value: object, clean: Clean, name: str = "") -> object:
     if isinstance(value, dict):
         fields = {key: cleaned_value(held, clean, key) for key, held in value.items()}
         return value if all(fields[key] is held for key, held in value.items()) else fields
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         items = [cleaned_value(held, clean, name) for held in value]
         return value if _same(items, value) else items
     return value
