@@ -1,4 +1,4 @@
-"""Whichever doors a session comes through, and in whichever order: one path, one set of ids, and no secret in a file."""
+"""Whichever doors a session comes through, in whichever order: one path, one set of ids, and no secret in a file."""
 
 from __future__ import annotations
 

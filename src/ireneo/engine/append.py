@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ireneo.context.weigh import Count, weigh
-from ireneo.engine.cleaning import Cleaning, chain_chosen
+from ireneo.engine.cleaning import Cleaning, chain_named
 from ireneo.errors import MessageNotFound
 from ireneo.log.branch import ROOT, Head, SessionKey, head_of
 from ireneo.log.message import Draft, Message, MessageId, opens_turn
@@ -52,7 +52,7 @@ async def append(
         await tx.sessions.create(key, source)
         head = await tx.log.head(key, branch)
         place = head if after is None else await _place(tx, key, after)
-        messages = await chain_chosen(tx, key, place, choices, cleaning, lambda parts: weigh(parts, count))
+        messages = await chain_named(tx, key, place, choices, cleaning, lambda parts: weigh(parts, count))
         if now is not None:
             messages = _dated(messages, place, head, now)
         if not messages:

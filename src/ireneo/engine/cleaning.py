@@ -8,7 +8,8 @@ taken in without them is found again so, and neither a change of mind nor anothe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeVar, cast
 
 import msgspec
@@ -19,7 +20,7 @@ from ireneo.formats.logs.format import Fault
 from ireneo.log.branch import CountParts, Head, SessionKey, chain, head_of
 from ireneo.log.ids import message_id
 from ireneo.log.message import Draft, Message, MessageId
-from ireneo.log.redaction import cleaned_value, redacted
+from ireneo.log.redaction import cleaned_fields, redacted
 from ireneo.memories.offered import Told
 from ireneo.ports.redactor import Redactor
 from ireneo.ports.store import Transaction
@@ -27,6 +28,19 @@ from ireneo.ports.store import Transaction
 S = TypeVar("S", bound=Struct)
 
 MakesRedactor = Callable[[], Redactor]
+Find = Callable[[Sequence[str]], Awaitable[Sequence[Message]]]
+
+Given = dict[MessageId | None, MessageId]
+"""What messages would be called had all before them come in with their secrets, where that is another name."""
+
+
+class Choices(Struct, frozen=True, kw_only=True):
+    """What a draft may be stored as."""
+
+    given: Draft
+    """As it came in."""
+    drafts: tuple[Draft, ...]
+    """The one that is wanted first; one alone, where it has no secret."""
 
 
 class Cleaning:
@@ -40,21 +54,21 @@ class Cleaning:
         self.unredacted = 0
         """How many messages were left as they are stored, with their secrets, though these were not to be kept."""
 
-    def choices(self, draft: Draft) -> tuple[Draft, ...]:
-        """The drafts that `draft` may be stored as, the one that is wanted first; one, where it has no secret."""
+    def choices(self, draft: Draft) -> Choices:
+        """What `draft` may be stored as."""
         if self._redactor is None:
-            return (draft,)
+            return Choices(given=draft, drafts=(draft,))
         redactor = self._redactor()
         cleaned = redacted(draft, redactor.redact)
         if cleaned is draft:
-            return (draft,)
+            return Choices(given=draft, drafts=(draft,))
         if not self._keep:
             self._found.update(redactor.secrets)
-        return (draft, cleaned) if self._keep else (cleaned, draft)
+        return Choices(given=draft, drafts=(draft, cleaned) if self._keep else (cleaned, draft))
 
-    def chose(self, chosen: Draft, choices: Sequence[Draft]) -> Draft:
+    def chose(self, chosen: Draft, choices: Choices) -> Draft:
         """Note which of several drafts it came to."""
-        self.unredacted += not self._keep and chosen is not choices[0]
+        self.unredacted += not self._keep and chosen is choices.given
         return chosen
 
     def text(self, text: str, name: str = "") -> str:
@@ -72,32 +86,31 @@ class Cleaning:
 
     def struct(self, value: S) -> S:
         """A value of ours, such as an offer, with every text in it cleaned; the very same where nothing was found."""
-        held = msgspec.to_builtins(value)
-        cleaned = self._cleaned(held)
+        held: dict[str, object] = msgspec.to_builtins(value)
+        cleaned = self._fields(held)
         return value if cleaned is held else msgspec.convert(cleaned, type(value))
 
     def told(self, text: str, told: Told) -> tuple[str, Told]:
         """A text that is to be remembered and what is said of it, each cleaned of what any of them gives away."""
-        held: dict[str, object] = {name: value for name, value in told.items() if isinstance(value, str | dict)}
-        if told.get("attribute"):
-            # What an attribute is called is what its value stands under.
-            held["value"] = {str(told["attribute"]): told.get("value", "")}
-        cleaned = cast("dict[str, object]", self._cleaned({**held, "text": text}))
-        if told.get("attribute"):
-            (cleaned["value"],) = cast("dict[str, object]", cleaned["value"]).values()
+        fields = {name: value for name, value in told.items() if isinstance(value, str | dict)}
+        cleaned = self._fields({**fields, "text": text})
         words = cast("str", cleaned.pop("text"))
         return words, cast("Told", {**told, **cleaned})
 
-    def _cleaned(self, held: object) -> object:
+    def _fields(self, held: dict[str, object]) -> dict[str, object]:
+        """The fields of a value cleaned; the very same where nothing was found."""
         if self._redactor is None or self._keep:
             return held
         redactor = self._redactor()
-        before = None
-        while before is not held:
+        attribute = held.get("attribute")
+        # What an attribute is called is what its value stands under.
+        under = {"value": attribute} if isinstance(attribute, str) else {}
+        before, cleaned = None, held
+        while cleaned is not before:
             # What one text gives away may stand bare in one before it.
-            before, held = held, cleaned_value(held, redactor.redact)
+            before, cleaned = cleaned, cleaned_fields(cleaned, redactor.redact, under)
         self._found.update(redactor.secrets)
-        return held
+        return cleaned
 
     def message(self, message: Message) -> Message:
         """`message` as it would read without its secrets, for what is drawn from it; its id stays."""
@@ -107,41 +120,69 @@ class Cleaning:
         return message if cleaned is message.draft else replace(message, draft=cleaned)
 
     @property
+    def secrets(self) -> Mapping[str, str]:
+        """What was taken out so far, each with its kind; never to be told to anybody."""
+        return self._found
+
+    @property
     def found(self) -> Mapping[str, int]:
         """How many different secrets of each kind were taken out so far."""
         return dict(sorted(Counter(self._found.values()).items()))
 
 
-async def chosen(
-    tx: Transaction, key: SessionKey, parent: MessageId | None, choices: Sequence[Draft], cleaning: Cleaning
-) -> Draft:
-    """Of what a message behind `parent` may be stored as, what is stored already, or else what is wanted."""
-    if len(choices) == 1:
-        return choices[0]
-    ids = [message_id(parent, each.role, each.parts) for each in choices]
-    if len(set(ids)) == 1:
-        return choices[0]
-    there = {each.id for each in await tx.log.find(key, ids)}
-    found = next((each for name, each in zip(ids, choices, strict=True) if name in there), choices[0])
-    return cleaning.chose(found, choices)
+class Naming:
+    """Finds out, message by message, what a path that comes in is called in the store."""
+
+    def __init__(self, cleaning: Cleaning, find: Find, *, has_erased: bool, given: Given | None = None) -> None:
+        """Look up messages of the session with `find`; `has_erased` says whether any of them was erased.
+
+        `given` is what is known of the path so far, where it comes in piece by piece.
+        """
+        self._cleaning = cleaning
+        self._find = find
+        self._has_erased = has_erased
+        self._given: Given = {} if given is None else given
+
+    async def message(self, before: Head | None, choices: Choices, count: CountParts) -> Message:
+        """The message behind `before`: of what it may be stored as, what is stored already, or else what is wanted.
+
+        What was erased while the messages before it had their secrets is known by the name that it had then.
+        """
+        parent = before.id if before else None
+        given_parent = self._given.get(parent, parent)
+        if len(choices.drafts) == 1 and given_parent == parent:
+            return chain(before, choices.drafts, count)[0]
+        (message,) = chain(before, [await self._chosen(parent, choices)], count)
+        if self._has_erased:
+            name = message_id(given_parent, choices.given.role, choices.given.parts)
+            if name != message.id:
+                if any(each.id == name and each.erased for each in await self._find([name])):
+                    return replace(message, id=name)
+                self._given[message.id] = name
+        return message
+
+    async def _chosen(self, parent: MessageId | None, choices: Choices) -> Draft:
+        ids = [message_id(parent, each.role, each.parts) for each in choices.drafts]
+        if len(set(ids)) == 1:
+            return choices.drafts[0]
+        there = {each.id for each in await self._find(ids)}
+        found = next((each for name, each in zip(ids, choices.drafts, strict=True) if name in there), None)
+        return self._cleaning.chose(found or choices.drafts[0], choices)
 
 
-async def chain_chosen(
+async def chain_named(
     tx: Transaction,
     key: SessionKey,
     head: Head | None,
-    listed: Sequence[Sequence[Draft]],
+    listed: Sequence[Choices],
     cleaning: Cleaning,
     count: CountParts,
 ) -> list[Message]:
-    """Make messages behind `head`, each of what is `chosen` among its drafts."""
+    """Make messages behind `head`, each named as it is in the store."""
+    if all(len(each.drafts) == 1 for each in listed):
+        return chain(head, [each.drafts[0] for each in listed], count)
+    naming = Naming(cleaning, partial(tx.log.find, key), has_erased=await tx.erasure.count(key) > 0, given=given)
     out: list[Message] = []
-    waiting: list[Draft] = []
-    for choices in listed:
-        if len(choices) == 1:
-            waiting.append(choices[0])
-            continue
-        out += chain(head_of(out[-1]) if out else head, waiting, count)
-        last = out[-1].id if out else head.id if head else None
-        waiting = [await chosen(tx, key, last, choices, cleaning)]
-    return out + chain(head_of(out[-1]) if out else head, waiting, count)
+    for each in listed:
+        out.append(await naming.message(head_of(out[-1]) if out else head, each, count))
+    return out

@@ -9,10 +9,10 @@ from msgspec import Struct, field
 
 from ireneo.context.weigh import Count, weigh
 from ireneo.engine.batches import BATCH, BATCH_BYTES, size_of
-from ireneo.engine.cleaning import Cleaning, chosen
+from ireneo.engine.cleaning import Cleaning, Naming
 from ireneo.formats.logs.format import Fault, GrowingSession, Node
-from ireneo.log.branch import MAIN, Head, SessionKey, chain, head_of
-from ireneo.log.message import Draft, Message, MessageId, Part
+from ireneo.log.branch import MAIN, Head, SessionKey, head_of
+from ireneo.log.message import Message, MessageId, Part
 from ireneo.ports.store import Store, Transaction
 
 
@@ -49,9 +49,13 @@ async def import_session(
     from one that has nothing new, and ends as if it had never been broken off.
     """
     key = await stored_name(store, SessionKey(space, logged.id), cleaning)
-    importing = _Importing(store, key, source, count, cleaning)
+    async with store.read() as tx:
+        has_erased = await tx.erasure.count(key) > 0
+    importing = _Importing(store, key, source, count)
+    naming = Naming(cleaning, importing.find, has_erased=has_erased)
     for node in logged:
-        await importing.add(node)
+        before = None if node.parent is None else importing.heads[node.parent]
+        await importing.add(node, await naming.message(before, cleaning.choices(node.draft), importing.weigh))
     end = importing.heads[logged.head]
     new = await importing.finish(end)
     return Imported(
@@ -114,8 +118,7 @@ class _Heads:
 class _Importing:
     """One session on its way into the store."""
 
-    def __init__(self, store: Store, key: SessionKey, source: str | None, count: Count, cleaning: Cleaning) -> None:
-        self._cleaning = cleaning
+    def __init__(self, store: Store, key: SessionKey, source: str | None, count: Count) -> None:
         self._store = store
         self._key = key
         self._source = source
@@ -128,16 +131,14 @@ class _Importing:
         """The index of the last node of the held batch, where that is new."""
         self._new = 0
 
-    async def add(self, node: Node) -> None:
-        """Take a node in; its parent was taken in before."""
+    async def add(self, node: Node, message: Message) -> None:
+        """Take a node in, whose message this is; its parent was taken in before."""
         if self._batch.messages >= BATCH or self._batch.bytes >= BATCH_BYTES:
             await self._hold()
         if self._held is not None and node.parent is not None and node.parent == self._held_end:
             # What follows a message that is not stored is not stored either, so there is no need to ask.
             await self._store_held()
         batch = self._batch
-        before = None if node.parent is None else self.heads[node.parent]
-        (message,) = chain(before, [await self._chosen(before, node.draft)], self._weigh)
         if batch.runs and node.parent == batch.last:
             batch.runs[-1].append(message)
         else:
@@ -157,14 +158,13 @@ class _Importing:
                 await tx.log.move(key, MAIN, end.id)
         return self._new + new
 
-    async def _chosen(self, before: Head | None, draft: Draft) -> Draft:
-        choices = self._cleaning.choices(draft)
-        if len(choices) == 1:
-            return choices[0]
+    async def find(self, ids: Sequence[str]) -> Sequence[Message]:
+        """The messages of the session that are stored under these ids."""
         async with self._store.read() as tx:
-            return await chosen(tx, self._key, before.id if before else None, choices, self._cleaning)
+            return await tx.log.find(self._key, ids)
 
-    def _weigh(self, parts: Sequence[Part]) -> tuple[int, int]:
+    def weigh(self, parts: Sequence[Part]) -> tuple[int, int]:
+        """What parts cost."""
         return weigh(parts, self._count)
 
     async def _hold(self) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator
 
 from msgspec.structs import replace
 
 from ireneo.context.weigh import Count, weigh
 from ireneo.engine.batches import BATCH, BATCH_BYTES, size_of
-from ireneo.engine.cleaning import Cleaning, chain_chosen
+from ireneo.engine.cleaning import Choices, Cleaning, Given, chain_named
 from ireneo.engine.imports import Imported, passes, stored_name
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import Fault, LogFormat, StraightFormat
@@ -38,6 +38,7 @@ class JoinedImport:
         self._cleaning = cleaning
         self._only_adds = only_adds
         self._head: Head | None = None
+        self._given: Given = {}
         self._earlier: set[str] = set()
         """The ids that the logs before gave their messages."""
 
@@ -55,7 +56,7 @@ class JoinedImport:
         before = self._head.total_tokens if self._head else 0
         faults: list[Fault] = []
         ids: set[str] = set()
-        batch: list[Sequence[Draft]] = []
+        batch: list[Choices] = []
         unredacted = cleaning.unredacted
         messages = new = size = 0
         for each in _read(lines, log, name):
@@ -93,11 +94,11 @@ class JoinedImport:
         ids.add(draft.source_id or "")
         return draft
 
-    async def _store_batch(self, drafts: list[Sequence[Draft]], source: str) -> int:
+    async def _store_batch(self, drafts: list[Choices], source: str) -> int:
         key = self._key
         async with self._store.write() as tx:
-            messages = await chain_chosen(
-                tx, key, self._head, drafts, self._cleaning, lambda parts: weigh(parts, self._count)
+            messages = await chain_named(
+                tx, key, self._head, drafts, self._cleaning, lambda parts: weigh(parts, self._count), self._given
             )
             end = head_of(messages[-1])
             await tx.sessions.create(key, source)

@@ -8,6 +8,7 @@ from ireneo.context.policy import Policy
 from ireneo.context.policy import preset as preset_named
 from ireneo.engine.doctor.examine import examine
 from ireneo.engine.doctor.finding import Finding
+from ireneo.engine.doctor.secrets import Secrets, secrets
 from ireneo.engine.imports import Imported, import_session, stored_name
 from ireneo.engine.joined import JoinedImport
 from ireneo.engine.learning import Learning
@@ -113,6 +114,15 @@ class Memory(Learning):
         """
         now = self._means.clock.now()
         return await examine(self._store, self.space, now, mend=mend, quick=quick, told=told)
+
+    async def secrets(self, *, mend: bool = False, told: Callable[[int], None] = lambda messages: None) -> Secrets:
+        """Look for keys, tokens and passwords in all that is kept of the space: how many of which sort stand where.
+
+        With `mend` they are taken out, and out of every byte of the store. Messages get the ids that they have without
+        them, so that their logs are known when they are imported again; branches, pins and the sources of memories
+        follow, summaries over what has changed are dropped. `told` is told how many more messages were looked at.
+        """
+        return await secrets(self._means, self.space, mend=mend, told=told)
 
     async def close(self) -> None:
         """Let go of the store."""

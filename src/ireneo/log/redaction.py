@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TypeAlias, TypeVar, cast
 
 from msgspec import Struct
@@ -49,12 +50,22 @@ def cleaned_value(value: object, clean: Clean, name: str = "") -> object:
     if isinstance(value, str):
         return clean(value, name)
     if isinstance(value, dict):
-        fields = {key: cleaned_value(held, clean, key) for key, held in value.items()}
-        return value if all(fields[key] is held for key, held in value.items()) else fields
+        return cleaned_fields(value, clean)
     if isinstance(value, list | tuple):
         items = [cleaned_value(held, clean, name) for held in value]
         return value if _same(items, value) else items
     return value
+
+
+def cleaned_fields(
+    held: dict[str, object], clean: Clean, under: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, object]:
+    """The fields of an object cleaned, as `cleaned_value` does; `under` says what a field stands under beside its name.
+
+    The very same object where nothing was found in it.
+    """
+    fields = {clean(key, ""): cleaned_value(value, clean, under.get(key, key)) for key, value in held.items()}
+    return held if all(key in fields and fields[key] is value for key, value in held.items()) else fields
 
 
 def _settled(draft: Draft, once: Callable[[Draft], Draft]) -> Draft:
