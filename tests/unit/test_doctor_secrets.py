@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 from tests.planted import Planted, all_planted, planted
+from tests.property.invariants.faults import BreakingStore, BrokenOffError, Fuse
 from tests.unit.test_secrets_at_each_door import run_with
 
 from ireneo import Memory
@@ -22,6 +25,7 @@ from ireneo.context.summary import Summary
 from ireneo.engine.means import Means
 from ireneo.formats.logs.registry import log_format
 from ireneo.log.branch import SessionKey
+from ireneo.ports.erasure import Scrubbed
 from ireneo.ports.store import Store
 from ireneo.testing.scripted import ManualClock
 
@@ -267,3 +271,58 @@ def test_no_byte_of_any_secret_is_left_in_the_folder(tmp_path: Path) -> None:
 
     live("sqlite", tmp_path, work)
     assert left(bytes_in(tmp_path), ALL) == []
+
+
+class Scrubbing(BreakingStore):
+    """One that is scrubbed as well, and breaks before it is and after."""
+
+    async def scrub(self, *, look: bool = False) -> Scrubbed:
+        self.fuse.step()
+        done = await self.store.scrub(look=look)
+        self.fuse.step()
+        return done
+
+
+@every_store
+def test_broken_off_at_any_call_the_next_run_goes_on(kind: str, tmp_path: Path) -> None:
+    async def work(keeping: Memory, memory: Memory, store: Store) -> None:
+        fuse = Fuse()
+        means = Means(
+            store=cast("Store", Scrubbing(store, fuse)), count=len, clock=ManualClock(NOON), redactor=SecretRedactor
+        )
+
+        async def fill(space: str) -> None:
+            filling = Memory(Means(store=store, count=len, clock=ManualClock(NOON)), space)
+            for name in ("gate", f"door {TOKEN}"):
+                await imported(filling, name=name)
+                await (await filling.session(name)).pin(f"Lock it with {TOKEN}.")
+            path = await ids(filling)
+            await filling.remember(f"It opens with {TOKEN}.", messages=[path[2]], session="gate")
+            await filling.scratchpad("gate").write(goal=f"open it with {TOKEN}")
+
+        await fill("whole")
+        await Memory(means, "whole").secrets(mend=True)
+        steps = fuse.steps
+        assert steps > 100
+        for at in range(0, steps, 1 + steps // 40):
+            space = f"broken at {at}"
+            await fill(space)
+            fuse.set(at)
+            with suppress(BrokenOffError):
+                await Memory(means, space).secrets(mend=True)
+            fuse.set(None)
+            broken = Memory(means, space)
+            seen = [len(await ids(broken, info.key.session)) for info in await broken.sessions()]
+            assert seen == [len(TALK), len(TALK)]
+            done = await broken.secrets(mend=True)
+            assert done.complete
+            whole = Memory(means, "whole")
+            for name in ("gate", "door [REDACTED github-token]"):
+                assert await ids(broken, name) == await ids(whole, name)
+            told = [file.data async for file in broken.export_memories("jsonl")]
+            assert told == [file.data async for file in whole.export_memories("jsonl")]
+            assert (await broken.secrets()).found == ()
+        if kind == "sqlite":
+            assert TOKEN.encode() not in bytes_in(tmp_path)
+
+    live(kind, tmp_path, work)

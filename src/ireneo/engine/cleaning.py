@@ -177,9 +177,10 @@ async def chain_named(
     listed: Sequence[Choices],
     cleaning: Cleaning,
     count: CountParts,
+    given: Given | None = None,
 ) -> list[Message]:
-    """Make messages behind `head`, each named as it is in the store."""
-    if all(len(each.drafts) == 1 for each in listed):
+    """Make messages behind `head`, each named as it is in the store; `given` is known of the path so far."""
+    if not given and all(len(each.drafts) == 1 for each in listed):
         return chain(head, [each.drafts[0] for each in listed], count)
     naming = Naming(cleaning, partial(tx.log.find, key), has_erased=await tx.erasure.count(key) > 0, given=given)
     out: list[Message] = []
