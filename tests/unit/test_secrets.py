@@ -61,6 +61,11 @@ def test_a_secret_of_each_kind_is_taken_out_alone_in_json_and_in_json_in_json(ki
         "export API_TOKEN=your-token-here-1234",
         "[REDACTED password]",
         "the token is: described_in_chapter_4_of_the_guide",
+        "agent = Agent(base_url=base_url, api_key=api_key)",
+        "client = AzureOpenAI(azure_endpoint=_sdk.azure_endpoint, api_key=_sdk.api_key)",
+        'monkeypatch.setenv("GEMINI_API_KEY", api_key)',
+        "headers == {'Authorization': 'Bearer fake-oauth-token'}",
+        '# e.g. "-----BEGIN PRIVATE KEY-----...", or "-----END PRIVATE KEY-----"',
     ],
 )
 def test_what_is_no_secret_stays(text: str) -> None:
