@@ -148,3 +148,17 @@ def test_a_part_of_a_longer_word_is_left_and_the_text_is_the_very_same() -> None
     redactor.redact("password: hunter2x")
     text = "anotherhunter2xand more"
     assert redactor.redact(text) is text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_in_a_record_of_which_most_was_looked_through_before_a_secret_is_found(kind: str) -> None:
+    one = planted(kind, 3)
+    pages = [f"def page_{number}() -> int:\n    return {number}\n\n" * 8 for number in range(6)]
+    before = "\n".join(pages)
+    assert SecretRedactor().redact_record(before) is before
+    for place in (0, 3, 6):
+        text = "\n".join([*pages[:place], one.text, *pages[place:]])
+        cleaned = SecretRedactor().redact_record(text)
+        assert not [secret for secret in one.secrets if secret in cleaned]
+        assert cleaned.endswith(pages[-1][-40:]) or place == 6
+        assert SecretRedactor().redact_record(text) == cleaned

@@ -59,7 +59,7 @@ class Cleaning:
         if self._redactor is None:
             return Choices(given=draft, drafts=(draft,))
         redactor = self._redactor()
-        cleaned = redacted(draft, redactor.redact)
+        cleaned = redacted(draft, redactor.redact, redactor.redact_record)
         if cleaned is draft:
             return Choices(given=draft, drafts=(draft,))
         if not self._keep:

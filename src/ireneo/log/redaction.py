@@ -28,7 +28,7 @@ S = TypeVar("S", bound=Struct)
 P = TypeVar("P", bound=Part)
 
 
-def redacted(draft: Draft, clean: Clean) -> Draft:
+def redacted(draft: Draft, clean: Clean, clean_record: Clean | None = None) -> Draft:
     """`draft` with every text cleaned: its parts, its provider's payload and what its log wrote besides.
 
     Left as they are: the ids that pair calls with results, the data of media, and what the provider sealed. Thinking
@@ -36,10 +36,10 @@ def redacted(draft: Draft, clean: Clean) -> Draft:
     a secret that only one text gives away may stand bare in a text before it. The same draft, where all is clean.
 
     The parts are cleaned by what they say alone, since they make the message's id: the same message has no payload
-    through one door, and a log's record through another.
+    through one door, and a log's record through another. `clean_record` cleans these, where it is another.
     """
     draft = _settled(draft, lambda each: _parts_cleaned(each, clean))
-    return _settled(draft, lambda each: _besides_cleaned(each, clean))
+    return _settled(draft, lambda each: _besides_cleaned(each, clean_record or clean))
 
 
 def cleaned_value(value: object, clean: Clean, name: str = "") -> object:

@@ -20,6 +20,13 @@ class Redactor(Protocol):
         `name` is what the text stands under, where that may give it away: a key of an object, an option of a command.
         """
 
+    def redact_record(self, text: str, name: str = "") -> str:
+        """The same for what a provider or a log wrote beside a message.
+
+        No id comes of it, so it may go by what was looked through in other messages: a log writes a whole file down
+        again with each edit.
+        """
+
     @property
     def secrets(self) -> Mapping[str, str]:
         """The secrets that were found so far, each with its kind."""

@@ -38,10 +38,22 @@ again and again."""
 _CLEAN: set[tuple[str, str]] = set()
 
 
+LONG = 1_024
+BETWEEN = "\n\n"
+MOST_PARAGRAPHS = 200_000
+"""Paragraphs of long texts without a secret of which a hash is remembered, over all messages."""
+_PARAGRAPHS: set[int] = set()
+
+
 def _remember_clean(text: str, name: str) -> None:
-    if len(_CLEAN) >= MOST_CLEAN:
-        _CLEAN.clear()
-    _CLEAN.add((text, name))
+    if len(text) <= SHORT:
+        if len(_CLEAN) >= MOST_CLEAN:
+            _CLEAN.clear()
+        _CLEAN.add((text, name))
+    elif len(text) >= LONG:
+        if len(_PARAGRAPHS) >= MOST_PARAGRAPHS:
+            _PARAGRAPHS.clear()
+        _PARAGRAPHS.update(map(hash, text.split(BETWEEN)))
 
 
 class _Known(NamedTuple):
@@ -78,13 +90,25 @@ class SecretRedactor:
         cleaned = self._redacted(text, name)
         if cleaned == text:
             cleaned = text
-            if not self._known and len(text) <= SHORT:
+            if not self._known:
                 _remember_clean(text, name)
         self._kept += len(text)
         if self._kept > KEPT_CHARACTERS:
             self._forget_texts()
         self._texts[text, name] = cleaned
         return cleaned
+
+    def redact_record(self, text: str, name: str = "") -> str:
+        """The same; of a long text only the paragraphs that stood in none before are looked through."""
+        # A private key may have a blank line in it, and nothing else that is looked for.
+        if len(text) < LONG or self._known or (text, name) in self._texts or "-----BEGIN " in text:
+            return self.redact(text, name)
+        paragraphs = text.split(BETWEEN)
+        new = BETWEEN.join(each for each in paragraphs if hash(each) not in _PARAGRAPHS)
+        if len(paragraphs) == 1 or (new and next(_secrets(new, ""), None)):
+            return self.redact(text, name)
+        _remember_clean(text, name)
+        return text
 
     def _redacted(self, text: str, name: str) -> str:
         text = self._without_known(text)
