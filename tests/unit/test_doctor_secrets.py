@@ -206,6 +206,24 @@ def test_a_session_that_came_in_twice_with_and_without_becomes_one_again(kind: s
 
 
 @every_store
+def test_what_an_older_version_took_out_by_what_came_before_is_found_again(kind: str, tmp_path: Path) -> None:
+    talk: Talk = [
+        {"role": "user", "content": "The password is hunter2xyz, my friend."},
+        {"role": "assistant", "content": "I log in with hunter2xyz now."},
+        {"role": "user", "content": "Do so."},
+    ]
+
+    async def work(keeping: Memory, memory: Memory, store: Store) -> None:
+        old = [json.loads(json.dumps(each).replace("hunter2xyz", "[REDACTED password]")) for each in talk]
+        await imported(keeping, old)
+        assert await imported(memory, talk) == 0
+        session = await memory.session("gate")
+        assert (await session.append(talk, after="root", format="openai")).new == 0
+
+    live(kind, tmp_path, work)
+
+
+@every_store
 def test_what_was_forgotten_stays_forgotten(kind: str, tmp_path: Path) -> None:
     async def work(keeping: Memory, memory: Memory, store: Store) -> None:
         await imported(keeping)

@@ -60,15 +60,24 @@ class Cleaning:
             return Choices(given=draft, drafts=(draft,))
         redactor = self._redactor()
         cleaned = redacted(draft, redactor.redact, redactor.redact_record)
-        if cleaned is draft:
-            return Choices(given=draft, drafts=(draft,))
+        drafts = [cleaned] if cleaned is draft else [draft, cleaned] if self._keep else [cleaned, draft]
         if not self._keep:
             self._found.update(redactor.secrets)
-        return Choices(given=draft, drafts=(draft, cleaned) if self._keep else (cleaned, draft))
+            if self._found and (known := self._known_again(cleaned)) is not cleaned:
+                drafts.append(known)
+        return Choices(given=draft, drafts=tuple(drafts))
+
+    def _known_again(self, draft: Draft) -> Draft:
+        """`draft` as older versions stored it: without what the messages before it had named as a secret."""
+        if self._redactor is None:
+            return draft
+        redactor = self._redactor()
+        redactor.know(self._found)
+        return redacted(draft, redactor.redact)
 
     def chose(self, chosen: Draft, choices: Choices) -> Draft:
         """Note which of several drafts it came to."""
-        self.unredacted += not self._keep and chosen is choices.given
+        self.unredacted += not self._keep and chosen is choices.given and chosen is not choices.drafts[0]
         return chosen
 
     def text(self, text: str, name: str = "") -> str:

@@ -27,6 +27,9 @@ class Redactor(Protocol):
         again with each edit.
         """
 
+    def know(self, secrets: Mapping[str, str]) -> None:
+        """Take these for found, each with its kind: they are looked for where they stand bare."""
+
     @property
     def secrets(self) -> Mapping[str, str]:
         """The secrets that were found so far, each with its kind."""

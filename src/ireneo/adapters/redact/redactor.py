@@ -78,6 +78,11 @@ class SecretRedactor:
         """The secrets that were found so far, each with its kind."""
         return self._kinds
 
+    def know(self, secrets: Mapping[str, str]) -> None:
+        """Take these for found, each with its kind: they are looked for where they stand bare."""
+        for value, kind in secrets.items():
+            self._kind(value, kind)
+
     def redact(self, text: str, name: str = "") -> str:
         """`text` with a mark for each secret; the very same object where it has none."""
         if len(text) < SHORTEST:
