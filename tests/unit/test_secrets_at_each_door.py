@@ -214,24 +214,26 @@ def test_what_is_drawn_from_a_session_that_keeps_its_secrets_holds_none(tmp_path
         assert left(asyncio.run(come(one, folder)), [one]) == []
 
 
-def test_signed_thinking_goes_whole_where_it_holds_a_secret() -> None:
+def test_signed_thinking_with_a_secret_goes_whole_and_that_of_its_loop_with_it() -> None:
     (one,) = [planted("github classic", 7)]
     thought = {"type": "thinking", "thinking": f"They gave me {one.text}", "signature": "c2ln"}
     plain = {"type": "thinking", "thinking": "I look at it.", "signature": "c2lu"}
     call = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "make"}}
     back = {"type": "tool_result", "tool_use_id": "toolu_1", "content": one.text}
+    done = {"type": "text", "text": "Done."}
 
-    async def come() -> None:
+    async def shown(*messages: tuple[str, list[dict[str, object]]]) -> str:
         async with ireneo.open(":memory:") as memory:
             session = await memory.session("s")
-            await session.append({"role": "user", "content": "Go."}, format="anthropic")
-            await session.append({"role": "assistant", "content": [thought, call]}, format="anthropic")
-            await session.append({"role": "user", "content": [back]}, format="anthropic")
-            await session.append({"role": "assistant", "content": [plain, {"type": "text", "text": "Done."}]})
-            shown = json.dumps((await session.context(budget=50_000, to="anthropic")).messages)
-            assert left(shown.encode(), [one]) == []
-            assert "They gave me" not in shown
-            assert json.dumps(plain) in shown
-            assert '"toolu_1"' in shown
+            for role, content in messages:
+                await session.append({"role": role, "content": content}, format="anthropic")
+            return json.dumps((await session.context(budget=50_000, to="anthropic")).messages)
 
-    asyncio.run(come())
+    said: list[dict[str, object]] = [{"type": "text", "text": "Go."}]
+    first = (("user", said), ("assistant", [thought, call]), ("user", [back]), ("assistant", [plain, done]))
+    told = asyncio.run(shown(*first))
+    assert left(told.encode(), [one]) == []
+    assert '"thinking"' not in told
+    assert '"toolu_1"' in told
+    later = asyncio.run(shown(*first, ("user", said), ("assistant", [plain, done])))
+    assert later.count(json.dumps(plain)) == 1

@@ -71,11 +71,10 @@ async def import_session(
 
 async def stored_name(store: Store, key: SessionKey, cleaning: Cleaning) -> SessionKey:
     """`key` under the name that its session is stored by: without the secrets in it, unless it is there with them."""
-    cleaned = cleaning.text(key.session)
-    if cleaned == key.session:
-        return key
     async with store.read() as tx:
-        return key if await tx.sessions.get(key) else SessionKey(key.space, cleaned)
+        if await tx.sessions.get(key) is not None:
+            return key
+    return SessionKey(key.space, cleaning.text(key.session))
 
 
 class _Batch(Struct, kw_only=True):
