@@ -48,6 +48,7 @@ class Settings(TypedDict, total=False):
     voice: Voice | None
     limits: Limits
     keep_memories: int
+    keep_secrets: bool
 
 
 @asynccontextmanager
@@ -80,7 +81,9 @@ async def open(
     cut; ``"normal"`` is faster, and a power cut may take the last moments. Summaries are written in the first person,
     and stories in the third, but for what one character remembers; `voice` is for those who want it otherwise.
     `limits` says what may be spent; there is always a limit. `keep_memories` is how many memories stay in use
-    (100,000): `Memory.work` archives the least retained of the others.
+    (100,000): `Memory.work` archives the least retained of the others. Keys, tokens and passwords become marks such as
+    ``[REDACTED password]`` in all that is stored; with `keep_secrets` they are stored as they are, but for what is
+    drawn from messages: lessons, episodes, diaries.
 
     Raises NotADatabase, NewerDatabase, StoreBusy, and BadInput for a setting that there is not.
     """
@@ -103,6 +106,7 @@ async def open(
         embedder=embeds,
         spool=partial(file_spool, _place_of(fspath(url))),
         redactor=_redactor,
+        keep_secrets=settings.get("keep_secrets", False),
     )
     try:
         yield Memory(means, space)

@@ -45,6 +45,8 @@ TYPES = [
     "Reflected",
     "Remembered",
     "Scratchpad",
+    "Secrets",
+    "SecretsIn",
     "Source",
     "State",
     "Told",

@@ -125,8 +125,13 @@ async def import_memories(means: Means, space: str, files: Iterable[MemoryFile])
     while batch := list(islice(entries, BATCH)):
         async with means.store.write() as tx:
             for entry in batch:
-                done[await _take(tx, space, entry, now)] += 1
+                done[await _take(tx, space, _cleaned(means, entry), now)] += 1
     return MemoriesImported(**done, faults=tuple(faults))
+
+
+def _cleaned(means: Means, entry: Entry) -> Entry:
+    record = means.cleaning().struct(entry.record)
+    return entry if record is entry.record else replace(entry, record=record)
 
 
 def _read(files: Iterable[MemoryFile], now: datetime, faults: list[MemoryFault]) -> Iterator[Entry]:

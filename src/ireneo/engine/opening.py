@@ -44,6 +44,7 @@ async def dispute_id(means: Means, space: str, id: str, reason: str, claim: str 
     """
     if not reason.strip():
         raise BadInput("Say what is wrong with it, and what is shown instead.")
+    reason = means.cleaning().text(reason)
     if id.startswith(SUMMARY):
         return await noting.dispute(means.store, await _place(means, space, id), id, reason, claim)
     record = await _memory(means, space, id)

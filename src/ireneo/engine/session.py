@@ -84,6 +84,9 @@ class Session(Noted):
 
         A message is said when its own `timestamp` (or `created_at`, `time`, `Draft.at`) says, else now; only a history
         of several turns that comes in at one time, and names no times, stays without.
+
+        Keys, tokens and passwords in them become marks such as ``[REDACTED password]`` before anything is stored, in
+        a message of whichever role, unless the memory was opened with `keep_secrets`.
         """
         given = list(messages) if isinstance(messages, Sequence) and not isinstance(messages, str) else [messages]
         drafts, name = decode_given(given, format or chat_format_of(self._source))
@@ -97,6 +100,7 @@ class Session(Noted):
             source=self._source,
             after=after,
             now=self._means.clock.now(),
+            cleaning=self._means.cleaning(),
         )
 
     async def context(
@@ -197,6 +201,7 @@ class Session(Noted):
 
     async def fork(self, name: str, *, at: str | None = None) -> Session:
         """Make the branch `name` at the message `at` (the head, where none is given), and stand on it."""
+        name = self._means.cleaning().text(name)
         await branches.fork(self._store, self.key, self.branch, name, at)
         return Session(self._means, self.key, name, self._source, self.task)
 

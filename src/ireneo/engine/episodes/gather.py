@@ -108,7 +108,9 @@ class Gatherer:
             place = await places(tx, key, [turn.opening])
         if not messages:
             return None
-        return Turn(session=key.session, messages=tuple(messages), place=place.get(turn.opening, {}))
+        cleaning = self._means.drawing()
+        place_of = {name: cleaning.text(where) for name, where in place.get(turn.opening, {}).items()}
+        return Turn(session=key.session, messages=tuple(map(cleaning.message, messages)), place=place_of)
 
     async def _leaves(self, key: SessionKey, branch: str, head: Head, policy: Policy) -> AsyncIterator[Gathered]:
         async with self._store.read() as tx:
@@ -133,7 +135,7 @@ class Gatherer:
                 ends += await tx.log.path(key, head.id, leaf.last_position, leaf.last_position)
         at = {message.id: message.draft.at for message in ends}
         offers = [leaf_offer(key.session, leaf, at.get(leaf.last), now) for leaf in leaves]
-        return [offer for offer in offers if offer is not None]
+        return [self._means.drawing().struct(offer) for offer in offers if offer is not None]
 
     async def _floor(self, tx: Transaction, key: SessionKey, branch: str, head: Head) -> int:
         """The position after what was looked through of a branch, where it still leads that way."""

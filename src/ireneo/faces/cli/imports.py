@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +15,7 @@ import ireneo
 from ireneo.errors import BadInput, UnreadableLog
 from ireneo.faces.cli.exchange import memory_files, take_memories, told_of
 from ireneo.faces.cli.files import LogFile
-from ireneo.faces.cli.options import AUTO, DEFAULT_SPACE, Db, Format, Space
+from ireneo.faces.cli.options import AUTO, DEFAULT_SPACE, Db, Format, KeepSecrets, Space
 from ireneo.faces.cli.redacted import secrets_told
 from ireneo.faces.cli.screens.progress import ReadingBar
 from ireneo.faces.cli.searched import Found, Searched, reported, search
@@ -43,10 +42,6 @@ Into = Annotated[
     ),
 ]
 
-Redact = Annotated[
-    bool, typer.Option("--redact", help="Take keys, tokens and passwords out before anything is stored.")
-]
-
 
 class Tally(Struct, kw_only=True):
     """What an import did so far."""
@@ -59,19 +54,21 @@ class Tally(Struct, kw_only=True):
     """Files of a folder that hold no log."""
     redacted: Counter[str] = field(default_factory=Counter)
     """The secrets of each kind that were taken out."""
+    unredacted: int = 0
+    """Messages that stand there with their secrets since an earlier import."""
 
 
 def import_logs(
     logs: Logs,
     session: Into = None,
-    redact: Redact = False,
+    keep_secrets: KeepSecrets = False,
     db: Db = None,
     space: Space = DEFAULT_SPACE,
     format: Format = AUTO,
 ) -> None:
     """Take agents' logs, stories and exported memories in.
 
-    What is there already is left as it is: import as often as you like.
+    What is there already is left as it is: import as often as you like. Keys, tokens and passwords become marks.
     """
     if format != AUTO:
         ireneo.log_format(format)
@@ -84,23 +81,23 @@ def import_logs(
     if session is not None and tally.unread:
         raise BadInput("Nothing was stored, since each log of one session stands on those before it.")
     if memories:
-        _take_memories(memories, path, space, tally)
+        _take_memories(memories, path, space, tally, keep_secrets)
     if found:
-        writing(path, space, lambda memory: _take(memory, found, tally, session, redact))
+        writing(path, space, lambda memory: _take(memory, found, tally, session), keep_secrets=keep_secrets)
     if tally.passed:
         sys.stdout.write(f"  {counted(tally.passed, 'file')} without a session passed over\n")
     if not tally.sessions and not tally.memories:
         raise BadInput(f"Nothing could be read in {', '.join(logs)}; `ireneo formats` lists what can.")
     if tally.sessions:
         sys.stdout.write(f"  {counted(tally.sessions, 'session')}, {counted(tally.new, 'new message')} → {path}\n")
-    if redact:
-        sys.stdout.write(f"  {secrets_told(tally.redacted)}\n")
+    for line in secrets_told(tally.redacted, tally.unredacted):
+        sys.stdout.write(f"  {line}\n")
     if tally.unread:
         raise typer.Exit(1)
 
 
-def _take_memories(files: Sequence[str], path: Path, space: str, tally: Tally) -> None:
-    done = take_memories(files, path, space)
+def _take_memories(files: Sequence[str], path: Path, space: str, tally: Tally, keep_secrets: bool) -> None:
+    done = take_memories(files, path, space, keep_secrets=keep_secrets)
     for fault in done.faults[:SHOWN]:
         warn(f"{fault.path}:{fault.line}: {fault.message}")
     if len(done.faults) > SHOWN:
@@ -111,12 +108,8 @@ def _take_memories(files: Sequence[str], path: Path, space: str, tally: Tally) -
         sys.stdout.write(told_of(done, path))
 
 
-async def _take(memory: ireneo.Memory, found: Sequence[Found], tally: Tally, session: str | None, redact: bool) -> None:
-    importing = (
-        partial(memory.import_log, redact=redact)
-        if session is None
-        else memory.joined(session, redact=redact).import_log
-    )
+async def _take(memory: ireneo.Memory, found: Sequence[Found], tally: Tally, session: str | None) -> None:
+    importing = memory.import_log if session is None else memory.joined(session).import_log
     with ReadingBar(sum(each.size for each in found)) as bar:
         for each in found:
             if session is not None and tally.unread:
@@ -130,6 +123,7 @@ async def _take(memory: ireneo.Memory, found: Sequence[Found], tally: Tally, ses
                             tally.sessions = 1 if session else tally.sessions + 1
                             tally.new += done.new
                             tally.redacted.update(done.redacted)
+                            tally.unredacted += done.unredacted
                             stored = f"{done.new:,} new of {counted(done.messages, 'message')}"
                             named = done.session if session is None else f"{session} ← {each.name}"
                             bar.write(f"  {stored:<30}{done.tokens:>11,} tokens  {named}")
