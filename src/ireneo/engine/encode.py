@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.context.plan_rebuild import Explained
 from ireneo.context.summary import Level
 from ireneo.context.view import Shown, What, drafts
 from ireneo.context.weigh import Count, arguments_text, weigh
 from ireneo.formats.chat.format import ChatFormat, Payload, Violation
+from ireneo.formats.chat.replies import made_into_objects
 from ireneo.log.message import Draft, texts
 
 CHARACTERS_PER_TOKEN = 4
@@ -43,7 +46,8 @@ class Context(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tokens_before: int
     """What the whole path costs."""
     format: str
-    messages: list[dict[str, object]]
+    messages: list[Any]
+    """Dictionaries as the provider takes them; objects of a framework, where such were handed in."""
     system: str | list[dict[str, object]] | None
     """The system prompt, in formats that keep it apart from the messages."""
     view: tuple[ViewRow, ...]
@@ -82,6 +86,11 @@ def make_context(
         pad=pad_row(shown),
         violations=tuple(chat.validate(payload)),
     )
+
+
+def with_objects(context: Context) -> Context:
+    """`context` with its messages as objects of the framework whose format they are in."""
+    return replace(context, messages=made_into_objects(context.messages, context.format))
 
 
 def encode(shown: Sequence[Shown], whole: Mapping[str, Draft], chat: ChatFormat) -> Payload:
