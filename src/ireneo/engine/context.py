@@ -109,14 +109,16 @@ async def context(
         for left in reversed(range(TRIES)):
             assembled = await driver.drive(target, mark)
             shown = pads.put(assembled.composed.shown, pad if left else None, head, terms)
-            payload = encode(shown, await driver.whole(shown), chat)
+            whole = await driver.whole(shown)
+            payload = encode(shown, whole, chat)
             over = excess(payload, budget, chat, count)
             if over <= 0:
                 break
             target = narrower(target, assembled.composed, over, left)
         before = head.total_tokens
     await _keep(store, key, terms.policy.family, budget, driver.made, assembled.mark, mark, erased)
-    return replace(make_context(budget, before, chat, payload, shown, count), explained=assembled.why)
+    made = make_context(budget, before, chat, payload, shown, count, whole=whole)
+    return replace(made, explained=assembled.why)
 
 
 async def keep_made(store: Store, key: SessionKey, made: Sequence[Summary], erased: int) -> None:

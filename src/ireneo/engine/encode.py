@@ -13,10 +13,15 @@ from ireneo.context.summary import Level
 from ireneo.context.view import Shown, What, drafts
 from ireneo.context.weigh import Count, arguments_text, weigh
 from ireneo.formats.chat.format import ChatFormat, Payload, Violation
+from ireneo.formats.chat.losses import losses
 from ireneo.formats.chat.replies import made_into_objects
+from ireneo.formats.chat.thoughts import without_thoughts
+from ireneo.log.ids import short
 from ireneo.log.message import Draft, texts
 
 CHARACTERS_PER_TOKEN = 4
+_NO_ROWS = ("pins", "pad")
+"""What stands for no message, and has a place of its own beside the view."""
 
 
 class ViewRow(Struct, frozen=True, kw_only=True):
@@ -54,6 +59,9 @@ class Context(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Every message of the path once, in order: as itself, or under a summary."""
     violations: tuple[Violation, ...]
     """Rules of the format that the list breaks; empty unless a fault of ours is at work."""
+    mended: tuple[Violation, ...] = ()
+    """What is shown otherwise than it was handed in, because the format demands it: a call without a result, a result
+    without a call, and what the format has no place for. Each with its place in `view`, and a sentence."""
     pins: tuple[ViewRow, ...] = ()
     """What is pinned and stands in no message that is shown."""
     pad: ViewRow | None = None
@@ -71,9 +79,14 @@ def make_context(
     payload: Payload,
     shown: Sequence[Shown],
     count: Count,
+    *,
+    whole: Mapping[str, Draft] | None = None,
     tokens: int | None = None,
 ) -> Context:
-    """Describe a payload: what is `shown` in it, what it costs, and what the whole path cost `before`."""
+    """Describe a payload: what is `shown` in it, what it costs, and what the whole path cost `before`.
+
+    `whole` are the messages that are shown as they were handed in.
+    """
     return Context(
         budget=budget,
         tokens=sizes(payload, chat, count)[0] if tokens is None else tokens,
@@ -85,6 +98,7 @@ def make_context(
         pins=pin_rows(shown),
         pad=pad_row(shown),
         violations=tuple(chat.validate(payload)),
+        mended=_mended(shown, whole or {}, payload, chat),
     )
 
 
@@ -97,6 +111,18 @@ def encode(shown: Sequence[Shown], whole: Mapping[str, Draft], chat: ChatFormat)
     """Write what is shown as a message list; `whole` has the drafts with their native payloads."""
     settled = [_with_native(each, whole) for each in shown]
     return chat.encode(drafts(settled))
+
+
+def _mended(
+    shown: Sequence[Shown], whole: Mapping[str, Draft], payload: Payload, chat: ChatFormat
+) -> tuple[Violation, ...]:
+    rows = [each for each in shown if each.what not in _NO_ROWS]
+    handed = [whole.get(each.id, each.draft) if each.whole else each.draft for each in rows]
+    found = losses([each.draft for each in rows], handed, payload, chat)
+    return tuple(
+        replace(loss, message=loss.message.replace(f"message {loss.index}", short(rows[loss.index].first), 1))
+        for loss in found
+    )
 
 
 def excess(payload: Payload, budget: int, chat: ChatFormat, count: Count) -> int:
@@ -129,7 +155,7 @@ def _characters(draft: Draft) -> int:
 
 def view_rows(shown: Sequence[Shown]) -> tuple[ViewRow, ...]:
     """The view of the path: each message of it stands in one row."""
-    return _rows(each for each in shown if each.what not in ("pins", "pad"))
+    return _rows(each for each in shown if each.what not in _NO_ROWS)
 
 
 def pin_rows(shown: Sequence[Shown]) -> tuple[ViewRow, ...]:
@@ -163,6 +189,10 @@ def _rows(shown: Iterable[Shown]) -> tuple[ViewRow, ...]:
 def _with_native(shown: Shown, whole: Mapping[str, Draft]) -> Shown:
     if not shown.whole or shown.id not in whole:
         return shown
+    draft = whole[shown.id]
+    if draft.parts != shown.draft.parts:
+        # Its thinking is not shown; what else its provider wrote still stands for it.
+        draft = replace(draft, parts=shown.draft.parts, native=without_thoughts(draft.native))
     return Shown(
         what=shown.what,
         id=shown.id,
@@ -170,6 +200,6 @@ def _with_native(shown: Shown, whole: Mapping[str, Draft]) -> Shown:
         last=shown.last,
         covers=1,
         tokens=shown.tokens,
-        draft=whole[shown.id],
+        draft=draft,
         whole=True,
     )

@@ -24,7 +24,7 @@ _CALLING = ("tool_calls", "function_call", "tool_call_id")
 _OPENAI_FIELDS = (*_CALLING, "name", "refusal", "annotations", "audio", "reasoning_content", "reasoning")
 _OPENAI_DUMPED = (*_CALLING, "refusal", "annotations", "audio")
 """Fields of a message that is plain but for these, as OpenAI's client dumps it: empty, they still tell."""
-_OPENAI_PARTS = ("image_url", "input_audio", "file", "refusal")
+_OPENAI_PARTS = ("image_url", "input_audio", "file", "refusal", "video_url", "audio_url")
 _ANTHROPIC_BLOCKS = (
     "tool_use",
     "tool_result",

@@ -51,6 +51,8 @@ def show_context(screen: Console, context: ireneo.Context, parts: Sequence[Part]
     if context.explained is not None:
         show_labelled(screen, "why", Text(context.explained.decision), width=LABEL)
         screen.print()
+    for mended in context.mended:
+        screen.print(Text(f"  {mended.message}", style="yellow" if coloured else ""))
     for broken in context.violations:
         screen.print(Text(f"  message {broken.index} breaks {broken.rule}: {broken.message}", style="red"))
 
