@@ -18,6 +18,8 @@ Given: TypeAlias = "Draft | Mapping[str, object] | str | object"
 """A message as a caller has it: a provider's dictionary, what a client returned, a framework's object, a draft, or the
 words of the user."""
 
+_ROLES = ("system", "user", "human", "assistant", "ai")
+
 
 def decode_given(
     given: Given | Sequence[Given], format: str | None, source: str | None
@@ -26,11 +28,17 @@ def decode_given(
 
     That is its format, once something tells it; None while all that it holds is plain.
     """
-    listed = list(given) if isinstance(given, Sequence) and not isinstance(given, str | bytes) else [given]
+    several = isinstance(given, Sequence) and not isinstance(given, str | bytes) and not _is_shorthand(given)
+    listed = list(given) if isinstance(given, Sequence) and several else [given]
     read = read_given(listed, format=format, known=chat_format_of(source))
     if read.unclear:
         raise UnreadableLog(f"{read.unclear}.")
     return read.drafts, source or _source_of(read, format)
+
+
+def _is_shorthand(given: Sequence[object]) -> bool:
+    """Whether it is a role and words in a tuple, as one framework takes a message; two messages are no such thing."""
+    return isinstance(given, tuple) and len(given) == 2 and given[0] in _ROLES and isinstance(given[1], str)
 
 
 def read_list(given: object, to: str | None) -> Read:

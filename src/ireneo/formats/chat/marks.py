@@ -49,7 +49,9 @@ def mark_of(message: object) -> str | None:
         return None
     if "parts" in message and "kind" not in message:
         return GEMINI
-    return RESPONSES if is_item(message) else _by_blocks(message)
+    if is_item(message):
+        return RESPONSES
+    return _by_blocks(message) if "role" in message else None
 
 
 def leaning_of(message: object) -> str | None:

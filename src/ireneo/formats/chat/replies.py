@@ -52,7 +52,8 @@ def objects_of(item: object) -> str | None:
         return None
     library = library_of(item)
     if library == "google":
-        return GEMINI
+        # A reply is taken apart; only contents are what is handed in and sent again.
+        return GEMINI if hasattr(item, "parts") and hasattr(item, "role") else None
     return {"pydantic_ai": PYDANTIC_AI, "": None, "openai": None, "anthropic": None}.get(library, LANGCHAIN)
 
 
