@@ -134,11 +134,13 @@ RETURNED: list[tuple[str, object]] = [
     ),
     ("anthropic", MESSAGE),
     ("anthropic", MESSAGE.model_dump(exclude_unset=True)),
+    ("anthropic", MESSAGE.model_dump()),
     ("anthropic", {"role": "assistant", "content": MESSAGE.content}),
     ("anthropic", {"role": "assistant", "content": tuple(MESSAGE.content)}),
     ("openai-responses", RESPONSE),
     ("openai-responses", RESPONSE.output),
     ("openai-responses", RESPONSE.model_dump(mode="json", exclude_unset=True)),
+    ("openai-responses", RESPONSE.model_dump(mode="json")),
     ("gemini", GENERATED),
 ]
 
@@ -156,6 +158,14 @@ def test_what_a_client_returned_is_taken_as_it_is(name: str, returned: object) -
     first, last = context.messages[0], context.messages[-1]
     cut = ireneo.compact([first, *(returned if isinstance(returned, list) else [returned]), last], 100_000)
     assert (cut.format, cut.messages) == (name, context.messages)
+
+
+def test_a_reply_that_was_dumped_whole_is_sent_without_calls_that_are_null() -> None:
+    reply = ChatCompletionMessage(role="assistant", content="Done.")
+    _, context = told("Go.", reply.model_dump(), "And?")
+    assert context.format == "openai"
+    assert context.messages[1]["content"] == "Done."
+    assert not {"tool_calls", "function_call"} & context.messages[1].keys()
 
 
 def test_contents_of_googles_client_come_back_as_such() -> None:

@@ -48,7 +48,7 @@ def read_list(given: object, to: str | None) -> Read:
     read = read_given(list(given) if isinstance(given, list | tuple) else [given], known=to, whole=True)
     if len(read.marks) > 1 and to is None:
         several = " and ".join(read.marks)
-        raise UnreadableLog(f"The messages are in several formats ({several}); say which one is wanted: to=…")
+        raise UnreadableLog(f"The messages are in several formats ({several}); say which one is wanted: to=… (--to)")
     return read
 
 

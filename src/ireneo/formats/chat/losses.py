@@ -140,4 +140,4 @@ def _pairs(value: object) -> Iterator[Pair]:
 
 
 def _others(count: int) -> str:
-    return f" (nor for {count - 1} more)" if count > 1 else ""
+    return f"; so it is with {count - 1} more" if count > 1 else ""

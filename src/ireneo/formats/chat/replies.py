@@ -25,6 +25,7 @@ INSTEAD: Final = (
 OBJECTS: Final = "objects"
 """What a session notes behind its format where it was begun with objects of it."""
 _PIECES = ("Chunk", "Event", "Delta")
+_CALLING = ("tool_calls", "function_call")
 _RESULTS = ("new_messages", "all_messages")
 
 
@@ -95,14 +96,16 @@ def _of_envelope(holder: dict[str, object], place: str) -> Iterator[object]:
     if "role" not in holder and isinstance(holder.get("choices"), list):
         yield _unparsed(_message_of(_only(holder["choices"], "choice", "completion.choices[0].message", place)))
     elif holder.get("object") == "response" and isinstance(holder.get("output"), list):
-        yield from _listed(holder["output"])
+        yield from map(_told, _listed(holder["output"]))
     elif "role" not in holder and isinstance(holder.get("candidates"), list):
         yield _content_of(_only(holder["candidates"], "candidate", "response.candidates[0].content", place), place)
     elif isinstance(holder.get("message"), dict) and "finish_reason" in holder:
         yield _unparsed(_message_of(holder))
     elif holder.get("type") == "message" and "stop_reason" in holder:
         # What else the provider told with it, it does not take back.
-        yield {"role": holder.get("role"), "content": holder.get("content")}
+        content = holder.get("content")
+        said = [*map(_told, content)] if isinstance(content, list) else content
+        yield {"role": holder.get("role"), "content": said}
     else:
         yield _unparsed(holder)
 
@@ -178,12 +181,19 @@ def _content_of(candidate: dict[str, object], place: str) -> object:
 
 
 def _unparsed(message: dict[str, object]) -> dict[str, object]:
-    """`message` without what OpenAI's client parsed of it: the provider doesn't take that back."""
-    if "parsed" not in message and "tool_calls" not in message:
+    """`message` without what OpenAI's client parsed of it, and without calls that are null: neither is taken back."""
+    if "parsed" not in message and not any(key in message for key in _CALLING):
         return message
     calls = [_without(call, "parsed_arguments") for call in _listed(message.get("tool_calls"))]
-    kept = {key: value for key, value in message.items() if key != "parsed"}
+    kept = {
+        key: value for key, value in message.items() if key != "parsed" and (value is not None or key not in _CALLING)
+    }
     return kept | ({"tool_calls": calls} if calls else {})
+
+
+def _told(part: object) -> object:
+    """A part of a reply without the keys that say nothing: dumped whole, it has some that the provider refuses."""
+    return {key: value for key, value in part.items() if value is not None} if isinstance(part, dict) else part
 
 
 def _without(call: object, key: str) -> object:
