@@ -35,7 +35,11 @@ FIRST: dict[str, dict[str, object]] = {
     "langchain": {"type": "human", "data": {"type": "human", "content": WORDS, "id": "first"}},
     "pydantic-ai": {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": WORDS}]},
 }
-NO_PLACE = ("its thinking is left out: openai has", "its `name` is left out: it can't be sent in anthropic")
+NO_PLACE = (
+    "its thinking is left out: openai has",
+    "its `name` is left out: it can't be sent in anthropic",
+    "its `annotations` is left out: it can't be sent in anthropic",
+)
 """What no message of these formats can have, whoever writes it."""
 each_format = pytest.mark.parametrize("name", sorted(LISTS))
 
