@@ -22,7 +22,7 @@ _ROLES = ("system", "user", "human", "assistant", "ai")
 
 
 def decode_given(
-    given: Given | Sequence[Given], format: str | None, source: str | None
+    given: Given | Sequence[Given], format: str | None, source: str | None = None
 ) -> tuple[list[Draft], str | None]:
     """Decode what a caller handed in for a session that came from `source`; with what the session is then.
 
