@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -294,3 +295,13 @@ def test_objects_of_a_library_that_is_gone_are_asked_for_in_one_sentence(monkeyp
 def test_a_message_that_is_built_by_hand_is_taken() -> None:
     _, context = told("Go.", ChatCompletionMessage(role="assistant", content="Done."))
     assert context.messages[1] == {"role": "assistant", "content": "Done."}
+
+
+def test_a_reply_is_said_when_its_provider_says() -> None:
+    async def said() -> list[datetime | None]:
+        async with ireneo.open(":memory:") as memory:
+            session = await memory.session("s")
+            await session.append(["Go.", COMPLETION.model_copy(update={"created": 1_760_000_000}), ANSWERS["openai"]])
+            return [message.draft.at for message in await session.messages()]
+
+    assert asyncio.run(said())[1] == datetime.fromtimestamp(1_760_000_000, UTC)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import groupby
 
 from msgspec import Struct
 
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.anthropic.names import NAME as ANTHROPIC
+from ireneo.formats.chat.dumping import CLIENTS, library_of
 from ireneo.formats.chat.format import Payload
 from ireneo.formats.chat.gemini.names import NAME as GEMINI
 from ireneo.formats.chat.marks import leaning_of, mark_of, unknown_block
@@ -21,6 +23,7 @@ from ireneo.formats.chat.openai.names import NAME as OPENAI
 from ireneo.formats.chat.registry import chat_format
 from ireneo.formats.chat.replies import messages_of_item, objects_of
 from ireneo.formats.chat.responses.names import NAME as RESPONSES
+from ireneo.formats.chat.times import time_of, with_times
 from ireneo.log.message import Draft
 
 DEFAULT_FORMAT = OPENAI
@@ -59,6 +62,8 @@ class _Item(Struct, frozen=True, kw_only=True):
     index: int
     value: object
     mark: str | None
+    at: datetime | None
+    """When it was said, where that is noted."""
 
 
 def read_given(
@@ -77,7 +82,7 @@ def read_given(
         found = enumerate(_values(each, f"message {index}", hints, whole=whole))
         # The messages of a single request are counted as the caller counts them.
         alone = len(given) == 1
-        items += [_Item(index=at if alone else index, value=value, mark=mark_of(value)) for at, value in found]
+        items += [_item(value, place if alone else index, each) for place, value in found]
     if named:
         _check(items, named)
     marks = tuple(dict.fromkeys(item.mark for item in items if item.mark is not None))
@@ -93,6 +98,15 @@ def read_given(
         objects=next(filter(None, objects), None),
         unclear=None if named or known or marks or hints else next(filter(None, map(_unclear, items)), None),
     )
+
+
+def _item(value: object, index: int, holder: object) -> _Item:
+    """A message, with the time that it says itself, or the reply that held it."""
+    at = None
+    if not isinstance(value, Draft | str):
+        replied = isinstance(holder, Mapping) and not _list_key(holder)
+        at = time_of(value) or (time_of(holder) if replied or library_of(holder) in CLIENTS else None)
+    return _Item(index=index, value=value, mark=mark_of(value), at=at)
 
 
 def _unclear(item: _Item) -> str | None:
@@ -174,8 +188,9 @@ def _read_run(name: str, run: Sequence[_Item]) -> list[Draft]:
         return [item.value for item in run if isinstance(item.value, Draft)]
     for item in run:
         _check_whole(item)
+    values, chat = [_worded(item.value, name) for item in run], chat_format(name)
     try:
-        return chat_format(name).decode([_worded(item.value, name) for item in run])
+        return with_times(chat.decode(values), values, [item.at for item in run], chat.decode)
     except UnreadableLog as fault:
         raise UnreadableLog(_PLACE.sub(lambda found: f"message {run[int(found[1])].index}", str(fault))) from fault
 
