@@ -87,9 +87,10 @@ def make_context(
 
     `whole` are the messages that are shown as they were handed in.
     """
+    decoded = _decoded(payload, chat)
     return Context(
         budget=budget,
-        tokens=sizes(payload, chat, count)[0] if tokens is None else tokens,
+        tokens=_tokens(decoded, count) if tokens is None else tokens,
         tokens_before=before,
         format=chat.name,
         messages=payload.messages,
@@ -98,7 +99,7 @@ def make_context(
         pins=pin_rows(shown),
         pad=pad_row(shown),
         violations=tuple(chat.validate(payload)),
-        mended=_mended(shown, whole or {}, payload, chat),
+        mended=_mended(shown, whole or {}, payload, decoded, chat),
     )
 
 
@@ -114,11 +115,11 @@ def encode(shown: Sequence[Shown], whole: Mapping[str, Draft], chat: ChatFormat)
 
 
 def _mended(
-    shown: Sequence[Shown], whole: Mapping[str, Draft], payload: Payload, chat: ChatFormat
+    shown: Sequence[Shown], whole: Mapping[str, Draft], payload: Payload, decoded: Sequence[Draft], chat: ChatFormat
 ) -> tuple[Violation, ...]:
     rows = [each for each in shown if each.what not in _NO_ROWS]
     handed = [whole.get(each.id, each.draft) if each.whole else each.draft for each in rows]
-    found = losses([each.draft for each in rows], handed, payload, chat)
+    found = losses([each.draft for each in rows], handed, payload, decoded, chat)
     return tuple(
         replace(loss, message=loss.message.replace(f"message {loss.index}", short(rows[loss.index].first), 1))
         for loss in found
@@ -137,8 +138,12 @@ def sizes(payload: Payload, chat: ChatFormat, count: Count) -> tuple[int, int]:
     and on prose most of them count more than the one that is estimated here.
     """
     decoded = _decoded(payload, chat)
-    tokens = sum(sum(weigh(draft.parts, count)) for draft in decoded)
+    tokens = _tokens(decoded, count)
     return tokens, max(tokens, sum(map(_characters, decoded)) // CHARACTERS_PER_TOKEN)
+
+
+def _tokens(decoded: Sequence[Draft], count: Count) -> int:
+    return sum(sum(weigh(draft.parts, count)) for draft in decoded)
 
 
 def _decoded(payload: Payload, chat: ChatFormat) -> list[Draft]:

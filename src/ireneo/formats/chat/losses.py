@@ -21,12 +21,15 @@ _ENCODER = msgspec.json.Encoder(order="sorted")
 Pair = tuple[str, bytes]
 
 
-def losses(drafts: Sequence[Draft], handed: Sequence[Draft], payload: Payload, chat: ChatFormat) -> list[Violation]:
+def losses(
+    drafts: Sequence[Draft], handed: Sequence[Draft], payload: Payload, read: Sequence[Draft], chat: ChatFormat
+) -> list[Violation]:
     """Each thing that the format mended in `drafts`, or left out of them, with the place of its draft.
 
-    `handed` are the same drafts as they were handed in, with their payloads and their thinking.
+    `handed` are the same drafts as they were handed in, with their payloads and their thinking; `read` is what the
+    format reads in `payload`, which it wrote of them.
     """
-    found = [*_unpaired(drafts), *_unthought(handed, chat), *_unshown(drafts, payload, chat)]
+    found = [*_unpaired(drafts), *_unthought(handed, chat), *_unshown(drafts, read, chat)]
     return sorted([*found, *_unkept(handed, payload, chat)], key=lambda loss: loss.index)
 
 
@@ -61,15 +64,12 @@ def _unthought(handed: Sequence[Draft], chat: ChatFormat) -> Iterator[Violation]
         yield breach("left-out", thought[0], says)
 
 
-def _unshown(drafts: Sequence[Draft], payload: Payload, chat: ChatFormat) -> Iterator[Violation]:
+def _unshown(drafts: Sequence[Draft], read: Sequence[Draft], chat: ChatFormat) -> Iterator[Violation]:
     """Blocks, media and thinking that are not found when the list is read again."""
     places = [(index, part) for index, draft in enumerate(drafts) for part in _kept_apart(draft.parts)]
     if not places:
         return
-    given: dict[str, object] = {"messages": payload.messages}
-    if payload.system is not None:
-        given["system"] = payload.system
-    there = Counter(_key(part) for draft in chat.decode(given) for part in _kept_apart(draft.parts))
+    there = Counter(_key(part) for draft in read for part in _kept_apart(draft.parts))
     missing: dict[str, list[int]] = {}
     for index, part in places:
         if there[_key(part)] > 0:
