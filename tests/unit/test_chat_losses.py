@@ -347,3 +347,23 @@ def test_what_a_list_breaks_is_said_where_it_was_mended() -> None:
         assert [(loss.rule, loss.index) for loss in context.mended] == [("unanswered-call", 1), ("orphaned-result", 2)]
         assert "call 'a' of run has no result; one that says so stands in its place." in left_out(context)
         assert "the result names call 'b', which no message before it makes; it is told as a note." in left_out(context)
+
+
+@pytest.mark.parametrize("singly", [False, True])
+def test_an_item_does_not_outlive_the_reasoning_that_its_id_names(singly: bool) -> None:
+    loop: list[Message] = []
+    for turn in range(30):
+        loop += [
+            {"role": "user", "content": f"Look at file_{turn}.py."},
+            {"type": "reasoning", "id": f"rs_{turn}", "summary": [], "encrypted_content": "c2VhbA==" * 40},
+            {"type": "function_call", "id": f"fc_{turn}", "call_id": f"a{turn}", "name": "run", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": f"a{turn}", "output": "fine " * 60},
+        ]
+    whole = kept(loop, singly=singly)
+    assert whole.messages == loop
+    cut = kept(loop, singly=singly, budget=1_500)
+    assert cut.violations == ()
+    reasoned = {item["id"][3:] for item in cut.messages if item.get("type") == "reasoning" and "id" in item}
+    named = {item["id"][3:] for item in cut.messages if item.get("type") == "function_call" and "id" in item}
+    assert named <= reasoned
+    assert any(item.get("type") == "function_call" for item in cut.messages)

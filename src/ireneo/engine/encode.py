@@ -15,11 +15,13 @@ from ireneo.context.weigh import Count, arguments_text, weigh
 from ireneo.formats.chat.format import ChatFormat, Payload, Violation
 from ireneo.formats.chat.losses import losses
 from ireneo.formats.chat.replies import made_into_objects
-from ireneo.formats.chat.thoughts import without_thoughts
+from ireneo.formats.chat.thoughts import without_dangling, without_thoughts
 from ireneo.log.ids import short
 from ireneo.log.message import Draft, texts
 
 CHARACTERS_PER_TOKEN = 4
+_BLOCKS = ("summary", "waiting", "left out")
+"""What stands for messages that are not shown themselves."""
 _NO_ROWS = ("pins", "pad")
 """What stands for no message, and has a place of its own beside the view."""
 
@@ -111,7 +113,14 @@ def with_objects(context: Context) -> Context:
 def encode(shown: Sequence[Shown], whole: Mapping[str, Draft], chat: ChatFormat) -> Payload:
     """Write what is shown as a message list; `whole` has the drafts with their native payloads."""
     settled = [_with_native(each, whole) for each in shown]
-    return chat.encode(drafts(settled))
+    lost = [each.what in _BLOCKS or _thought(each, whole) for each in shown]
+    sound = without_dangling([each.draft for each in settled], lost)
+    return chat.encode(drafts([replace(each, draft=draft) for each, draft in zip(settled, sound, strict=True)]))
+
+
+def _thought(shown: Shown, whole: Mapping[str, Draft]) -> bool:
+    """Whether a message is shown without the thinking that it came with."""
+    return shown.id in whole and whole[shown.id].parts != shown.draft.parts
 
 
 def _mended(

@@ -6,7 +6,9 @@ message is built from its parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
 
 from ireneo.formats.chat.anthropic.names import NAME as ANTHROPIC
 from ireneo.formats.chat.anthropic.names import THINKING
@@ -18,7 +20,8 @@ from ireneo.formats.chat.openai.names import NAME as OPENAI
 from ireneo.formats.chat.openai.names import REASONING
 from ireneo.formats.chat.pydantic_ai.names import NAME as PYDANTIC_AI
 from ireneo.formats.chat.pydantic_ai.names import THINKING as THINKING_PART
-from ireneo.log.message import Native
+from ireneo.formats.chat.responses.names import NAME as RESPONSES
+from ireneo.log.message import Draft, Native, Thinking
 
 Payload = dict[str, object]
 
@@ -32,6 +35,23 @@ def without_thoughts(native: Native | None) -> Native | None:
     if native is None or strip is None or not isinstance(native.payload, dict):
         return None
     return Native(format=native.format, payload=strip(native.payload))
+
+
+def without_dangling(drafts: Sequence[Draft], lost: Sequence[bool]) -> list[Draft]:
+    """`drafts` without the payloads of OpenAI's items whose ids name reasoning that is gone.
+
+    `lost` says where that may be: a message whose thinking is not shown, or a block that stands for some. It lasts
+    until the next reasoning, or until a user speaks.
+    """
+    out: list[Draft] = []
+    dangles = False
+    for draft, gone in zip(drafts, lost, strict=True):
+        reasons = any(isinstance(part, Thinking) for part in draft.parts)
+        spoken = draft.role in ("user", "system") and draft.origin != "summary"
+        dangles = gone or (dangles and not reasons and not spoken)
+        ours = dangles and draft.role == "assistant" and draft.native is not None and draft.native.format == RESPONSES
+        out.append(replace(draft, native=None) if ours else draft)
+    return out
 
 
 def _anthropic(message: Payload) -> Payload:
