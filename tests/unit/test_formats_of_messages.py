@@ -192,6 +192,13 @@ def test_a_request_is_read_with_the_prompt_that_stands_beside_its_messages(given
     assert parts[:2] == [Text(text="Be brief."), Text(text="Go.")]
 
 
+@pytest.mark.parametrize(("key", "value"), [("messages", 7), ("messages", "Go."), ("contents", {}), ("input", None)])
+def test_a_request_whose_messages_are_no_list_is_refused(key: str, value: object) -> None:
+    for read in (lambda: ireneo.compact({key: value}, 1_000), lambda: told([{key: value}])):
+        with pytest.raises(UnreadableLog, match=f"`{key}` is .*, not a list of messages"):
+            read()
+
+
 def test_a_transcript_that_begins_with_words_is_imported_as_what_it_is(tmp_path: Path) -> None:
     # Longer than what is looked at to recognise a file.
     long = [message for number in range(80) for message in ({"role": "user", "content": f"{number} " * 400}, DONE)]

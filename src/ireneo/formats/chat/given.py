@@ -20,6 +20,7 @@ from ireneo.formats.chat.format import Payload
 from ireneo.formats.chat.gemini.names import NAME as GEMINI
 from ireneo.formats.chat.marks import leaning_of, mark_of, unknown_block
 from ireneo.formats.chat.openai.names import NAME as OPENAI
+from ireneo.formats.chat.reading import kind
 from ireneo.formats.chat.registry import chat_format
 from ireneo.formats.chat.replies import messages_of_item, objects_of
 from ireneo.formats.chat.responses.names import NAME as RESPONSES
@@ -132,8 +133,11 @@ def _values(each: object, place: str, hints: list[str], *, whole: bool) -> Itera
                 hints.append(owner)
                 yield from chat_format(owner).decode({"messages": [], name: each[name]})
         hints += [found for found in [_LISTS[key]] if found]
-        listed = each[key]
-        for inner in listed if isinstance(listed, list) else [listed]:
+        # One provider takes words alone.
+        listed = [each[key]] if key == "input" and isinstance(each[key], str) else each[key]
+        if not isinstance(listed, list):
+            raise UnreadableLog(f"`{key}` is {kind(listed)}, not a list of messages")
+        for inner in listed:
             yield from _values(inner, place, hints, whole=whole)
         return
     yield from messages_of_item(each, place, whole=whole)
@@ -143,8 +147,8 @@ def _list_key(holder: Mapping[object, object]) -> str | None:
     """Where a provider's request, or a framework's state, holds its messages; None where it is none."""
     if any(key in holder for key in ("role", "kind", "type", "parts")):
         return None
-    lists = (key for key in _LISTS if isinstance(holder.get(key), list))
-    return next(lists, "input" if isinstance(holder.get("input"), str) else None)
+    there = [key for key in _LISTS if key in holder]
+    return next((key for key in there if isinstance(holder[key], list)), next(iter(there), None))
 
 
 def _check(items: Sequence[_Item], named: str) -> None:
