@@ -224,8 +224,12 @@ def test_what_cannot_be_read_is_answered_by_what_to_hand_in(given: object, says:
 def test_a_place_is_that_of_what_was_handed_in() -> None:
     with pytest.raises(UnreadableLog, match="message 2: it is a number"):
         told(["Go.", RESPONSE, 7])
+    broken = {"role": "assistant", "tool_calls": 7}
     with pytest.raises(UnreadableLog, match="message 2, tool_calls"):
-        told(["Go.", RESPONSE, {"role": "assistant", "tool_calls": 7}])
+        told(["Go.", RESPONSE, broken])
+    for faulty, says in ((7, "message 1: it is a number"), (broken, "message 1, tool_calls")):
+        with pytest.raises(UnreadableLog, match=says):
+            ireneo.compact({"system": "Be brief.", "messages": [{"role": "user", "content": "Go."}, faulty]}, 1_000)
 
 
 async def later() -> str:

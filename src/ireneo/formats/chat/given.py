@@ -79,11 +79,12 @@ def read_given(
     named = chat_format(format).name if format else None
     hints: list[str] = []
     items: list[_Item] = []
+    if len(given) == 1 and (request := _request(given[0])):
+        # Its messages are counted as the caller counts them.
+        prompt, given = _opened(request, hints)
+        items += [_item(draft, 0, draft) for draft in prompt]
     for index, each in enumerate(given):
-        found = enumerate(_values(each, f"message {index}", hints, whole=whole))
-        # The messages of a single request are counted as the caller counts them.
-        alone = len(given) == 1
-        items += [_item(value, place if alone else index, each) for place, value in found]
+        items += [_item(value, index, each) for value in _values(each, f"message {index}", hints, whole=whole)]
     if named:
         _check(items, named)
     marks = tuple(dict.fromkeys(item.mark for item in items if item.mark is not None))
@@ -105,7 +106,7 @@ def _item(value: object, index: int, holder: object) -> _Item:
     """A message, with the time that it says itself, or the reply that held it."""
     at = None
     if not isinstance(value, Draft | str):
-        replied = isinstance(holder, Mapping) and not _list_key(holder)
+        replied = isinstance(holder, Mapping) and not _request(holder)
         at = time_of(value) or (time_of(holder) if replied or library_of(holder) in CLIENTS else None)
     return _Item(index=index, value=value, mark=mark_of(value), at=at)
 
@@ -125,30 +126,40 @@ def _values(each: object, place: str, hints: list[str], *, whole: bool) -> Itera
     if isinstance(each, Draft | str):
         yield each
         return
-    if isinstance(each, Payload):
-        each = {"messages": each.messages, "system": each.system}
-    if isinstance(each, Mapping) and (key := _list_key(each)):
-        for name, owner in _PROMPTS.items():
-            if each.get(name) is not None:
-                hints.append(owner)
-                yield from chat_format(owner).decode({"messages": [], name: each[name]})
-        hints += [found for found in [_LISTS[key]] if found]
-        # One provider takes words alone.
-        listed = [each[key]] if key == "input" and isinstance(each[key], str) else each[key]
-        if not isinstance(listed, list):
-            raise UnreadableLog(f"`{key}` is {kind(listed)}, not a list of messages")
-        for inner in listed:
-            yield from _values(inner, place, hints, whole=whole)
+    request = _request(each)
+    if request is None:
+        yield from messages_of_item(each, place, whole=whole)
         return
-    yield from messages_of_item(each, place, whole=whole)
+    prompt, listed = _opened(request, hints)
+    yield from prompt
+    for inner in listed:
+        yield from _values(inner, place, hints, whole=whole)
 
 
-def _list_key(holder: Mapping[object, object]) -> str | None:
-    """Where a provider's request, or a framework's state, holds its messages; None where it is none."""
-    if any(key in holder for key in ("role", "kind", "type", "parts")):
+def _request(each: object) -> Mapping[object, object] | None:
+    """What holds messages as a provider's request does, or a framework's state; None where it is something else."""
+    if isinstance(each, Payload):
+        return {"messages": each.messages, "system": each.system}
+    if not isinstance(each, Mapping) or any(key in each for key in ("role", "kind", "type", "parts")):
         return None
-    there = [key for key in _LISTS if key in holder]
-    return next((key for key in there if isinstance(holder[key], list)), next(iter(there), None))
+    return each if any(key in each for key in _LISTS) else None
+
+
+def _opened(request: Mapping[object, object], hints: list[str]) -> tuple[list[Draft], list[object]]:
+    """The prompt that stands beside the messages of a request, and the messages."""
+    prompt: list[Draft] = []
+    for name, owner in _PROMPTS.items():
+        if request.get(name) is not None:
+            hints.append(owner)
+            prompt += chat_format(owner).decode({"messages": [], name: request[name]})
+    there = [key for key in _LISTS if key in request]
+    key = next((key for key in there if isinstance(request[key], list)), there[0])
+    hints += [found for found in [_LISTS[key]] if found]
+    # One provider takes words alone.
+    listed = [request[key]] if key == "input" and isinstance(request[key], str) else request[key]
+    if not isinstance(listed, list):
+        raise UnreadableLog(f"`{key}` is {kind(listed)}, not a list of messages")
+    return prompt, listed
 
 
 def _check(items: Sequence[_Item], named: str) -> None:
