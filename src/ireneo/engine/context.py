@@ -110,7 +110,8 @@ async def context(
         for left in reversed(range(TRIES)):
             assembled = await driver.drive(target, mark)
             shown = pads.put(assembled.composed.shown, pad if left else None, head, terms)
-            payload = encode(shown, await driver.whole(shown), chat)
+            whole = await driver.whole(shown)
+            payload = encode(shown, whole, chat)
             over = excess(payload, budget, chat, count)
             if over <= 0:
                 break
@@ -122,7 +123,7 @@ async def context(
     except ReadOnlyStore as error:
         # It serves as it is; the next one is made anew.
         unkept = str(error)
-    made = make_context(budget, before, chat, payload, shown, count)
+    made = make_context(budget, before, chat, payload, shown, count, whole=whole)
     return replace(made, explained=assembled.why, unkept=unkept)
 
 

@@ -116,7 +116,10 @@ class SessionsPort(Protocol):
     """The sessions of a space."""
 
     async def create(self, key: SessionKey, source: str | None) -> bool:
-        """Make a session unless it is there; says whether it was made."""
+        """Make a session unless it is there; says whether it was made.
+
+        One that was made without a source takes the first that it is given later.
+        """
 
     async def list(self, space: str) -> Sequence[SessionInfo]:
         """Every session of a space, the one that was made or appended to last standing first."""

@@ -41,9 +41,13 @@ class SqliteSessions:
 
 
 def create_session(database: apsw.Connection, key: SessionKey, source: str | None) -> bool:
-    """Make a session unless it is there; says whether it was made."""
-    database.execute(SQL["create_session"], {"space": key.space, "session": key.session, "source": source})
-    return database.changes() > 0
+    """Make a session unless it is there; says whether it was made. One without a source takes the first it is given."""
+    told = {"space": key.space, "session": key.session, "source": source}
+    database.execute(SQL["create_session"], told)
+    made = database.changes() > 0
+    if not made and source is not None:
+        database.execute(SQL["name_source"], told)
+    return made
 
 
 def list_sessions(database: apsw.Connection, space: str) -> list[SessionInfo]:

@@ -150,12 +150,13 @@ async def _fitted(
         composed, passing = compose_story(story, replace(terms, budget=budget), cache)
         # The last one shows one block alone.
         shown = showing.put(composed.shown) if left else composed.shown
-        payload = encode(shown, await showing.whole(shown), chat)
+        whole = await showing.whole(shown)
+        payload = encode(shown, whole, chat)
         tokens, heeded = sizes(payload, chat, terms.count)
         if heeded <= terms.budget:
             break
         budget = narrower(budget, composed, heeded - terms.budget, left)
-    made = make_context(terms.budget, before, chat, payload, shown, terms.count, tokens)
+    made = make_context(terms.budget, before, chat, payload, shown, terms.count, whole=whole, tokens=tokens)
     return replace(made, explained=explain_whole(composed.tokens, terms.budget)), passing
 
 
