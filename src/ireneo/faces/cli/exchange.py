@@ -16,6 +16,7 @@ import ireneo
 from ireneo.errors import BadInput, IreneoError
 from ireneo.faces.cli.files import LOG_SUFFIXES, LogFile
 from ireneo.faces.cli.options import DEFAULT_SPACE, STDIN, Db, Space
+from ireneo.faces.cli.place import shown
 from ireneo.faces.cli.stored import TRIAL, reading, writing
 from ireneo.faces.cli.warnings import warn
 from ireneo.faces.cli.words import counted
@@ -166,4 +167,4 @@ def told_of(done: MemoriesImported, path: Path) -> str:
         (done.known, "known already"),
     )
     parts = ", ".join(f"{number:,} {word}" for number, word in words if number)
-    return f"  {counted(done.memories, 'memory', 'memories')} → {path}{f': {parts}' if parts else ''}\n"
+    return f"  {counted(done.memories, 'memory', 'memories')} → {shown(path)}{f': {parts}' if parts else ''}\n"

@@ -9,15 +9,23 @@ import typer
 import ireneo
 from ireneo.errors import NotFound
 from ireneo.faces.cli.answers import write_json
+from ireneo.faces.cli.completed import memories_begun, sessions_begun
 from ireneo.faces.cli.files import LogFile
 from ireneo.faces.cli.logs import log_format_of
 from ireneo.faces.cli.options import AUTO, DEFAULT_SPACE, AsJson, Db, FormatOfFile, Space
 from ireneo.faces.cli.stored import reading, session_named
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="What a context shows: s_… for a block, m_… for a message.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="…")]
 Of = Annotated[
     str | None,
-    typer.Option("--session", "-s", metavar="ID", help="The session to look in.", show_default="all of the space"),
+    typer.Option(
+        "--session",
+        "-s",
+        metavar="ID",
+        help="The session to look in.",
+        show_default="all of the space",
+        autocompletion=sessions_begun,
+    ),
 ]
 File = Annotated[
     str | None, typer.Option("--file", metavar="FILE", help="The log that the context was cut from, if it was a file.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +12,7 @@ from msgspec import Struct
 import ireneo
 from ireneo.errors import BadInput
 from ireneo.faces.cli.answers import write_json
+from ireneo.faces.cli.completed import memories_begun, sessions_begun
 from ireneo.faces.cli.consent import Yes, agreed
 from ireneo.faces.cli.options import AsJson, Stored
 from ireneo.faces.cli.stored import reading
@@ -23,17 +25,17 @@ if TYPE_CHECKING:
 ONE = "Say what is to be forgotten with one of --subject, --session, --message, --memory and --everything."
 
 
-def _what(name: str, metavar: str, help: str) -> object:
-    return typer.Option(name, metavar=metavar, help=help, show_default=False)
+def _what(name: str, metavar: str, help: str, known: Callable[..., object] | None = None) -> object:
+    return typer.Option(name, metavar=metavar, help=help, show_default=False, autocompletion=known)
 
 
 class Goner(Struct, frozen=True, kw_only=True):
     """What is to go."""
 
     subject: Annotated[str, _what("--subject", "NAME", "All that is known of it.")] = ""
-    session: Annotated[str, _what("--session", "ID", "A session, and what was made of it alone.")] = ""
+    session: Annotated[str, _what("--session", "ID", "A session, and what was made of it alone.", sessions_begun)] = ""
     message: Annotated[str, _what("--message", "ID", "A message's words.")] = ""
-    memory: Annotated[str, _what("--memory", "ID", "A memory.")] = ""
+    memory: Annotated[str, _what("--memory", "ID", "A memory.", memories_begun)] = ""
     everything: Annotated[str, _what("--everything", "SPACE", "All of the space: give its name.")] = ""
 
     def given(self) -> dict[str, str]:

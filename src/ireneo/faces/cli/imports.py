@@ -17,6 +17,7 @@ from ireneo.errors import BadInput, UnreadableLog
 from ireneo.faces.cli.exchange import memory_files, take_memories, told_of
 from ireneo.faces.cli.files import LogFile
 from ireneo.faces.cli.options import AUTO, DEFAULT_SPACE, Db, Format, Space
+from ireneo.faces.cli.place import shown
 from ireneo.faces.cli.redacted import secrets_told
 from ireneo.faces.cli.screens.progress import ReadingBar
 from ireneo.faces.cli.searched import Found, Searched, reported, search
@@ -92,7 +93,7 @@ def import_logs(
     if not tally.sessions and not tally.memories:
         raise BadInput(f"Nothing could be read in {', '.join(logs)}; `ireneo formats` lists what can.")
     if tally.sessions:
-        sys.stdout.write(f"  {counted(tally.sessions, 'session')}, {counted(tally.new, 'new message')} → {path}\n")
+        sys.stdout.write(f"  {counted(tally.sessions, 'session')}, {counted(tally.new, 'new message')} → {shown(path)}\n")
     if redact:
         sys.stdout.write(f"  {secrets_told(tally.redacted)}\n")
     if tally.unread:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from ireneo.faces.cli.place import shown
 from ireneo.faces.cli.redacted import secrets_told
 from ireneo.faces.cli.times import day_of
 from ireneo.faces.cli.words import counted, one_line
@@ -99,7 +100,7 @@ def told(tally: Tally, path: Path) -> str:
         failed = f"{tally.failures:,} of {counted(tally.calls, 'call')} failed"
         lines.append(f"  {counted(tally.sessions, 'run')}: {failed}; {tally.tokens:,} tokens of log{ratio}")
         again = f"{counted(tally.spoken_to, 'time')} one was seen again"
-        lines.append(f"  {counted(tally.new, 'new lesson')}, {again} → {path}")
+        lines.append(f"  {counted(tally.new, 'new lesson')}, {again} → {shown(path)}")
     if tally.redacted:
         lines.append(f"  {secrets_told(tally.redacted)}")
     if tally.known:
