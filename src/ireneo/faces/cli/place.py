@@ -35,7 +35,7 @@ class Place(NamedTuple):
 
 
 def place_of(given: Path | None, environ: Mapping[str, str] | None = None, start: Path | None = None) -> Place:
-    """The database that is meant; the first of these:
+    """The database that is meant, which is the first of five.
 
     1. the one that was named (`--db`), 2. that of `IRENEO_DB`, 3. a `memory.db` in this folder, as earlier versions
     and `ireneo.open("memory.db")` make it, 4. the one in a folder `.ireneo`, here or in a folder above, 5. the user's
@@ -95,9 +95,9 @@ def forget_notes() -> None:
 
 
 def own_place(system: PlatformDirsABC | None = None) -> Path:
-    """The user's own database, where `system` (this one) keeps what belongs to a user. Raises BadInput without a home.
+    r"""The user's own database, where `system` (this one) keeps what belongs to a user. Raises BadInput without a home.
 
-    `~/.local/share/ireneo` or in `XDG_DATA_HOME`, `~/Library/Application Support/ireneo`, `%LOCALAPPDATA%\\ireneo`.
+    `~/.local/share/ireneo` or in `XDG_DATA_HOME`, `~/Library/Application Support/ireneo`, `%LOCALAPPDATA%\ireneo`.
     """
     if system is None:
         # Only who named no place pays for it.

@@ -33,7 +33,7 @@ def writing(path: Path, space: str, work: Callable[[ireneo.Memory], Awaitable[T]
     import asyncio
 
     async def opened() -> T:
-        async with ireneo.open(path if path == TRIAL else room_for(path), space=space, embedder=embedder_named(embedder)) as memory:
+        async with ireneo.open(room_for(path), space=space, embedder=embedder_named(embedder)) as memory:
             return await work(memory)
 
     return asyncio.run(opened())

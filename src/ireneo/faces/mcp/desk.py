@@ -64,10 +64,17 @@ class Desk:
         named = id.strip("[] ")
         opened = await self._memory.open_id(named)
         if opened.memory is not None:
-            return recalled(_page(remembered(opened.memory), start, named))
-        if opened.expanded is None:
+            text = remembered(opened.memory)
+        elif opened.note is not None:
+            note = opened.note
+            text = f"{note.kind} in session {opened.session}, after [{note.at[:SHORT]}]: {note.text}"
+        elif opened.diary is not None:
+            text = opened.diary.markdown or f"Nothing was tried in session {opened.session}."
+        elif opened.expanded is not None:
+            text = told(opened.expanded)
+        else:
             raise BadInput(f"Nothing stands behind {named}.")
-        return recalled(_page(told(opened.expanded), start, named))
+        return recalled(_page(text, start, named))
 
     async def scratchpad(self, task: str, goal: str, lists: tuple[Sequence[str], ...], finish: str) -> str:
         """The notes of a task: read, written whole, or ended."""
