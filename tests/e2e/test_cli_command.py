@@ -59,6 +59,7 @@ COMMANDS = (
     "mcp",
     "formats",
     "demo",
+    "path",
 )
 
 
@@ -79,9 +80,8 @@ def run(*arguments: object, cwd: Path | None = None, given: bytes = b"", ends: i
         patch.setattr(sys, "stdout", out)
         patch.setattr(sys, "stderr", err)
         patch.setenv("COLUMNS", "100")
-        patch.delenv("IRENEO_DB", raising=False)
-        if db is not None:
-            patch.setenv("IRENEO_DB", str(db))
+        # Each test has its own, beside what else it writes; `test_cli_place.py` looks at what is found without it.
+        patch.setenv("IRENEO_DB", str(db or "memory.db"))
         patch.chdir(cwd or Path.cwd())
         with pytest.raises(SystemExit) as end:
             entry()
@@ -97,7 +97,7 @@ def spawn(*arguments: object, cwd: Path | None = None, given: bytes = b"", ends:
         [*COMMAND, *map(str, arguments)],
         input=given,
         cwd=cwd,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"},
+        env={"IRENEO_DB": "memory.db", **os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"},
         capture_output=True,
         timeout=120,
     )
@@ -184,7 +184,7 @@ def test_an_interrupted_import_leaves_whole_sessions(tmp_path: Path) -> None:
     runs = [json.loads(lines[1]) | {"id": f"run-{number:04}"} for number in range(800)]
     (tmp_path / "many.jsonl").write_text("".join(json.dumps(each) + "\n" for each in runs))
     importing = subprocess.Popen(
-        [*COMMAND, "import", "many.jsonl"],
+        [*COMMAND, "import", "many.jsonl", "--db", "memory.db"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

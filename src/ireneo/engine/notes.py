@@ -17,7 +17,7 @@ from ireneo.engine.expand import find_summary
 from ireneo.engine.known import known_row
 from ireneo.engine.story.notes import story_notes
 from ireneo.errors import BadInput
-from ireneo.log.annotation import Annotation, Kind, annotation_id
+from ireneo.log.annotation import BEFORE_FIRST, Annotation, Kind, annotation_id
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import MessageId
 from ireneo.ports.store import Store, Transaction
@@ -38,11 +38,11 @@ class Pin(Struct, frozen=True, kw_only=True):
     """
     text: str
     source: MessageId
-    """The message that it stands in, or after which it was made."""
+    """The message that it stands in, or after which it was made; empty where that was before the first one."""
 
 
 async def pin(store: Store, key: SessionKey, branch: str, text: str) -> Annotation:
-    """Pin `text` at the branch's head."""
+    """Pin `text` at the branch's head; in a session without a message, which it makes, before the first one."""
     return await _note(store, key, branch, "pin", text)
 
 
@@ -65,9 +65,10 @@ async def pins(
     threads: tuple[Thread, ...] = ()
     async with store.read() as tx:
         head = await tx.log.head(key, branch)
+        notes = tuple(await tx.annotations.on_path(key, head.id if head else None))
         if head is None:
-            return []
-        notes = tuple(await tx.annotations.on_path(key, head.id))
+            by_hand, released = pinned(notes)
+            return [_pin(line) for line in standing(by_hand, released)]
         if policy.pyramid is not None:
             terms = Terms(budget=0, policy=policy, count=len, notes=notes)
             items, threads = await story_notes(tx, key, head, terms, voice)
@@ -130,14 +131,17 @@ async def _note(store: Store, key: SessionKey, branch: str, kind: Kind, text: st
         raise BadInput("There is nothing to pin; give the words that are to stand.")
     async with store.write() as tx:
         head = await tx.log.head(key, branch)
-        if head is None:
-            raise BadInput(f"Session {key.session} has no message yet; append one, and pin after it.")
+        if head is None and await tx.sessions.get(key) is None:
+            # What is set before anything was said makes the session, which then stands before its first message.
+            await tx.sessions.create(key, None)
+            await tx.log.move(key, branch, None)
         return await _put(tx, key, _at_head(kind, head, words, about))
 
 
-def _at_head(kind: Kind, head: Head, text: str, about: str) -> Annotation:
-    name = annotation_id(kind, head.id, text, about)
-    return Annotation(id=name, kind=kind, at=head.id, at_position=head.position, text=text, about=about)
+def _at_head(kind: Kind, head: Head | None, text: str, about: str) -> Annotation:
+    at, position = (head.id, head.position) if head else (MessageId(""), BEFORE_FIRST)
+    name = annotation_id(kind, at, text, about)
+    return Annotation(id=name, kind=kind, at=at, at_position=position, text=text, about=about)
 
 
 async def _put(tx: Transaction, key: SessionKey, annotation: Annotation) -> Annotation:

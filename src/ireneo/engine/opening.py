@@ -134,6 +134,6 @@ def _run(keys: Sequence[SessionKey], id: str) -> SessionKey | None:
 
 def _nothing(id: str, space: str) -> str:
     return (
-        f"Nothing in space {space!r} is called {id!r}, neither a summary, a message, a memory, a pin nor a session; "
-        "a context, a brief and `ireneo sessions` show the ids there are."
+        f"There is nothing called {id!r} in space {space!r}: no summary, message, memory, pin or session. "
+        "A context, a brief and `ireneo sessions` show the ids that there are."
     )

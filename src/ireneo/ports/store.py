@@ -112,7 +112,10 @@ class SessionsPort(Protocol):
     """The sessions of a space."""
 
     async def create(self, key: SessionKey, source: str | None) -> bool:
-        """Make a session unless it is there; says whether it was made."""
+        """Make a session unless it is there; says whether it was made.
+
+        One without a source and without a message takes `source`.
+        """
 
     async def list(self, space: str) -> Sequence[SessionInfo]:
         """Every session of a space, the one that was made or appended to last standing first."""
@@ -176,11 +179,15 @@ class AnnotationsPort(Protocol):
     async def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
         """Store annotations; one whose id is taken is left as it is. Returns how many were new.
 
-        Raises MessageNotFound when the message that one is at is not stored, BadInput when it stands elsewhere.
+        One that is at no message (an empty id) stands before the first, at position -1. Raises MessageNotFound when
+        the message that one is at is not stored, BadInput when it stands elsewhere.
         """
 
-    async def on_path(self, key: SessionKey, to: MessageId) -> Sequence[Annotation]:
-        """Every annotation at a message of the path to `to`, by position, those of one position by id."""
+    async def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
+        """Every annotation at a message of the path to `to`, by position, those of one position by id.
+
+        Those before the first message are on every path, and alone where there is none (None).
+        """
 
 
 class SpendingPort(Protocol):

@@ -66,6 +66,8 @@ class Shelf:
         """Make a session unless it is there; says whether it was made."""
         self._check(writes=True)
         if key in self._trees:
+            if source is not None and (tree := self.see(key)).source is None and not tree.info().messages:
+                self.change(key).source = source
             return False
         number = max((tree.number for tree in self.space(key.space)), default=0) + 1
         self._trees[key] = Tree(key, source, self.next_append(key.space), number)

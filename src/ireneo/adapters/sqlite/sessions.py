@@ -43,7 +43,10 @@ class SqliteSessions:
 def create_session(database: apsw.Connection, key: SessionKey, source: str | None) -> bool:
     """Make a session unless it is there; says whether it was made."""
     database.execute(SQL["create_session"], {"space": key.space, "session": key.session, "source": source})
-    return database.changes() > 0
+    made = database.changes() > 0
+    if not made and source is not None:
+        database.execute(SQL["name_source"], {"space": key.space, "session": key.session, "source": source})
+    return made
 
 
 def list_sessions(database: apsw.Connection, space: str) -> list[SessionInfo]:

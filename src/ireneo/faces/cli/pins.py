@@ -128,19 +128,19 @@ def dispute(
 
 
 async def _stands(session: ireneo.Session, pin: ireneo.Pin) -> Stands:
-    (message,) = (await session.expand(pin.source)).messages
+    message = (await session.expand(pin.source)).messages[0] if pin.source else None
     return Stands(
         id=pin.id,
         text=pin.text,
         source=pin.source,
         by_hand=pin.id.startswith(BY_HAND),
-        role=message.role,
-        turn=message.turn,
+        role=message.role if message else "",
+        turn=message.turn if message else 0,
     )
 
 
 def _place(pin: Stands) -> str:
-    return f"{'by hand' if pin.by_hand else pin.role}, turn {pin.turn}"
+    return f"{'by hand' if pin.by_hand else pin.role}, {f'turn {pin.turn}' if pin.source else 'at the start'}"
 
 
 def _noted(session: ireneo.Session, made: Annotation, said: str) -> Noted:

@@ -64,6 +64,7 @@ def _show_memory(screen: Console, record: Record) -> None:
         ("told", f"{counted(record.seen, 'time')}, first on {day_of(record.recorded)}"),
         ("used", f"{counted(record.used, 'time')}, last on {day_of(record.last_used)}" if record.used else ""),
     ]
+    order = ", the newest first" if len(record.evidence) > 1 else ""
     _show_titled(
         screen,
         f"{record.kind} memory {short(record.id)} · {day_of(record.at)}",
@@ -72,7 +73,7 @@ def _show_memory(screen: Console, record: Record) -> None:
             "",
             *(f"{name:8} {told}" for name, told in known if told),
             "",
-            f"evidence, {counted(len(record.evidence), 'piece')}{', the newest first' if len(record.evidence) > 1 else ''}",
+            f"evidence, {counted(len(record.evidence), 'piece')}{order}",
             *(line for piece in reversed(record.evidence) for line in _evidence(piece)),
         ],
     )
