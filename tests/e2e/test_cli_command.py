@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
@@ -71,7 +72,14 @@ class Done(NamedTuple):
     stderr: str
 
 
-def run(*arguments: object, cwd: Path | None = None, given: bytes = b"", ends: int = 0, db: Path | None = None) -> Done:
+def run(
+    *arguments: object,
+    cwd: Path | None = None,
+    given: bytes = b"",
+    ends: int = 0,
+    db: Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Done:
     """Run the command in this process, which takes a tenth of the time, and check how it ends."""
     out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
@@ -81,7 +89,8 @@ def run(*arguments: object, cwd: Path | None = None, given: bytes = b"", ends: i
         patch.setattr(sys, "stderr", err)
         patch.setenv("COLUMNS", "100")
         # Each test has its own, beside what else it writes; `test_cli_place.py` looks at what is found without it.
-        patch.setenv("IRENEO_DB", str(db or "memory.db"))
+        for name, value in {"IRENEO_DB": str(db or "memory.db"), **(env or {})}.items():
+            patch.setenv(name, value)
         patch.chdir(cwd or Path.cwd())
         with pytest.raises(SystemExit) as end:
             entry()
@@ -91,13 +100,19 @@ def run(*arguments: object, cwd: Path | None = None, given: bytes = b"", ends: i
     return done
 
 
-def spawn(*arguments: object, cwd: Path | None = None, given: bytes = b"", ends: int = 0) -> Done:
+def spawn(
+    *arguments: object,
+    cwd: Path | None = None,
+    given: bytes = b"",
+    ends: int = 0,
+    env: Mapping[str, str] | None = None,
+) -> Done:
     """Run the command in a process of its own: it never ends in a traceback."""
     ended = subprocess.run(
         [*COMMAND, *map(str, arguments)],
         input=given,
         cwd=cwd,
-        env={"IRENEO_DB": "memory.db", **os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"},
+        env={"IRENEO_DB": "memory.db", **os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100", **(env or {})},
         capture_output=True,
         timeout=120,
     )
