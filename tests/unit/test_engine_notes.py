@@ -60,8 +60,9 @@ def test_a_pin_stands_until_it_is_released(store: str, tmp_path: Path) -> None:
         released = await session.release(pin.id)
         assert released.about == pin.id
         assert pin.id not in [each.id for each in await session.pins()]
+        assert await session.release(pin.id) == released, "let go of once more it is what it was"
         with pytest.raises(BadInput, match="take one from the list"):
-            await session.release(pin.id)
+            await session.release("Deploy on Fridays")
 
     live(store, tmp_path, work)
 

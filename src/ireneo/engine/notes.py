@@ -49,8 +49,14 @@ async def pin(store: Store, key: SessionKey, branch: str, text: str) -> Annotati
 async def release(
     store: Store, key: SessionKey, branch: str, name: str, policy: Policy = CODING, voice: Voice = "first"
 ) -> Annotation:
-    """Let go of the pin called `name`: its id or its words, or the beginning of either."""
-    meant = _meant(await pins(store, key, branch, policy, voice), name, key)
+    """Let go of the pin called `name`: its id or its words, or the beginning of either.
+
+    One that was let go of already stays so: then it is the release that there is.
+    """
+    stand = await pins(store, key, branch, policy, voice)
+    if not _called(stand, name) and (released := await _released(store, key, branch, name)):
+        return released
+    meant = _meant(stand, name, key)
     has_own_id = meant.id.startswith(("p_", "t_"))
     return await _note(store, key, branch, "release", meant.text, about=meant.id if has_own_id else "")
 
@@ -108,16 +114,31 @@ def _dispute_of(summary: Summary, reason: str, claim: str) -> Annotation:
 
 def _meant(pins: Sequence[Pin], name: str, key: SessionKey) -> Pin:
     """The one pin that `name` calls; those that stand in one message share its id, and are told by their words."""
-    words = " ".join(name.split())
-    exact = [each for each in pins if each.text == words] or [each for each in pins if each.id == words]
-    begins = [each for each in pins if len(words) > len("p_") and each.id.startswith(words)]
-    found = exact or begins or [each for each in pins if words and each.text.startswith(words)]
+    found = _called(pins, name)
     if not found:
         raise BadInput(f"No pin called {name!r} stands in session {key.session}; take one from the list of pins.")
     if len(found) > 1:
         said = ", ".join(f"“{clip(each.text, SHOWN)}”" for each in found)
         raise BadInput(f"{len(found)} pins are called {name!r}; give the words of one: {said}.")
     return found[0]
+
+
+def _called(pins: Sequence[Pin], name: str) -> list[Pin]:
+    words = " ".join(name.split())
+    exact = [each for each in pins if each.text == words] or [each for each in pins if each.id == words]
+    begins = [each for each in pins if len(words) > len("p_") and each.id.startswith(words)]
+    return exact or begins or [each for each in pins if words and each.text.startswith(words)]
+
+
+async def _released(store: Store, key: SessionKey, branch: str, name: str) -> Annotation | None:
+    """The last release of what `name` calls, on the branch's path."""
+    words = " ".join(name.split())
+    async with store.read() as tx:
+        head = await tx.log.head(key, branch)
+        notes = await tx.annotations.on_path(key, head.id if head else None)
+    found = [note for note in notes if note.kind == "release" and len(words) > len("p_")]
+    called = [note for note in found if note.text.startswith(words) or note.about.startswith(words)]
+    return called[-1] if called else None
 
 
 def _pin(line: Line) -> Pin:

@@ -10,12 +10,12 @@ import typer
 from msgspec import Struct
 
 import ireneo
-from ireneo.errors import BadInput
+from ireneo.errors import BadInput, SessionNotFound
 from ireneo.faces.cli.answers import write_json
 from ireneo.faces.cli.completed import memories_begun, sessions_begun
 from ireneo.faces.cli.consent import Yes, agreed
 from ireneo.faces.cli.options import AsJson, Stored
-from ireneo.faces.cli.stored import reading
+from ireneo.faces.cli.stored import reading, session_named
 from ireneo.faces.cli.times import said
 from ireneo.faces.cli.words import counted, one_line
 
@@ -56,8 +56,9 @@ def forget(*, goner: Goner, yes: Yes = False, as_json: AsJson = False, stored: S
 
     Its words and all that was made of them alone, from every byte of the database. It asks before it does.
     """
-    named = goner.given()
-    ((what, name),) = named.items()
+    ((what, name),) = goner.given().items()
+    if what == "session":
+        name = reading(stored.db, stored.space, lambda memory: _whole(memory, name))
 
     async def work(memory: ireneo.Memory, *, preview: bool) -> Receipt:
         return await memory.forget(**_meant(what, name), preview=preview)
@@ -73,6 +74,14 @@ def forget(*, goner: Goner, yes: Yes = False, as_json: AsJson = False, stored: S
         sys.stdout.write(f"  {one_line(_told(done, meant))}\n")
     if not done.complete:
         raise typer.Exit(1)
+
+
+async def _whole(memory: ireneo.Memory, name: str) -> str:
+    """The whole id of a session; one that is kept elsewhere may still be what was learned from."""
+    try:
+        return (await session_named(memory, name)).id
+    except SessionNotFound:
+        return name
 
 
 def _question(receipt: Receipt, meant: str) -> str:

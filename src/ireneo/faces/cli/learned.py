@@ -99,8 +99,8 @@ def told(tally: Tally, path: Path) -> str:
         ratio = f", {tally.tokens / tally.kept:,.0f} times as much as is kept of it" if tally.kept else ""
         failed = f"{tally.failures:,} of {counted(tally.calls, 'call')} failed"
         lines.append(f"  {counted(tally.sessions, 'run')}: {failed}; {tally.tokens:,} tokens of log{ratio}")
-        again = f"{counted(tally.spoken_to, 'time')} one was seen again"
-        lines.append(f"  {counted(tally.new, 'new lesson')}, {again} → {shown(path)}")
+        again = f", and {counted(tally.spoken_to, 'time')} a known one seen again" if tally.spoken_to else ""
+        lines.append(f"  {counted(tally.new, 'new lesson')}{again} → {shown(path)}")
     if tally.redacted:
         lines.append(f"  {secrets_told(tally.redacted)}")
     if tally.known:
