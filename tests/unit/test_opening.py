@@ -120,7 +120,7 @@ def test_what_is_not_there_is_said_and_a_memory_is_told_from_a_message(store: st
         with pytest.raises(MessageNotFound, match="is a memory, and no message of session talk"):
             await session.expand(fact)
         for name in ("", "m_nothing", "p_nothing", "nobody"):
-            with pytest.raises(NotFound, match="There is nothing called .* in space 'default'"):
+            with pytest.raises(NotFound, match=r"There is nothing called .* in space 'default'"):
                 await memory.open_id(name)
         with pytest.raises(SummaryNotFound):
             await memory.open_id("s_nothing")
