@@ -146,3 +146,20 @@ def test_the_id_that_a_log_gave_opens_all_of_that_entry(store: str, tmp_path: Pa
             await memory.forget(message="entry-1", preview=True)
 
     live(store, tmp_path, work)
+
+
+@every_store
+def test_an_agents_tool_opens_a_memory_too(store: str, tmp_path: Path) -> None:
+    async def work(memory: ireneo.Memory) -> None:
+        session = await memory.session("talk")
+        message = (await ids(memory))[5]
+        fact = (await memory.remember("Anna lives in Porto.", session="talk", messages=(message,))).record
+        expand, _ = session.tools()
+        told = await expand(fact.id[:9])
+        assert f"[{fact.id}] semantic memory" in told
+        assert "Anna lives in Porto." in told
+        assert message in told
+        assert "There is no message m_nothing" in await expand("m_nothing")
+        assert "too short" in await expand("m_")
+
+    live(store, tmp_path, work)

@@ -95,6 +95,9 @@ def _export_folder(folder: Path, db: Path | None, space: str, *, as_json: bool) 
 
 
 def _tell(folder: Path, done: Counter[str], others: Sequence[str]) -> None:
+    if not done:
+        sys.stdout.write("  There is no memory to write yet; `ireneo remember` and `ireneo learn` make some.\n")
+        return
     words = {"new": "new", "changed": "changed", "same": "as they were", "edited": "left with their edits"}
     parts = ", ".join(f"{done[stands]:,} {word}" for stands, word in words.items() if done[stands])
     sys.stdout.write(f"  {counted(done.total(), 'memory', 'memories')} → {folder}{f': {parts}' if parts else ''}\n")

@@ -15,6 +15,7 @@ from ireneo.faces.cli.answers import write_json
 from ireneo.faces.cli.completed import memories_begun, sessions_begun
 from ireneo.faces.cli.consent import Yes, agreed
 from ireneo.faces.cli.options import AsJson, Stored
+from ireneo.faces.cli.screens.progress import waiting
 from ireneo.faces.cli.stored import reading, session_named
 from ireneo.faces.cli.times import said
 from ireneo.faces.cli.words import counted, one_line
@@ -63,11 +64,13 @@ def forget(*, goner: Goner, yes: Yes = False, as_json: AsJson = False, stored: S
     async def work(memory: ireneo.Memory, *, preview: bool) -> Receipt:
         return await memory.forget(**_meant(what, name), preview=preview)
 
-    before = reading(stored.db, stored.space, lambda memory: work(memory, preview=True))
+    with waiting("Looking for what would go …"):
+        before = reading(stored.db, stored.space, lambda memory: work(memory, preview=True))
     meant = f"{what} {name}" if what != "everything" else f"all of space {name}"
     if not yes and not agreed(_question(before, meant), what=meant):
         raise typer.Exit(1)
-    done = reading(stored.db, stored.space, lambda memory: work(memory, preview=False))
+    with waiting("Erasing …"):
+        done = reading(stored.db, stored.space, lambda memory: work(memory, preview=False))
     if as_json:
         write_json(done)
     else:
@@ -90,7 +93,10 @@ def _question(receipt: Receipt, meant: str) -> str:
 
 
 def _told(receipt: Receipt, meant: str) -> str:
-    gone = f"Forgotten, {meant}: {_listed(receipt) or 'nothing of it was kept'}, at {said(receipt.at)}."
+    listed = _listed(receipt)
+    if not listed:
+        return f"Nothing is kept of {meant}; nothing was taken out. {receipt.note}"
+    gone = f"Forgotten, {meant}: {listed}, at {said(receipt.at)}."
     left = "" if receipt.complete else " Some of it still stands in the file."
     return f"{gone}{left} {receipt.note}"
 
