@@ -142,3 +142,19 @@ def test_numbers_say_what_they_are_of(tmp_path: Path) -> None:
     chance = json.loads(run(*call, "--json", cwd=tmp_path).stdout)["chance"]
     assert said.startswith(f"Likely to fail (estimated chance {chance * 100:.0f} %): ")
     assert re.search(r"\d of \d such calls failed in past runs", said)
+
+
+def test_one_is_told_as_one_and_a_name_that_is_empty_names_nothing(tmp_path: Path) -> None:
+    async def told() -> str:
+        async with ireneo.open(tmp_path / "memory.db") as memory:
+            session = await memory.session("monday")
+            first, _ = (await session.append([{"role": "user", "content": f"Look {n}."} for n in range(2)])).ids
+            await session.rewind(first)
+            return first
+
+    asyncio.run(told())
+    done = run("prune", "monday", "--yes", cwd=tmp_path)
+    assert re.search(r"  1 message \(\d+ tokens\) was taken out of monday\.", done.stdout)
+    run("remember", "Anna lives in Porto.", cwd=tmp_path)
+    for name in ("", "@main"):
+        assert "The name of the session is empty" in run("tree", name, cwd=tmp_path, ends=2).stderr

@@ -73,7 +73,8 @@ def _told(title: str, branch: str, done: tuple[int, int, int]) -> str:
         return f"{dropped}Some branch leads to every message of {title}; nothing was taken out."
     what = f"{counted(messages, 'message')} ({tokens:,} tokens)"
     made = f" and {counted(summaries, 'summary', 'summaries')}" if summaries else ""
-    return f"{dropped}{what}{made} were taken out of {title}."
+    verb = "was" if messages == 1 and not made else "were"
+    return f"{dropped}{what}{made} {verb} taken out of {title}."
 
 
 def _say(sentence: str) -> None:

@@ -67,6 +67,8 @@ def title_of(session: ireneo.Session) -> str:
 
 
 def _chosen(ids: list[str], wished: str, space: str) -> str:
+    if not wished:
+        raise BadInput("The name of the session is empty; `ireneo sessions` lists those there are.")
     found = [wished] if wished in ids else [id for id in ids if id.startswith(wished)]
     if not found:
         raise SessionNotFound(

@@ -84,7 +84,8 @@ class Desk:
             if goal or any(lists):
                 raise BadInput("`finish` ends the scratchpad as it stands; write first, and finish with the next call.")
             kept = await pad.finish(finish)
-            return f"Ended; {len(kept)} memories are kept of it." if kept else "There is no scratchpad of this task."
+            many = "1 memory is" if len(kept) == 1 else f"{len(kept)} memories are"
+            return f"Ended; {many} kept of it." if kept else "There is no scratchpad of this task."
         if goal or any(lists):
             return _pad(await pad.write(goal=goal, plan=plan, facts=facts, questions=questions))
         there = await pad.read()
