@@ -20,6 +20,7 @@ from ireneo.lessons.confidence import Level
 from ireneo.lessons.diary import DiaryLine, Entry
 from ireneo.lessons.run import LearnedRun
 from ireneo.lessons.sighting import Category, Claim
+from ireneo.log.annotation import Annotation
 from ireneo.memories.brief import Brief, BriefLine
 from ireneo.memories.facts import Fact
 from ireneo.memories.offered import Told
@@ -28,6 +29,7 @@ from ireneo.memories.record import Evidence, Kind, MemoryId, Period, Record, Sou
 from ireneo.memories.scratchpad import Item, Pad
 
 __all__ = [
+    "Annotation",
     "Brief",
     "BriefLine",
     "Category",

@@ -9,6 +9,7 @@ import ireneo.types
 
 # fmt: off
 TYPES = [
+    "Annotation",
     "Brief",
     "BriefLine",
     "Category",

@@ -64,9 +64,13 @@ def with_notes(messages: Sequence[Message], shown: Sequence[Shown], after: int, 
         return list(shown)
     out: list[Shown] = []
     place = 0
+    # What the system says stands first, also before what was pinned before anything was said.
+    first = next((number for number, message in enumerate(messages) if message.role != "system"), len(messages))
     for atom in [(), *atoms(messages)]:
         out.extend(shown[place : place + len(atom)])
         place += len(atom)
+        if place < first:
+            continue
         end = atom[-1].position if atom else after
         out.extend(told for each in notes if each.at_position <= end and (told := note(each, terms.count)))
         notes = [each for each in notes if each.at_position > end]

@@ -76,10 +76,11 @@ def pinned(annotations: Iterable[Annotation]) -> tuple[list[Line], list[Line]]:
     lifts: list[Line] = []
     for note in annotations:
         source = note.source or note.at
-        line = Line(text=note.text, subject=note.about, position=note.at_position, sources=(source,))
+        sources = (source,) if source else ()
+        line = Line(text=note.text, subject=note.about, position=note.at_position, sources=sources)
         if note.kind == "pin":
             weight = BY_HAND if note.by == "hand" else STRONG
-            pins.append(Line(text=note.text, subject=note.id, weight=weight, position=line.position, sources=(source,)))
+            pins.append(Line(text=note.text, subject=note.id, weight=weight, position=line.position, sources=sources))
         elif note.kind == "release":
             lifts.append(line)
     return pins, lifts

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from ireneo.context.weigh import Count, weigh
 from ireneo.engine.cleaning import Cleaning, chain_named
+from ireneo.engine.naming import messages_named
 from ireneo.errors import MessageNotFound
 from ireneo.log.branch import ROOT, Head, SessionKey, head_of
 from ireneo.log.message import Draft, Message, MessageId, opens_turn
@@ -80,7 +81,7 @@ async def _place(tx: Transaction, key: SessionKey, after: str) -> Head | None:
     """The head that `after` names: a message by id, or the place before the first one."""
     if after == ROOT:
         return None
-    found = await tx.log.find(key, [after])
+    found = messages_named(after, await tx.log.find(key, [after])) if after else []
     if not found:
         raise MessageNotFound(f"There is no message {after} in session {key.session}.")
     return head_of(found[0])

@@ -29,7 +29,10 @@ class Noted(ABC):
         self._count = means.count
 
     async def pin(self, text: str) -> Annotation:
-        """Pin `text` here: it is shown word for word in every context from now on, until it is released."""
+        """Pin `text` here: it is shown word for word in every context from now on, until it is released.
+
+        A session that has no message yet may be pinned: then it stands from the first one on, on every branch.
+        """
         text = self._means.cleaning().text(text)
         return await noting.pin(self._store, self.key, self.branch, text)
 

@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from ireneo.engine.classify import typed
 from ireneo.engine.echo import held_already
 from ireneo.engine.means import Means
+from ireneo.engine.naming import memory_named
 from ireneo.engine.sources import grounded
 from ireneo.engine.stale import restale
-from ireneo.errors import BadInput, MemoryNotFound
+from ireneo.errors import MemoryNotFound
 from ireneo.memories.kinds.registry import KINDS
 from ireneo.memories.offer import Offer
 from ireneo.memories.offered import Told, offered
@@ -109,12 +110,10 @@ async def get(means: Means, space: str, ids: Sequence[str]) -> list[Record]:
 async def _found(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record]:
     found: dict[MemoryId, Record] = {}
     for name in ids:
-        there = await tx.memories.get(space, [name]) if name else []
-        if len(there) != 1:
-            if there:
-                raise BadInput(f"Several memories begin with {name!r}; give more of the id.")
+        there = await memory_named(tx, space, name)
+        if there is None:
             raise MemoryNotFound(f"There is no memory {name!r} in space {space!r}.")
-        found[there[0].id] = there[0]
+        found[there.id] = there
     return list(found.values())
 
 

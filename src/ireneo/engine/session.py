@@ -27,6 +27,7 @@ from ireneo.engine.given import DEFAULT_FORMAT, Given, decode_given, gives_objec
 from ireneo.engine.leasing import Worker
 from ireneo.engine.means import Means
 from ireneo.engine.models import Models
+from ireneo.engine.naming import memory_named
 from ireneo.engine.noted import Noted
 from ireneo.engine.prune import Loose
 from ireneo.engine.story.context import story_context
@@ -45,6 +46,7 @@ from ireneo.formats.chat.registry import chat_format
 from ireneo.formats.logs.registry import chat_format_of
 from ireneo.log.branch import MAIN, Head, SessionKey
 from ireneo.log.message import Message
+from ireneo.memories.record import Record
 from ireneo.ports.upkeep import Pruned
 from ireneo.prompts.voices import Voice
 
@@ -201,6 +203,11 @@ class Session(Noted):
     async def expand(self, id: str) -> Expanded:
         """Open what a context shows in short: a block (``s_…``) or a message (``m_…``), by the id that it shows."""
         return await expanding.expand(self._store, self.key, id)
+
+    async def memory_named(self, id: str) -> Record | None:
+        """The memory of the space with that id, or the only one whose id begins so. Raises BadInput for several."""
+        async with self._store.read() as tx:
+            return await memory_named(tx, self.key.space, id)
 
     async def rewind(self, to: str) -> Head | None:
         """Go back to the message `to` (an id, its beginning, the id that its log gave it, or ``"root"``).

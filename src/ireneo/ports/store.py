@@ -183,11 +183,15 @@ class AnnotationsPort(Protocol):
     async def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
         """Store annotations; one whose id is taken is left as it is. Returns how many were new.
 
-        Raises MessageNotFound when the message that one is at is not stored, BadInput when it stands elsewhere.
+        One that is at no message (an empty id) stands before the first, at position -1. Raises MessageNotFound when
+        the message that one is at is not stored, BadInput when it stands elsewhere.
         """
 
-    async def on_path(self, key: SessionKey, to: MessageId) -> Sequence[Annotation]:
-        """Every annotation at a message of the path to `to`, by position, those of one position by id."""
+    async def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
+        """Every annotation at a message of the path to `to`, by position, those of one position by id.
+
+        Those before the first message are on every path, and alone where there is none (None).
+        """
 
 
 class SpendingPort(Protocol):

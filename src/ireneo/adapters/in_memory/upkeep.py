@@ -99,5 +99,5 @@ def _take_out(tree: Tree, kept: set[MessageId]) -> None:
     # Where the last message stays, all that a summary covers does.
     tree.summaries = {name: each for name, each in tree.summaries.items() if each.last in kept}
     tree.rebuilds = {name: each for name, each in tree.rebuilds.items() if each.at in kept}
-    tree.annotations = {name: each for name, each in tree.annotations.items() if each.at in kept}
+    tree.annotations = {name: each for name, each in tree.annotations.items() if not each.at or each.at in kept}
     tree.span = between([message.draft.at for message in tree.messages.values() if message.draft.at is not None])

@@ -12,6 +12,7 @@ from msgspec import Struct
 import ireneo
 from ireneo.errors import BadInput, ReadOnlyStore
 from ireneo.faces.cli.answers import context_answer, write_json
+from ireneo.faces.cli.completed import sessions_begun
 from ireneo.faces.cli.logs import is_file, read_session
 from ireneo.faces.cli.options import AsJson, Budget, Cutting, Preset, Stored, To, Within
 from ireneo.faces.cli.screens.blocks import Ends, Place, ends_of, parts_of, place_of, places_of, rows_of
@@ -23,6 +24,7 @@ Named = Annotated[
     typer.Argument(
         metavar="SESSION|FILE",
         help="A session of the database (SESSION@BRANCH for another branch), a log on disk, or - for standard input.",
+        autocompletion=sessions_begun,
     ),
 ]
 

@@ -11,6 +11,7 @@ import ireneo
 from ireneo.errors import BadInput
 from ireneo.faces.cli.answers import write_json
 from ireneo.faces.cli.options import DEFAULT_SPACE, AsJson, Db, Space
+from ireneo.faces.cli.place import shown
 from ireneo.faces.cli.screens.progress import checking_bar
 from ireneo.faces.cli.stored import database, reading
 from ireneo.faces.cli.words import counted
@@ -88,7 +89,7 @@ def doctor(
     else:
         from ireneo.faces.cli.screens.console import console
 
-        where = f"{database(db)} · space {space}"
+        where = f"{shown(database(db))} · space {space}"
         show_findings(console(), found, where=where, sessions=sessions, messages=messages, quick=quick)
     if not is_sound:
         raise typer.Exit(1)

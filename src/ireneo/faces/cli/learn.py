@@ -15,10 +15,11 @@ from ireneo.faces.cli.asking import Asking
 from ireneo.faces.cli.files import LogFile, digest_of
 from ireneo.faces.cli.learned import Tally, run_lines, told
 from ireneo.faces.cli.options import AUTO, AsJson, FormatOfFile, KeepSecrets, Stored
+from ireneo.faces.cli.place import is_there, room_for, shown
 from ireneo.faces.cli.screens.console import console
 from ireneo.faces.cli.screens.progress import ReadingBar
 from ireneo.faces.cli.searched import Found, Searched, reported, search
-from ireneo.faces.cli.stored import database, is_there
+from ireneo.faces.cli.stored import database
 from ireneo.faces.cli.warnings import log_on_stderr, warn, warn_of_damage, warn_of_faults
 
 if TYPE_CHECKING:
@@ -61,12 +62,12 @@ def learn(
     found = [each for each in search(logs or [], format, searched) if not _is_story(each, searched)]
     path = database(stored.db)
     if not logs and not is_there(path):
-        raise BadInput(f"There is no database {path} to learn from; name logs, such as ~/.claude/projects.")
+        raise BadInput(f"There is no database {shown(path)} to learn from; name logs, such as ~/.claude/projects.")
     if logs and not found and not searched.unread:
         raise BadInput(f"No runs were found in {', '.join(logs)}; `ireneo formats` lists what can be read.")
 
     async def learned() -> None:
-        async with asking.memory(path, stored.space, needed=False, keep_secrets=keep_secrets) as memory:
+        async with asking.memory(room_for(path), stored.space, needed=False, keep_secrets=keep_secrets) as memory:
             await learn_from(memory, found, Teller(tally, quiet=as_json))
 
     if found or not logs:

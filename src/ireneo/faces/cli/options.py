@@ -8,14 +8,15 @@ from typing import Annotated
 import typer
 from msgspec import Struct
 
-DEFAULT_DB = "memory.db"
+from ireneo.faces.cli.completed import sessions_begun
+
 DEFAULT_SPACE = "default"
 AUTO = "auto"
 STDIN = "-"
 
 Db = Annotated[
     Path | None,
-    typer.Option("--db", metavar="FILE", help="The database.", show_default=f"$IRENEO_DB, else {DEFAULT_DB}"),
+    typer.Option("--db", metavar="FILE", help="The database.", show_default="what `ireneo path` says"),
 ]
 Space = Annotated[str, typer.Option("--space", metavar="NAME", help="Whose memory it is: a tenant, a user, a project.")]
 Budget = Annotated[
@@ -81,7 +82,11 @@ As = Annotated[
 ]
 SessionName = Annotated[
     str,
-    typer.Argument(metavar="SESSION", help="Its id or the beginning of it; SESSION@BRANCH stands on another branch."),
+    typer.Argument(
+        metavar="SESSION",
+        help="Its id or the beginning of it; SESSION@BRANCH stands on another branch.",
+        autocompletion=sessions_begun,
+    ),
 ]
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TypeVar
 
 import ireneo
-from ireneo.errors import BadInput, SessionNotFound, Unreachable
-from ireneo.faces.cli.options import DEFAULT_DB
+from ireneo.errors import BadInput, SessionNotFound
+from ireneo.faces.cli.place import database, existing, is_there, room_for
+
+__all__ = ["database", "embedder_named", "existing", "reading", "session_named", "title_of", "tried", "writing"]
 
 T = TypeVar("T")
 BRANCH = "@"
@@ -18,27 +20,6 @@ TRIAL = Path(":memory:")
 """Where it is tried whether something can be stored at all."""
 LISTED = 5
 """So many sessions are named where a name fits several."""
-
-
-def database(given: Path | None) -> Path:
-    """The database that is meant: the one that was named, that of the environment, or the one in this folder."""
-    return given or Path(os.environ.get("IRENEO_DB") or DEFAULT_DB)
-
-
-def existing(given: Path | None) -> Path:
-    """The database that is meant, which must be there: to ask what is in one must not make an empty one."""
-    path = database(given)
-    if not is_there(path):
-        raise BadInput(f"There is no database {path}; fill one with `ireneo import LOG`, or name another with --db.")
-    return path
-
-
-def is_there(path: Path) -> bool:
-    """Whether there is a file at `path`. Raises Unreachable where that can't be seen."""
-    try:
-        return path.exists()
-    except OSError as fault:
-        raise Unreachable(f"{path} can't be reached: {fault.strerror}.") from fault
 
 
 def reading(given: Path | None, space: str, work: Callable[[ireneo.Memory], Awaitable[T]]) -> T:
@@ -60,7 +41,7 @@ def writing(
 
     async def opened() -> T:
         embeds, keep = embedder_named(embedder), keeps_secrets(keep_secrets)
-        async with ireneo.open(path, space=space, embedder=embeds, keep_secrets=keep) as memory:
+        async with ireneo.open(room_for(path), space=space, embedder=embeds, keep_secrets=keep) as memory:
             return await work(memory)
 
     return asyncio.run(opened())
@@ -99,6 +80,8 @@ def title_of(session: ireneo.Session) -> str:
 
 
 def _chosen(ids: list[str], wished: str, space: str) -> str:
+    if not wished:
+        raise BadInput("The name of the session is empty; `ireneo sessions` lists those there are.")
     found = [wished] if wished in ids else [id for id in ids if id.startswith(wished)]
     if not found:
         raise SessionNotFound(
