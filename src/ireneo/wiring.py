@@ -63,6 +63,9 @@ async def open(
 ) -> AsyncIterator[Memory]:
     """Open a memory: the SQLite file at `url` (made when it is not there), or ``":memory:"`` for one that dies with it.
 
+    One that may not be written to, or lies where nothing may be, is opened to be read: what writes raises
+    ReadOnlyStore, and a context is given without being kept.
+
     `space` is whose memory it is: no call reaches another.
 
     `model` writes the richer summaries (`Session.summarise`, `Memory.work`): a name such as
@@ -85,7 +88,7 @@ async def open(
     ``[REDACTED password]`` in all that is stored; with `keep_secrets` they are stored as they are, but for what is
     drawn from messages: lessons, episodes, diaries.
 
-    Raises NotADatabase, NewerDatabase, StoreBusy, and BadInput for a setting that there is not.
+    Raises NotADatabase, NewerDatabase, Unreachable, StoreBusy, and BadInput for a setting that there is not.
     """
     _check(settings)
     voice = settings.get("voice")

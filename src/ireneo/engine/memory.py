@@ -109,8 +109,9 @@ class Memory(Learning):
         """Look over the store and every session of the space: what is wrong, and what is worth knowing.
 
         With `mend` what can be mended is mended: broken summaries are taken out, since they are made again from the
-        log; stale leases and failures are forgotten. The log is never changed. `quick` leaves out the check of each
-        message against its id, which reads all of the log; `told` is told how many more messages were looked at.
+        log; stale leases and failures are forgotten; counters, indexes, vectors and what was learned from runs are
+        put right. The log is never changed. `quick` leaves out whether each message is what its id says and each row
+        what was stored, which reads all of it; `told` is told how many more messages were looked at.
         """
         now = self._means.clock.now()
         return await examine(self._store, self.space, now, mend=mend, quick=quick, told=told)

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ireneo.types import Secrets
 
 Mend = Annotated[
-    bool, typer.Option("--mend", help="Mend what can be mended: summaries, leases, failures; never the log.")
+    bool, typer.Option("--mend", help="Mend what can be mended: summaries, indexes, leases …; never the log.")
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="Leave out whether each message is what its id says.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Leave out whether each message and row is what was stored.")]
 ForSecrets = Annotated[
     bool,
     typer.Option(
