@@ -159,3 +159,35 @@ def test_what_the_model_was_shown_comes_back_as_the_same_messages(talk: tuple[Me
             assert (again.ids, again.new, again.redacted) == (first.ids, 0, {})
 
     asyncio.run(come())
+
+
+@settings(deadline=None, max_examples=times(8))
+@given(talks(), st.lists(st.sampled_from(DOORS), min_size=1, max_size=2), st.sampled_from(DOORS))
+def test_what_the_doctor_took_them_out_of_is_what_would_have_come_in_without(
+    talk: tuple[Messages, list[Planted]], doors: list[str], later: str
+) -> None:
+    messages, used = talk
+
+    async def ids(memory: ireneo.Memory) -> list[str]:
+        return [each.id for each in await (await memory.session(SESSION)).messages()]
+
+    def work(folder: Path) -> None:
+        async def come() -> None:
+            async with ireneo.open(":memory:") as memory:
+                await through(memory, "import", messages, None)
+                clean = await ids(memory)
+            async with ireneo.open(folder / "a.db", durability="normal", keep_secrets=True) as memory:
+                for door in doors:
+                    await through(memory, door, messages, None)
+            async with ireneo.open(folder / "a.db", durability="normal") as memory:
+                assert (await memory.secrets(mend=True)).complete
+                assert await ids(memory) == clean
+                await through(memory, later, messages, None)
+                assert await ids(memory) == clean
+                assert (await memory.secrets()).found == ()
+                assert [each for each in await memory.doctor() if each.kind == "fault"] == []
+
+        asyncio.run(come())
+        assert left(bytes_of(folder), used) == []
+
+    in_a_folder(work)
