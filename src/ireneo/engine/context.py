@@ -27,7 +27,7 @@ from ireneo.context.needs import (
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
 from ireneo.context.view import Shown
-from ireneo.engine.compact import TRIES, check_budget, narrower
+from ireneo.engine.compact import Aim, check_budget
 from ireneo.engine.encode import Context, encode, excess, make_context
 from ireneo.engine.keep import keep, was_erased
 from ireneo.engine.known import known_row
@@ -106,16 +106,16 @@ async def context(
         driver = Driver(tx, key, head, terms, voice, cached.composed)
         mark = await driver.mark(budget)
         pad = await pads.shown(tx, key.space, budget, count)
-        target = budget - room_for(pad, terms)
-        for left in reversed(range(TRIES)):
-            assembled = await driver.drive(target, mark)
-            shown = pads.put(assembled.composed.shown, pad if left else None, head, terms)
+        aim = Aim(budget - room_for(pad, terms))
+        while True:
+            assembled = await driver.drive(aim.target, mark)
+            shown = pads.put(assembled.composed.shown, None if aim.least else pad, head, terms)
             whole = await driver.whole(shown)
             payload = encode(shown, whole, chat)
             over = excess(payload, budget, chat, count)
-            if over <= 0:
+            if over <= 0 or aim.least:
                 break
-            target = narrower(target, assembled.composed, over, left)
+            aim.narrow(assembled.composed.tokens, over)
         before = head.total_tokens
     unkept = ""
     try:
