@@ -28,7 +28,6 @@ from ireneo.log.atoms import atoms
 from ireneo.log.loops import next_loop, running_turn
 from ireneo.log.message import Message, texts
 
-
 PARTLY_FLOOR = 24
 """Tokens of each message of an atom that is shown in part."""
 SPARE_SHARE = 0.1
