@@ -31,7 +31,7 @@ from ireneo.log.message import Message, texts
 PARTLY_FLOOR = 24
 """Tokens of each message of an atom that is shown in part."""
 SPARE_SHARE = 0.1
-"""Less than this share of the room is not worth another round: a rebuild fills the rest where there is so much to show."""
+"""Less than this share of the room is not worth another round; more is filled where there is so much to show."""
 
 
 class Composed(Struct, frozen=True, kw_only=True):
