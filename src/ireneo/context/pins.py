@@ -138,7 +138,9 @@ class _Lifting:
         about = _speaks_of(pin.text)
         # What speaks of nothing that the pin speaks of can't lift it.
         return any(
-            position > pin.position and _names(said, about) for word in about for position, said in self._speak.get(word, ())
+            position > pin.position and _names(said, about)
+            for word in about
+            for position, said in self._speak.get(word, ())
         )
 
 
