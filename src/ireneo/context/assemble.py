@@ -153,7 +153,8 @@ def _tiers(
         # An atom before them that is larger than all that is left stands there head and tail.
         partly = edge > 0 and tail[edge].position == before and size <= live_tokens
         wider = yield from _with_blocks(tail, target, live_tokens, terms, known, partly=partly)
-        if wider.composed.tokens <= blocks.composed.tokens:
+        # More of the newest turns say more than the names that filled the marks in them; one block for all says less.
+        if (partly or wider.coarse) and wider.composed.tokens <= blocks.composed.tokens:
             break
         blocks = wider
         if partly:
@@ -167,6 +168,8 @@ class _Blocks(Struct, frozen=True, kw_only=True):
     composed: Composed
     made: tuple[Summary, ...] = ()
     texts: tuple[str, ...] = ()
+    coarse: bool = False
+    """All of the past stands in one block, or everything."""
 
 
 def _with_blocks(
@@ -214,9 +217,9 @@ def _with_blocks(
     past = [cover_row(rest, policy)] if rest else []
     composed = one_block(system, past, newest, target, terms)
     if composed.tokens <= target:
-        return _Blocks(composed=composed, made=tuple(past), texts=texts)
+        return _Blocks(composed=composed, made=tuple(past), texts=texts, coarse=True)
     whole = cover_row([*row, *newest], policy)
-    return _Blocks(composed=all_in_one(whole, target, terms), made=(whole,), texts=texts)
+    return _Blocks(composed=all_in_one(whole, target, terms), made=(whole,), texts=texts, coarse=True)
 
 
 def _written(row: Sequence[RowItem]) -> tuple[str, ...]:
