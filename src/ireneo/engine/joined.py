@@ -7,10 +7,13 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 
 from msgspec.structs import replace
 
+from ireneo.context.policy import Policy
 from ireneo.context.weigh import Count, weigh
+from ireneo.engine.ahead import Ahead, due_ahead, write_ahead
 from ireneo.engine.batches import BATCH, BATCH_BYTES, size_of
 from ireneo.engine.cleaning import Choices, Cleaning, Given, chain_named
 from ireneo.engine.imports import Imported, passes, stored_name
+from ireneo.engine.story.preset import preset_of
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import Fault, LogFormat, StraightFormat
 from ireneo.formats.logs.sessions import nothing_readable
@@ -26,17 +29,27 @@ class JoinedImport:
     """
 
     def __init__(
-        self, store: Store, key: SessionKey, count: Count, cleaning: Cleaning, *, only_adds: bool = True
+        self,
+        store: Store,
+        key: SessionKey,
+        count: Count,
+        cleaning: Cleaning,
+        *,
+        only_adds: bool = True,
+        preset: Policy | None = None,
     ) -> None:
         """Begin at the session's root; with `only_adds` nothing that the main branch leads to is left aside.
 
-        All that is taken in passes through `cleaning`.
+        All that is taken in passes through `cleaning`. With the memory's own `preset` the blocks of what is taken in
+        are written as well, so that the first context of a long session finds them.
         """
         self._store = store
         self._key = key
         self._count = count
         self._cleaning = cleaning
         self._only_adds = only_adds
+        self._preset = preset
+        self._ahead: Ahead | None = None
         self._head: Head | None = None
         self._given: Given = {}
         self._earlier: set[str] = set()
@@ -113,7 +126,16 @@ class JoinedImport:
                     )
                 await tx.log.move(key, MAIN, end.id)
         self._head = end
+        await self._write_ahead(end, source)
         return new
+
+    async def _write_ahead(self, end: Head, source: str) -> None:
+        if self._preset is None or (policy := preset_of(source, self._preset)).pyramid is not None:
+            return
+        due = await due_ahead(self._store, self._key, end, policy, self._ahead)
+        if due is not None:
+            async for ahead in write_ahead(self._store, self._key, policy, due):
+                self._ahead = ahead
 
 
 def _read(lines: Iterable[bytes], log: LogFormat, name: str) -> Iterator[Draft | Fault]:

@@ -14,6 +14,7 @@ from ireneo.engine.joined import JoinedImport
 from ireneo.engine.learning import Learning
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
 from ireneo.engine.session import Session
+from ireneo.engine.story.preset import preset_of
 from ireneo.engine.work.loop import Works
 from ireneo.engine.work.worked import Worked
 from ireneo.errors import SessionNotFound
@@ -69,7 +70,11 @@ class Memory(Learning):
             for logged in found:
                 cleaning = self._means.cleaning(keep_secrets)
                 source = f"{log.name}:{cleaning.text(name)}"
-                yield await import_session(self._store, self.space, logged, source, self._means.count, cleaning)
+                done = await import_session(self._store, self.space, logged, source, self._means.count, cleaning)
+                if preset_of(source, self._means.preset).pyramid is None:
+                    async for _ in (await self.session(done.session)).catch_up():
+                        pass
+                yield done
 
     def joined(self, session: str, *, only_adds: bool = True, keep_secrets: bool | None = None) -> JoinedImport:
         """Begin to take logs into one session called `session`, one behind the other from its first message on.
@@ -79,8 +84,8 @@ class Memory(Learning):
         `import_log` tells.
         """
         cleaning = self._means.cleaning(keep_secrets)
-        key = SessionKey(self.space, session)
-        return JoinedImport(self._store, key, self._means.count, cleaning, only_adds=only_adds)
+        key, preset = SessionKey(self.space, session), self._means.preset
+        return JoinedImport(self._store, key, self._means.count, cleaning, only_adds=only_adds, preset=preset)
 
     async def work(
         self,

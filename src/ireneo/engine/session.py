@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 from datetime import datetime
 from typing import get_args
 
@@ -38,6 +39,7 @@ from ireneo.engine.summarise import Summarised
 from ireneo.engine.tools import Tool
 from ireneo.engine.tools import tools as tools_of
 from ireneo.engine.tree import Tree
+from ireneo.engine.work.blocks import BlockWork
 from ireneo.engine.work.desk import Desk
 from ireneo.engine.work.stories import StoryWork
 from ireneo.engine.work.worked import Worked, summarised_by
@@ -187,13 +189,20 @@ class Session(Noted):
         return sum(models.for_task(summary.level) is not None for summary in due)
 
     async def catch_up(self, *, preset: str | Policy | None = None, as_: str = "") -> AsyncIterator[Worked]:
-        """Make the summaries of a story that are due and need no model; `context` does so for a few at a time.
+        """Make the summaries that are due and need no model, so that `context` has little to write.
 
-        Tells how far it is. There is nothing to do where the session is cut as no story.
+        Tells how far it is. What is done stays, wherever it is broken off; a short run of an agent needs nothing.
         """
         policy = self._policy(preset, as_)
         if policy.pyramid is not None:
             async for worked in self._work(policy).catch_up():
+                yield worked
+            return
+        desk = Desk(self._means, Worker(self._store, self._means.clock), self.key, self.branch)
+        work = BlockWork(desk, Terms(budget=0, policy=policy, count=self._count))
+        # Who stops listening lets go of the lease at once.
+        async with aclosing(work.catch_up()) as steps:
+            async for worked in steps:
                 yield worked
 
     def tools(self) -> Sequence[Tool]:

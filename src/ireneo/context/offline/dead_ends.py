@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ireneo.context.actions import CHANGES
 from ireneo.context.offline.errors import is_environment, signature
@@ -61,14 +61,20 @@ def approach(deed: str, subject: str) -> str:
     return f"{deed} {subject if deed in CHANGES else signature(subject)}"
 
 
-def overturned(dead_end: Line, operations: Iterable[Line]) -> bool:
-    """Whether the approach succeeded after it was given up, as `operations` tell."""
-    return any(
-        line.position > dead_end.position
-        and not line.failed
-        and any(approach(verb, line.subject) == dead_end.subject for verb, _ in line.verbs)
-        for line in operations
-    )
+def succeeded(operations: Iterable[Line]) -> dict[str, int]:
+    """Where each approach succeeded last, as `operations` tell."""
+    out: dict[str, int] = {}
+    for line in operations:
+        if not line.failed:
+            for verb, _ in line.verbs:
+                name = approach(verb, line.subject)
+                out[name] = max(out.get(name, -1), line.position)
+    return out
+
+
+def overturned(dead_end: Line, succeeded: Mapping[str, int]) -> bool:
+    """Whether the approach succeeded after it was given up."""
+    return succeeded.get(dead_end.subject, -1) > dead_end.position
 
 
 def _failed(steps: Sequence[Step], place: int) -> Line | None:

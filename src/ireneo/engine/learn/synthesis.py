@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from ireneo.context.parts import share
 from ireneo.context.shorten import shorten
 from ireneo.context.weigh import Count
 from ireneo.engine.learn.taught import OWN_TOOLS, cited_by, fault_of, limits_of, speaks_of
@@ -105,10 +106,12 @@ def _names(entry: Entry) -> list[str]:
 
 
 def _numbered(shown: Sequence[Message], count: Count) -> str:
-    lines = []
-    for number, message in enumerate(shown, 1):
-        text = "\n".join(source_texts([message]))
-        lines.append(f"[{number}] {message.role}: {_cut(text, MESSAGE_TOKENS, message.id, count)}")
+    texts = ["\n".join(source_texts([message])) for message in shown]
+    rooms = share([count(text) for text in texts], SHOWN_TOKENS, floor=MESSAGE_TOKENS)
+    lines = [
+        f"[{number}] {message.role}: {_cut(text, room, message.id, count)}"
+        for number, (message, text, room) in enumerate(zip(shown, texts, rooms, strict=True), 1)
+    ]
     return "\n".join(lines)
 
 

@@ -14,7 +14,7 @@ from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
 from ireneo.context.view import Shown
 from ireneo.context.weigh import Count, weigh
-from ireneo.engine.compact import TRIES, check_budget, narrower
+from ireneo.engine.compact import Aim, check_budget
 from ireneo.engine.encode import Context, encode, make_context, sizes
 from ireneo.engine.keep import keep
 from ireneo.engine.padding import Padding, room_for
@@ -145,17 +145,16 @@ async def _fitted(
     showing: _Showing,
 ) -> tuple[Context, tuple[Summary, ...]]:
     """Put a story together so that it fits its budget as its format writes it; with what was made for it alone."""
-    budget = terms.budget - showing.room
-    for left in reversed(range(TRIES)):
-        composed, passing = compose_story(story, replace(terms, budget=budget), cache)
-        # The last one shows one block alone.
-        shown = showing.put(composed.shown) if left else composed.shown
+    aim = Aim(terms.budget - showing.room)
+    while True:
+        composed, passing = compose_story(story, replace(terms, budget=aim.target), cache)
+        shown = composed.shown if aim.least else showing.put(composed.shown)
         whole = await showing.whole(shown)
         payload = encode(shown, whole, chat)
         tokens, heeded = sizes(payload, chat, terms.count)
-        if heeded <= terms.budget:
+        if heeded <= terms.budget or aim.least:
             break
-        budget = narrower(budget, composed, heeded - terms.budget, left)
+        aim.narrow(composed.tokens, heeded - terms.budget)
     made = make_context(terms.budget, before, chat, payload, shown, terms.count, whole=whole, tokens=tokens)
     return replace(made, explained=explain_whole(composed.tokens, terms.budget)), passing
 
