@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
+from ireneo.patterns import lazy_re
+
 
 def _any(*alternatives: str) -> str:
     return "(?:" + "|".join(alternatives) + ")"
 
 
 def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text, re.IGNORECASE)
+    return lazy_re(text, re.IGNORECASE)
 
 
 _PAST = (

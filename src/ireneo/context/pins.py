@@ -18,6 +18,7 @@ from ireneo.context.thread import ThreadKind
 from ireneo.log.annotation import Annotation
 from ireneo.log.echo import without_recalled
 from ireneo.log.message import PINS_TAG, Message, Text
+from ireneo.patterns import lazy_re
 
 BY_HAND = 5.0
 STANDING = 4.0
@@ -33,11 +34,11 @@ MAX_PINS = 160
 """What one record carries at the most, the strongest: some 3,000 tokens of rules."""
 
 _THREADS = tuple(f"{kind} · " for kind in get_args(ThreadKind))
-_FENCE = re.compile(r"```.*?(?:```|\Z)|<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
-_END = re.compile(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)[\"')\]]*\s+")
-_BULLET = re.compile(r"^(?:[#>*+-]+|\(?\d+[.)]|\[[ x]\]|</?[\w-]+>|\s)+")
-_CLOSING = re.compile(r"(?:</[\w-]+>|\s)+$")
-_WORD = re.compile(r"[^\W_](?:[\w'./-]*\w)?")
+_FENCE = lazy_re(r"```.*?(?:```|\Z)|<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
+_END = lazy_re(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)[\"')\]]*\s+")
+_BULLET = lazy_re(r"^(?:[#>*+-]+|\(?\d+[.)]|\[[ x]\]|</?[\w-]+>|\s)+")
+_CLOSING = lazy_re(r"(?:</[\w-]+>|\s)+$")
+_WORD = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
 
 
 def find_pins(message: Message) -> list[Line]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from ireneo.patterns import lazy_re
+
 MAX_LENGTH = 160
 """A longer run of name characters is data (a token, a minified line), not a name that anyone types again."""
 
-_NAME = re.compile(
+_NAME = lazy_re(
     r"""
     (?:\\[ntr]|(?<![\w\\]))                              # the escape with which JSON writes that a line begins here
     (?:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+
+from ireneo.patterns import lazy_re
 
 LONGEST_QUOTED = 600
 """Characters up to which the sentences of one quotation are kept together; beyond, its end was forgotten."""
 
-_END = re.compile(r"[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[」』”’）]*\s*|[।؟۔]+\s*")
+_END = lazy_re(r"[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[」』”’）]*\s*|[।؟۔]+\s*")
 _TITLES = "Mr|Mrs|Ms|Dr|St|Sr|Jr|Prof|Capt|Col|Gen|Lt|Sgt|Rev|Hon|Mme|Mlle|Hr|Fr|Nr|No|vs|etc|bzw|ca"
-_NO_END = re.compile(rf"(?:\b(?:{_TITLES})|(?<![\w'’])[A-HJ-Z]|\b[ap]\.m|\bi\.e|\be\.g|\bz\.B)\.[\"'”’»)\]]*\s+$")
+_NO_END = lazy_re(rf"(?:\b(?:{_TITLES})|(?<![\w'’])[A-HJ-Z]|\b[ap]\.m|\bi\.e|\be\.g|\bz\.B)\.[\"'”’»)\]]*\s+$")
 """A title or an initial; the English I ends sentences as well."""
 _PAIRS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"))
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from ireneo.patterns import lazy_re
+
 OTHER = "another error"
 _CAUSES = (
     (
@@ -33,7 +35,7 @@ _CAUSES = (
     ("a time limit", r"timed? ?out|deadline"),
     ("a test", r"FAIL|assert|expected|errors?="),
 )
-_PATTERNS = tuple((name, re.compile(pattern, re.I)) for name, pattern in _CAUSES)
+_PATTERNS = tuple((name, lazy_re(pattern, re.I)) for name, pattern in _CAUSES)
 
 
 def cause(error: str) -> str:

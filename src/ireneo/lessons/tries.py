@@ -15,17 +15,18 @@ from ireneo.lessons.fault import FOUND_NOTHING, faults
 from ireneo.lessons.material import Material, material_steps
 from ireneo.lessons.signature import Shape, shape
 from ireneo.log.message import Call
+from ireneo.patterns import lazy_re
 
 CHARACTERS_A_TOKEN = 4
 AWAY_SECONDS = 600.0
 """A longer wait for a result is no work: somebody was away."""
 
-_HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n.*?(?:^\s*\2\s*$|\Z)", re.S | re.M)
-_QUOTED = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'", re.S)
-_PARTS = re.compile(r"&&|\|\||[;\n]")
+_HEREDOC = lazy_re(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n.*?(?:^\s*\2\s*$|\Z)", re.S | re.M)
+_QUOTED = lazy_re(r"\"(?:\\.|[^\"\\])*\"|'[^']*'", re.S)
+_PARTS = lazy_re(r"&&|\|\||[;\n]")
 LOOKS_ONLY = frozenset("cat head tail ls echo rm cp mv mkdir touch grep rg find sed wc nl rmdir which git cd".split())
 """Programs that seldom fail by what other programs did; where they do they name themselves."""
-_SCRIPT = re.compile(r"\.(?:py|sh|js|ts|rb|go)\Z")
+_SCRIPT = lazy_re(r"\.(?:py|sh|js|ts|rb|go)\Z")
 
 
 class Try(Struct, frozen=True, kw_only=True):

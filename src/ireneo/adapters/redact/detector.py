@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import redact_secret
 
 from ireneo.adapters.redact.likely import is_name, is_password, is_token
 from ireneo.adapters.redact.span import Span
+from ireneo.patterns import lazy_re
 
-_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATES = lazy_re("[\ud800-\udfff]")
 _LIMITS = redact_secret.WholeInputLimits(max_input_bytes=1 << 31, max_findings=1 << 20)
 
-_CODE = re.compile(r"[(\[{]")
+_CODE = lazy_re(r"[(\[{]")
 _GUESSED = "contextual_secret"
 """What the detector calls a value that only its name gives away; it takes the names of things for secrets as well."""
 

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from importlib.resources import files
 from types import MappingProxyType
 
-_NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+from ireneo.patterns import lazy_re
+
+_NAME = lazy_re(r"^-- name: (\w+)\n", re.MULTILINE)
 
 
 def parse_queries(text: str) -> dict[str, str]:

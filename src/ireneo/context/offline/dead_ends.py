@@ -10,12 +10,13 @@ from ireneo.context.offline.errors import is_environment, signature
 from ireneo.context.offline.prose import clip, finding_score, sentences
 from ireneo.context.offline.steps import Step
 from ireneo.context.summary import Line
+from ireneo.patterns import lazy_re
 
-_UNDO = re.compile(
+_UNDO = lazy_re(
     r"\bgit (?:checkout (?:--? |\S+ -- |\.)|checkout [\w./-]+\.\w+|restore |revert |reset --hard"
     r"|stash\b(?! (?:pop|apply|list)))"
 )
-_REMOVE = re.compile(r"\b(?:git )?rm (?:-\S+ )*(?P<paths>[^&|;]+)")
+_REMOVE = lazy_re(r"\b(?:git )?rm (?:-\S+ )*(?P<paths>[^&|;]+)")
 
 
 def dead_ends(steps: Sequence[Step]) -> list[Line]:

@@ -17,12 +17,13 @@ from ireneo.formats.logs.narrow import mapping, moment, objects, string
 from ireneo.formats.logs.sessions import straight_session, with_faults
 from ireneo.log.message import Call, Draft, Native, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
+from ireneo.patterns import lazy_re
 
 FORMAT = "mini-swe-agent"
-_MARK = re.compile(rb'"trajectory_format":\s*"mini-swe-agent|"mini_version":|"instance_cost":')
-_BLOCK = re.compile(r"```(?:mswea_bash_command|bash)\s*\n(.*?)\n```", re.S)
-_RETURNED = re.compile(r"\s*<returncode>(-?\d+)</returncode>")
-_TIMED_OUT = re.compile(r"\s*The last command <command>.*?</command> timed out", re.S)
+_MARK = lazy_re(rb'"trajectory_format":\s*"mini-swe-agent|"mini_version":|"instance_cost":')
+_BLOCK = lazy_re(r"```(?:mswea_bash_command|bash)\s*\n(.*?)\n```", re.S)
+_RETURNED = lazy_re(r"\s*<returncode>(-?\d+)</returncode>")
+_TIMED_OUT = lazy_re(r"\s*The last command <command>.*?</command> timed out", re.S)
 
 
 class MiniSweAgent:
