@@ -29,6 +29,8 @@ SHORT, LONG = 20_000, 200_000
 """Characters of the two texts that are compared."""
 MOST = 40.0
 """A text ten times as long may take so many times as long: 10 is linear, 100 is quadratic."""
+BOUND = 2_000
+"""What may repeat more often is taken for unbounded."""
 GLANCE = 4_000
 QUICK = 1e-7
 """Seconds a character: what takes less for a short text can't be quadratic."""
@@ -483,6 +485,23 @@ def _fitting(root: Any, item: Any) -> str:
     return "".join(each for each in dict.fromkeys([*_POOL, *first]) if alone.match(each))
 
 
+def may_grow(pattern: Pattern) -> bool:
+    """Whether anything in it repeats without a bound: a pattern without is linear, whatever its text."""
+    return any(_unbounded(item) for item in _parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE))
+
+
+def _unbounded(item: Any) -> bool:
+    op, value = item
+    name = str(op)
+    if name in {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}:
+        return value[1] > BOUND or any(_unbounded(each) for each in value[2])
+    if name == "BRANCH":
+        return any(_unbounded(each) for branch in value[1] for each in branch)
+    inner = {"SUBPATTERN": 3, "ASSERT": 1, "ASSERT_NOT": 1}.get(name)
+    held = value if name == "ATOMIC_GROUP" else value[inner] if inner is not None else ()
+    return any(_unbounded(each) for each in held)
+
+
 # How they grow --------------------------------------------------------------------------------------------------------
 
 
@@ -521,7 +540,8 @@ def compiled(found: Found) -> Pattern:
 
 def growth(pattern: Pattern, method: str, text: Text) -> float:
     """How many times as long a text takes that is ten times as long; 0 where it is quick anyway."""
-    if seconds(pattern, method, text.of(GLANCE), 1.0) < GLANCE * QUICK:
+    glanced = seconds(pattern, method, text.of(GLANCE), 1.0)
+    if glanced < GLANCE * QUICK or glanced < 1.7 * 4 * seconds(pattern, method, text.of(GLANCE // 4), 1.0):
         return 0.0
     took = seconds(pattern, method, text.of(SHORT), 1.0)
     # What is slow already is compared with a text a tenth as long, not with one ten times as long.
