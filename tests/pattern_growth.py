@@ -93,11 +93,11 @@ def _listen() -> set[tuple[str | bytes, int, Path, int]]:
         made.add((source, int(flags), Path(frame.f_code.co_filename), frame.f_lineno))
         return real(source, flags)
 
-    setattr(patterns, "lazy_re", heard)
+    patterns.lazy_re = heard
     try:
         _import_all()
     finally:
-        setattr(patterns, "lazy_re", real)
+        patterns.lazy_re = real
     return made
 
 
@@ -118,9 +118,7 @@ class _Asked:
 
     def __init__(self) -> None:
         self.trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")}
-        self.named = {
-            path: {name: node for node in tree.body for name in _targets(node)} for path, tree in self.trees.items()
-        }
+        self.names = {path: _names_in(tree) for path, tree in self.trees.items()}
 
     def of(self, path: Path, line: int) -> tuple[str, ...]:
         """The methods that are asked of the pattern that the statement at that line makes."""
@@ -128,7 +126,7 @@ class _Asked:
         name = next(iter(_targets(statement)), "")
         if not name:
             return METHODS
-        readers = [path] if name.startswith("_") else [each for each in self.trees if _mentions(self.trees[each], name)]
+        readers = [path] if name.startswith("_") else [each for each in self.trees if name in self.names[each]]
         asked = set[str]().union(*(_asked_of(self.trees[each], name) for each in readers))
         if "?" in asked or not isinstance(getattr(statement, "value", None), ast.Call):
             # It is one of several, or handed on: whatever is asked there of what has no name of its own.
@@ -148,7 +146,8 @@ class _Asked:
                         source = _text_of(call.args[0], vars(sys.modules.get(module, re)))
                         if source is None:
                             continue
-                        methods = METHODS if method in {"compile", "lazy_re"} else (_ASKS.get(method, method),)
+                        made = method in {"compile", "lazy_re"}
+                        methods = _told_apart(_asked_of_any(tree) if made else {_ASKS.get(method, method)}) or METHODS
                         compiled = re.compile(source, _flags_of(call, method))
                         place = f"{path.relative_to(PACKAGE)}:{call.lineno}"
                         yield Found(source, int(compiled.flags), place, methods)
@@ -159,13 +158,9 @@ def _targets(node: ast.stmt | None) -> list[str]:
     return [each.id for each in targets if isinstance(each, ast.Name)]
 
 
-def _mentions(tree: ast.Module, name: str) -> bool:
-    return any(
-        (isinstance(node, ast.Name) and node.id == name)
-        or (isinstance(node, ast.Attribute) and node.attr == name)
-        or (isinstance(node, ast.alias) and name in (node.name, node.asname))
-        for node in ast.walk(tree)
-    )
+def _names_in(tree: ast.Module) -> frozenset[str]:
+    said = ((getattr(n, "id", None), getattr(n, "attr", None), getattr(n, "name", None)) for n in ast.walk(tree))
+    return frozenset(name for names in said for name in names if isinstance(name, str))
 
 
 def _asked_of(tree: ast.Module, name: str) -> set[str]:
@@ -189,7 +184,7 @@ def _asked_of_any(tree: ast.Module) -> set[str]:
         _ASKS.get(node.attr, node.attr)
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute)
-        and not (isinstance(node.value, ast.Name) and (node.value.id in named or node.value.id == "re"))
+        and not (isinstance(node.value, ast.Name) and (node.value.id in {*named, "re"}))
     }
 
 

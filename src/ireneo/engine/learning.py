@@ -92,7 +92,8 @@ class Learning(Knowledge):
         so_far = situation_of_log(log, lines, session or "") if log is not None else None
         call = Call(id="", name=tool, arguments=arguments if isinstance(arguments, str) else dict(arguments))
         return await check(
-            self._means,
+            self._store,
+            self._means.clock,
             self._situations,
             self.space,
             call,

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 from msgspec import Struct
 
-DEFAULT_DB = "memory.db"
-DEFAULT_SPACE = "default"
+from ireneo.faces.cli.place import DEFAULT_DB as DEFAULT_DB
+from ireneo.faces.cli.place import DEFAULT_SPACE as DEFAULT_SPACE
+
 AUTO = "auto"
 STDIN = "-"
 

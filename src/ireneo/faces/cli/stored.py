@@ -9,7 +9,9 @@ from typing import TypeVar
 
 import ireneo
 from ireneo.errors import BadInput, SessionNotFound
-from ireneo.faces.cli.options import DEFAULT_DB
+from ireneo.faces.cli.place import database, existing
+
+__all__ = ["database", "embedder_named", "existing", "reading", "session_named", "title_of", "tried", "writing"]
 
 T = TypeVar("T")
 BRANCH = "@"
@@ -18,19 +20,6 @@ TRIAL = Path(":memory:")
 """Where it is tried whether something can be stored at all."""
 LISTED = 5
 """So many sessions are named where a name fits several."""
-
-
-def database(given: Path | None) -> Path:
-    """The database that is meant: the one that was named, that of the environment, or the one in this folder."""
-    return given or Path(os.environ.get("IRENEO_DB") or DEFAULT_DB)
-
-
-def existing(given: Path | None) -> Path:
-    """The database that is meant, which must be there: to ask what is in one must not make an empty one."""
-    path = database(given)
-    if not path.exists():
-        raise BadInput(f"There is no database {path}; fill one with `ireneo import LOG`, or name another with --db.")
-    return path
 
 
 def reading(given: Path | None, space: str, work: Callable[[ireneo.Memory], Awaitable[T]]) -> T:

@@ -9,8 +9,6 @@ import re
 import unicodedata
 from functools import cache, lru_cache
 
-from snowballstemmer.english_stemmer import EnglishStemmer
-
 from ireneo.memories.recall.word_lists import BASE_FORMS, COMMON_WORDS
 from ireneo.patterns import lazy_re
 
@@ -69,6 +67,9 @@ def _stem(word: str) -> str:
     if word in COMMON_WORDS:
         return ""
     word = BASE_FORMS.get(word, word)
+    # Imported when used: with it come the stemmers of all languages.
+    from snowballstemmer.english_stemmer import EnglishStemmer
+
     # A stemmer keeps the word it is at in itself: one of its own each time, for several threads may be here at once.
     return str(EnglishStemmer().stemWord(word)) if word.isascii() and word.isalpha() else word
 
