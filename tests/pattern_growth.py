@@ -184,6 +184,7 @@ def _asked_of_any(tree: ast.Module) -> set[str]:
         _ASKS.get(node.attr, node.attr)
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute)
+        and node.attr != "split"  # As good as always that of a text.
         and not (isinstance(node.value, ast.Name) and (node.value.id in {*named, "re"}))
     }
 

@@ -91,12 +91,15 @@ def of_command(command: str) -> Action:
 
 
 _HEREDOC = lazy_re(
-    r"(?:cat|tee)\b[^\n|]*?(?:>>?|tee(?: -a)?)\s*(?P<path>[\w./~@+-]+)[^\n]*<<|<<[^\n]{0,400}>\s*(?P<other>[\w./-]+)"
+    r"(?:cat|tee)\b[^\n|]{0,160}?(?:>>?|tee(?: -a)?)\s*+(?P<path>[\w./~@+-]++)[^\n]{0,80}<<"
+    r"|<<[^\n]{0,400}>\s*(?P<other>[\w./-]+)"
 )
 _MOVING = lazy_re(r"^\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+|sleep\s+\S+)\s*(?:&&|;)\s*")
 _STEP = lazy_re(r"&&|\|\||;|\n")
 # The same command is run again with more or fewer of its lines shown: that makes it no other command.
-_FILTERS = lazy_re(r"(?<!\s)(?:\s*2>&1|\s*2>\s*/dev/null|\s*\|\s*(?:head|tail|less|cat|wc|sort|uniq)\b[^|&;\n]*)+\s*$")
+_FILTERS = lazy_re(
+    r"(?<!\s)(?:\s*2>&1|\s*2>\s*/dev/null|\s*\|\s*(?:head|tail|less|cat|wc|sort|uniq)\b[^|&;\n]*){1,12}\s*$"
+)
 COMMAND_CHARACTERS = 90
 """Of a command that much is shown; what it wrote and said is named beside it."""
 _SILENT = lazy_re(r"^(?:cd|source|export|set|sleep|echo|true|pwd|exit|\.)\b|^#")
@@ -140,7 +143,7 @@ def _last_path(command: str) -> str | None:
     except (ValueError, IndexError):
         return None  # Not a line that a shell would read either: it stays a command.
     for word in reversed(words):
-        if re.fullmatch(r"[\w.~@+/-]*[./][\w.~@+/-]*\w", word) and not word.startswith("-"):
+        if re.fullmatch(r"[\w~@+-]*+[./][\w.~@+/-]*\w", word) and not word.startswith("-"):
             return word
     return None
 

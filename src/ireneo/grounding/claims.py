@@ -62,7 +62,7 @@ _VERBATIM = lazy_re(
 )
 _ADDRESS = lazy_re(r"\bhttps?://[^\s\"'<>()\[\]{}`\\,]+[\w/]")
 _PATH = lazy_re(
-    rf"(?<![\w/.-])(?P<path>(?:…/|\.{{1,3}}/|~/|/)?(?:[\w.@+~-]+/)+(?:\.\.\.|[\w.@+*-]*\w{_ELIDED})?"
+    rf"(?<![\w/.-])(?P<path>(?:…/|\.{{1,3}}/|~/|/)?(?:[\w.@+~-]{{1,255}}/)+(?:\.\.\.|[\w.@+*-]*\w{_ELIDED})?"
     rf"|(?<!\w)\.?[\w-]+(?:\.[\w-]+)*\.(?i:{'|'.join(_ENDINGS)}){_ELIDED}(?![\w/]))(?P<at>(?::\d+){{0,2}})"
 )
 _ERROR = lazy_re(
@@ -89,7 +89,7 @@ _IDENTIFIER = lazy_re(
 )
 _ABBREVIATION = lazy_re(r"^(?:e\.g|i\.e|a\.k\.a|etc|vs|p\.m|a\.m|z\.B|d\.h|u\.a|U\.S)\b", re.IGNORECASE)
 # A figure that is a part of a word (3D, 16-bit) says no number.
-_FIGURE = lazy_re(rf"(?<![\w.])(?:[vV](?=\d+\.))?{NUMBER}(?![\w-]*[A-Za-z_]|\d|…|\.\.\.)")
+_FIGURE = lazy_re(rf"(?<![\w.])(?:[vV](?=\d+\.))?{NUMBER}(?!\d|…|\.\.\.|[\w-]{{0,60}}[A-Za-z_])")
 _LINES = lazy_re(r"\b[Ll]ines? \d+(?:(?:, ?| ?[-–] ?| (?:to|and|or) )\d+)*\b(?![\w.,]*\w)")
 _DATE = lazy_re(f"{ISO}|{SPOKEN}|{CLOCK}|{WEEKDAY}")
 

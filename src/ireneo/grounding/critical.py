@@ -28,7 +28,10 @@ _WRITTEN_TO = lazy_re(
 )
 _PATCHED = lazy_re(r"^(?:\*\*\* (?:Update|Add) File: |\+\+\+ (?:b/)?)(\S+)", re.MULTILINE)
 _MOVING = lazy_re(r"^\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+)\s*(?:&&|;)\s*")
-_FILTERS = lazy_re(r"(?:\s*2>&1|\s*2>\s*/dev/null|\s*\|\s*(?:head|tail|less|cat|wc|sort|uniq|grep)\b[^&;\n]*)+\s*$")
+_FILTERS = lazy_re(
+    r"(?<!\s)(?:\s*+2>&1|\s*+2>\s*+/dev/null|\s*+\|\s*+(?:head|tail|less|cat|wc|sort|uniq|grep)\b"
+    r"(?:(?!2>&1|2>\s{0,9}/dev/null)[^&;\n]){0,300}+){1,12}+\s*$"
+)
 _TEST = lazy_re(
     r"--- FAIL: (\w+)|^FAILED \S*?::(\w+)|^(?:FAIL|ERROR): (\w+) \(|^test (\S+) \.\.\. FAILED", re.MULTILINE
 )

@@ -31,7 +31,7 @@ _MESSAGES = (
 )
 _BEGINS = (
     # JSON that holds an error, a page, a stack.
-    r"(?:data:\s*)?\{?\s*\"?(?:error|errors|exception|detail|fault)\"\s*:",
+    r"(?:data:\s*+)?(?:\{\s*+|\s*+)\"?(?:error|errors|exception|detail|fault)\"\s*:",
     r"\{?\s*\"?(?:type|object)\"\s*:\s*\"error\"",
     r"\{?\s*\"?(?:status|code|statusCode)\"\s*:\s*\"?[45]\d\d\b",
     r"(?:\?xml[^>]*>\s*<)?!?(?:doctype html|html|head|body)\b[^<>\n]{0,200}>",

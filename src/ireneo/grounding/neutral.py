@@ -113,5 +113,5 @@ def _with(delimiters: Iterable[str]) -> re.Pattern[str]:
 def _quoted(found: re.Match[str]) -> str:
     if found["mark"] is not None:
         return found[0]
-    span = re.sub(r"\s*\n\s*", " ", found[0])
+    span = re.sub(r"(?<!\s)\s*\n\s*", " ", found[0])
     return f"{OPEN}{span.translate(_BRACKETS)}{CLOSE}"

@@ -35,13 +35,13 @@ _ALIASES = {
 }
 _UNITS = {alias: unit for unit, aliases in _ALIASES.items() for alias in aliases.split()}
 _UNIT = "|".join(sorted((re.escape(alias) for alias in _UNITS), key=len, reverse=True))
-_PLAIN = r"(?:\d{1,3}(?:[,_]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)*(?:[eE][+-]?\d+)?)"
+_PLAIN = r"(?:\d{1,3}(?:[,_]\d{3}){1,12}(?!\d)(?:\.\d+)?|\d+(?:\.\d+){0,12}(?:[eE][+-]?\d+)?)"
 NUMBER = rf"{_PLAIN}(?:[ -]?(?P<unit>(?i:{_UNIT}))(?![A-Za-z0-9_]))?"
 """A figure with its unit, if it has one."""
 
 # What stands before it may be a letter or a word (v1.2, L88, python3.11), but not the middle of a hash.
 _IN_WORD = lazy_re(rf"(?<![A-Za-z0-9_.])[A-Za-z]{{0,12}}(?P<figure>{NUMBER})")
-_APART = lazy_re(rf"(?P<figure>{_PLAIN}) (?P<unit>(?i:{_UNIT}))(?![A-Za-z0-9_])")
+_APART = lazy_re(rf"(?<!\d)(?P<figure>{_PLAIN}) (?P<unit>(?i:{_UNIT}))(?![A-Za-z0-9_])")
 _FIGURE = lazy_re(_PLAIN)
 _DIGIT = lazy_re(r"\d")
 

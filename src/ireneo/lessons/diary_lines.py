@@ -55,7 +55,7 @@ _WORDS = {
 LEAST_WORTH = 3.0
 """A task in which nothing went wrong and that is worth less is passed over where there is anything else to say."""
 _REASON = lazy_re(
-    r"(?:user said|provided the following reason[^:]*|reason):\s*(?P<words>.+)", re.IGNORECASE | re.DOTALL
+    r"(?:user said|provided the following reason[^:]{0,200}|reason):\s*(?P<words>.+)", re.IGNORECASE | re.DOTALL
 )
 _MOST_OF_A_REASON = 120
 _ASKS_ONLY = lazy_re(r"--(?:version|help)\b")

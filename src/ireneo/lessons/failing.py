@@ -33,7 +33,8 @@ _PLAIN = {
     WITHOUT_A_WORD: "fails without naming an error",
 }
 _TEST = lazy_re(
-    r"^\s*--- FAIL: (\w{4,60}) |^(?:FAILED|ERROR) (?:[\w./-]+::)+([\w\[\]-]{4,80})|^(?:FAIL|ERROR): (test_\w{3,80}) "
+    r"^[^\S\n]*--- FAIL: (\w{4,60}) |^(?:FAILED|ERROR) (?:[\w./-]+::)+([\w\[\]-]{4,80})|^(?:FAIL"
+    r"|ERROR): (test_\w{3,80}) "
     r"|^_+ (?:\S+:)?(test_\w{3,80}) _+$",
     re.M,
 )

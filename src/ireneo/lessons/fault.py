@@ -41,7 +41,7 @@ _RAISED = lazy_re(
     re.M,
 )
 _SUMMED_UP = lazy_re(r"^(?:FAILED|ERROR) \S+ - ([A-Z]\w*(?:Error|Exception|Warning|Failed)\b[^\n]*)$", re.M)
-_AT_A_LINE = lazy_re(r"^\s*\S+?\.[A-Za-z]\w{0,4}:\d+(?::\d+)?: ?((?!\s*:)\S[^\n]*)$", re.M)
+_AT_A_LINE = lazy_re(r"^[^\S\n]*\S+?\.[A-Za-z]\w{0,4}:\d+(?::\d+)?: ?((?!\s*:)\S[^\n]*)$", re.M)
 _PLAIN = lazy_re(
     r"^[^\n]*(?:command not found|no such file or directory|cannot find|can't open file|permission denied"
     r"|directory not found|unknown (?:flag|command|option|shorthand|skill)|unrecogni[sz]ed (?:argument|option)"
@@ -53,8 +53,9 @@ _SPOKEN = lazy_re(r"^(?:fatal|error|Error|gh|npm ERR!|jq: error|Configuration er
 _ASKS = lazy_re(r"^#+ (?:Fix any errors|See relevant lines?) ")
 """How a tool begins to tell what it found; what that is follows."""
 _TESTS = lazy_re(
-    r"^\s*--- FAIL\b|^FAILED \((?:failures|errors)=|^FAIL:? |^FAIL\t|^=+ .*\b\d+ (?:failed|errors?)\b.* =+$"
-    r"|^(?:FAILED|ERROR) \S+::|^FAIL\s|tests finished: .*\b(?:failed|exceptions)\b|^FAIL$|^test result: FAILED",
+    r"^[^\S\n]*--- FAIL\b|^FAILED \((?:failures|errors)=|^FAIL:? |^FAIL\t|^=+ .{0,300}\b\d+ (?:failed"
+    r"|errors?)\b.{0,300} =+$"
+    r"|^(?:FAILED|ERROR) \S+::|^FAIL\s|tests finished: .{0,400}\b(?:failed|exceptions)\b|^FAIL$|^test result: FAILED",
     re.M,
 )
 _NOT_BUILT = lazy_re(r"^FAIL\s+\S+ \[((?:build|setup) failed)\]", re.M)
@@ -62,11 +63,11 @@ _TIMED_OUT = lazy_re(r"timed out and has been killed|^Command timed out|Command 
 _NO_MODULE = lazy_re(r"No module named ['\"]?[\w.]+['\"]?")
 
 _ACCIDENTS = (
-    lazy_re(r"\"[^\"\n]*\"|“[^”\n]*”|`[^`\n]*`|(?<!\w)'[^'\n]*'(?!\w)"),
-    lazy_re(r"\b[a-z][a-z0-9+.-]*://\S+"),
+    lazy_re(r"\"[^\"\n]*\"|“[^”\n]{0,1000}”|`[^`\n]*`|(?<!\w)'[^'\n]*'(?!\w)"),
+    lazy_re(r"\b[a-z][a-z0-9+.-]{0,30}://\S+"),
     lazy_re(r"\((?![a-z]+\)$)[^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"),
-    lazy_re(r"(?<![\w.])[~.]?(?:[\w.@+~$%-]*/)+[\w.@+~$%*-]*"),
-    lazy_re(r"(?<!\w)\S*(?:[a-z][A-Z]|\w_\w|\w\.\w|\w\(|[\[\]{}*=&|<>$#@])\S*"),
+    lazy_re(r"(?<![\w.])[~.]?(?:[\w.@+~$%-]{0,255}/)+[\w.@+~$%*-]*"),
+    lazy_re(r"(?<!\S)\S*(?:[a-z][A-Z]|\w_\w|\w\.\w|\w\(|[\[\]{}*=&|<>$#@])\S*"),
     lazy_re(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{6,}\b(?:\.{3})?"),
     lazy_re(r"(?<![A-Za-z\d])[-+]?\d+(?:[.,:_x]\d+)*%?\w*"),
 )
@@ -96,7 +97,7 @@ def named(line: str) -> str:
     rest = line.partition(":")[2] if kept else line
     for pattern in _ACCIDENTS:
         rest = pattern.sub("…", rest)
-    rest = re.sub(r"(?:\s*…[\s,;:.]*)+", " … ", rest).strip()
+    rest = re.sub(r"(?:(?:(?<!\s)\s++)?…[\s,;:.]*+)+", " … ", rest).strip()
     rest = _LAST_NAME.sub(r"\1…", rest) if not kept else rest
     words = rest.split()
     tail = words[-1] if words and re.fullmatch(r"\([a-z]+\)", words[-1]) else ""

@@ -35,7 +35,7 @@ _LONGEST_ANSWER = 200
 _ASKS = lazy_re(r"\?|\bplease (?:provide|confirm|share|tell|specify|choose|let)\b|\blet me know\b", re.IGNORECASE)
 """What an agent's words end with that wait for an answer."""
 _ASIDE = lazy_re(
-    r"<(?P<tag>ide_\w+|system-reminder|local-command-\w+|command-message|environment_\w+|user_instructions)\b[^>]*>.*?"
+    r"<(?P<tag>ide_\w+|system-reminder|local-command-\w+|command-message|environment_\w+|user_instructions)\b[^>]{0,1000}>.*?"
     r"(?:</(?P=tag)>|\Z)",
     re.DOTALL,
 )

@@ -14,7 +14,9 @@ _NOWHERE = frozenset(
     "home users desktop documents downloads dev git github.com folders private".split()
 )
 """Folders in which anything may stand: their names tell of no project."""
-_INSTANCE = lazy_re(r"(?P<owner>[A-Za-z0-9][\w.-]*?)__(?P<name>[A-Za-z0-9][\w.]*(?:-[A-Za-z][\w.]*)*)-\d+(?!\w)")
+_INSTANCE = lazy_re(
+    r"(?P<owner>[A-Za-z0-9][\w.-]{0,99}?)__(?P<name>[A-Za-z0-9][\w.]{0,99}(?:-[A-Za-z][\w.]{0,99}){0,9})-\d+(?!\w)"
+)
 _ACCIDENT = lazy_re(r"^(?:tmp|temp|pytest|T)?[-_.]?[0-9a-f-]{6,}$|^tmp\w{6,}$|^\d+$", re.IGNORECASE)
 
 

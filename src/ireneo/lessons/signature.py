@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ireneo.context.actions import Deed, understand
 from ireneo.log.message import Call
-from ireneo.memories.signature import action_signature, error_signature
+from ireneo.memories.signature import action_signature, error_signature, quoted_as
 from ireneo.patterns import lazy_re
 
 LONGEST_COMMAND = 20_000
@@ -20,7 +20,6 @@ _ACTION_CHARACTERS = 600
 _ARGUMENT_CHARACTERS = 120
 
 _HEREDOC = lazy_re(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n.*?(?:^\s*\2\s*$|\Z)", re.S | re.M)
-_QUOTED = lazy_re(r"\"(?:\\.|[^\"\\])*\"|'[^']*'", re.S)
 _STEPS = lazy_re(r"&&|\|\||[;\n]")
 _PIPE = lazy_re(r"(?<!\|)\|(?!\|)")
 _BEFORE = lazy_re(
@@ -29,7 +28,7 @@ _BEFORE = lazy_re(
 )
 """What stands before the program that does the work."""
 _SAYS_NOTHING = lazy_re(r"^(?:cd|pushd|popd|export|source|\.(?=\s)|set|unset|true|sleep|echo|pwd|printf)\b|^#|^\W*$")
-_REDIRECT = lazy_re(r"\d*>{1,2}(?:&\d|\s*\S+)|\d>&\d")
+_REDIRECT = lazy_re(r"(?:(?<!\d)\d++)?>{1,2}(?:&\d|\s*\S+)|\d>&\d")
 _MANIFOLD = frozenset(
     "apt apt-get brew bun bundle cargo composer conda docker dotnet gh git go gradle helm just kubectl make mise mvn"
     " nix npm npx pip pip3 pnpm podman poetry rails rake rustup systemctl terraform uv yarn".split()
@@ -38,8 +37,8 @@ _MANIFOLD = frozenset(
 _RUNS_OTHERS = frozenset("run exec tool x pr issue api repo release compose".split())
 _WORD = lazy_re(r"[a-z][\w:-]*\Z")
 _INTERPRETER = lazy_re(r"(?:python|node|ruby|perl|bash|sh|zsh|deno|php|ts-node|tsx|Rscript|lua|julia)[\d.]*\Z")
-_PATH = lazy_re(r"(?<![\w.@+~-])(?:[\w.@+~-]*/)+[\w.@+~-]*|\b[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}\b")
-_CD = lazy_re(r"(?:^|&&|;|\n)\s*cd\s+([^\s;&|]+)")
+_PATH = lazy_re(r"(?<![\w.@+~-])(?:[\w.@+~-]*/)+[\w.@+~-]*|\b[\w@+-][\w.@+-]{0,255}\.[A-Za-z]\w{0,7}\b")
+_CD = lazy_re(r"(?:^|&&|;|\n)[^\S\n]*cd\s+([^\s;&|]+)")
 
 
 class Shape(Struct, frozen=True, kw_only=True):
@@ -83,7 +82,7 @@ def shape(call: Call) -> Shape:
     given = call.arguments if isinstance(call.arguments, dict) else {}
     action = understand(call)
     command = "" if isinstance(call.arguments, str) else _command(given)
-    lines = _QUOTED.sub("''", _HEREDOC.sub("<<''\n", command[:LONGEST_COMMAND]).replace("\\\n", " "))
+    lines = quoted_as("''", _HEREDOC.sub("<<''\n", command[:LONGEST_COMMAND]).replace("\\\n", " "))
     pipe = _telling(lines)
     words = pipe[0].split() if pipe else []
     named = tuple(dict.fromkeys(_PATH.findall(_REDIRECT.sub(" ", lines))))
@@ -204,7 +203,7 @@ def _script(words: Sequence[str]) -> str:
 
 
 _GREP = lazy_re(
-    r"\b(?:e|f)?(?:grep|rg|ag)\s+(?:-[\w-]+(?:[= ]\d+)?\s+)*"
+    r"\b(?:e|f)?(?:grep|rg|ag)\s+(?:-[\w-]+(?:[= ]\d+)?\s+){0,20}"
     r"(?:\"((?:\\.|[^\"\\])*)\"|'([^']*)'|([^\s|;&'\"-][^\s|;&]*))"
 )
 

@@ -230,13 +230,13 @@ _ERROR_PATH = lazy_re(r"(?<![\w@+~./-])[\w@+~./-]*\w\.[A-Za-z]\w{0,7}(?=[:\"',)\
 _NOT_THERE = lazy_re(r"does not exist|no such file|not found|ENOENT", re.I)
 _UNREAD = lazy_re(r"not been read|read it first|must read", re.I)
 _A_FOLDER = lazy_re(r"EISDIR|is a directory", re.I)
-_NO_FOLDER = lazy_re(r"cd:.*no such file", re.I)
+_NO_FOLDER = lazy_re(r"cd:.{0,1000}no such file", re.I)
 _MISSING = lazy_re(
     r"(?:cannot (?:access|open|stat)|can't open file|no such file or directory:|^(?:cat|ls|grep|sed|head|tail):)"
     r" '?([\w@+~./-]+)'?",
     re.I | re.M,
 )
-_REMOVES = lazy_re(r"(?:^|&&|;|\n)\s*(?:git )?rm (?:-\w+ )*([^\n;&|]+)")
+_REMOVES = lazy_re(r"(?:^|&&|;|\n)[^\S\n]*(?:git )?rm (?:-\w+ )*([^\n;&|]+)")
 _DISTURBS = lazy_re(
     r"\b(?:gofmt|fmt|format|prettier|black|ruff (?:format|check --fix)|--fix"
     r"|git (?:checkout|stash|reset|restore|pull|merge|rebase|cherry-pick|apply|switch)"

@@ -20,7 +20,7 @@ KEEP_PATHS = 20_000
 _LOOKED_AT = 20_000
 """Characters of an output in which paths are looked for."""
 
-_PATH = lazy_re(r"(?<![\w@+~.-])(?:[\w@+~.-]*/)+[\w@+~.-]+|\b[\w@+-][\w@+.-]*\.[A-Za-z]\w{0,7}\b")
+_PATH = lazy_re(r"(?<![\w@+~./-])(?:[\w@+~.-]*/)+[\w@+~.-]+|\b[\w@+-][\w@+.-]{0,255}\.[A-Za-z]\w{0,7}\b")
 _NUMBER = lazy_re(r" *(\d+)(?:→|\t| \| ?)")
 _NUMBERED = lazy_re(r"^ *\d+(?:→|\t| \| ?)", re.M)
 

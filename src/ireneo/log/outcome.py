@@ -34,7 +34,7 @@ _FAILED_AT_START = _any_of(
     r"Permission to use .{1,500} has been denied",
     r"The user doesn't want to (?:proceed|take this action)",
     r"\[Request interrupted by user",
-    r"\(eval\):\S*\d+: ",
+    r"\(eval\):\S*\d: ",
     r"unknown (?:flag|command|option)\b",
     r"\w+: [^\n]{0,200}\(HTTP [45]\d\d\)",
 )

@@ -41,7 +41,7 @@ def classify(text: str, speaker: str = "") -> Guess:
     return Guess(kind="episodic" if _happened(looked_at) else "semantic")
 
 
-_NUMBERED = lazy_re(r"^\s*(?:\d{1,2}[.)]|step \d{1,2}\b[.:)]?)\s+\S", re.I | re.M)
+_NUMBERED = lazy_re(r"^[^\S\n]*(?:\d{1,2}[.)]|step \d{1,2}\b[.:)]?)\s+\S", re.I | re.M)
 _INLINE_NUMBERS = lazy_re(r"(?:^|\s)(?:step |\()?1[.):] \S.{1,400}\s(?:step |\()?2[.):] \S", re.S | re.I)
 
 

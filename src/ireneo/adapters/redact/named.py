@@ -31,7 +31,7 @@ _ASSIGNED = lazy_re(
     re.IGNORECASE,
 )
 _OPTION = lazy_re(rf"[ \t]+(?:{_QUOTE})?(?P<bare>{_BARE})")
-_NAME = lazy_re(r"[\w-]*\Z")
+_NAME = lazy_re(r"(?<![\w-])[\w-]*\Z")
 _COOKIES = lazy_re(rf"(?:{_QUOTE})?[ \t]*[:=][ \t]*(?:{_QUOTE})?(?P<line>[^\r\n\"'\\]{{1,4096}})")
 _COOKIE = lazy_re(r"[\w.-]{1,128}=([^;,\s\[\]]{16,4096})")
 

@@ -28,7 +28,7 @@ ROUNDS = 16
 
 _MARK = lazy_re(r"(\[REDACTED [a-z0-9-]+\])")
 _BLOB = lazy_re(r"(?:data:[\w.+/;=-]{0,128},)?[A-Za-z0-9+/_=-]*")
-_ESCAPED_SPACE = lazy_re(r"\\+[nrt]")
+_ESCAPED_SPACE = lazy_re(r"(?<!\\)\\+[nrt]")
 _WORD = lazy_re(r"\w")
 
 

@@ -175,7 +175,7 @@ def _named(step: Step) -> str:
 def _said(step: Step) -> str:
     """What the user said when stopping the call, where something was said."""
     found = re.search(
-        r"(?:user said|provided the following reason[^:]*|reason):\s*(.+)", step.output, re.IGNORECASE | re.DOTALL
+        r"(?:user said|provided the following reason[^:]{0,200}|reason):\s*(.+)", step.output, re.IGNORECASE | re.DOTALL
     )
     return f": “{clip(' '.join(found[1].split()), 160)}”" if found else ""
 

@@ -13,8 +13,10 @@ _NAMED = lazy_re(
     r"--- FAIL|undefined:|cannot |could not |no such |not found|permission denied|command not found|Traceback)",
     re.IGNORECASE,
 )
-_STATUS = lazy_re(r"(?:exit(?:ed)?(?: with)?(?: code| status)?|returncode>)\s*[:=]?\s*(?P<code>\d+)", re.IGNORECASE)
-_ACCIDENT = lazy_re(r"0x[0-9a-f]+|\b[0-9a-f]{7,}\b|\d+|(?:[\w.@~+-]*/)+[\w.@~+-]*|\"[^\"]*\"|'[^']*'")
+_STATUS = lazy_re(
+    r"(?:exit(?:ed)?(?: with)?(?: code| status)?|returncode>)\s*+(?:[:=]\s*+)?(?P<code>\d+)", re.IGNORECASE
+)
+_ACCIDENT = lazy_re(r"0x[0-9a-f]+|\b[0-9a-f]{7,}\b|\d+|(?:[\w.@~+-]{0,255}/)+[\w.@~+-]*|\"[^\"]*\"|'[^']*'")
 
 
 _HEADING = lazy_re(r"[=_-]{3,} (?:ERRORS|FAILURES|test session starts|short test summary info) [=_-]{3,}")

@@ -32,7 +32,7 @@ _ORDERS = lazy_re(
 _PLACE = lazy_re(r"(?<![\w/.:-])[\w.-]+(?:/[\w-]+(?:\.[\w-]+)*)+")
 """Names with a slash; in prose some are words side by side, which a lesson can do without."""
 _SENTENCE = lazy_re(r"(?<=[.!?])\s+|\n+")
-_WORD = lazy_re(r"[\w./:@|&=+-]*\w")
+_WORD = lazy_re(r"(?<![\w./:@|&=+-])[\w./:@|&=+-]*\w")
 
 
 def limits_of(taught: Taught) -> str:

@@ -117,7 +117,8 @@ class _Run:
         parts: list[Part] = []
         if thought := string(message.get("reasoning_content")):
             parts.append(Thinking(text=thought))
-        blocks = list(_BLOCK.finditer(text))
+        # Where the last fence ends, no block begins any more.
+        blocks = list(_BLOCK.finditer(text, 0, text.rfind("\n```") + len("\n```")))
         self.waiting = self.called(message, extra, blocks)
         # Only a reply with exactly one block is run; the others are turned down, blocks and all.
         cut = blocks[0].span() if len(self.waiting) == 1 and len(blocks) == 1 else (len(text), len(text))

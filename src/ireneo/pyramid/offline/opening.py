@@ -35,7 +35,7 @@ ASKING = BACKED_WORDS | DEMAND_WORDS
 HINTS = frozenset(BY_WORD) | ASKING
 """One of these stands in every sentence that may open a thread."""
 
-_CLAUSE = lazy_re(r"[,;:—–]\s+|--\s*|\s+(?=(?:and|but|for|that|because)\s)")
+_CLAUSE = lazy_re(r"[,;:—–]\s+|--\s*|(?<!\s)\s+(?=(?:and|but|for|that|because)\s)")
 _SPEAKER = frozenset("i me my we us our myself ich mich je me yo".split())
 _HEARER = frozenset("you your yours du dir dich euch te vous tu le".split())
 _NOBODY = frozenset("he she they it him her his them their who himself herself er sie ihm ihr ihnen lui os les".split())

@@ -25,7 +25,8 @@ SHOW = lazy_re(
 """Words of a show: what is said near them is said to those who watch."""
 
 JOKE = lazy_re(
-    r"\((?:\w+ )?(?:laugh|chuckl|giggl|sing|jok|cough|snort)\w*[^)]*\)|\b(?:just kidding|I'm kidding|joking|haha+"
+    r"\((?:\w+ )?(?:laugh|chuckl|giggl|sing|jok|cough|snort)\w{0,40}[^)]{0,400}\)|\b(?:just kidding"
+    r"|I'm kidding|joking|haha+"
     r"|lol)\b",
     re.IGNORECASE,
 )

@@ -13,7 +13,7 @@ EDIT = "edit"
 _SEARCH = lazy_re(r"<{5,9} SEARCH>?\s*$")
 _DIVIDER = lazy_re(r"={5,9}\s*$")
 _REPLACE = lazy_re(r">{5,9} (?:REPLACE|UPDATED)\s*$")
-_FENCE = lazy_re(r"(?P<ticks>`{3,})(?P<info>\S*)\s*$")
+_FENCE = lazy_re(r"(?P<ticks>`{3,}+)(?P<info>\S*+)\s*$")
 _PATH = lazy_re(r"[\w.~@+\\/-]+[\w)\]]|[\w.~@+\\/ -]+\.\w{1,10}")
 _NAMED_FILE = lazy_re(r"^(?:\+\+\+) (?:b/)?(?P<path>\S+)", re.M)
 

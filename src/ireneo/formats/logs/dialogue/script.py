@@ -27,7 +27,7 @@ _FORMS: dict[Form, re.Pattern[str]] = {
     "bold": lazy_re(rf"(?:[-*]\s+)?{_TIME}{_BOLD}(?P<name>{_NAME}?)(?::{_BOLD}|{_BOLD}\s*:)\s*(?P<text>.*)"),
     "angle": lazy_re(rf"{_TIME}<(?P<name>{_NAME})>\s+(?P<text>.*)"),
     "plain": lazy_re(rf"{_TIME}(?P<name>{_NAME}):(?:\s+(?P<text>.*)|$)"),
-    "heading": lazy_re(r"#{1,6}\s+(?P<name>.+?)\s*#*\s*$"),
+    "heading": lazy_re(r"#{1,6}\s++(?P<name>.{1,120}?)\s*+#*+\s*$"),
 }
 _WORD = lazy_re(r"[^\W\d_][\w.'’-]*")
 _SMALL = frozenset("of the de la le von van der den al el and & to no. y".split())

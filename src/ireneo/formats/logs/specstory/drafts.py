@@ -26,7 +26,7 @@ FORMAT = "specstory"
 _SESSION = lazy_re(r"<!-- (?P<agent>.{1,60}) Session (?P<id>\S{1,100}) \((?P<time>[^)]{4,40})\) -->")
 _HEADER = 40
 """The comment that names the session stands in so many of the first lines."""
-_THINK = lazy_re(r"</?think>|</?details>|<summary>.*?</summary>")
+_THINK = lazy_re(r"</?think>|</?details>|<summary>.{0,2000}?</summary>")
 _RULES = ("", "---")
 _SYNTHETIC = "<synthetic>"
 
