@@ -40,9 +40,13 @@ _UNSURE = lazy_re(
     re.IGNORECASE,
 )
 """Denied, wished for, told of an earlier time or of a part: no plain verdict."""
-_CLAUSE = lazy_re(r"(?:[;,:]|\.|[!?]| - )(?:\s+|$)|\s+(?:but|whereas|although|though|however)\s+|→", re.IGNORECASE)
+_CLAUSE = lazy_re(
+    r"(?:[;,:]|\.|[!?]| - )(?:\s+|$)|(?<!\s)\s+(?:but|whereas|although|though|however)\s+"
+    r"|→",
+    re.IGNORECASE,
+)
 _CODE = lazy_re(r"`([^`]+)`")
-_WORD = lazy_re(r"[\w./:-]*\w")
+_WORD = lazy_re(r"(?<![\w./:-])[\w./:-]*\w")
 _TELLING = lazy_re(r"\w[/._]\w")
 _COMPLETE = lazy_re(r"^\W*(?:status\W+)?(?:complete|completed|done|finished|success|solved)\b", re.IGNORECASE)
 _BLOCKED = lazy_re(r"^\W*(?:status\W+)?(?:blocked|failed|failing|stuck)\b", re.IGNORECASE)

@@ -17,7 +17,7 @@ _COMMENT = lazy_re(
     re.IGNORECASE,
 )
 _LISTED = lazy_re(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)])[ \t]+\S")
-_STAGE = lazy_re(r"^[ \t>*_]*[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?[*_]*: ?[A-Z·*(]")
+_STAGE = lazy_re(r"^[ \t>*_]*[A-Z][\w'’-]*+(?: [A-Z][\w'’-]*+)?[*_]*: ?[A-Z·*(]")
 _OF_STORIES: tuple[Fault, ...] = (
     *FORM,
     (_COMMENT, "It talks about the story instead of telling it"),

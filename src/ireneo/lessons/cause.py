@@ -28,7 +28,7 @@ _CAUSES = (
     ),
     (
         "code that does not build",
-        r"SyntaxError|IndentationError|undefined|build failed|expected .* found|cannot use|NameError|syntax error"
+        r"SyntaxError|IndentationError|undefined|build failed|expected .{0,400} found|cannot use|NameError|syntax error"
         r"|declared and not used|typecheck",
     ),
     ("a refusal", r"permission denied|not permitted|denied|unauthorized|credential|authenticat|blocked"),

@@ -19,7 +19,7 @@ Our Your His Her Their There Here Now For From With Yes Oh Well Or Yet Nor All S
 """
 NAME = (
     rf"(?-i:(?!(?:{'|'.join(_STARTERS.split())})\b)"
-    r"[A-ZÀ-Þ](?:['’][A-ZÀ-Þ])?[a-zà-þ]\w*(?:-\w+)*(?:['’](?!s\b|ll\b|d\b|ve\b)\w+)*)"
+    r"[A-ZÀ-Þ](?:['’][A-ZÀ-Þ])?[a-zà-þ]\w*(?:-\w+){0,4}(?:['’](?!s\b|ll\b|d\b|ve\b)\w+){0,4})"
 )
 """A proper name; a word that often begins a sentence is none."""
 KIN = (
