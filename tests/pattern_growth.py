@@ -24,6 +24,8 @@ from re import _compiler, _constants, _parser  # type: ignore[attr-defined]
 from typing import Any
 
 Pattern = re.Pattern[str]
+Tree = Any
+"""What the standard library makes of a pattern's source; it has no type of its own."""
 PACKAGE = Path(__file__).parents[1] / "src" / "ireneo"
 SHORT, LONG = 20_000, 200_000
 """Characters of the two texts that are compared."""
@@ -39,6 +41,13 @@ SLOW = 1e-6
 METHODS = ("finditer", "fullmatch")
 """What is asked of a pattern of which nothing is known; a search and a match do a part of what `finditer` does."""
 _ASKS = {"findall": "finditer", "sub": "finditer", "subn": "finditer", "split": "finditer"}
+
+
+ONLY_WHERE_IT_ENDS = {
+    # The text is cut behind the last fence before, so that each block that begins has an end.
+    "formats/logs/mini_swe_agent.py": "```(?:mswea_bash_command",
+}
+"""Patterns that the code asks only of texts for which they are linear."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +145,8 @@ class _Asked:
     def inside(self) -> Iterator[Found]:
         """The patterns that are compiled in a function; what it puts into one is taken for a name."""
         for path, tree in self.trees.items():
+            if "re" not in self.names[path]:
+                continue
             module = "ireneo." + ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
             for function in ast.walk(tree):
                 if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -209,12 +220,12 @@ def _re_call(node: ast.AST) -> str:
     return ""
 
 
-def _text_of(node: ast.expr, known: dict[str, Any]) -> str | None:
+def _text_of(node: ast.expr, known: dict[str, object]) -> str | None:
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     if isinstance(node, ast.JoinedStr):
         parts = [
-            known[each.value.id]
+            str(known[each.value.id])
             if isinstance(each, ast.FormattedValue)
             and isinstance(each.value, ast.Name)
             and isinstance(known.get(each.value.id), str)
@@ -340,6 +351,9 @@ SHAPES = [
         "* a\n",
     ),
     *(
+        "| head ",
+        "| head -n 2>&1 ",
+        " 2>/dev/null",
         "a && ",
         "a | ",
         "a > ",
@@ -429,7 +443,7 @@ def derived(source: str, flags: int, variants: int = 4) -> tuple[Text, ...]:
     return tuple(texts)
 
 
-def _repeats(tree: Any, root: Any, variant: int, before: str) -> Iterator[tuple[str, str, str]]:
+def _repeats(tree: Tree, root: Tree, variant: int, before: str) -> Iterator[tuple[str, str, str]]:
     """Each repeated part of a pattern: a text for what stands before it, for itself, and for what stands after it."""
     items = list(tree)
     for at, (op, value) in enumerate(items):
@@ -452,11 +466,11 @@ def _repeats(tree: Any, root: Any, variant: int, before: str) -> Iterator[tuple[
                 yield from _repeats(branch, root, variant, lead)
 
 
-def _sample(tree: Any, root: Any, variant: int) -> str:
+def _sample(tree: Tree, root: Tree, variant: int) -> str:
     return "".join(_sample_item(item, root, variant) for item in tree)
 
 
-def _sample_item(item: Any, root: Any, variant: int) -> str:
+def _sample_item(item: Tree, root: Tree, variant: int) -> str:
     op, value = item
     name = str(op)
     if name == "LITERAL":
@@ -475,7 +489,7 @@ def _sample_item(item: Any, root: Any, variant: int) -> str:
     return ""
 
 
-def _fitting(root: Any, item: Any) -> str:
+def _fitting(root: Tree, item: Tree) -> str:
     alone = _compiler.compile(_parser.SubPattern(root.state, [item]), root.state.flags)
     first = [chr(v) for o, v in item[1] if str(o) == "LITERAL"] if str(item[0]) == "IN" else []
     return "".join(each for each in dict.fromkeys([*_POOL, *first]) if alone.match(each))
@@ -486,7 +500,7 @@ def may_grow(pattern: Pattern) -> bool:
     return any(_unbounded(item) for item in _parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE))
 
 
-def _unbounded(item: Any) -> bool:
+def _unbounded(item: Tree) -> bool:
     op, value = item
     name = str(op)
     if name in {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}:
@@ -551,12 +565,38 @@ def growth(pattern: Pattern, method: str, text: Text) -> float:
     return ratio
 
 
-def grown(found: Iterable[Found], texts: Iterable[Text], *, variants: int = 4) -> Iterator[tuple[Found, str, Text]]:
-    """Where a pattern takes far more than ten times as long for a text that is ten times as long."""
-    texts = list(texts)
+HARD = [
+    Text(unit)
+    for unit in (
+        *". - _ = / ` “ ‘ « [ ( < a A 1 中".split(),
+        " ",
+        "\n",
+        "a-1",
+        "a@a.",
+        "a/",
+        "1.",
+        "a ",
+        '"\\',
+        " 2>&1",
+        "| head ",
+    )
+]
+"""What held many patterns up once."""
+
+
+def grown(found: Iterable[Found], *, every: bool, part: int = 0, parts: int = 1) -> Iterator[tuple[Found, str, Text]]:
+    """Where a pattern takes far more than ten times as long for a text that is ten times as long.
+
+    Of all texts, or else of the hard ones and one part of those that come from the pattern's own parts.
+    """
+    general_ones = [*general(), *sampled(200, 1)] if every else HARD
     for each in found:
         pattern = compiled(each)
-        for text in [*texts, *derived(pattern.pattern, pattern.flags, variants)]:
+        file = each.place.partition(":")[0]
+        if not may_grow(pattern) or pattern.pattern.startswith(ONLY_WHERE_IT_ENDS.get(file, "\0")):
+            continue
+        own = derived(pattern.pattern, pattern.flags, 4 if every else 1)
+        for text in [*general_ones, *(own if every else own[part % parts :: parts])]:
             for method in each.methods:
                 if growth(pattern, method, text) >= MOST:
                     yield each, method, text

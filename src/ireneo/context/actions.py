@@ -98,7 +98,8 @@ _MOVING = lazy_re(r"^\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+|sleep\s
 _STEP = lazy_re(r"&&|\|\||;|\n")
 # The same command is run again with more or fewer of its lines shown: that makes it no other command.
 _FILTERS = lazy_re(
-    r"(?<!\s)(?:\s*2>&1|\s*2>\s*/dev/null|\s*\|\s*(?:head|tail|less|cat|wc|sort|uniq)\b[^|&;\n]*){1,12}\s*$"
+    r"(?<!\s)(?:\s*+2>&1|\s*+2>\s*+/dev/null|\s*+\|\s*+(?:head|tail|less|cat|wc|sort|uniq)\b"
+    r"(?:(?!2>&1|2>\s{0,9}/dev/null)[^|&;\n])*+){1,12}+\s*$"
 )
 COMMAND_CHARACTERS = 90
 """Of a command that much is shown; what it wrote and said is named beside it."""
