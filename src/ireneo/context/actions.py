@@ -91,7 +91,7 @@ def of_command(command: str) -> Action:
 
 
 _HEREDOC = lazy_re(
-    r"(?:cat|tee)\b[^\n|]{0,160}?(?:>>?|tee(?: -a)?)\s*+(?P<path>[\w./~@+-]++)[^\n]{0,80}<<"
+    r"(?:cat|tee)\b[^\n|]{0,160}?(?:>>?|tee(?: -a)?)\s*+(?P<path>[\w./~@+-]{1,400}+)[^\n]{0,80}<<"
     r"|<<[^\n]{0,400}>\s*(?P<other>[\w./-]+)"
 )
 _MOVING = lazy_re(r"^\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+|sleep\s+\S+)\s*(?:&&|;)\s*")
