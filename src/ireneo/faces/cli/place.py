@@ -13,6 +13,7 @@ from ireneo.errors import BadInput, IreneoError, Unreachable
 if TYPE_CHECKING:
     from platformdirs.api import PlatformDirsABC
 
+DEFAULT_SPACE = "default"
 FILE = "memory.db"
 """What a database is called where nobody named it."""
 FOLDER = ".ireneo"
