@@ -4,6 +4,7 @@ from ireneo.types import Recalled
 """
 
 from ireneo.engine.diary import Diary
+from ireneo.engine.doctor.secrets import Secrets, SecretsIn
 from ireneo.engine.exchange import Exported, MemoriesImported, MemoryFault, MemoryFile
 from ireneo.engine.fading import Fading
 from ireneo.engine.forget import Forgotten, Receipt
@@ -65,6 +66,8 @@ __all__ = [
     "Reflected",
     "Remembered",
     "Scratchpad",
+    "Secrets",
+    "SecretsIn",
     "Source",
     "State",
     "Told",

@@ -46,6 +46,8 @@ TYPES = [
     "Reflected",
     "Remembered",
     "Scratchpad",
+    "Secrets",
+    "SecretsIn",
     "Source",
     "State",
     "Told",

@@ -56,7 +56,7 @@ class Shown(Struct, frozen=True, kw_only=True):
     tokens: int
     draft: Draft
     whole: bool = False
-    """The message is shown just as it was handed in, so that its provider's own payload may stand for it."""
+    """It is shown as it was handed in, but for its thinking perhaps: its provider's payload may stand for it."""
     disputed: str = ""
     """Of a block: why it is disputed, as its header says."""
 
@@ -132,7 +132,8 @@ class Slot:
         names = [name for _, chosen in choice.get(LEFT_OUT, ()) for name in chosen]
         draft = self.draft(names)
         changed = self.masked and isinstance(self.fitted, Fitted) and not self.fitted.whole
-        whole = self.fitted is self.item.draft
+        # What was to be shortened, and had no need of it, is whole as well.
+        whole = not isinstance(self.fitted, Fitted) or self.fitted.whole
         return _message(self.item, draft, sum(weigh(draft.parts, count)), masked=changed, whole=whole)
 
 
@@ -150,7 +151,7 @@ def verbatim(message: Message, *, thinking: bool) -> Shown:
     kept = thinking or not message.thinking_tokens
     draft = message.draft if kept else without_thinking(message.draft)
     tokens = message.tokens + (message.thinking_tokens if thinking else 0)
-    return _message(message, draft, tokens, masked=False, whole=kept)
+    return _message(message, draft, tokens, masked=False, whole=True)
 
 
 def slot_verbatim(message: Message, count: Count, *, thinking: bool = False) -> Slot:

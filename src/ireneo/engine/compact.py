@@ -51,7 +51,7 @@ def compact_drafts(drafts: Sequence[Draft], budget: int, chat: ChatFormat, polic
             break
         target = narrower(target, composed, over, left)
     before = messages[-1].total_tokens if messages else 0
-    return make_context(budget, before, chat, payload, composed.shown, count)
+    return make_context(budget, before, chat, payload, composed.shown, count, whole=whole)
 
 
 def narrower(target: int, composed: Composed, over: int, left: int) -> int:

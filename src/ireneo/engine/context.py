@@ -33,6 +33,7 @@ from ireneo.engine.keep import keep, was_erased
 from ireneo.engine.known import known_row
 from ireneo.engine.padding import Padding, room_for
 from ireneo.engine.texts import best_texts
+from ireneo.errors import ReadOnlyStore
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Draft, Message, MessageId
@@ -109,14 +110,21 @@ async def context(
         for left in reversed(range(TRIES)):
             assembled = await driver.drive(target, mark)
             shown = pads.put(assembled.composed.shown, pad if left else None, head, terms)
-            payload = encode(shown, await driver.whole(shown), chat)
+            whole = await driver.whole(shown)
+            payload = encode(shown, whole, chat)
             over = excess(payload, budget, chat, count)
             if over <= 0:
                 break
             target = narrower(target, assembled.composed, over, left)
         before = head.total_tokens
-    await _keep(store, key, terms.policy.family, budget, driver.made, assembled.mark, mark, erased)
-    return replace(make_context(budget, before, chat, payload, shown, count), explained=assembled.why)
+    unkept = ""
+    try:
+        await _keep(store, key, terms.policy.family, budget, driver.made, assembled.mark, mark, erased)
+    except ReadOnlyStore as error:
+        # It serves as it is; the next one is made anew.
+        unkept = str(error)
+    made = make_context(budget, before, chat, payload, shown, count, whole=whole)
+    return replace(made, explained=assembled.why, unkept=unkept)
 
 
 async def keep_made(store: Store, key: SessionKey, made: Sequence[Summary], erased: int) -> None:

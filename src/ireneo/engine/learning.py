@@ -23,7 +23,7 @@ from ireneo.lessons.guard import is_guards
 from ireneo.lessons.run import LearnedRun
 from ireneo.lessons.sighting import Category, Claim
 from ireneo.log.annotation import Annotation
-from ireneo.log.message import Call
+from ireneo.log.message import Call, Draft
 
 
 class Learning(Knowledge):
@@ -91,6 +91,8 @@ class Learning(Knowledge):
         """
         so_far = situation_of_log(log, lines, session or "") if log is not None else None
         call = Call(id="", name=tool, arguments=arguments if isinstance(arguments, str) else dict(arguments))
+        # What runs taught was drawn from calls without their secrets.
+        call = self._means.drawing().choices(Draft(role="assistant", parts=(call,))).drafts[0].calls[0]
         return await check(
             self._means,
             self._situations,

@@ -60,7 +60,7 @@ async def open_id(means: Means, space: str, id: str, session: str = "") -> Opene
     run = _run(keys, id) if id else None
     if run is None:
         raise NotFound(_nothing(id, space))
-    return Opened(session=run.session, diary=await read_diary(means.store, run, MAIN, means.count))
+    return Opened(session=run.session, diary=await read_diary(means.store, run, MAIN, means.count, means.cleaning()))
 
 
 async def dispute_id(means: Means, space: str, id: str, reason: str, claim: str = "") -> Annotation | Remembered:
@@ -71,6 +71,7 @@ async def dispute_id(means: Means, space: str, id: str, reason: str, claim: str 
     """
     if not reason.strip():
         raise BadInput("Say what is wrong with it, and what is shown instead.")
+    reason = means.cleaning().text(reason)
     if id.startswith(SUMMARY):
         async with means.store.read() as tx:
             key = await _place(tx, space, [info.key for info in await tx.sessions.list(space)], id)

@@ -45,6 +45,7 @@ async def remember(means: Means, space: str, text: str, **told: Unpack[Told]) ->
 
     A model, where there is one, tells the kind of a text of which nothing is said.
     """
+    text, told = _cleaned(means, text, told)
     offer = await typed(means, space, told, offered(text, told, means.clock.now()))
     async with means.store.write() as tx:
         return (await settle_offers(tx, space, [offer]))[0]
@@ -56,9 +57,14 @@ async def remember_all(means: Means, space: str, texts: Iterable[tuple[str, Told
     They count as told one after the other, so that of two that contradict each other the later one stands.
     """
     now = means.clock.now()
-    offers = [offered(text, told, now + number * _AFTER) for number, (text, told) in enumerate(texts)]
+    cleaned = (_cleaned(means, text, told) for text, told in texts)
+    offers = [offered(text, told, now + number * _AFTER) for number, (text, told) in enumerate(cleaned)]
     async with means.store.write() as tx:
         return await settle_offers(tx, space, offers)
+
+
+def _cleaned(means: Means, text: str, told: Told) -> tuple[str, Told]:
+    return means.cleaning().told(text, told)
 
 
 async def settle_offers(

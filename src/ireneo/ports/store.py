@@ -10,6 +10,10 @@ Leaving the block commits and, once it has returned, what was written is durable
 behind. `store.read()` gives a snapshot, in which nothing can be written (StoreError). Every call names its space;
 nothing reaches across spaces. A call that raises has changed nothing, so a transaction may catch it and go on.
 
+A task has one transaction of a store at a time: inside its block no other is opened (StoreError), nobody is waited for
+who may need the store, and nothing is yielded to a caller, since who holds one connection and waits for another one
+keeps both from everybody else. Another task may have its own meanwhile.
+
 A session that was never made reads as an empty one; writing to it raises SessionNotFound. `to` must be stored wherever
 it is asked for; MessageNotFound is raised where it is not.
 """
@@ -114,7 +118,7 @@ class SessionsPort(Protocol):
     async def create(self, key: SessionKey, source: str | None) -> bool:
         """Make a session unless it is there; says whether it was made.
 
-        One without a source and without a message takes `source`.
+        One that was made without a source takes the first that it is given later.
         """
 
     async def list(self, space: str) -> Sequence[SessionInfo]:

@@ -63,10 +63,10 @@ class Shelf:
         return tree
 
     def add(self, key: SessionKey, source: str | None) -> bool:
-        """Make a session unless it is there; says whether it was made."""
+        """Make a session unless it is there; says whether it was made. One without a source takes the first one."""
         self._check(writes=True)
         if key in self._trees:
-            if source is not None and (tree := self.see(key)).source is None and not tree.info().messages:
+            if source is not None and self._trees[key].source is None:
                 self.change(key).source = source
             return False
         number = max((tree.number for tree in self.space(key.space)), default=0) + 1

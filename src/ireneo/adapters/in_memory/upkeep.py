@@ -12,7 +12,7 @@ from ireneo.adapters.in_memory.tree import Tree
 from ireneo.context.summary import SummaryId
 from ireneo.log.branch import Head, SessionKey, head_of
 from ireneo.log.message import MessageId
-from ireneo.ports.upkeep import Pruned
+from ireneo.ports.upkeep import TOGETHER, Altered, Pruned
 
 
 class MemoryUpkeep:
@@ -24,6 +24,13 @@ class MemoryUpkeep:
     async def faults(self) -> Sequence[str]:
         """What is wrong with the sessions."""
         return [fault for tree in self._shelf.everything() for fault in find_faults(tree)]
+
+    async def altered(self, after: int = 0, limit: int = TOGETHER) -> Altered:
+        """Nothing: what is held as it was given changes by nobody's doing."""
+        return Altered(looked=sum(len(tree.messages) for tree in self._shelf.everything()))
+
+    async def mend(self) -> None:
+        """Nothing follows from anything here that isn't reckoned each time."""
 
     async def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
         """The id of every summary of a session."""

@@ -8,6 +8,7 @@ import apsw
 import msgspec
 
 from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.checksums import with_checksum
 from ireneo.adapters.sqlite.places import find_path, find_session, need_place, need_session
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.errors import BadInput
@@ -48,13 +49,16 @@ def put_annotations(database: apsw.Connection, key: SessionKey, annotations: Seq
             raise BadInput(f"Annotation {annotation.id} gives a position at which {annotation.at} doesn't stand.")
         database.execute(
             SQL["insert_annotation"],
-            {
-                "key": session.key,
-                "id": annotation.id,
-                "segment": segment,
-                "at_position": annotation.at_position,
-                "record": msgspec.json.encode(annotation).decode(),
-            },
+            with_checksum(
+                "annotations",
+                {
+                    "key": session.key,
+                    "id": annotation.id,
+                    "segment": segment,
+                    "at_position": annotation.at_position,
+                    "record": msgspec.json.encode(annotation).decode(),
+                },
+            ),
         )
         new += database.changes()
     return new

@@ -24,6 +24,7 @@ from ireneo.engine.story.path import Grown, StoryPath
 from ireneo.engine.story.reading import StoredReading
 from ireneo.engine.story.telling import TellingCache
 from ireneo.engine.texts import best_texts
+from ireneo.errors import ReadOnlyStore
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.log.branch import SessionKey, chain
 from ireneo.log.message import Draft, Message, MessageId
@@ -80,11 +81,16 @@ async def story_context(
         told = _Showing(whole=partial(_whole, tx, key), put=put, room=room)
         made, passing = await _fitted(story, head.total_tokens, chat, terms, cache, told)
     new = [*grown.made, *cache.unknown(passing)]
+    unkept = ""
     if new:
-        async with store.write() as tx:
-            await keep(tx, key, new, erased)
-        cache.know(passing)
-    return replace(made, behind=grown.behind)
+        try:
+            async with store.write() as tx:
+                await keep(tx, key, new, erased)
+            cache.know(passing)
+        except ReadOnlyStore as error:
+            # It serves as it is; the next one is made anew.
+            unkept = str(error)
+    return replace(made, behind=grown.behind, unkept=unkept)
 
 
 def compact_story(drafts: Sequence[Draft], budget: int, chat: ChatFormat, policy: Policy, count: Count) -> Context:
@@ -144,12 +150,13 @@ async def _fitted(
         composed, passing = compose_story(story, replace(terms, budget=budget), cache)
         # The last one shows one block alone.
         shown = showing.put(composed.shown) if left else composed.shown
-        payload = encode(shown, await showing.whole(shown), chat)
+        whole = await showing.whole(shown)
+        payload = encode(shown, whole, chat)
         tokens, heeded = sizes(payload, chat, terms.count)
         if heeded <= terms.budget:
             break
         budget = narrower(budget, composed, heeded - terms.budget, left)
-    made = make_context(terms.budget, before, chat, payload, shown, terms.count, tokens)
+    made = make_context(terms.budget, before, chat, payload, shown, terms.count, whole=whole, tokens=tokens)
     return replace(made, explained=explain_whole(composed.tokens, terms.budget)), passing
 
 

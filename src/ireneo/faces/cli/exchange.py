@@ -17,7 +17,7 @@ from ireneo.errors import BadInput, IreneoError
 from ireneo.faces.cli.answers import write_json
 from ireneo.faces.cli.files import LOG_SUFFIXES, LogFile
 from ireneo.faces.cli.options import DEFAULT_SPACE, STDIN, AsJson, Db, Space
-from ireneo.faces.cli.place import shown
+from ireneo.faces.cli.place import is_there, shown
 from ireneo.faces.cli.stored import TRIAL, reading, writing
 from ireneo.faces.cli.warnings import warn
 from ireneo.faces.cli.words import counted
@@ -142,26 +142,26 @@ def _holds_memories(given: str) -> bool:
         return False
 
 
-def take_memories(files: Sequence[str], path: Path, space: str) -> MemoriesImported:
+def take_memories(files: Sequence[str], path: Path, space: str, *, keep_secrets: bool = False) -> MemoriesImported:
     """Store the memories in files. No database is made where none can be read."""
-    if path.exists():
-        return _take(files, path, space)
+    if is_there(path):
+        return _take(files, path, space, keep_secrets)
     unread: list[MemoryFault] = []
     for place, file in enumerate(files):
-        tried = _take([file], TRIAL, space)
+        tried = _take([file], TRIAL, space, keep_secrets)
         if tried.memories:
-            return _take(files, path, space)
+            return _take(files, path, space, keep_secrets)
         unread += tried.faults
         if place == len(files) - 1:
             return replace(tried, faults=tuple(unread))
     raise AssertionError("there is at least one file")
 
 
-def _take(files: Sequence[str], path: Path, space: str) -> MemoriesImported:
+def _take(files: Sequence[str], path: Path, space: str, keep_secrets: bool) -> MemoriesImported:
     async def work(memory: ireneo.Memory) -> MemoriesImported:
         return await memory.import_memories(_read(files))
 
-    return writing(path, space, work)
+    return writing(path, space, work, keep_secrets=keep_secrets)
 
 
 def _read(files: Sequence[str]) -> Iterator[MemoryFile]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +16,7 @@ from ireneo.errors import BadInput, UnreadableLog
 from ireneo.faces.cli.answers import write_json
 from ireneo.faces.cli.exchange import memory_files, take_memories, told_of
 from ireneo.faces.cli.files import LogFile
-from ireneo.faces.cli.options import AUTO, DEFAULT_SPACE, AsJson, Db, Format, Space
+from ireneo.faces.cli.options import AUTO, DEFAULT_SPACE, AsJson, Db, Format, KeepSecrets, Space
 from ireneo.faces.cli.place import shown
 from ireneo.faces.cli.redacted import secrets_told
 from ireneo.faces.cli.screens.progress import ReadingBar
@@ -43,10 +42,6 @@ Into = Annotated[
         help="Take all of it into one session, one log behind the other, in the order given.",
         show_default="a session for each run of a log",
     ),
-]
-
-Redact = Annotated[
-    bool, typer.Option("--redact", help="Take keys, tokens and passwords out before anything is stored.")
 ]
 
 
@@ -75,12 +70,14 @@ class Tally(Struct, kw_only=True):
     taken: list[Taken] = field(default_factory=list)
     quiet: bool = False
     """It is told as JSON at the end, and nothing before that."""
+    unredacted: int = 0
+    """Messages that stand there with their secrets since an earlier import."""
 
 
 def import_logs(
     logs: Logs,
     session: Into = None,
-    redact: Redact = False,
+    keep_secrets: KeepSecrets = False,
     as_json: AsJson = False,
     db: Db = None,
     space: Space = DEFAULT_SPACE,
@@ -88,7 +85,7 @@ def import_logs(
 ) -> None:
     """Take agents' logs, stories and exported memories in.
 
-    What is there already is left as it is: import as often as you like.
+    What is there already is left as it is: import as often as you like. Keys, tokens and passwords become marks.
     """
     if format != AUTO:
         ireneo.log_format(format)
@@ -101,9 +98,9 @@ def import_logs(
     if session is not None and tally.unread:
         raise BadInput("Nothing was stored, since each log of one session stands on those before it.")
     if memories:
-        _take_memories(memories, path, space, tally)
+        _take_memories(memories, path, space, tally, keep_secrets)
     if found:
-        writing(path, space, lambda memory: _take(memory, found, tally, session, redact))
+        writing(path, space, lambda memory: _take(memory, found, tally, session), keep_secrets=keep_secrets)
     if tally.passed and not as_json:
         sys.stdout.write(f"  {counted(tally.passed, 'file')} without a session passed over\n")
     if not tally.sessions and not tally.memories:
@@ -111,7 +108,7 @@ def import_logs(
     if as_json:
         write_json(_answer(tally, path))
     else:
-        _tell(tally, path, redact=redact)
+        _tell(tally, path)
     if tally.unread:
         raise typer.Exit(1)
 
@@ -125,20 +122,20 @@ def _answer(tally: Tally, path: Path) -> dict[str, object]:
         "unread": tally.unread,
         "passed": tally.passed,
         "redacted": dict(tally.redacted),
+        "unredacted": tally.unredacted,
     }
 
 
-def _tell(tally: Tally, path: Path, *, redact: bool) -> None:
+def _tell(tally: Tally, path: Path) -> None:
     if tally.sessions:
-        sys.stdout.write(
-            f"  {counted(tally.sessions, 'session')}, {counted(tally.new, 'new message')} → {shown(path)}\n"
-        )
-    if redact:
-        sys.stdout.write(f"  {secrets_told(tally.redacted)}\n")
+        stored = f"{counted(tally.sessions, 'session')}, {counted(tally.new, 'new message')}"
+        sys.stdout.write(f"  {stored} → {shown(path)}\n")
+    for line in secrets_told(tally.redacted, tally.unredacted):
+        sys.stdout.write(f"  {line}\n")
 
 
-def _take_memories(files: Sequence[str], path: Path, space: str, tally: Tally) -> None:
-    done = take_memories(files, path, space)
+def _take_memories(files: Sequence[str], path: Path, space: str, tally: Tally, keep_secrets: bool) -> None:
+    done = take_memories(files, path, space, keep_secrets=keep_secrets)
     for fault in done.faults[:SHOWN]:
         warn(f"{fault.path}:{fault.line}: {fault.message}")
     if len(done.faults) > SHOWN:
@@ -149,12 +146,8 @@ def _take_memories(files: Sequence[str], path: Path, space: str, tally: Tally) -
         sys.stdout.write(told_of(done, path))
 
 
-async def _take(memory: ireneo.Memory, found: Sequence[Found], tally: Tally, session: str | None, redact: bool) -> None:
-    importing = (
-        partial(memory.import_log, redact=redact)
-        if session is None
-        else memory.joined(session, redact=redact).import_log
-    )
+async def _take(memory: ireneo.Memory, found: Sequence[Found], tally: Tally, session: str | None) -> None:
+    importing = memory.import_log if session is None else memory.joined(session).import_log
     with ReadingBar(sum(each.size for each in found)) as bar:
         for each in found:
             if session is not None and tally.unread:
@@ -168,6 +161,7 @@ async def _take(memory: ireneo.Memory, found: Sequence[Found], tally: Tally, ses
                             tally.sessions = 1 if session else tally.sessions + 1
                             tally.new += done.new
                             tally.redacted.update(done.redacted)
+                            tally.unredacted += done.unredacted
                             name = session or done.session
                             tally.taken.append(
                                 Taken(

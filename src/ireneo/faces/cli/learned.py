@@ -49,6 +49,7 @@ class Tally(Struct, kw_only=True):
     asked_in_vain: int = 0
     """Runs that a model was asked about and gave no answer."""
     redacted: Counter[str] = field(default_factory=Counter)
+    unredacted: int = 0
 
     def count(self, learned: Learned) -> None:
         """Count one run."""
@@ -101,8 +102,7 @@ def told(tally: Tally, path: Path) -> str:
         lines.append(f"  {counted(tally.sessions, 'run')}: {failed}; {tally.tokens:,} tokens of log{ratio}")
         again = f", and {counted(tally.spoken_to, 'time')} a known one seen again" if tally.spoken_to else ""
         lines.append(f"  {counted(tally.new, 'new lesson')}{again} → {shown(path)}")
-    if tally.redacted:
-        lines.append(f"  {secrets_told(tally.redacted)}")
+    lines += [f"  {line}" for line in secrets_told(tally.redacted, tally.unredacted)]
     if tally.known:
         lines.append(f"  {counted(tally.known, 'file')} learned from before")
     if tally.talks:

@@ -42,6 +42,14 @@ FormatOfFile = Annotated[
     str, typer.Option("--format", "-f", metavar="FORMAT", help="Of a file: its format; `ireneo formats` lists them.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, and nothing else there.")]
+KeepSecrets = Annotated[
+    bool,
+    typer.Option(
+        "--keep-secrets",
+        help="Store keys, tokens and passwords as they are.",
+        show_default="$IRENEO_KEEP_SECRETS, else marks in their place",
+    ),
+]
 SessionOf = Annotated[
     str | None,
     typer.Option(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ireneo.errors import BadInput, IreneoError
+from ireneo.errors import BadInput, Unreachable
 
 if TYPE_CHECKING:
     from platformdirs.api import PlatformDirsABC
@@ -72,20 +72,28 @@ def database(given: Path | None) -> Path:
 def existing(given: Path | None) -> Path:
     """The database that is meant, which must be there: to ask what is in one must not make an empty one."""
     path = database(given)
-    if not path.exists():
+    if not is_there(path):
         raise BadInput(
             f"There is no database {shown(path)}; fill one with `ireneo import LOG`, or name another with --db."
         )
     return path
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is a file at `path`. Raises Unreachable where that can't be seen."""
+    try:
+        return path.exists()
+    except OSError as fault:
+        raise Unreachable(f"{shown(path)} can't be reached: {fault.strerror}.") from fault
+
+
 def room_for(path: Path) -> Path:
     """Make the folder of a database that is about to be made, for its user alone; gives the path."""
-    if not path.parent.is_dir():
-        try:
+    try:
+        if not path.parent.is_dir():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as fault:
-            raise IreneoError(f"The folder {shown(path.parent)} can't be made: {fault.strerror}.") from fault
+    except OSError as fault:
+        raise Unreachable(f"The folder {shown(path.parent)} can't be made: {fault.strerror}.") from fault
     return path
 
 

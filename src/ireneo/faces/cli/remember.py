@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ireneo.errors import BadInput
 from ireneo.faces.cli.answers import write_json
-from ireneo.faces.cli.options import STDIN, AsJson, Stored
+from ireneo.faces.cli.options import STDIN, AsJson, KeepSecrets, Stored
 from ireneo.faces.cli.stored import database, tried
 from ireneo.faces.cli.times import begins, said
 from ireneo.faces.cli.words import one_line, short
@@ -75,14 +75,17 @@ class Telling(Struct, frozen=True, kw_only=True):
         return cast("Told", {name: value for name, value in given.items() if value not in (None, "", False)})
 
 
-def remember(text: Words, as_json: AsJson = False, *, telling: Telling, stored: Stored) -> None:
+def remember(
+    text: Words, as_json: AsJson = False, keep_secrets: KeepSecrets = False, *, telling: Telling, stored: Stored
+) -> None:
     """Write a memory.
 
     Says what was done and why. What is known already is never doubled: it counts once more.
     """
     told = telling.told()
     words = _read(text)
-    done = tried(database(stored.db), stored.space, lambda memory: memory.remember(words, **told))
+    path = database(stored.db)
+    done = tried(path, stored.space, lambda memory: memory.remember(words, **told), keep_secrets=keep_secrets)
     if as_json:
         write_json(remembered_answer(done))
     else:

@@ -31,13 +31,15 @@ def time_of(message: object) -> datetime | None:
 
 
 def with_times(
-    drafts: Sequence[Draft], given: Sequence[object], decode: Callable[[list[object]], list[Draft]]
+    drafts: Sequence[Draft],
+    given: Sequence[object],
+    times: Sequence[datetime | None],
+    decode: Callable[[list[object]], list[Draft]],
 ) -> list[Draft]:
     """`drafts`, which `decode` made of the messages `given`, each with the time of the message that it comes from.
 
     Where it can't be told which draft comes from which message they stay as they are.
     """
-    times = [time_of(message) for message in given]
     if not any(times):
         return list(drafts)
     try:

@@ -10,7 +10,7 @@ from ireneo.log.message import Draft, Text
 from ireneo.ports.store import SessionInfo, Store
 from ireneo.testing.conformance.check import check
 from ireneo.testing.conformance.expect import expect, expect_error
-from ireneo.testing.conformance.material import KEY, SPACE, append, numbered, say, tell, tell_after
+from ireneo.testing.conformance.material import KEY, SPACE, numbered, say, tell, tell_after
 
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)
 
@@ -28,20 +28,14 @@ async def a_session_is_made_once(store: Store) -> None:
 
 
 @check
-async def a_session_without_a_message_takes_its_source_late(store: Store) -> None:
-    """A session that was made without a source takes the one that is named before its first message, and no later."""
-    async with store.write() as tx:
-        await tx.sessions.create(KEY, None)
-        expect(await tx.sessions.create(KEY, "first.jsonl"), False, "made the second time")
-        await tx.sessions.create(KEY, "second.jsonl")
-    bare = SessionKey(SPACE, "bare")
-    async with store.write() as tx:
-        await tx.sessions.create(bare, None)
-        await append(tx, bare, numbered(1))
-        await tx.sessions.create(bare, "late.jsonl")
+async def a_source_is_told_once(store: Store) -> None:
+    """A session that was made without a source takes the first that is told later, and keeps it."""
+    for source in (None, "anthropic", None, "openai"):
+        async with store.write() as tx:
+            await tx.sessions.create(KEY, source)
     async with store.read() as tx:
-        found = {info.key: info.source for info in await tx.sessions.list(SPACE)}
-    expect(found, {KEY: "first.jsonl", bare: None}, "the sources")
+        found = await tx.sessions.get(KEY)
+    expect(found.source if found else None, "anthropic", "the source")
 
 
 @check

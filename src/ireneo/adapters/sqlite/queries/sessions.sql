@@ -12,9 +12,8 @@ VALUES (
 ON CONFLICT (space, session) DO NOTHING;
 
 -- name: name_source
--- Of a session that was made by a pin: where it comes from is known by its first message.
 UPDATE sessions SET source = :source
-WHERE space = :space AND session = :session AND source IS NULL AND messages = 0;
+WHERE space = :space AND session = :session AND source IS NULL;
 
 -- name: list_sessions
 SELECT session, source, messages, tokens, first_at, last_at
