@@ -42,6 +42,7 @@ from ireneo.engine.work.desk import Desk
 from ireneo.engine.work.stories import StoryWork
 from ireneo.engine.work.worked import Worked, summarised_by
 from ireneo.errors import BadInput, SessionNotFound
+from ireneo.formats.chat.format import ThinkingRule
 from ireneo.formats.chat.registry import chat_format
 from ireneo.formats.logs.registry import chat_format_of
 from ireneo.log.branch import MAIN, Head, SessionKey
@@ -119,6 +120,7 @@ class Session(Noted):
         explain: bool = False,
         rebuild: bool = False,
         as_: str = "",
+        thinking: ThinkingRule | None = None,
     ) -> Context:
         """Cut the session to `budget` tokens, in the provider's format `to` (that of the session, where none is given).
 
@@ -132,6 +134,11 @@ class Session(Noted):
 
         With `preset` ``"story"`` the past is shown from coarse to fine. `as_` shows what one character remembers, who
         knows only what she was present for.
+
+        `thinking` says what becomes of a model's thinking, where its format has a place for it: ``"prefix"`` shows it
+        as long as nothing before it was changed, ``"turn"`` that of the running turn, whatever was changed before it
+        (for models that don't bind their thinking to what stood before it), ``"none"`` shows none. None is the rule of
+        the format. Where the next call must go without extended thinking, `Context.thinking_off` says why.
         """
         chat = chat_format(to or chat_format_of(await self._read_source()) or DEFAULT_FORMAT)
         policy = self._policy(preset, as_)
@@ -144,6 +151,7 @@ class Session(Noted):
             count=self._count,
             idle_seconds=idle,
             rebuild=rebuild,
+            asked=thinking,
         )
         if policy.pyramid is not None:
             told = voice_of(policy, self._means.story_voice)
