@@ -46,7 +46,7 @@ from ireneo.formats.chat.format import ThinkingRule
 from ireneo.formats.chat.registry import chat_format
 from ireneo.formats.logs.registry import chat_format_of
 from ireneo.log.branch import MAIN, Head, SessionKey
-from ireneo.log.message import Message
+from ireneo.log.message import Message, MessageId
 from ireneo.memories.record import Record
 from ireneo.ports.upkeep import Pruned
 from ireneo.prompts.voices import Voice
@@ -66,6 +66,8 @@ class Session(Noted):
         self._cached = Cached(self.task)
         self._tellings: TellingCache | None = None
         self._asked_at: datetime | None = None
+        self._shown: tuple[MessageId, int] | None = None
+        """Of the context that was given out last, where it shows the whole path: its end, and how many messages."""
 
     @property
     def id(self) -> str:
@@ -95,9 +97,15 @@ class Session(Noted):
 
         Keys, tokens and passwords in them become marks such as ``[REDACTED password]`` before anything is stored, in
         a message of whichever role, unless the memory was opened with `keep_secrets`.
+
+        A context that comes back in it, with new messages behind it, is known for what it is: a block stands for what
+        it covers, a shortened or masked message for itself whole, and nothing of it is stored again. Raises BadInput
+        where such a list isn't what the branch says.
         """
         source = await self._read_source()
         drafts, self._source = decode_given(messages, format, source)
+        # A framework may put several messages of a list into one; it leaves none out.
+        may_be_back = self._shown is not None and len(drafts) * 2 >= self._shown[1]
         return await appending.append(
             self._store,
             self.key,
@@ -108,6 +116,8 @@ class Session(Noted):
             after=after,
             now=self._means.clock.now(),
             cleaning=self._means.cleaning(),
+            chat=chat_format(format or chat_format_of(self._source) or DEFAULT_FORMAT),
+            shown=self._shown[0] if self._shown and may_be_back else None,
         )
 
     async def context(
@@ -161,6 +171,9 @@ class Session(Noted):
         else:
             voice, cached = self._means.voice, self._cached
             found = await cutting.context(self._store, self.key, self.branch, chat, terms, voice, cached)
+        # One with blocks is known by them.
+        whole = found.view and all(row.what == "message" for row in found.view)
+        self._shown = (MessageId(found.view[-1].last), len(found.messages)) if whole else None
         if gives_objects(self._source, chat.name):
             found = with_objects(found)
         return found if explain else replace(found, explained=None)
