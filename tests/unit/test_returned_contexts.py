@@ -13,7 +13,7 @@ from tests.property.invariants.material import FORMATS, Teller
 import ireneo
 from ireneo import Context, Draft, Memory, Session, chat_format
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.context.returned import pieces
+from ireneo.context.returned import pieces, stands_for
 from ireneo.errors import BadInput
 from ireneo.log.branch import ROOT, chain
 from ireneo.log.message import Text, Thinking
@@ -386,3 +386,13 @@ def test_what_stands_behind_a_block_is_no_part_of_it() -> None:
     pins = "[PINNED] Constraints that stand, word for word:\n- Never push.\n(2 more have no room here.)"
     assert [piece.text for piece in pieces(f"{pins}\n\nBe polite.")] == [pins, "Be polite."]
     assert ireneo.compact([{"role": "user", "content": block}], 1_000).messages
+
+
+def test_a_text_that_quotes_marks_is_known_whole_and_shortened() -> None:
+    own, other = f"m_{'a' * 26}", f"m_{'b' * 26}"
+    quoted = f"[… 61 tokens left out · open with {other[:9]} …]"
+    whole = f"One.\n\n{quoted}\n\nTwo.\n\nThree."
+    assert stands_for(whole, whole, [own])
+    assert stands_for(f"One.\n\n{quoted}\n\n[… 2 tokens left out · open with {own[:9]} …]\n\nThree.", whole, [own])
+    assert not stands_for(f"One.\n\n{quoted}\n\n[… 2 tokens left out · open with {own[:9]} …]\n\nFour.", whole, [own])
+    assert not stands_for(f"One.\n\n{quoted}\n\nThree.", whole, [own])

@@ -81,15 +81,19 @@ def is_mark(text: str) -> bool:
 
 
 def stands_for(shown: str, whole: str, ids: Collection[MessageId]) -> bool:
-    """Whether `shown` is `whole`, or shows it shortened by marks that open one of `ids`."""
-    told = marks(shown)
-    if not told:
-        return shown.strip() == whole.strip()
-    if not {short(each) for each in ids}.issuperset(told):
+    """Whether `shown` is `whole`, or shows it shortened by marks that open one of `ids`.
+
+    A mark that opens anything else is one that `whole` quotes.
+    """
+    if shown.strip() == whole.strip():
+        return True
+    own = {short(each) for each in ids}
+    if own.isdisjoint(marks(shown)):
         return False
     # Around a mark stand the beginning and the end of the text; of several texts in one the marks stand in order, and
     # white space may be another.
-    kept = [squeezed(each) for each in _MARK.sub("\0", shown).split("\0")]
+    cut = _MARK.sub(lambda mark: "\0" if mark[1] in own else mark[0], shown)
+    kept = [squeezed(each) for each in cut.split("\0")]
     rest = squeezed(whole)
     if not rest.startswith(kept[0]) or not rest.endswith(kept[-1]) or len(rest) < len(kept[0]) + len(kept[-1]):
         return False
