@@ -135,7 +135,8 @@ class _Lifting:
 
     def lifts(self, pin: Line) -> bool:
         """Whether something said after `pin` lifts it: it names the pin, or most of what the pin speaks of."""
-        if pin.subject in self._named or self._said.get(pin.text, -1) >= pin.position:
+        said_at = self._said.get(pin.text)
+        if pin.subject in self._named or (said_at is not None and said_at >= pin.position):
             return True
         about = _speaks_of(pin.text)
         # What speaks of nothing that the pin speaks of can't lift it.
