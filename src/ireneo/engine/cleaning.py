@@ -41,6 +41,8 @@ class Choices(Struct, frozen=True, kw_only=True):
     """As it came in."""
     drafts: tuple[Draft, ...]
     """The one that is wanted first; one alone, where it has no secret."""
+    secrets: Mapping[str, str] = {}
+    """What the clean ones are without, each with its kind."""
 
 
 class Cleaning:
@@ -51,6 +53,7 @@ class Cleaning:
         self._redactor = redactor
         self._keep = keep
         self._found: dict[str, str] = {}
+        self._taken: dict[str, str] = {}
         self.unredacted = 0
         """How many messages were left as they are stored, with their secrets, though these were not to be kept."""
 
@@ -65,7 +68,7 @@ class Cleaning:
             self._found.update(redactor.secrets)
             if self._found and (known := self._known_again(cleaned)) is not cleaned:
                 drafts.append(known)
-        return Choices(given=draft, drafts=tuple(drafts))
+        return Choices(given=draft, drafts=tuple(drafts), secrets=redactor.secrets)
 
     def _known_again(self, draft: Draft) -> Draft:
         """`draft` as older versions stored it: without what the messages before it had named as a secret."""
@@ -77,6 +80,8 @@ class Cleaning:
 
     def chose(self, chosen: Draft, choices: Choices) -> Draft:
         """Note which of several drafts it came to."""
+        if chosen is not choices.given:
+            self._taken.update(choices.secrets)
         self.unredacted += not self._keep and chosen is choices.given and chosen is not choices.drafts[0]
         return chosen
 
@@ -87,6 +92,7 @@ class Cleaning:
         redactor = self._redactor()
         cleaned = redactor.redact(text, name)
         self._found.update(redactor.secrets)
+        self._taken.update(redactor.secrets)
         return cleaned
 
     def fault(self, fault: Fault) -> Fault:
@@ -119,6 +125,7 @@ class Cleaning:
             # What one text gives away may stand bare in one before it.
             before, cleaned = cleaned, cleaned_fields(cleaned, redactor.redact, under)
         self._found.update(redactor.secrets)
+        self._taken.update(redactor.secrets)
         return cleaned
 
     def message(self, message: Message) -> Message:
@@ -130,13 +137,13 @@ class Cleaning:
 
     @property
     def secrets(self) -> Mapping[str, str]:
-        """What was taken out so far, each with its kind; never to be told to anybody."""
+        """What was found so far, each with its kind; never to be told to anybody."""
         return self._found
 
     @property
     def found(self) -> Mapping[str, int]:
         """How many different secrets of each kind were taken out so far."""
-        return dict(sorted(Counter(self._found.values()).items()))
+        return dict(sorted(Counter(self._taken.values()).items()))
 
 
 class Naming:
@@ -173,7 +180,7 @@ class Naming:
     async def _chosen(self, parent: MessageId | None, choices: Choices) -> Draft:
         ids = [message_id(parent, each.role, each.parts) for each in choices.drafts]
         if len(set(ids)) == 1:
-            return choices.drafts[0]
+            return self._cleaning.chose(choices.drafts[0], choices)
         there = {each.id for each in await self._find(ids)}
         found = next((each for name, each in zip(ids, choices.drafts, strict=True) if name in there), None)
         return self._cleaning.chose(found or choices.drafts[0], choices)
