@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import aclosing
 
 import pytest
@@ -10,6 +11,7 @@ from tests.property.invariants.material import Teller
 
 from ireneo import Draft, Message, Session
 from ireneo.engine import ahead
+from ireneo.formats.logs.registry import log_format
 from ireneo.log.atoms import atoms, settled
 from ireneo.log.branch import chain
 
@@ -35,7 +37,7 @@ def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def shown(session: Session, budget: int = 2_000) -> list[object]:
-    return [(await session.context(size, rebuild=True)).messages for size in (budget, budget * 3)]
+    return [(await session.context(size, to="openai", rebuild=True)).messages for size in (budget, budget * 3)]
 
 
 @pytest.mark.usefixtures("_small_chunks")
@@ -78,7 +80,7 @@ def test_work_that_is_broken_off_goes_on_from_there(store: str) -> None:
 
 @pytest.mark.usefixtures("_small_chunks")
 @every_store
-def test_an_import_and_work_leave_nothing_to_write(store: str) -> None:
+def test_work_leaves_nothing_to_write(store: str) -> None:
     async def work(house: House) -> None:
         memory = await house.memory()
         session = await memory.session("run")
@@ -86,6 +88,35 @@ def test_an_import_and_work_leave_nothing_to_write(store: str) -> None:
         caught = [step async for step in memory.work(until_idle=True) if step.did == "caught_up"]
         assert caught
         assert [step async for step in session.catch_up()] == []
+
+    live_in(store, work)
+
+
+def log(messages: int) -> list[bytes]:
+    """A run as Claude Code logs one."""
+    lines = []
+    for at in range(messages):
+        named = {"uuid": f"u{at}", "parentUuid": f"u{at - 1}" if at else None, "sessionId": "s"}
+        said = {"role": "user", "content": f"Please look at part_{at}.py and tell me what it does {at}."}
+        lines.append(json.dumps({"type": "user", **named, "message": said}).encode() + b"\n")
+    return lines
+
+
+@pytest.mark.usefixtures("_small_chunks")
+@every_store
+def test_an_import_leaves_nothing_to_write(store: str) -> None:
+    async def work(house: House) -> None:
+        memory = await house.memory()
+        for done in [each async for each in memory.import_log(log(300), log_format("claude-code"), name="log")]:
+            assert done.messages == 300
+            assert [step async for step in (await memory.session(done.session)).catch_up()] == []
+        joined = memory.joined("joined")
+        assert [each.new async for each in joined.import_log(log(300), log_format("claude-code"), name="log")] == [300]
+        one = await memory.session("joined")
+        assert [step async for step in one.catch_up()] == []
+        other = await memory.session("appended")
+        await other.append([message.draft for message in await one.messages()])
+        assert await shown(other) == await shown(one)
 
     live_in(store, work)
 
