@@ -1,39 +1,67 @@
-"""Open, or dispute, whatever an id names, wherever in a space it is: a block, a message, a memory."""
+"""Open, or dispute, whatever an id names, wherever in a space it is: a block, a message, a memory, a pin, a run."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from ireneo.engine import notes as noting
+from ireneo.engine.diary import Diary, read_diary
 from ireneo.engine.expand import Expanded, expand
+from ireneo.engine.forgetting.reading import all_annotations
 from ireneo.engine.means import Means
+from ireneo.engine.naming import memory_named, the_one
 from ireneo.engine.remember import Remembered, settle_offers
-from ireneo.errors import BadInput, MemoryNotFound, NotFound
+from ireneo.errors import BadInput, MemoryNotFound, NotFound, SummaryNotFound
 from ireneo.log.annotation import Annotation
-from ireneo.log.branch import SessionKey
+from ireneo.log.branch import MAIN, SessionKey
 from ireneo.memories.exchange.offers import against
-from ireneo.memories.record import Record
+from ireneo.memories.record import MemoryId, Record
+from ireneo.ports.store import Transaction
 
 SUMMARY = "s_"
 """What the id of a block begins with; those of messages and of memories begin alike, with another letter."""
+NOTES = {"p_": "pin", "r_": "release", "d_": "dispute", "e_": "entry"}
+"""What the ids of what was noted by hand begin with."""
 
 
 class Opened(Struct, frozen=True, kw_only=True):
-    """What an id names: a block or a message with the session that it stands in, or a memory."""
+    """What an id names: a block or a message with the session that it stands in, a note, a run, or a memory."""
 
     session: str = ""
     expanded: Expanded | None = None
     memory: Record | None = None
+    note: Annotation | None = None
+    """A pin, or what else was noted by hand."""
+    diary: Diary | None = None
+    """Of a session: what was tried in it, and what came of that."""
 
 
-async def open_id(means: Means, space: str, id: str) -> Opened:
-    """What `id`, or the only id that begins so, names in the space. Raises NotFound, and BadInput for several."""
-    if not id.startswith(SUMMARY):
-        record = await _memory(means, space, id)
-        if record is not None:
-            return Opened(memory=record)
-    key = await _place(means, space, id)
-    return Opened(session=key.session, expanded=await expand(means.store, key, id))
+async def open_id(means: Means, space: str, id: str, session: str = "") -> Opened:
+    """What `id`, or the only id that begins so, names in the space (of what stands in sessions: in `session` alone).
+
+    Raises NotFound, and BadInput, with some of them, where it might name several or has too few characters for a name.
+    """
+    async with means.store.read() as tx:
+        keys = [info.key for info in await tx.sessions.list(space) if session in ("", info.key.session)]
+        if id[:2] in NOTES:
+            return await _note(tx, space, keys, id)
+        record, key = None, None
+        if id.startswith(SUMMARY):
+            key = await _place(tx, space, keys, id)
+        elif id:
+            record, key, id = await _memory_or_message(tx, space, keys, id)
+    if record is not None:
+        return Opened(memory=record)
+    if key is not None:
+        return Opened(session=key.session, expanded=await expand(means.store, key, id))
+    # Sessions are called as their logs call them, so that they come last.
+    run = _run(keys, id) if id else None
+    if run is None:
+        raise NotFound(_nothing(id, space))
+    diary = await read_diary(means.store, run, MAIN, means.count, means.drawing())
+    return Opened(session=run.session, diary=diary)
 
 
 async def dispute_id(means: Means, space: str, id: str, reason: str, claim: str = "") -> Annotation | Remembered:
@@ -44,9 +72,13 @@ async def dispute_id(means: Means, space: str, id: str, reason: str, claim: str 
     """
     if not reason.strip():
         raise BadInput("Say what is wrong with it, and what is shown instead.")
+    reason = means.cleaning().text(reason)
     if id.startswith(SUMMARY):
-        return await noting.dispute(means.store, await _place(means, space, id), id, reason, claim)
-    record = await _memory(means, space, id)
+        async with means.store.read() as tx:
+            key = await _place(tx, space, [info.key for info in await tx.sessions.list(space)], id)
+        return await noting.dispute(means.store, key, id, reason, claim)
+    async with means.store.read() as tx:
+        record = await memory_named(tx, space, id)
     if record is None:
         raise MemoryNotFound(f"There is no memory {id!r} in space {space!r}; only blocks and memories are disputed.")
     offer = against(record, means.clock.now(), origin="agent", why=" ".join(reason.split()))
@@ -55,19 +87,55 @@ async def dispute_id(means: Means, space: str, id: str, reason: str, claim: str 
         return (await settle_offers(tx, space, [offer], judged=True))[0]
 
 
-async def _memory(means: Means, space: str, id: str) -> Record | None:
-    async with means.store.read() as tx:
-        found = await tx.memories.get(space, [id]) if id else []
-    if len(found) > 1:
-        raise BadInput(f"Several memories begin with {id!r}; give more of the id.")
-    return found[0] if found else None
+async def _place(tx: Transaction, space: str, keys: Sequence[SessionKey], id: str) -> SessionKey:
+    """The session in which the summary stands that is meant."""
+    found: dict[str, SessionKey] = {}
+    for key in keys if id else ():
+        for summary in await tx.summaries.find(key, id):
+            found.setdefault(summary.id, key)
+    if not found:
+        raise SummaryNotFound(_nothing(id, space))
+    return found[the_one(id, found, "summary")]
 
 
-async def _place(means: Means, space: str, id: str) -> SessionKey:
-    """The session in which a block or a message stands."""
-    async with means.store.read() as tx:
-        for info in await tx.sessions.list(space):
-            found = await (tx.summaries.find(info.key, id) if id.startswith(SUMMARY) else tx.log.find(info.key, [id]))
-            if id and found:
-                return info.key
-    raise NotFound(f"There is nothing called {id!r} in space {space!r}; a context or a brief shows the ids there are.")
+async def _memory_or_message(
+    tx: Transaction, space: str, keys: Sequence[SessionKey], id: str
+) -> tuple[Record | None, SessionKey | None, str]:
+    """The memory of that id, or the session in which such a message stands, and the whole id.
+
+    A log gave its messages ids of its own: they name what it meant, where nothing of ours begins so.
+    """
+    memories = {record.id: record for record in await tx.memories.get(space, [id])}
+    said: dict[str, SessionKey] = {}
+    for key in keys:
+        for message in await tx.log.find(key, [id]):
+            said.setdefault(message.id, key)
+    begun = {*memories, *(name for name in said if name.startswith(id))}
+    if not begun:
+        return None, next(iter(said.values()), None), id
+    named = the_one(id, begun, "memory or message")
+    return memories.get(MemoryId(named)), said.get(named), named
+
+
+async def _note(tx: Transaction, space: str, keys: Sequence[SessionKey], id: str) -> Opened:
+    found: dict[str, Opened] = {}
+    for key in keys:
+        for note in await all_annotations(tx, key):
+            if note.id.startswith(id):
+                found.setdefault(note.id, Opened(session=key.session, note=note))
+    if not found:
+        raise NotFound(_nothing(id, space))
+    return found[the_one(id, found, NOTES[id[:2]])]
+
+
+def _run(keys: Sequence[SessionKey], id: str) -> SessionKey | None:
+    """The session that is called so, or the only one that begins so."""
+    begun = {key.session: key for key in keys if key.session.startswith(id)}
+    return begun[the_one(id, begun, "session", least=1)] if begun else None
+
+
+def _nothing(id: str, space: str) -> str:
+    return (
+        f"There is nothing called {id!r} in space {space!r}: no summary, message, memory, pin or session. "
+        "A context, a brief and `ireneo sessions` show the ids that there are."
+    )

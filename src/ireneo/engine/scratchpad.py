@@ -20,7 +20,7 @@ class Scratchpad:
 
     def __init__(self, means: Means, space: str, task: str) -> None:
         """Name the task; nothing is read yet. Raises BadInput where that is no name."""
-        self.task = checked_task(task)
+        self.task = means.cleaning().text(checked_task(task))
         self._means = means
         self._space = space
 
@@ -53,7 +53,7 @@ class Scratchpad:
             questions=tuple(questions),
             written=self._means.clock.now(),
         )
-        pad = checked_pad(pad, self._means.count)
+        pad = checked_pad(self._means.cleaning().struct(pad), self._means.count)
         if pad.is_empty:
             raise BadInput("There is nothing to write on the scratchpad; give a goal, or let go of it with drop().")
         async with self._means.store.write() as tx:
@@ -67,6 +67,7 @@ class Scratchpad:
         returned. The memories are the agent's word. Raises BadInput where one can't be remembered; then all stays.
         """
         now = self._means.clock.now()
+        outcome = self._means.cleaning().text(outcome)
         async with self._means.store.write() as tx:
             pad = await tx.pads.read(self._space, self.task)
             if pad is None:

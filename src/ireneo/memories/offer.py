@@ -36,6 +36,8 @@ class Offer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     conditions: dict[str, str] = {}
     against: bool = False
     """It speaks against what it is about: the approach worked after all."""
+    adds: bool = False
+    """It stands beside the other values of its slot, and takes the place of none."""
     session: str = ""
     messages: tuple[MessageId, ...] = ()
     summaries: tuple[str, ...] = ()
