@@ -2,7 +2,7 @@
 
     python benchmarks/redaction.py [LOG…] [--every 8] [--show]
 
-Without logs it reads every eighth of the sample sessions of Claude Code (`../shared/data` beside the project). It prints
+Without logs it reads every eighth sample session of Claude Code (`../shared/data` beside the project). It prints
 the user CPU of redacting every message with its record, and of importing the logs into a fresh database, each in a
 process of its own, with that and without; then how many messages were changed, with `--show` each mark with what
 stands before it.
