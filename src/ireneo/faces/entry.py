@@ -10,9 +10,8 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from ireneo.faces.cli.place import DEFAULT_SPACE
-
 _OPTIONS = ("--db", "--space")
+_SPACE = "default"
 
 
 def run() -> NoReturn:
@@ -41,4 +40,4 @@ def hook_asked(arguments: list[str]) -> tuple[Path | None, str] | None:
         if name not in _OPTIONS or not value or (not equals and value.startswith("-")):
             return None
         found[name] = value
-    return (Path(found["--db"]) if "--db" in found else None), found.get("--space", DEFAULT_SPACE)
+    return (Path(found["--db"]) if "--db" in found else None), found.get("--space", _SPACE)

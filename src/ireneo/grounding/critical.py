@@ -24,7 +24,8 @@ _NEW = ("new_string", "new_str", "new_text", "newText", "content", "file_text", 
 _COMMANDS = ("command", "cmd", "script")
 _CHANGES = lazy_re(r"edit|write|create|insert|replace|patch", re.IGNORECASE)
 _WRITTEN_TO = lazy_re(
-    r"(?:cat|tee)\b[^\n|]*?>>?\s*([\w./~@+-]+)[^\n]*<<|\bsed\b[^\n|&;]*\s-i[^\n|&;]*?\s([\w./~@+-]+\.\w+)"
+    r"(?:cat|tee)\b[^\n|]{0,160}?>>?\s*+([\w./~@+-]{1,400}+)[^\n]{0,80}<<"
+    r"|\bsed\b[^\n|&;]{0,160}\s-i[^\n|&;]{0,400}?\s([\w./~@+-]{1,400}\.\w+)"
 )
 _PATCHED = lazy_re(r"^(?:\*\*\* (?:Update|Add) File: |\+\+\+ (?:b/)?)(\S+)", re.MULTILINE)
 _MOVING = lazy_re(r"^\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+)\s*(?:&&|;)\s*")
