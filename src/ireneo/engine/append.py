@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from ireneo.context.weigh import Count, weigh
+from ireneo.engine.projects import LOOKED_AT, place_session
 from ireneo.errors import MessageNotFound
 from ireneo.log.branch import ROOT, Head, SessionKey, chain, head_of
 from ireneo.log.message import Draft, Message, MessageId
@@ -31,14 +32,16 @@ async def append(
     *,
     source: str | None,
     after: str | None = None,
+    project: str = "",
 ) -> Appended:
     """Append `drafts` after the branch's head, or after the message `after`, and move the branch to the last of them.
 
     With `after`, offering the same again changes nothing: the same messages after the same past are the same. The
-    branch is moved only where that takes it on from where it stands.
+    branch is moved only where that takes it on from where it stands. `project` is the one that the session works on,
+    where that is told; raises BadInput where it is known to be of another.
     """
     async with store.write() as tx:
-        await tx.sessions.create(key, source)
+        is_new = await tx.sessions.create(key, source)
         head = await tx.log.head(key, branch)
         place = head if after is None else await _place(tx, key, after)
         messages = chain(place, drafts, lambda parts: weigh(parts, count))
@@ -48,6 +51,8 @@ async def append(
         last = messages[-1]
         if await _goes_on(tx, key, head, last) or not await _lies_behind(tx, key, head, last):
             await tx.log.move(key, branch, last.id)
+        if is_new or project or any(each.record for each in drafts[:LOOKED_AT]):
+            await place_session(tx, key, project, drafts)
     return Appended(ids=tuple(message.id for message in messages), new=new)
 
 

@@ -11,6 +11,7 @@ from ireneo.context.weigh import Count, weigh
 from ireneo.engine.batches import BATCH, BATCH_BYTES, size_of
 from ireneo.engine.cleaning import Cleaning
 from ireneo.engine.imports import Imported, passes
+from ireneo.engine.projects import place_session
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import Fault, LogFormat, StraightFormat
 from ireneo.formats.logs.sessions import nothing_readable
@@ -105,6 +106,7 @@ class JoinedImport:
                         "of its logs in their order, the new ones last, or take them into another session."
                     )
                 await tx.log.move(key, MAIN, end.id)
+            await place_session(tx, key, drafts=drafts)
         self._head = end
         return new
 

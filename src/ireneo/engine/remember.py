@@ -12,9 +12,11 @@ from msgspec.structs import replace
 from ireneo.engine.classify import typed
 from ireneo.engine.echo import held_already
 from ireneo.engine.means import Means
+from ireneo.engine.projects import check_project, place_session, project_told
 from ireneo.engine.sources import grounded
 from ireneo.engine.stale import restale
 from ireneo.errors import BadInput, MemoryNotFound
+from ireneo.log.branch import SessionKey
 from ireneo.memories.kinds.registry import KINDS
 from ireneo.memories.offer import Offer
 from ireneo.memories.offered import Told, offered
@@ -70,7 +72,7 @@ async def settle_offers(
     that a memory had already, here or elsewhere: its sources may be missing, and what it says again is no echo.
     """
     settle = _reconcile if judged else _settle
-    return [await settle(tx, space, offer) for offer in offers]
+    return [await settle(tx, space, await _placed(tx, space, offer, judged=judged)) for offer in offers]
 
 
 async def used(means: Means, space: str, ids: Sequence[str], *, helped: bool | None = None) -> list[Record]:
@@ -112,9 +114,27 @@ async def _found(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record
     return list(found.values())
 
 
+async def _placed(tx: Transaction, space: str, offer: Offer, *, judged: bool) -> Offer:
+    """`offer` with the project that it belongs to: the one that is told, or that of its session."""
+    if not offer.session:
+        return replace(offer, project=project_told(offer.project))
+    key = SessionKey(space, offer.session)
+    info = await tx.sessions.get(key)
+    if info is not None and info.project is None:
+        await place_session(tx, key)
+        info = await tx.sessions.get(key)
+    known = (info.project if info else None) or ""
+    told = project_told(offer.project)
+    if not judged:
+        check_project(offer.session, known, told or known)
+    return replace(offer, project=told or known)
+
+
 async def _settle(tx: Transaction, space: str, offer: Offer) -> Remembered:
     cited = bool(offer.messages)
     offer, heard = await grounded(tx, space, offer)
+    if cited and offer.session and not offer.project:
+        offer = await _placed(tx, space, offer, judged=False)
     row = KINDS[offer.kind]
     known = await tx.memories.of_key(space, row.name, row.key(offer))
     if not heard and (offer.origin in ("agent", "derived") or (cited and not offer.messages)):

@@ -55,12 +55,15 @@ MAX_TEXTS = 1_000_000
 class Session(Noted):
     """A conversation or a run, on one of its branches; made by `Memory.session`."""
 
-    def __init__(self, means: Means, key: SessionKey, branch: str, source: str | None, task: str = "") -> None:
+    def __init__(
+        self, means: Means, key: SessionKey, branch: str, source: str | None, task: str = "", project: str = ""
+    ) -> None:
         """Name the place; nothing is read yet. Contexts show the scratchpad of `task`, of none that of the id."""
         super().__init__(means, key, branch)
         self.task = task or key.session
         self._source = source
-        self._cached = Cached(self.task)
+        self._project = project
+        self._cached = Cached(key.session, self.task)
         self._tellings: TellingCache | None = None
         self._asked_at: datetime | None = None
 
@@ -86,7 +89,14 @@ class Session(Noted):
         drafts, name = decode_given(given, format or chat_format_of(self._source))
         self._source = self._source or name
         return await appending.append(
-            self._store, self.key, self.branch, drafts, self._count, source=self._source, after=after
+            self._store,
+            self.key,
+            self.branch,
+            drafts,
+            self._count,
+            source=self._source,
+            after=after,
+            project=self._project,
         )
 
     async def context(
@@ -188,7 +198,7 @@ class Session(Noted):
     async def fork(self, name: str, *, at: str | None = None) -> Session:
         """Make the branch `name` at the message `at` (the head, where none is given), and stand on it."""
         await branches.fork(self._store, self.key, self.branch, name, at)
-        return Session(self._means, self.key, name, self._source, self.task)
+        return Session(self._means, self.key, name, self._source, self.task, self._project)
 
     async def branches(self) -> Mapping[str, Head | None]:
         """Where each branch stands. Raises SessionNotFound before the first append."""

@@ -18,7 +18,7 @@ from ireneo.lessons.failing import ENDS_IN, GOT_OVER
 from ireneo.lessons.fault import FOUND_NOTHING, TESTS_FAILED, TIMED_OUT, WITHOUT_A_WORD
 from ireneo.lessons.sighting import TOLD, Category, Sighting
 from ireneo.lessons.tries import LOOKS_ONLY
-from ireneo.memories.evidence import for_it
+from ireneo.memories.evidence import for_it, project_of
 from ireneo.memories.offer import Offer
 from ireneo.memories.record import TRUST, Kind, Record
 
@@ -166,7 +166,7 @@ def applies(projects: Collection[str], project: str) -> bool:
 
 def projects_of(record: Record) -> frozenset[str]:
     """The projects in which a lesson held."""
-    return frozenset(name for each in for_it(record) if (name := each.conditions.get("project", "")))
+    return frozenset(name for each in for_it(record) if (name := project_of(each)))
 
 
 def best_told(sightings: Sequence[Sighting]) -> Sighting | None:

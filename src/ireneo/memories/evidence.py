@@ -31,6 +31,8 @@ def evidence_of(offer: Offer) -> Evidence:
         confidence=offer.confidence,
         conditions=offer.conditions,
         session=offer.session,
+        project=offer.project,
+        why=offer.why,
         messages=offer.messages,
         summaries=offer.summaries,
         memories=offer.memories,
@@ -78,6 +80,16 @@ def for_it(record: Record) -> tuple[Evidence, ...]:
     return tuple(each for each in record.evidence if not each.against)
 
 
+def project_of(piece: Evidence) -> str:
+    """The project that a piece says it is of; empty where it says none."""
+    return piece.project or piece.conditions.get("project", "")
+
+
+def why_against(piece: Evidence) -> str:
+    """What a word against a memory says is wrong with it; empty where it says nothing."""
+    return piece.why or piece.conditions.get("disputed", "") if piece.against else ""
+
+
 def as_told_until(record: Record, moment: datetime) -> Record | None:
     """`record` with only what we had been told by `moment`, not settled yet; None where that is nothing."""
     told = tuple(each for each in record.evidence if each.recorded <= moment)
@@ -102,7 +114,7 @@ def _told(piece: Evidence) -> tuple[object, ...]:
 
 
 def _rest(piece: Evidence) -> tuple[object, ...]:
-    return piece.session, sorted(piece.conditions.items())
+    return piece.session, sorted(piece.conditions.items()), piece.project, piece.why
 
 
 def _ordered(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:

@@ -17,7 +17,7 @@ from ireneo.memories.record import TRUST, Kind, MemoryId, Source
 MOST_BYTES = 65_536
 """What the text of a memory may take, in UTF-8."""
 MOST_NAME = 1_000
-"""Characters of a subject, an attribute, a value, a task type, a name, a session, a signature."""
+"""Characters of a subject, an attribute, a value, a task type, a name, a session, a project, a signature."""
 
 _KINDS: tuple[str, ...] = get_args(Kind)
 _SOURCES: tuple[str, ...] = get_args(Source)
@@ -49,6 +49,8 @@ class Told(TypedDict, total=False):
     summaries: Sequence[str]
     memories: Sequence[str]
     session: str
+    project: str
+    """The project that it belongs to; that of its session, where none is told."""
     pinned: bool
     against: bool
     """It speaks against what it is about: the approach worked after all, it is not so."""
@@ -68,7 +70,7 @@ def offered(text: str, told: Told, now: datetime) -> Offer:
         _check_time(name, told.get(name))
     for name in ("trust", "salience", "confidence"):
         _check_share(name, told.get(name))
-    for name in ("subject", "attribute", "value", "task_type", "name", "signature", "session"):
+    for name in ("subject", "attribute", "value", "task_type", "name", "signature", "session", "project"):
         _check_name(name, told.get(name, ""))
     for name in ("messages", "summaries", "memories"):
         _check_ids(name, told.get(name, ()))
@@ -104,7 +106,10 @@ def _offer(text: str, told: Told, recorded: datetime) -> Offer:
         signature=told.get("signature", "").strip(),
         conditions=dict(told.get("conditions", {})),
         against=bool(told.get("against", False)),
+        # What is said against something says what is wrong with it.
+        why=text if told.get("against") else "",
         session=told.get("session", ""),
+        project=told.get("project", ""),
         messages=tuple(MessageId(each) for each in dict.fromkeys(told.get("messages", ()))),
         summaries=tuple(dict.fromkeys(told.get("summaries", ()))),
         memories=tuple(MemoryId(each) for each in dict.fromkeys(told.get("memories", ()))),

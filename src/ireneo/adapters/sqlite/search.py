@@ -12,8 +12,8 @@ from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.places import need_place, need_session
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import MessageRow, from_row
-from ireneo.adapters.sqlite.words import find_prefix, token
 from ireneo.adapters.sqlite.undone import list_aside
+from ireneo.adapters.sqlite.words import find_prefix, token
 from ireneo.log.branch import SessionKey
 from ireneo.log.message import MessageId
 from ireneo.memories.recall.documents import numbers_at, place_of, session_of

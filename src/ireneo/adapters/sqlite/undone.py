@@ -131,7 +131,7 @@ def _taken_in(database: apsw.Connection, session: int, before: Standing, now: St
 
 
 def _take_in(database: apsw.Connection, space: str, documents: Sequence[int]) -> bool:
-    """Note that documents lie on a branch; False where they lie amid others, so that this can't be told of them alone."""
+    """Note that documents lie on a branch; False where they lie amid others, and it can't be told of them alone."""
     runs = runs_of(documents)
     if len(runs) > 1:
         return False

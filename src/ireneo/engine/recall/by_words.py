@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ireneo.engine.recall.shelves import Read, Shelf
-from ireneo.memories.recall.candidates import candidates, terms_to_read, weights
+from ireneo.memories.recall.candidates import SEEDS, candidates, terms_to_read, weights
+from ireneo.memories.recall.documents import place_of
 from ireneo.memories.recall.events import around_event
 from ireneo.memories.recall.found import Postings
 from ireneo.memories.recall.found import Shelf as Size
@@ -17,6 +18,8 @@ LOOKED_AT = 60
 """Documents that are read for a question, of each shelf; more change nothing about the first ten."""
 LOOKED_AT_FOR_SOME = 400
 """The same where only those of one session or one kind are wanted: others are read and passed over."""
+ROUNDS = 6
+"""So many times it is looked further down, each time twice as far, where much of what is found may not be seen."""
 FEW = 20_000
 """Documents up to which those of a kind are picked from the postings."""
 
@@ -43,9 +46,28 @@ async def by_words(
     within = await _within(search, space, shelf)
     if within is not None:
         read = {term: [number for number in numbers if number in within] for term, numbers in read.items()}
-    postings = [Postings(term=term, count=counts.get(term, 0), numbers=read.get(term)) for term, _ in question.terms]
-    found = candidates(question, postings, whole, reach=shelf.reach, at_most=looked_at)
-    documents = await shelf.read(search, space, [each.place for each in found])
+    read = await shelf.within(read)
+    documents: dict[int, Read] = {}
+    looked: set[int] = set()
+    seeds, enough = SEEDS, min(SEEDS, looked_at) // 2
+    for left in reversed(range(ROUNDS)):
+        postings = [Postings(term=term, count=counts[term], numbers=read.get(term)) for term, _ in question.terms]
+        found = candidates(question, postings, whole, reach=shelf.reach, at_most=looked_at, seeds=seeds)
+        places = [each.place for each in found if each.place not in looked]
+        if not (places and left):
+            break
+        documents.update(await shelf.read(search, space, places))
+        looked.update(places)
+        wanted = {place_of(number) for number in documents}
+        if not shelf.narrows or (not shelf.reach and len(wanted) >= enough):
+            break
+        # What may not be seen makes nothing beside it likelier, and leaves its place to what is further down.
+        read = {
+            term: [number for number in numbers if (place := place_of(number)) in wanted or place not in looked]
+            for term, numbers in read.items()
+        }
+        looked_at *= 2
+        seeds *= 2
     passages = [each.passage for each in documents.values()]
     question = around_event(question, passages)
     worth = sum(weights(question, postings, whole).values()) or 1.0
