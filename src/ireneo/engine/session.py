@@ -29,6 +29,7 @@ from ireneo.engine.means import Means
 from ireneo.engine.models import Models
 from ireneo.engine.noted import Noted
 from ireneo.engine.prune import Loose
+from ireneo.engine.recall.scope import check_character
 from ireneo.engine.story.context import story_context
 from ireneo.engine.story.preset import preset_of
 from ireneo.engine.story.tell import voice_of
@@ -66,6 +67,8 @@ class Session(Noted):
         self._cached = Cached(key.session, self.task)
         self._tellings: TellingCache | None = None
         self._asked_at: datetime | None = None
+        self._characters: set[str] = set()
+        """Those of whom it is known that they are there."""
 
     @property
     def id(self) -> str:
@@ -118,10 +121,11 @@ class Session(Noted):
         tokens, and UnknownFormat.
 
         With `preset` ``"story"`` the past is shown from coarse to fine. `as_` shows what one character remembers, who
-        knows only what she was present for.
+        knows only what she was present for; BadInput is raised for one whom nobody in the session knows.
         """
         chat = chat_format(to or chat_format_of(self._source) or DEFAULT_FORMAT)
         policy = self._policy(preset, as_)
+        await self._check_character(policy)
         now = self._means.clock.now()
         idle = (now - self._asked_at).total_seconds() if self._asked_at else None
         self._asked_at = now
@@ -176,6 +180,7 @@ class Session(Noted):
         Tells how far it is. There is nothing to do where the session is cut as no story.
         """
         policy = self._policy(preset, as_)
+        await self._check_character(policy)
         if policy.pyramid is not None:
             async for worked in self._work(policy).catch_up():
                 yield worked
@@ -212,6 +217,7 @@ class Session(Noted):
         of a story. Writes nothing. Raises BadInput for a preset that there is not.
         """
         policy = self._policy(preset).seen(as_)
+        await self._check_character(policy)
         return await seeing.tree(self._store, self.key, self.branch, policy, self._count, self._voice(policy))
 
     async def loose(self, without: str = "") -> Loose:
@@ -244,6 +250,16 @@ class Session(Noted):
         else:
             policy = given if isinstance(given, Policy) else preset(given)
         return policy.seen(seen_by) if seen_by else policy
+
+    async def _check_character(self, policy: Policy) -> None:
+        """Raise BadInput for the memory of a character who is nowhere in the session."""
+        if not policy.seen_by or policy.seen_by in self._characters:
+            return
+        async with self._store.read() as tx:
+            if await tx.log.head(self.key, self.branch) is None:
+                return
+            await check_character(tx, self.key.space, self.key.session, policy.seen_by)
+        self._characters.add(policy.seen_by)
 
     def _own(self) -> tuple[Policy, Voice]:
         policy = self._policy(None)

@@ -43,8 +43,9 @@ def with_evidence(evidence: Sequence[Evidence], piece: Evidence) -> tuple[tuple[
     """`evidence` and `piece`, by time and at most so many, and whether it is a new one.
 
     A piece is known where one of the same origin says the same of the same time from the same sources; of two without
-    any source, where they were told at the same moment. Of a known piece the one that was told first is kept. A piece
-    that would be let go of at once, from amid all others, counts as known: it can't be told whether it was there.
+    any source, where they were told at the same moment in the same project. Of a known piece the one that was told
+    first is kept. A piece that would be let go of at once, from amid all others, counts as known: it can't be told
+    whether it was there.
     """
     for at, known in enumerate(evidence):
         if _sameness(known) == _sameness(piece):
@@ -105,7 +106,7 @@ def _sameness(piece: Evidence) -> tuple[object, ...]:
         piece.messages,
         piece.summaries,
         piece.memories,
-        None if piece.sources else piece.recorded,
+        None if piece.sources else (piece.recorded, project_of(piece)),
     )
 
 
