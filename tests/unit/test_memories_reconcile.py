@@ -233,7 +233,7 @@ def test_a_failure_is_overturned_when_it_works_later_and_stands_when_it_fails_ag
     assert book.tell("make failed again", **told).did == "reinforced"
     done = book.tell("make works", signature="make ⇒ missing", against=True)
     assert (done.did, done.record.state, len(done.record.evidence)) == ("overturned", "retired", 3)
-    assert done.record.reason.startswith("overturned: it worked on 4 May 2031")
+    assert done.record.reason == "overturned: the user said on 4 May 2031: “make works”."
     assert done.record.text == "I tried make; it failed."
     early = book.tell("make worked", signature="make ⇒ missing", against=True, at=START)
     assert early.record.state == "retired"

@@ -9,10 +9,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.means import Means
+from ireneo.engine.projects import project_asked
 from ireneo.formats.logs.format import LogFormat
-from ireneo.lessons.caution import Caution
+from ireneo.lessons.caution import Caution, without_others
 from ireneo.lessons.heeded import heeded
-from ireneo.lessons.project import project_named
+from ireneo.lessons.lessons import belongs, projects_of
 from ireneo.lessons.situation import Situation
 from ireneo.lessons.verdict import asked_cues, judge, lesson_cues
 from ireneo.log.branch import MAIN, Head, SessionKey, chain
@@ -89,12 +90,13 @@ async def check(
     *,
     session: str | None = None,
     so_far: Situation | None = None,
-    project: str = "",
+    project: str | None = None,
     conditions: Mapping[str, str] | None = None,
 ) -> Caution | None:
     """Say of `call` that it is likely to fail, or nothing.
 
-    The session's own run, if it was learned from already, is no past run.
+    The session's own run, if it was learned from already, is no past run. With a `project` (empty: none) what was said
+    in others is not quoted.
     """
     async with means.store.read() as tx:
         situation = so_far
@@ -103,13 +105,14 @@ async def check(
         cues = asked_cues(situation, call)
         sightings = await tx.runs.sightings(space, cues, MOST_SIGHTINGS)
         past = [each for each in sightings if each.session != session]
-        found = judge(
-            situation, call, past, project=project_named(project), conditions=conditions, now=means.clock.now()
-        )
+        here = project_asked(project)
+        found = judge(situation, call, past, project=here, conditions=conditions, now=means.clock.now())
         if found is None:
             return None
         cues = lesson_cues(call, found)
-        lessons = await tx.memories.list(space, Wanted(states=("active",), cues=cues), 1) if cues else ()
+        listed = await tx.memories.list(space, Wanted(states=("active",), cues=cues)) if cues else ()
+        lessons = [each for each in listed if belongs(projects_of(each), here)][:1]
         if any(heeded(situation, call, each.text) for each in lessons):
             return None
-        return replace(found, lesson=lessons[0].id) if lessons else found
+        told = without_others(found)
+        return replace(told, lesson=lessons[0].id) if lessons else told

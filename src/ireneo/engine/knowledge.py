@@ -48,6 +48,15 @@ class Knowledge:
         self._store = means.store
         self._held = HeldVectors()
 
+    @staticmethod
+    def project_named(given: str) -> str:
+        """The project that is meant by its name, or by a directory of it; empty where that names none."""
+        return project_asked(given) or ""
+
+    def count(self, text: str) -> int:
+        """What `text` costs, in tokens, as this memory counts them."""
+        return self._means.count(text)
+
     async def remember(self, text: str, **told: Unpack[Told]) -> Remembered:
         """Remember `text`, and tell what became of it: added, reinforced, superseded, disputed, overturned or ignored.
 

@@ -75,6 +75,12 @@ class Session(Noted):
         """The session's name in its space."""
         return self.key.session
 
+    async def project(self) -> str:
+        """The project that it works on, as it was told or as its log tells; empty where none is known."""
+        async with self._store.read() as tx:
+            info = await tx.sessions.get(self.key)
+        return (info.project if info else None) or self._project
+
     async def append(
         self,
         messages: Given | Sequence[Given],

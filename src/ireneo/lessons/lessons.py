@@ -164,6 +164,11 @@ def applies(projects: Collection[str], project: str) -> bool:
     return not project or not named or len(named) > 1 or project in named
 
 
+def belongs(projects: Collection[str], project: str | None) -> bool:
+    """The same where a `project` is all that is asked for: None for everything, empty for what is in none."""
+    return project is None or len(set(projects)) != 1 or project in projects
+
+
 def projects_of(record: Record) -> frozenset[str]:
     """The projects in which a lesson held."""
     return frozenset(name for each in for_it(record) if (name := project_of(each)))

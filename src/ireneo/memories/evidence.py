@@ -11,11 +11,21 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from ireneo.memories.offer import Offer
-from ireneo.memories.record import TRUST, Evidence, Record
+from ireneo.memories.record import TRUST, Evidence, Record, Source
+from ireneo.memories.wording import day, one_line
 
 MOST_EVIDENCE = 512
 """Pieces that a memory keeps: the first half and the last half of them by time, so that its beginning and its present
 stay."""
+MOST_WHY = 400
+"""Characters of a reason that a sentence quotes."""
+_WHO: dict[Source, str] = {
+    "user": "The user",
+    "agent": "The agent",
+    "run": "A run",
+    "tool": "A tool",
+    "derived": "What it was concluded from",
+}
 
 
 def evidence_of(offer: Offer) -> Evidence:
@@ -89,6 +99,19 @@ def project_of(piece: Evidence) -> str:
 def why_against(piece: Evidence) -> str:
     """What a word against a memory says is wrong with it; empty where it says nothing."""
     return piece.why or piece.conditions.get("disputed", "") if piece.against else ""
+
+
+def said_against(piece: Evidence, what: str = "that it is not so") -> str:
+    """Who spoke against a memory and when, with the reason where one was given; `what` is said where none was."""
+    why = one_line(why_against(piece)).rstrip(".")
+    said = f": “{why if len(why) <= MOST_WHY else why[: MOST_WHY - 1].rstrip() + '…'}”" if why else f" {what}"
+    return f"{_WHO[piece.origin]} said on {day(piece.recorded)}{said}."
+
+
+def disputes(record: Record) -> tuple[str, ...]:
+    """The reasons that were given against a memory, by whom and when, in sentences, the newest first."""
+    told = sorted((piece for piece in record.evidence if why_against(piece)), key=lambda piece: piece.recorded)
+    return tuple(dict.fromkeys(said_against(piece) for piece in reversed(told)))
 
 
 def as_told_until(record: Record, moment: datetime) -> Record | None:

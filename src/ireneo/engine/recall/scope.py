@@ -13,7 +13,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput
-from ireneo.lessons.lessons import applies, projects_of
+from ireneo.lessons.lessons import belongs, projects_of
 from ireneo.log.branch import SessionKey
 from ireneo.log.message import Draft, MessageId, heard_by
 from ireneo.memories.evidence import for_it, project_of
@@ -133,14 +133,25 @@ class Scope:
             speaking = [good for piece, good in zip(record.evidence, verdicts, strict=True) if not piece.against]
             if not any(speaking or verdicts):
                 out.append(None)
-            elif all(verdicts) and standing.get(record.superseded_by or "", True) and record.state != "disputed":
+            elif (
+                all(verdicts)
+                and not record.cue
+                and standing.get(record.superseded_by or "", True)
+                and record.state != "disputed"
+            ):
                 out.append(record)
             elif record.cue:
                 # What holds of a lesson follows from all runs that showed it.
-                out.append(record)
+                out.append(without_words_of_others(record, self._limits.project))
             else:
                 out.append(await self._settled(record))
         return out
+
+    async def told_here(self, records: Sequence[Record]) -> list[Record]:
+        """The memories with the evidence that may be seen alone, not settled; those without any left out."""
+        judged = await self._judged(records)
+        kept = [_with(each, judged[each.id]) for each in records]
+        return [each for each in kept if each is not None]
 
     async def _standing(self, records: Sequence[Record]) -> dict[str, bool]:
         """Of the memories that have taken the place of `records` whether all that speaks for them may be seen."""
@@ -151,10 +162,8 @@ class Scope:
 
     async def _settled(self, record: Record) -> Record | None:
         """A memory as it is where only what may be seen was ever told of it, and of what it is compared with."""
-        group = await self._tx.memories.of_key(self._space, record.kind, record.key)
-        judged = await self._judged(group)
-        kept = [_with(each, judged[each.id]) for each in group]
-        settled = {each.id: each for each in KINDS[record.kind].settle([each for each in kept if each is not None])}
+        kept = await self.told_here(await self._tx.memories.of_key(self._space, record.kind, record.key))
+        settled = {each.id: each for each in KINDS[record.kind].settle(kept)}
         return settled.get(record.id)
 
     async def _judged(self, records: Sequence[Record], deep: int = 0) -> dict[MemoryId, list[bool]]:
@@ -185,7 +194,7 @@ class Scope:
 
     def _is_here(self, record: Record, piece: Evidence) -> bool:
         if record.cue:
-            return applies(projects_of(record), self._limits.project or "") if self._limits.project else True
+            return belongs(projects_of(record), self._limits.project)
         project = project_of(piece) or self._projects.get(piece.session, "")
         return project in ("", self._limits.project)
 
@@ -238,6 +247,19 @@ class Scope:
             every = self._limits.project is not None or bool(self._limits.as_)
             out.append(all(there) or (not every and sum(there) >= ENOUGH))
         return out
+
+
+def without_words_of_others(record: Record, project: str | None) -> Record:
+    """A lesson without the reasons that were given against it in other projects than `project`; None: with all."""
+    if project is None or not any(piece.against for piece in record.evidence):
+        return record
+    told = (
+        replace(piece, why="", conditions={name: each for name, each in piece.conditions.items() if name != "disputed"})
+        if piece.against and project_of(piece) not in ("", project)
+        else piece
+        for piece in record.evidence
+    )
+    return replace(record, evidence=tuple(told))
 
 
 async def check_character(tx: Transaction, space: str, session: str | None, name: str) -> None:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from ireneo.engine.recall.asked import Asked
 from ireneo.engine.recall.scope import Scope
 from ireneo.log.message import Draft, MessageId
+from ireneo.memories.evidence import disputes
 from ireneo.memories.kinds.registry import KINDS
 from ireneo.memories.recall.candidates import SHADE
 from ireneo.memories.recall.documents import numbers_at
@@ -170,6 +171,7 @@ class Memories:
             sources=tuple(dict.fromkeys(messages)),
             state=record.state,
             stale=record.stale,
+            against=disputes(record),
             record=record,
         )
         passage = Passage(number=found.document, text=record.text, role=record.kind, at=record.at)

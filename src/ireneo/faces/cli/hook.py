@@ -76,7 +76,7 @@ async def _checked(memory: ireneo.Memory, asked: Asked, lines: Iterator[bytes] |
         asked.tool_name,
         asked.tool_input,
         session=asked.session_id or None,
-        project=asked.cwd,
+        project=asked.cwd or None,
         log=None if lines is None else ireneo.log_format("claude-code"),
         lines=lines or (),
     )

@@ -61,6 +61,7 @@ def lessons(as_json: AsJson = False, export: Export = None, *, which: Which, sto
                 project=which.project,
                 category=cast("Category | None", category),
                 confidence=cast("Level | None", level),
+                disputed=export is None,
             )
         )
 
@@ -89,6 +90,8 @@ def lesson_answer(lesson: Lesson) -> dict[str, object]:
         "conditions": lesson.conditions,
         "seen": lesson.seen,
         "last_seen": lesson.last_seen,
+        "state": lesson.state,
+        "against": list(lesson.against),
         "sources": [{"session": each.session, "message": each.message, "quote": each.quote} for each in lesson.sources],
     }
 

@@ -161,6 +161,10 @@ def recalled_answer(found: Recalled) -> dict[str, object]:
         answer["state"] = found.state
     if found.stale:
         answer["stale"] = found.stale
+    if found.record is not None and found.record.reason:
+        answer["reason"] = found.record.reason
+    if found.against:
+        answer["against"] = list(found.against)
     if found.parts:
         answer["parts"] = dict(found.parts)
     return answer
