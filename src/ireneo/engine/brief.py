@@ -67,6 +67,8 @@ async def brief(means: Means, space: str, cue: Cue, task: str | None, budget: in
 
     A store that can't be written to at the moment loses nothing but the mark: `unmarked` says so then.
     """
+    if isinstance(budget, bool) or not isinstance(budget, int):
+        raise BadInput(f"`budget` is {budget!r}; give a whole number of tokens.")
     if budget < LEAST_BUDGET:
         raise BadInput(f"A brief of {budget:,} tokens has room for nothing; give at least {LEAST_BUDGET}.")
     name = None if task is None else checked_task(task)

@@ -16,6 +16,7 @@ from ireneo.engine.means import Means
 from ireneo.engine.opening import Opened, dispute_id, open_id
 from ireneo.engine.projects import project_asked
 from ireneo.engine.remember import Remembered
+from ireneo.errors import BadInput
 from ireneo.formats.logs.format import LogFormat
 from ireneo.lessons.calibrate import Measured
 from ireneo.lessons.caution import Caution
@@ -102,6 +103,8 @@ class Learning(Knowledge):
         quoted. What was seen under other `conditions` (versions, hashes of
         files) than are given doesn't count. It is advice, and never raises for what a call says.
         """
+        if log is None and not (isinstance(lines, Sequence) and not lines):
+            raise BadInput("`lines` of a log are given, and not in which format they are; name it as `log`.")
         so_far = situation_of_log(log, lines, session or "") if log is not None else None
         call = Call(id="", name=tool, arguments=arguments if isinstance(arguments, str) else dict(arguments))
         return await check(

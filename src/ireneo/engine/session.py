@@ -132,6 +132,8 @@ class Session(Noted):
         chat = chat_format(to or chat_format_of(self._source) or DEFAULT_FORMAT)
         policy = self._policy(preset, as_)
         await self._check_character(policy)
+        if prices is not None and policy.pyramid is not None:
+            raise BadInput("A story is told anew for each context, and `prices` decide nothing of it; leave them out.")
         now = self._means.clock.now()
         idle = (now - self._asked_at).total_seconds() if self._asked_at else None
         self._asked_at = now

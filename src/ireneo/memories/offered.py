@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TypedDict, get_args
+from typing import Literal, TypedDict, get_args
 
 from msgspec.structs import replace
 
@@ -56,6 +56,11 @@ class Told(TypedDict, total=False):
     """It speaks against what it is about: the approach worked after all, it is not so."""
 
 
+_ONLY_OF: dict[Literal["until", "signature"], tuple[Kind, ...]] = {
+    "until": ("semantic", "procedural"),
+    "signature": ("failure",),
+}
+"""Of which kinds alone something is: of others it would be kept and never looked at."""
 _FIELDS = tuple(Told.__annotations__)
 
 
@@ -83,6 +88,7 @@ def offered(text: str, told: Told, now: datetime) -> Offer:
 def _offer(text: str, told: Told, recorded: datetime) -> Offer:
     origin = told.get("origin", "user")
     guess = _guess(text, told, origin)
+    _check_sense(told, guess.kind)
     at, until = told.get("at"), told.get("until")
     if at and until and until < at:
         raise BadInput(f"`until` ({until:%Y-%m-%d}) is before `at` ({at:%Y-%m-%d}); give the later time as `until`.")
@@ -115,6 +121,16 @@ def _offer(text: str, told: Told, recorded: datetime) -> Offer:
         memories=tuple(MemoryId(each) for each in dict.fromkeys(told.get("memories", ()))),
         pinned=bool(told.get("pinned", False)),
     )
+
+
+def _check_sense(told: Told, kind: Kind) -> None:
+    """Raise BadInput for what is told of a text and says nothing of a memory of its kind."""
+    for name, kinds in _ONLY_OF.items():
+        if told.get(name) and kind not in kinds:
+            raise BadInput(
+                f"`{name}` says something of a {' or '.join(kinds)} memory, and this one is {kind}; "
+                f"leave it out, or say of which `kind` it is."
+            )
 
 
 def _guess(text: str, told: Told, origin: Source) -> Guess:

@@ -71,6 +71,7 @@ As = Annotated[
         show_default=False,
     ),
 ]
+Undone = Annotated[bool, typer.Option("--undone", help="Also what a rewind left behind.")]
 SessionName = Annotated[
     str,
     typer.Argument(metavar="SESSION", help="Its id or the beginning of it; SESSION@BRANCH stands on another branch."),

@@ -84,7 +84,7 @@ def _ended(record: Record, end: datetime | None) -> str:
     against = [each for each in record.evidence if each.against and each.at == end]
     if not against:
         return f"It was so until {day(end)}."
-    last = max(against, key=lambda each: each.recorded)
+    last = max(against, key=lambda each: (each.trust, each.recorded))
     return said_against(last, "that it is not so" if not last.timed else f"that it is not so since {day(end)}")
 
 
