@@ -429,6 +429,8 @@ def as_before_scopes(path: Path) -> None:
     for sql in (
         "DROP TRIGGER session_gone",
         "DROP TABLE undone",
+        "DROP TRIGGER memory_unplaced",
+        "DROP TABLE memory_projects",
         "DROP INDEX sessions_unplaced",
         "ALTER TABLE sessions DROP COLUMN project",
         "DELETE FROM migrations WHERE name = 'scopes'",

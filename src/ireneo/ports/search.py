@@ -84,6 +84,12 @@ class SearchPort(Protocol):
     async def aside(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
         """The messages of a session that don't lie on the path to `to`, as such runs."""
 
+    async def of_project(self, space: str, documents: Sequence[int], project: str) -> Sequence[int]:
+        """Those of these documents of memories that may be of `project` or of none, in the order asked.
+
+        Of what alone another one is known to have shown, none is given; the others are to be looked at more closely.
+        """
+
     async def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:
         """The sessions whose keys (`session_of` a number) these are; unknown ones are passed over."""
 

@@ -9,6 +9,7 @@ from ireneo.adapters.in_memory.shelf import Shelf
 from ireneo.adapters.in_memory.tree import Tree
 from ireneo.log.branch import SessionKey
 from ireneo.log.message import MessageId
+from ireneo.memories.evidence import project_of
 from ireneo.memories.recall.documents import place_of
 from ireneo.memories.recall.searched import author_of_message, terms_of_stored
 from ireneo.ports.search import FoundMemory, FoundMessage, FoundSession, Size
@@ -67,6 +68,15 @@ class MemorySearch:
         """The messages of a session that don't lie on the path to one of them, as runs of numbers."""
         tree = self._shelf.need(key)
         return _without(tree, {message.id for message in tree.walk(to)})
+
+    async def of_project(self, space: str, documents: Sequence[int], project: str) -> Sequence[int]:
+        """Those of the documents of memories that may be of a project, or of none."""
+        there = {tree.key.session: tree.project or "" for tree in self._shelf.space(space)}
+        found: list[int] = []
+        for each in await self.memories(space, documents):
+            projects = {project_of(piece) or there.get(piece.session, "") for piece in each.record.evidence}
+            found += [each.document] if projects & {"", project} else []
+        return found
 
     async def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:
         """The sessions whose keys begin numbers."""

@@ -248,6 +248,19 @@ CREATE TABLE memory_sources (
     PRIMARY KEY (space, source, number)
 ) STRICT, WITHOUT ROWID;
 
+-- The projects that a memory's evidence is of, as far as that was known when it was stored; empty: of none. A memory
+-- without a row was stored by an earlier version.
+CREATE TABLE memory_projects (
+    space   TEXT NOT NULL,
+    number  INTEGER NOT NULL,
+    project TEXT NOT NULL,
+    PRIMARY KEY (space, number, project)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER memory_unplaced AFTER DELETE ON memories BEGIN
+    DELETE FROM memory_projects WHERE space = OLD.space AND number = OLD.number;
+END;
+
 CREATE TABLE pads (
     space   TEXT NOT NULL,
     task    TEXT NOT NULL,

@@ -66,6 +66,10 @@ class SqliteSearch:
         """The messages of a session that don't lie on the path to one of them, as runs of numbers."""
         return await self._channel.ask(find_aside, key, to)
 
+    async def of_project(self, space: str, documents: Sequence[int], project: str) -> Sequence[int]:
+        """Those of the documents of memories that may be of a project, or of none."""
+        return await self._channel.ask(find_of_project, space, documents, project)
+
     async def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:
         """The sessions whose keys begin numbers."""
         return await self._channel.ask(read_sessions, space, keys)
@@ -138,6 +142,13 @@ def find_aside(database: apsw.Connection, key: SessionKey, to: MessageId) -> lis
     """The messages of a session that don't lie on the path to one of them."""
     session = need_session(database, key)
     return list_aside(database, session.key, need_place(database, session.key, key, to))
+
+
+def find_of_project(database: apsw.Connection, space: str, documents: Sequence[int], project: str) -> list[int]:
+    """Those of the documents of memories that may be of a project, or of none."""
+    asked = {"space": space, "documents": msgspec.json.encode(list(documents)).decode(), "project": project}
+    ((numbers,),) = database.execute(SQL["documents_of_project"], asked)
+    return _NUMBERS.decode(numbers)
 
 
 def read_sessions(database: apsw.Connection, space: str, keys: Sequence[int]) -> dict[int, FoundSession]:

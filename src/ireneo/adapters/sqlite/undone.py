@@ -99,6 +99,10 @@ class Branches:
         self._database = database
         self._session = session
         self._last: dict[int, int] = {}
+        self._all = branch is None and _is_straight(database, session)
+        """Whether whatever is stored lies on one."""
+        if self._all:
+            return
         rows = database.execute(SQL["ends_of_branches"], {"key": session}).fetchall()
         ends = cast(list[tuple[str, int, int]], rows)
         for name, segment, position in ends:
@@ -109,11 +113,23 @@ class Branches:
 
     def hold(self, names: Sequence[MessageId]) -> bool:
         """Whether all of these messages lie on them."""
+        if self._all:
+            return all(map(self._is_stored, names))
         for name in names:
             place = find_place(self._database, self._session, name)
             if place is None or place.position > self._last.get(place.segment, -1):
                 return False
         return True
+
+    def _is_stored(self, name: MessageId) -> bool:
+        asked: Bindings = {"key": self._session, "id": name}
+        return self._database.execute(SQL["has_message"], asked).fetchone() is not None
+
+
+def _is_straight(database: apsw.Connection, session: int) -> bool:
+    """Whether a session is one segment, and a branch stands at its end: most are."""
+    ((straight,),) = database.execute(SQL["is_straight"], {"key": session})
+    return bool(straight)
 
 
 def _taken_in(database: apsw.Connection, session: int, before: Standing, now: Standing) -> list[int] | None:

@@ -6,7 +6,7 @@ its evidence: pieces that may not be seen don't speak, for it or against it, and
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
@@ -95,9 +95,27 @@ class Scope:
         limits = self._limits
         if limits.project is None and limits.session is None and not self._firsts:
             return numbers
+        found = numbers
         if limits.project is not None or limits.session is not None:
             await self.learn_sessions(number for each in numbers.values() for number in each)
-        return {term: [number for number in each if self.holds(number)] for term, each in numbers.items()}
+            keys = {key for key, session in self._sessions.items() if self._is_wanted(session)}
+            found = {term: [number for number in each if session_of(number) in keys] for term, each in numbers.items()}
+        return {term: self._without_undone(each) for term, each in found.items()}
+
+    def _without_undone(self, numbers: Sequence[int]) -> Sequence[int]:
+        """Rising numbers without those that are passed over: by whichever there are fewer of."""
+        if len(numbers) < len(self._firsts):
+            return [number for number in numbers if not self._is_undone(number)]
+        kept: list[int] = []
+        start = 0
+        for first, last in zip(self._firsts, self._lasts, strict=True):
+            low = bisect_left(numbers, first, start)
+            if low == len(numbers):
+                break
+            if numbers[low] <= last:
+                kept += numbers[start:low]
+                start = bisect_right(numbers, last, low)
+        return [*kept, *numbers[start:]] if start else numbers
 
     async def learn_sessions(self, numbers: Iterable[int]) -> None:
         """Read which sessions these documents are of."""
@@ -110,16 +128,29 @@ class Scope:
         limits = self._limits
         if limits.project is not None or limits.session is not None:
             found = self._sessions.get(session_of(number))
-            if found is None or (limits.session is not None and found.session != limits.session):
+            if found is None or not self._is_wanted(found):
                 return False
-            if limits.project is not None and found.project not in ("", limits.project):
-                return False
+        return not self._is_undone(number)
+
+    def _is_wanted(self, session: FoundSession) -> bool:
+        limits = self._limits
+        return limits.session in (None, session.session) and (
+            limits.project is None or session.project in ("", limits.project)
+        )
+
+    def _is_undone(self, number: int) -> bool:
         at = bisect_right(self._firsts, number) - 1
-        return at < 0 or self._lasts[at] < number
+        return at >= 0 and number <= self._lasts[at]
 
     def hears(self, draft: Draft) -> bool:
         """Whether what is said may be known to who asks."""
         return not self._limits.as_ or heard_by(draft, self._limits.as_)
+
+    async def may_be_here(self, documents: Sequence[int]) -> Sequence[int]:
+        """Those of the documents of memories that may be seen, as far as that is known without reading them."""
+        if self._limits.project is None:
+            return documents
+        return await self._tx.search.of_project(self._space, documents, self._limits.project)
 
     # -- memories ----------------------------------------------------------------------------------------------------
 

@@ -65,6 +65,9 @@ class Shelf(Protocol):
     async def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
         """The documents among `numbers`, which have each term, that are wanted as far as their numbers tell."""
 
+    async def likely(self, numbers: Sequence[int]) -> Sequence[int]:
+        """Those of these documents that may be wanted, as far as is known before they are read."""
+
     async def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, Read]:
         """Read the documents at `places` that are wanted, by number."""
 
@@ -85,6 +88,10 @@ class Messages:
     async def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
         """The documents that may be seen."""
         return await self._scope.within(numbers)
+
+    async def likely(self, numbers: Sequence[int]) -> Sequence[int]:
+        """All of them: the others are left out already."""
+        return numbers
 
     async def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, Read]:
         """Read the messages at `places`."""
@@ -135,6 +142,10 @@ class Memories:
     async def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
         """All of them: of a memory its number tells nothing."""
         return numbers
+
+    async def likely(self, numbers: Sequence[int]) -> Sequence[int]:
+        """Those that are not of another project alone."""
+        return await self._scope.may_be_here(numbers)
 
     async def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, Read]:
         """Read the memories at `places`."""

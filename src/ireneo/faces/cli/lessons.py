@@ -90,9 +90,9 @@ def lesson_answer(lesson: Lesson) -> dict[str, object]:
         "conditions": lesson.conditions,
         "seen": lesson.seen,
         "last_seen": lesson.last_seen,
+        "sources": [{"session": each.session, "message": each.message, "quote": each.quote} for each in lesson.sources],
         "state": lesson.state,
         "against": list(lesson.against),
-        "sources": [{"session": each.session, "message": each.message, "quote": each.quote} for each in lesson.sources],
     }
 
 

@@ -36,3 +36,17 @@ SELECT m.parts
 FROM sessions AS s
 JOIN messages AS m ON m.session = s.key
 WHERE s.space = :space AND (:session IS NULL OR s.session = :session) AND instr(m.parts, :letters) > 0;
+
+-- name: has_message
+SELECT 1 FROM messages WHERE session = :key AND id = :id;
+
+-- name: is_straight
+SELECT
+    (SELECT count(*) FROM segments WHERE session = :key) = 1
+    AND EXISTS (
+        SELECT 1 FROM branches AS b
+        WHERE b.session = :key AND b.segment IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM messages AS m
+            WHERE m.session = b.session AND m.segment = b.segment AND m.position > b.position
+        )
+    );
