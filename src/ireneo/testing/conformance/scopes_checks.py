@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from ireneo.errors import SessionNotFound
 from ireneo.log.branch import SessionKey
 from ireneo.log.message import Message, MessageId
@@ -12,6 +14,7 @@ from ireneo.ports.search import FoundSession
 from ireneo.ports.store import Store, Transaction
 from ireneo.testing.conformance.check import check
 from ireneo.testing.conformance.expect import expect, expect_error
+from ireneo.testing.conformance.learned import learned
 from ireneo.testing.conformance.material import KEY, NOWHERE, SPACE, append, aside, numbered, say, tell, tell_after
 
 OTHER = SessionKey(SPACE, "other")
@@ -146,3 +149,32 @@ async def who_speaks_and_who_is_there_is_known(store: Store) -> None:
             expect(await tx.log.voices(SPACE, None, name), frozenset(), f"whether {name} is known")
         expect(await tx.log.voices(SPACE, KEY.session, 'D"ee'), frozenset(), "one of another session")
         expect(await tx.log.voices("foreign"), frozenset(), "those of another space")
+
+
+@check
+async def memories_are_told_apart_by_project(store: Store) -> None:
+    """What another project alone is known to have shown is told apart; what is of none, or of several, is not."""
+    await tell(store, numbered(1))
+    async with store.write() as tx:
+        await tx.sessions.place(KEY, "harbour")
+        texts = {"harbour": "of the harbour", "mill": "of the mill", "": "of none"}
+        for project, text in texts.items():
+            record = learned(f"whale {text}")
+            piece = replace(record.evidence[0], project=project, session="", messages=())
+            await tx.memories.put(SPACE, [replace(record, evidence=(piece,))])
+        said = learned("whale of a session")
+        await tx.memories.put(SPACE, [replace(said, evidence=(replace(said.evidence[0], session=KEY.session),))])
+        both = learned("whale of both")
+        pieces = tuple(replace(both.evidence[0], project=each, session="") for each in ("harbour", "mill"))
+        await tx.memories.put(SPACE, [replace(both, evidence=pieces)])
+        numbers = list((await tx.search.postings(SPACE, "memories", ["whale"]))["whale"])
+        for project, gone in (
+            ("harbour", {"mill"}),
+            ("mill", {"harbour", "session"}),
+            ("", {"harbour", "mill", "session", "both"}),
+        ):
+            here = list(await tx.search.of_project(SPACE, numbers, project))
+            expect(here, [each for each in numbers if each in here], "the documents, in the order asked")
+            told = {each.record.text.split()[-1] for each in await tx.search.memories(SPACE, here)}
+            expect(told, {"harbour", "mill", "none", "session", "both"} - gone, f"what may be of {project!r}")
+        expect(list(await tx.search.of_project(FOREIGN.space, [], "mill")), [], "the documents among none")
