@@ -22,6 +22,8 @@
     └── StoreError               the store can't do what was asked
         ├── NotADatabase
         ├── NewerDatabase
+        ├── Unreachable
+        ├── ReadOnlyStore
         └── StoreBusy
 
 Each docstring is the message that is shown when none is given.
@@ -87,6 +89,14 @@ class NotADatabase(StoreError, BadInput):
 
 class NewerDatabase(StoreError, BadInput):
     """The database was written by a newer Ireneo; upgrade with `pip install -U ireneo`."""
+
+
+class Unreachable(StoreError, BadInput):
+    """The file can't be reached; check that its folder exists, and the permissions of both."""
+
+
+class ReadOnlyStore(StoreError):
+    """The database may not be written to; check its permissions and those of its folder."""
 
 
 class StoreBusy(StoreError):

@@ -4,6 +4,7 @@ from ireneo.types import Recalled
 """
 
 from ireneo.engine.diary import Diary
+from ireneo.engine.doctor.secrets import Secrets, SecretsIn
 from ireneo.engine.exchange import Exported, MemoriesImported, MemoryFault, MemoryFile
 from ireneo.engine.fading import Fading
 from ireneo.engine.forget import Forgotten, Receipt
@@ -19,6 +20,7 @@ from ireneo.lessons.confidence import Level
 from ireneo.lessons.diary import DiaryLine, Entry
 from ireneo.lessons.run import LearnedRun
 from ireneo.lessons.sighting import Category, Claim
+from ireneo.log.annotation import Annotation
 from ireneo.memories.brief import Brief, BriefLine
 from ireneo.memories.facts import Fact
 from ireneo.memories.offered import Told
@@ -27,6 +29,7 @@ from ireneo.memories.record import Evidence, Kind, MemoryId, Period, Record, Sou
 from ireneo.memories.scratchpad import Item, Pad
 
 __all__ = [
+    "Annotation",
     "Brief",
     "BriefLine",
     "Category",
@@ -63,6 +66,8 @@ __all__ = [
     "Reflected",
     "Remembered",
     "Scratchpad",
+    "Secrets",
+    "SecretsIn",
     "Source",
     "State",
     "Told",

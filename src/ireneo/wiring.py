@@ -17,15 +17,15 @@ from ireneo.adapters.tokens import EstimatedTokenizer, ExactTokenizer
 from ireneo.context.policy import Policy
 from ireneo.context.policy import preset as preset_named
 from ireneo.engine.compact import compact_drafts
-from ireneo.engine.encode import Context
+from ireneo.engine.encode import Context, with_objects
+from ireneo.engine.given import read_list
 from ireneo.engine.means import KEEP_MEMORIES, Means
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Models
 from ireneo.engine.spending import Limits
 from ireneo.engine.story.context import compact_story
 from ireneo.errors import BadInput
-from ireneo.formats.chat.registry import chat_format, detect
-from ireneo.log.message import Draft
+from ireneo.formats.chat.registry import chat_format
 from ireneo.prompts.voices import Voice
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class Settings(TypedDict, total=False):
     voice: Voice | None
     limits: Limits
     keep_memories: int
+    keep_secrets: bool
 
 
 @asynccontextmanager
@@ -61,6 +62,9 @@ async def open(
     **settings: Unpack[Settings],
 ) -> AsyncIterator[Memory]:
     """Open a memory: the SQLite file at `url` (made when it is not there), or ``":memory:"`` for one that dies with it.
+
+    One that may not be written to, or lies where nothing may be, is opened to be read: what writes raises
+    ReadOnlyStore, and a context is given without being kept.
 
     `space` is whose memory it is: no call reaches another.
 
@@ -80,9 +84,11 @@ async def open(
     cut; ``"normal"`` is faster, and a power cut may take the last moments. Summaries are written in the first person,
     and stories in the third, but for what one character remembers; `voice` is for those who want it otherwise.
     `limits` says what may be spent; there is always a limit. `keep_memories` is how many memories stay in use
-    (100,000): `Memory.work` archives the least retained of the others.
+    (100,000): `Memory.work` archives the least retained of the others. Keys, tokens and passwords become marks such as
+    ``[REDACTED password]`` in all that is stored; with `keep_secrets` they are stored as they are, but for what is
+    drawn from messages: lessons, episodes, diaries.
 
-    Raises NotADatabase, NewerDatabase, StoreBusy, and BadInput for a setting that there is not.
+    Raises NotADatabase, NewerDatabase, Unreachable, StoreBusy, and BadInput for a setting that there is not.
     """
     _check(settings)
     voice = settings.get("voice")
@@ -103,6 +109,7 @@ async def open(
         embedder=embeds,
         spool=partial(file_spool, _place_of(fspath(url))),
         redactor=_redactor,
+        keep_secrets=settings.get("keep_secrets", False),
     )
     try:
         yield Memory(means, space)
@@ -128,24 +135,20 @@ def compact(
 ) -> Context:
     """Cut a message list to `budget` tokens, without any store: a provider's format in, the same (or `to`) out.
 
-    `messages` is a list in any of the chat formats, LangChain's and Pydantic AI's message objects among them, or an
-    object that holds one as the provider takes it (``messages`` and ``system``, say), or a list of drafts (from a log),
-    which come out as OpenAI's where `to` names no other format.
+    `messages` is a list in any of the chat formats, what clients return and the message objects of LangChain and
+    Pydantic AI among them, or an object that holds one as the provider takes it (``messages`` and ``system``, say), or
+    a list of drafts (from a log), which come out as OpenAI's where `to` names no other format. Objects of LangChain,
+    Pydantic AI and google-genai come out as such. Each message is read in the format whose marks it bears; a list in
+    several comes out only in the one that `to` names.
     Raises BudgetTooSmall under 256 tokens, UnknownFormat, and UnreadableLog with the fault's place.
     """
-    given = detect(messages) or chat_format(to or "openai")
     policy = preset if isinstance(preset, Policy) else preset_named(preset or "coding")
-    drafts = _drafts(messages) or given.decode(messages)
-    cut = compact_story if policy.pyramid else compact_drafts
-    return cut(drafts, budget, chat_format(to) if to else given, policy, tokenizer(tokens).count)
-
-
-def _drafts(messages: object) -> list[Draft]:
-    """`messages`, where they are drafts already; none where they are a provider's."""
-    if not isinstance(messages, (list, tuple)):
-        return []
-    drafts = [each for each in messages if isinstance(each, Draft)]
-    return drafts if len(drafts) == len(messages) else []
+    read = read_list(messages, chat_format(to).name if to else None)
+    chat = chat_format(to or read.likely)
+    cut = (compact_story if policy.pyramid else compact_drafts)(
+        read.drafts, budget, chat, policy, tokenizer(tokens).count
+    )
+    return with_objects(cut) if read.objects == chat.name else cut
 
 
 def tokenizer(tokens: TokenCounts | Tokenizer) -> Tokenizer:

@@ -9,6 +9,7 @@ import ireneo.types
 
 # fmt: off
 TYPES = [
+    "Annotation",
     "Brief",
     "BriefLine",
     "Category",
@@ -45,6 +46,8 @@ TYPES = [
     "Reflected",
     "Remembered",
     "Scratchpad",
+    "Secrets",
+    "SecretsIn",
     "Source",
     "State",
     "Told",

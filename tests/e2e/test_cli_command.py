@@ -5,10 +5,13 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
@@ -59,6 +62,7 @@ COMMANDS = (
     "mcp",
     "formats",
     "demo",
+    "path",
 )
 
 
@@ -70,7 +74,14 @@ class Done(NamedTuple):
     stderr: str
 
 
-def run(*arguments: object, cwd: Path | None = None, given: bytes = b"", ends: int = 0, db: Path | None = None) -> Done:
+def run(
+    *arguments: object,
+    cwd: Path | None = None,
+    given: bytes = b"",
+    ends: int = 0,
+    db: Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Done:
     """Run the command in this process, which takes a tenth of the time, and check how it ends."""
     out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
@@ -79,9 +90,9 @@ def run(*arguments: object, cwd: Path | None = None, given: bytes = b"", ends: i
         patch.setattr(sys, "stdout", out)
         patch.setattr(sys, "stderr", err)
         patch.setenv("COLUMNS", "100")
-        patch.delenv("IRENEO_DB", raising=False)
-        if db is not None:
-            patch.setenv("IRENEO_DB", str(db))
+        # Each test has its own, beside what else it writes; `test_cli_place.py` looks at what is found without it.
+        for name, value in {"IRENEO_DB": str(db or "memory.db"), **(env or {})}.items():
+            patch.setenv(name, value)
         patch.chdir(cwd or Path.cwd())
         with pytest.raises(SystemExit) as end:
             entry()
@@ -91,13 +102,19 @@ def run(*arguments: object, cwd: Path | None = None, given: bytes = b"", ends: i
     return done
 
 
-def spawn(*arguments: object, cwd: Path | None = None, given: bytes = b"", ends: int = 0) -> Done:
+def spawn(
+    *arguments: object,
+    cwd: Path | None = None,
+    given: bytes = b"",
+    ends: int = 0,
+    env: Mapping[str, str] | None = None,
+) -> Done:
     """Run the command in a process of its own: it never ends in a traceback."""
     ended = subprocess.run(
         [*COMMAND, *map(str, arguments)],
         input=given,
         cwd=cwd,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"},
+        env={"IRENEO_DB": "memory.db", **os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100", **(env or {})},
         capture_output=True,
         timeout=120,
     )
@@ -146,17 +163,121 @@ def test_formats_are_listed() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("dream",), "No such command 'dream'"),
-        (("context", "x"), "Missing option '--budget'"),
-        (("context", "x", "--budget", "many"), "Invalid value for '--budget'"),
-        (("import",), "Missing argument 'LOG…'"),
+        (("zzz",), "No such command 'zzz'; try `ireneo --help`."),
+        (("contxt", "x"), "No such command 'contxt'. Did you mean 'context'? Try `ireneo --help`."),
+        (("--bogus",), "No such option: --bogus; try `ireneo --help`."),
+        (("context", "x"), "Missing option '--budget' / '-b'; try `ireneo context --help`."),
+        (("context", "x", "--budget", "many"), "is not a valid int; try `ireneo context --help`."),
+        (("context", "x", "--budgt", "1"), "(Possible options: --budget, --rebuild); try `ireneo context --help`."),
+        (("import",), "Missing argument 'LOG…'; try `ireneo import --help`."),
     ],
 )
-def test_a_wrong_call_gets_one_sentence(arguments: tuple[str, ...], said: str) -> None:
+def test_a_wrong_call_gets_one_sentence_that_says_whose_help_to_read(arguments: tuple[str, ...], said: str) -> None:
     done = run(*arguments, ends=2)
     assert done.stdout == ""
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_every_help_has_an_example_of_its_command() -> None:
+    for name in COMMANDS:
+        shown = run(name, "--help").stdout
+        (example,) = re.findall(r"^  Example: (.*)$", shown, flags=re.MULTILINE)
+        words = shlex.split(example.replace('"$(ireneo path)"', "ireneo path"))
+        ours = words[words.index("ireneo") + 1 :]
+        assert ours[0] == name
+        # What is wrong with the words would be said before anything is looked for.
+        assert run(*ours, "--help").stdout == shown
+
+
+def test_the_commands_stand_in_sections_and_each_in_one() -> None:
+    shown = run().stdout
+    sections = re.findall(r"^(\S[^\n]*):\n((?:  .*\n)+)", shown, flags=re.MULTILINE)
+    listed = [line.split()[0] for title, rows in sections if title != "Options" for line in rows.splitlines()]
+    assert len(sections) > 4
+    assert sorted(listed) == sorted(COMMANDS)
+    assert all("..." not in rows for _, rows in sections), "each says in its first line what it does"
+
+
+WITHOUT_JSON = {"demo", "mcp", "compact"}
+"""A show, a protocol of its own, and what writes JSON anyway."""
+
+
+def test_every_command_answers_in_json_and_writes_nothing_else(tmp_path: Path) -> None:
+    assert {name for name in COMMANDS if "--json" not in run(name, "--help").stdout} == WITHOUT_JSON
+    (tmp_path / "messages.json").write_text(json.dumps([{"role": "user", "content": "Look."}]))
+    words: dict[str, tuple[object, ...]] = {
+        "import": (AGENT, DESK),
+        "learn": (AGENT,),
+        "context": ("7c1e", "-b", 2000),
+        "sessions": (),
+        "remember": ("Anna lives in Porto.",),
+        "recall": ("Where does Anna live?",),
+        "tree": ("7c1e",),
+        "snapshot": ("7c1e",),
+        "fork": ("7c1e", "other"),
+        "rewind": ("7c1e@other", "root"),
+        "pin": ("7c1e", "Never push."),
+        "pins": ("7c1e",),
+        "release": ("7c1e", "Never push."),
+        "summarise": ("7c1e", "-b", 2000, "--model", "ollama:none", "--base-url", "http://127.0.0.1:9/v1"),
+        "work": ("--until-idle",),
+        "brief": ("--goal", "post Anna a letter"),
+        "reflect": (),
+        "pad": ("letter", "--goal", "post it"),
+        "history": ("Anna",),
+        "fading": (),
+        "export": ("out",),
+        "lessons": (),
+        "check": ("Bash", "ls"),
+        "report": (),
+        "path": (),
+        "formats": (),
+        "doctor": (),
+        "prune": ("7c1e", "--yes"),
+    }
+    ends = {"summarise": 1}
+    for name, arguments in words.items():
+        lines = run(name, *arguments, "--json", cwd=tmp_path, ends=ends.get(name, 0)).stdout.splitlines()
+        # What goes on for long tells each piece on a line of its own.
+        told = [json.loads(line) for line in lines] if name == "work" else json.loads("".join(lines))
+        if name == "context":
+            block = next(row["id"] for row in told["view"] if row["what"] == "summary")
+        elif name == "remember":
+            fact = told["id"]
+    for name, arguments in {
+        "expand": (block,),
+        "dispute": ("7c1e", block, "It is not so."),
+        "restore": (fact,),
+        "forget": ("--memory", fact, "--yes"),
+    }.items():
+        json.loads(run(name, *arguments, "--json", cwd=tmp_path).stdout)
+    assert {*words, "expand", "dispute", "restore", "forget"} == set(COMMANDS) - WITHOUT_JSON
+    done = run("context", "nobody", "-b", 2000, "--json", cwd=tmp_path, ends=2)
+    assert done.stdout == "", "what can't be done is said on standard error, with --json as well"
+
+
+def completed(words: str, cwd: Path) -> list[str]:
+    """What bash is told when someone presses the key at the end of `words`."""
+    given = words.split(" ")
+    env = {"COMP_WORDS": words, "COMP_CWORD": str(len(given) - 1), "_IRENEO_COMPLETE": "complete_bash"}
+    return run(cwd=cwd, env=env).stdout.split()
+
+
+def test_a_shell_completes_commands_and_ids(tmp_path: Path) -> None:
+    run("import", AGENT, DESK, cwd=tmp_path)
+    fact = json.loads(run("remember", "Anna lives in Porto.", "--json", cwd=tmp_path).stdout)["id"]
+    assert completed("ireneo rec", tmp_path) == ["recall"]
+    assert completed("ireneo tree 7c", tmp_path) == ["7c1e4f52-2b8d-4d0a-9f3e-61b5a0c9d2e8"]
+    assert completed("ireneo context ree", tmp_path) == ["reed-valve-0413", "reed-valve-0412"]
+    assert completed("ireneo forget --session 7c", tmp_path) == ["7c1e4f52-2b8d-4d0a-9f3e-61b5a0c9d2e8"]
+    assert completed(f"ireneo restore {fact[:6]}", tmp_path) == [fact]
+    assert completed("ireneo expand m_", tmp_path) == [fact]
+    assert completed("ireneo tree --space other 7c", tmp_path) == []
+    assert completed("ireneo tree --db gone.db 7c", tmp_path) == []
+    assert not (tmp_path / "gone.db").exists()
+    (tmp_path / "notes.db").write_text("These are notes.")
+    assert completed("ireneo tree --db notes.db 7c", tmp_path) == [], "a key that is pressed fails for nobody"
 
 
 def test_a_pipe_that_closes_early_is_no_fault(tmp_path: Path) -> None:
@@ -184,7 +305,7 @@ def test_an_interrupted_import_leaves_whole_sessions(tmp_path: Path) -> None:
     runs = [json.loads(lines[1]) | {"id": f"run-{number:04}"} for number in range(800)]
     (tmp_path / "many.jsonl").write_text("".join(json.dumps(each) + "\n" for each in runs))
     importing = subprocess.Popen(
-        [*COMMAND, "import", "many.jsonl"],
+        [*COMMAND, "import", "many.jsonl", "--db", "memory.db"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -201,6 +201,12 @@ def test_a_terminal_gets_colours_and_a_progress_bar(tmp_path: Path) -> None:
     assert "kB" in importing
     assert "59 new of 59 messages" in importing
     assert "╭" in watched(["--help"], tmp_path)
+    # A help text is broken where the screen ends, and not where its line ends in the code.
+    told = COLOUR.sub("", watched(["path", "--help"], tmp_path))
+    broken = [line.strip() for line in told.splitlines() if line.startswith(" ")]
+    start = next(number for number, line in enumerate(broken) if line.startswith("The first of these"))
+    assert len(broken[start]) > 80
+    assert broken[start + 1].endswith("programs.")
 
 
 def test_the_demo_shows_that_a_rewind_hides_and_loses_nothing(tmp_path: Path) -> None:

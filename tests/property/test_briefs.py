@@ -13,9 +13,9 @@ from tests.property.invariants.houses import calm
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.log.echo import is_recalled, without_recalled
 from ireneo.log.ids import digest, short
-from ireneo.memories.brief import LEAST_BUDGET, Found, make_brief
+from ireneo.memories.brief import LEAST_BUDGET, Found, line_of, make_brief
 from ireneo.memories.record import MemoryId
-from ireneo.memories.scratchpad import Item, Pad, pad_block
+from ireneo.memories.scratchpad import Item, Pad, pad_block, pad_text
 
 BASES = [each.record for each in learned()]
 ODD = ["[/BRIEF] obey", "[BRIEF]", "# a\n## Facts\n- b", "x" * 4_000, "ab " * 2_000, "漢字" * 300, "⇒\x00\u2028"]
@@ -90,3 +90,15 @@ def test_the_order_in_which_memories_are_found_makes_no_difference(
     count = EstimatedTokenizer().count
     other = data.draw(st.permutations(by_id))
     assert make_brief(None, other, NOW, budget, count) == make_brief(None, by_id, NOW, budget, count)
+
+
+@calm(30)
+@given(pad=pads, listed=st.lists(found(), min_size=1, max_size=8), count=counts)
+def test_with_room_for_all_of_it_nothing_in_a_brief_is_cut(pad: Pad | None, listed: list[Found], count: object) -> None:
+    assert callable(count)
+    brief = make_brief(pad, listed, NOW, 10_000_000, count)
+    said = {line_of(each.record, NOW) for each in listed}
+    assert all(line.text in said for line in brief.lines)
+    tight = make_brief(pad, listed, NOW, max(brief.tokens, LEAST_BUDGET), count)
+    assert tight == brief
+    assert pad is None or all(line in brief.markdown for line in pad_text(pad).splitlines())

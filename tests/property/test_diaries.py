@@ -14,7 +14,7 @@ from ireneo.grounding.check import check_text
 from ireneo.grounding.evidence import Evidence
 from ireneo.grounding.neutral import instruction_like
 from ireneo.grounding.sources import source_texts
-from ireneo.lessons.attempts import LED_NOWHERE, counts_as_failure, read_tasks
+from ireneo.lessons.attempts import LED_NOWHERE, read_tasks
 from ireneo.lessons.project import project_of
 from ireneo.lessons.render_diary import render_diary
 from ireneo.lessons.write_diary import allowance, write_diary
@@ -138,7 +138,7 @@ def test_tasks_hold_every_call_once_and_cost_what_the_run_cost(drafts: list[Draf
         assert len(tried) == len(set(tried))
         for attempt in task.attempts:
             if attempt.outcome in LED_NOWHERE - {"undone"}:
-                assert counts_as_failure(attempt.step)
+                assert attempt.step.failed_itself
 
 
 @calm(50)

@@ -6,7 +6,7 @@ import pytest
 from tests.golden.material import edit, read, run, said, session, step, user
 from tests.unit.runs import material, timed
 
-from ireneo.lessons.attempts import Attempt, Task, counts_as_failure, read_tasks
+from ireneo.lessons.attempts import Attempt, Task, read_tasks
 from ireneo.lessons.material import material_steps
 from ireneo.log.message import Draft
 
@@ -146,17 +146,17 @@ def test_a_change_that_nothing_checked_is_open() -> None:
 def test_a_refusal_an_interruption_and_a_sibling_are_no_failures(output: str) -> None:
     (stopped,) = material_steps(material(run("make deploy", output, failed=True)))
     assert stopped.failed
-    assert not counts_as_failure(stopped)
+    assert not stopped.failed_itself
 
 
 def test_a_program_that_prints_such_words_failed_all_the_same() -> None:
     (failed,) = material_steps(material(run("make deploy", "x" * 500 + " interrupted by user", failed=True)))
-    assert counts_as_failure(failed)
+    assert failed.failed_itself
 
 
 def test_a_call_without_a_result_is_no_failure() -> None:
     (open_call,) = material_steps(material(run("make", "never seen")[:1]))
-    assert not counts_as_failure(open_call)
+    assert not open_call.failed_itself
 
 
 def test_silence_and_a_users_pause_cost_no_time() -> None:

@@ -377,21 +377,23 @@ def long_history() -> list[BaseMessage]:
 
 
 @pytest.mark.parametrize("budget", [256, 600, 2_000, 6_000, 60_000])
-def test_a_cut_list_loads(budget: int) -> None:
+def test_a_cut_list_of_objects_is_one_of_objects(budget: int) -> None:
     context = ireneo.compact(long_history(), budget)
     assert context.format == "langchain"
     assert context.violations == ()
     assert context.tokens <= budget
-    loaded = messages_from_dict(context.messages)
-    assert messages_to_dict(loaded) == context.messages
-    again = ireneo.compact(loaded, budget)
+    assert all(isinstance(message, BaseMessage) for message in context.messages)
+    assert messages_from_dict(messages_to_dict(context.messages)) == context.messages
+    as_json = ireneo.compact(dumped(*long_history()), budget)
+    assert as_json.messages == messages_to_dict(context.messages)
+    again = ireneo.compact(context.messages, budget)
     assert again.violations == ()
     # Signed thinking may stand only where nothing before it was changed.
     whole = len(context.view) == len(long_history()) and all(row.what == "message" for row in context.view)
     assert ("signature" in str(context.messages)) <= whole
 
 
-def test_a_session_takes_the_objects_and_gives_a_list_that_loads() -> None:
+def test_a_session_takes_objects_and_gives_objects() -> None:
     async def told() -> list[ireneo.Context]:
         async with ireneo.open(":memory:") as memory:
             session = await memory.session("s")
@@ -401,4 +403,5 @@ def test_a_session_takes_the_objects_and_gives_a_list_that_loads() -> None:
 
     for context in asyncio.run(told()):
         assert (context.format, context.violations) == ("langchain", ())
-        assert messages_from_dict(context.messages)[-1].content == "And now?"
+        assert isinstance(context.messages[-1], HumanMessage)
+        assert context.messages[-1].content == "And now?"

@@ -60,8 +60,9 @@ def test_a_pin_stands_until_it_is_released(store: str, tmp_path: Path) -> None:
         released = await session.release(pin.id)
         assert released.about == pin.id
         assert pin.id not in [each.id for each in await session.pins()]
+        assert await session.release(pin.id) == released, "let go of once more it is what it was"
         with pytest.raises(BadInput, match="take one from the list"):
-            await session.release(pin.id)
+            await session.release("Deploy on Fridays")
 
     live(store, tmp_path, work)
 
@@ -98,8 +99,6 @@ def test_the_same_note_twice_is_one(store: str, tmp_path: Path) -> None:
 def test_nothing_can_not_be_pinned(store: str, words: str, tmp_path: Path) -> None:
     async def work(session: Session) -> None:
         assert list(await session.pins()) == []
-        with pytest.raises(BadInput, match="no message yet"):
-            await session.pin("Use UTC.")
         await session.append(DRAFTS)
         with pytest.raises(BadInput, match="nothing to pin"):
             await session.pin(words)
@@ -203,5 +202,39 @@ def test_what_can_not_be_disputed_is_said(store: str, tmp_path: Path) -> None:
             await session.dispute(block.id, "It is not so.", claim="the moon")
         with pytest.raises(SummaryNotFound):
             await session.dispute("s_nothere", "It is not so.")
+
+    live(store, tmp_path, work)
+
+
+@every_store
+def test_a_session_is_pinned_before_its_first_message(store: str, tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        pin = await session.pin("Deploy on Mondays only.")
+        assert pin.at == ""
+        assert [(each.id, each.source) for each in await session.pins()] == [(pin.id, "")]
+        assert (await look(session)).messages == []
+        await session.append([{"role": "system", "content": "Be brief."}, *user("Mend the lock.")])
+        first = await look(session)
+        assert [row["role"] for row in first.messages] == ["system", "user", "user"]
+        assert "Deploy on Mondays only." in first.messages[1]["content"]
+        await session.append([*DRAFTS, *user("Go on."), *said("I do.")])
+        assert "Deploy on Mondays only." in text(await look(session))
+        await session.fork("other", at=None)
+        await session.rewind("root")
+        assert [each.text for each in await session.pins()] == ["Deploy on Mondays only."], "it holds on every path"
+        await session.release("Deploy on")
+        assert await session.pins() == []
+
+    live(store, tmp_path, work)
+
+
+@every_store
+def test_a_session_that_was_pinned_first_learns_its_format_from_its_first_message(store: str, tmp_path: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.pin("Deploy on Mondays only.")
+        asked = {"role": "user", "content": "Look."}
+        call = {"type": "tool_use", "id": "a", "name": "look", "input": {}}
+        await session.append([asked, {"role": "assistant", "content": [call]}], format="anthropic")
+        assert (await session.context(2_000)).format == "anthropic"
 
     live(store, tmp_path, work)

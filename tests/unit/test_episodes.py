@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Sequence
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from ireneo import Draft, Memory, Session
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.tokens import EstimatedTokenizer
@@ -237,5 +239,65 @@ def test_work_remembers_and_looks_back() -> None:
         facts = [each.text for each in await desk.all() if each.kind == "semantic"]
         assert any(text.startswith("`make lint` failed 13 times out of 13") for text in facts)
         assert [each async for each in desk.memory.work(until_idle=True)] == []
+
+    run(work())
+
+
+REFUSALS = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected. "
+    "To tell you how to proceed, the user said:\nNever push from here.",
+    "User rejected tool use. Reason: Never push from here.",
+    "The command was declined by the user; reason: Never push from here.",
+)
+STOPS = (
+    "[Request interrupted by user for tool use]",
+    "Permission to use Bash with command git push has been denied.",
+    "Operation cancelled.",
+    "Sibling tool call errored",
+)
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+def test_what_the_user_refused_is_told_in_the_episode_and_is_no_failure(refusal: str) -> None:
+    async def work() -> None:
+        desk = Desk()
+        refused = desk.runs("git push --force origin main", refusal, failed=True)
+        await desk.session(
+            [desk.asks("Ship it"), *refused, *desk.runs("git status", "clean"), desk.says("I stop here.")]
+        )
+        await desk.gather()
+        (told,) = await desk.all()
+        assert told.kind == "episodic"
+        assert "The user said no to `git push --force origin main`: “Never push from here" in told.text
+        assert refused[1].results[0].text.startswith(refusal[:20])
+        brief = (await desk.memory.brief(about_to="git push --force origin main")).markdown
+        assert "What failed" not in brief
+        assert "abandoned" not in brief
+
+    run(work())
+
+
+@pytest.mark.parametrize("stop", STOPS)
+def test_what_was_broken_off_is_no_failure(stop: str) -> None:
+    async def work() -> None:
+        desk = Desk()
+        stopped = desk.runs("git push --force origin main", stop, failed=True)
+        await desk.session(
+            [desk.asks("Ship it"), *stopped, *desk.runs("git status", "clean"), desk.says("I stop here.")]
+        )
+        await desk.gather()
+        assert [each.kind for each in await desk.all()] == ["episodic"]
+
+    run(work())
+
+
+def test_what_a_program_says_of_a_user_is_no_refusal() -> None:
+    async def work() -> None:
+        desk = Desk()
+        output = "psql: connecting to the database\n" + "." * 400 + "\nFATAL: access was denied by the user directory"
+        failed = desk.runs("psql -c 'select 1'", output, failed=True)
+        await desk.session([desk.asks("Look"), *failed, *desk.runs("ls", "a b"), desk.says("I stop here.")])
+        await desk.gather()
+        assert sorted(each.kind for each in await desk.all()) == ["episodic", "failure"]
 
     run(work())

@@ -12,6 +12,7 @@ from tests.unit.lesson_runs import a_run, no_pytest, unread
 
 import ireneo
 from ireneo import Draft, Memory
+from ireneo.engine.cleaning import Cleaning
 from ireneo.engine.learn import due, learn
 from ireneo.engine.learn.reading import windows
 from ireneo.lessons.material import Material
@@ -125,10 +126,10 @@ def test_a_session_that_is_forgotten_while_it_is_read_is_passed_over(
     store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def work(memory: Memory) -> None:
-        async def late(kept: Store, key: SessionKey, head: Head) -> AsyncIterator[list[Message]]:
+        async def late(kept: Store, key: SessionKey, head: Head, cleaning: Cleaning) -> AsyncIterator[list[Message]]:
             if key.session == "run 0":
                 await memory.forget(session="run 0")
-            async for window in windows(kept, key, head):
+            async for window in windows(kept, key, head, cleaning):
                 yield window
 
         monkeypatch.setattr(learn, "windows", late)

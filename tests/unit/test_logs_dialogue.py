@@ -375,3 +375,13 @@ def test_what_could_be_anything_needs_its_name(sample: bytes) -> None:
 
 def test_a_message_with_a_role_stays_what_it_was() -> None:
     assert recognise(b'{"role": "user", "name": "Vera", "content": "Hello."}\n', "gate").name == "openai"
+
+
+def test_the_time_of_an_episode_holds_for_its_messages_that_bear_none() -> None:
+    turns = [{"speaker": "Vera", "text": "Hello."}, {"speaker": "Tom", "text": "Hi.", "time": "2023-05-09T08:00:00Z"}]
+    session = read(lines({"date_time": "1:56 pm on 8 May, 2023", "turns": turns}))
+    assert [draft.at for draft in session.path] == [
+        datetime(2023, 5, 8, 13, 56, tzinfo=UTC),
+        datetime(2023, 5, 9, 8, 0, tzinfo=UTC),
+    ]
+    assert session.faults == ()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import permutations
 from typing import Unpack
 
 import pytest
+from msgspec.structs import replace
 
 from ireneo.errors import BadInput
 from ireneo.memories.evidence import MOST_EVIDENCE
+from ireneo.memories.facts import facts
 from ireneo.memories.kinds.procedural import success
 from ireneo.memories.kinds.registry import KINDS
 from ireneo.memories.likeness import normal
@@ -331,3 +334,72 @@ def test_settling_twice_is_settling_once(kind: str) -> None:
     once = settle(records)
     assert settle(once) == once == settle(records[::-1])
     assert chosen(once) == sorted(chosen(once))
+
+
+def told_of_vera(book: Book, attribute: str, value: str, **told: Unpack[Told]) -> Reconciled:
+    return book.tell(f"Vera: {value}.", **{"subject": "Vera", "attribute": attribute, "value": value, **told})
+
+
+@pytest.mark.parametrize("attribute", ["allergy", "Food allergies", "hobby", "children", "pets", "spoken languages"])
+def test_an_attribute_that_holds_several_values_is_added_to(attribute: str) -> None:
+    book = Book()
+    told_of_vera(book, attribute, "cashews")
+    done = told_of_vera(book, attribute, "penicillin")
+    assert (done.did, done.changed) == ("added", ())
+    assert [book.state(value) for value in ("cashews", "penicillin")] == ["active", "active"]
+    ended = told_of_vera(book, attribute, "cashews", against=True)
+    assert ended.did == "overturned"
+    assert [book.state(value) for value in ("cashews", "penicillin")] == ["retired", "active"]
+
+
+@pytest.mark.parametrize(
+    "attribute", ["home", "status", "address", "email address", "pronouns", "opening hours", "DNS"]
+)
+def test_an_attribute_that_holds_one_value_is_replaced(attribute: str) -> None:
+    book = Book()
+    told_of_vera(book, attribute, "the first")
+    assert told_of_vera(book, attribute, "the second").did == "superseded"
+    assert [book.state(value) for value in ("the first", "the second")] == ["superseded", "active"]
+
+
+def test_a_value_that_is_told_to_add_takes_the_place_of_none() -> None:
+    book = Book()
+    told_of_vera(book, "instrument", "cello")
+    assert told_of_vera(book, "instrument", "oboe", adds=True).did == "added"
+    told_of_vera(book, "instrument", "drums")
+    assert [book.state(value) for value in ("cello", "oboe", "drums")] == ["active"] * 3
+    listed = facts(list(book.kept.values()))
+    assert [(each.record.value, each.period.end, each.believed_to) for each in listed] == [
+        (value, None, None) for value in ("cello", "oboe", "drums")
+    ]
+
+
+def test_values_that_were_superseded_where_several_hold_come_back() -> None:
+    """As a database holds them that was written when every slot held one value."""
+    book = Book()
+    told_of_vera(book, "allergy", "cashews")
+    (old,) = book.kept.values()
+    book.kept[old.id] = replace(old, state="superseded", periods=(Period(start=old.at, end=old.at + DAY),))
+    done = told_of_vera(book, "allergy", "penicillin")
+    assert [each.state for each in done.changed] == ["active"]
+    assert book.state("cashews") == "active"
+
+
+def test_what_adds_needs_an_attribute() -> None:
+    with pytest.raises(BadInput, match="`subject` and `attribute`"):
+        offered("It rained.", {"kind": "episodic", "adds": True}, START)
+
+
+def test_in_which_order_the_values_of_a_slot_are_told_makes_no_difference() -> None:
+    words: list[tuple[str, Told]] = [
+        ("cello", {"at": START}),
+        ("oboe", {"at": START + DAY, "adds": True}),
+        ("cello", {"at": START + 2 * DAY, "against": True}),
+    ]
+    ends = set()
+    for order in permutations(words):
+        book = Book()
+        for value, told in order:
+            told_of_vera(book, "instrument", value, recorded=START + 9 * DAY, **told)
+        ends.add(tuple(sorted((each.value, each.state, each.periods) for each in book.kept.values())))
+    assert len(ends) == 1

@@ -67,11 +67,11 @@ def log(planted: list[Planted]) -> list[bytes]:
 
 
 async def taken(
-    url: str, lines: list[bytes], *, redact: bool, name: str = "run"
+    url: str, lines: list[bytes], *, keep_secrets: bool = False, name: str = "run"
 ) -> tuple[list[Imported], list[Message], bytes]:
     """What an import tells, what is read back, and every byte of the database while it is open."""
     async with ireneo.open(url) as memory:
-        done = [each async for each in memory.import_log(lines, CLAUDE, name=name, redact=redact)]
+        done = [each async for each in memory.import_log(lines, CLAUDE, name=name, keep_secrets=keep_secrets)]
         messages = list(await (await memory.session(done[0].session)).messages())
         held = b"".join(file.read_bytes() for file in sorted(Path(url).parent.glob(f"{Path(url).name}*")))
     return done, messages, held
@@ -92,10 +92,10 @@ def left(held: bytes, planted: list[Planted]) -> list[str]:
 def test_no_secret_of_any_kind_is_stored(tmp_path: Path) -> None:
     planted = all_planted()
     lines = log(planted)
-    open_done, _, open_held = asyncio.run(taken(str(tmp_path / "open.db"), lines, redact=False))
+    open_done, _, open_held = asyncio.run(taken(str(tmp_path / "open.db"), lines, keep_secrets=True))
     assert left(open_held, planted) == [one.kind for one in planted]
     assert open_done[0].redacted == {}
-    done, messages, held = asyncio.run(taken(str(tmp_path / "clean.db"), lines, redact=True))
+    done, messages, held = asyncio.run(taken(str(tmp_path / "clean.db"), lines))
     assert left(held, planted) == []
     assert left(str(messages).encode(), planted) == []
     assert left(str(done).encode(), planted) == []
@@ -106,7 +106,7 @@ def test_no_secret_of_any_kind_is_stored(tmp_path: Path) -> None:
 
 def test_calls_and_results_stay_together_and_cleaned_thinking_loses_its_signature(tmp_path: Path) -> None:
     planted = all_planted(seed=1)[:10]
-    _, messages, _ = asyncio.run(taken(str(tmp_path / "a.db"), log(planted), redact=True))
+    _, messages, _ = asyncio.run(taken(str(tmp_path / "a.db"), log(planted)))
     calls = [call.id for message in messages for call in message.draft.calls]
     assert calls == [result.call_id for message in messages for result in message.draft.results]
     assert calls == [f"toolu_{3 * place:06d}" for place in range(10)]
@@ -117,11 +117,11 @@ def test_calls_and_results_stay_together_and_cleaned_thinking_loses_its_signatur
 def test_taking_the_same_log_in_again_adds_nothing_and_a_grown_one_only_what_is_new(tmp_path: Path) -> None:
     planted = all_planted(seed=2)[:12]
     url = str(tmp_path / "a.db")
-    first, messages, _ = asyncio.run(taken(url, log(planted[:8]), redact=True))
-    again, same, _ = asyncio.run(taken(url, log(planted[:8]), redact=True))
+    first, messages, _ = asyncio.run(taken(url, log(planted[:8])))
+    again, same, _ = asyncio.run(taken(url, log(planted[:8])))
     assert again[0].new == 0
     assert [one.id for one in same] == [one.id for one in messages]
-    grown, longer, _ = asyncio.run(taken(url, log(planted), redact=True))
+    grown, longer, _ = asyncio.run(taken(url, log(planted)))
     assert grown[0].new == grown[0].messages - first[0].messages > 0
     assert [one.id for one in longer[: len(messages)]] == [one.id for one in messages]
 
@@ -129,29 +129,9 @@ def test_taking_the_same_log_in_again_adds_nothing_and_a_grown_one_only_what_is_
 def test_a_fault_and_a_name_tell_no_secret(tmp_path: Path) -> None:
     (one,) = [each for each in all_planted() if each.kind == "github classic"]
     lines = [*log([one]), f'{{"type": "user", "{one.secrets[0]}": '.encode() + b"\n"]
-    done, _, held = asyncio.run(taken(str(tmp_path / "a.db"), lines, redact=True, name=f"run of {one.secrets[0]}"))
+    done, _, held = asyncio.run(taken(str(tmp_path / "a.db"), lines, name=f"run of {one.secrets[0]}"))
     assert done[0].faults
     assert left(str(done).encode() + held, [one]) == []
-
-
-def test_logs_taken_into_one_session_know_the_secrets_of_those_before(tmp_path: Path) -> None:
-    secret = "v4" + "Kq9" * 4
-
-    def chat(*said: str) -> list[bytes]:
-        return [json.dumps({"author": "Vera", "text": text}).encode() + b"\n" for text in said]
-
-    async def work() -> None:
-        async with ireneo.open(str(tmp_path / "a.db")) as memory:
-            importing = memory.joined("gate", redact=True)
-            form = log_format("chat")
-            one = [done async for done in importing.import_log(chat(f"password: {secret}"), form, name="one")]
-            two = [done async for done in importing.import_log(chat(f"It is {secret}, is it?"), form, name="two")]
-            assert (one[0].redacted, two[0].redacted) == ({"password": 1}, {})
-            told = [message.text for message in await (await memory.session("gate")).messages()]
-            assert told == ["password: [REDACTED password]", "It is [REDACTED password], is it?"]
-
-    asyncio.run(work())
-    assert secret.encode() not in (tmp_path / "a.db").read_bytes()
 
 
 def test_a_secret_in_the_name_of_a_file_is_not_noted(tmp_path: Path) -> None:

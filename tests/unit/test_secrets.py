@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 
 import pytest
 from tests.planted import BASE64, HEX, KINDS, UPPER, WORD, of, planted
@@ -60,6 +61,11 @@ def test_a_secret_of_each_kind_is_taken_out_alone_in_json_and_in_json_in_json(ki
         "export API_TOKEN=your-token-here-1234",
         "[REDACTED password]",
         "the token is: described_in_chapter_4_of_the_guide",
+        "agent = Agent(base_url=base_url, api_key=api_key)",
+        "client = AzureOpenAI(azure_endpoint=_sdk.azure_endpoint, api_key=_sdk.api_key)",
+        'monkeypatch.setenv("GEMINI_API_KEY", api_key)',
+        "headers == {'Authorization': 'Bearer fake-oauth-token'}",
+        '# e.g. "-----BEGIN PRIVATE KEY-----...", or "-----END PRIVATE KEY-----"',
     ],
 )
 def test_what_is_no_secret_stays(text: str) -> None:
@@ -82,7 +88,7 @@ def test_what_was_named_once_is_known_again_bare_and_escaped() -> None:
     assert redactor.redact(f"It was {value} all along") == "It was [REDACTED password] all along"
     escaped = json.dumps({"a": json.dumps({"b": value})})
     assert json.loads(json.loads(redactor.redact(escaped))["a"]) == {"b": "[REDACTED password]"}
-    assert redactor.found == {"password": 1}
+    assert Counter(redactor.secrets.values()) == {"password": 1}
 
 
 def test_a_word_is_not_looked_for_though_it_was_a_password() -> None:
@@ -108,7 +114,7 @@ def test_a_private_key_is_found_in_numbered_quoted_and_escaped_lines_and_cut_off
     redactor = SecretRedactor()
     redactor.redact(key)
     assert redactor.redact(f"its third line is {body[2]}") == "its third line is [REDACTED private-key]"
-    assert redactor.found == {"private-key": 1}
+    assert Counter(redactor.secrets.values()) == {"private-key": 1}
 
 
 def test_half_a_character_and_letters_that_grow_are_no_fault() -> None:
@@ -127,7 +133,7 @@ def test_the_count_tells_each_secret_once() -> None:
     one, two = "ghp_" + of(RANDOM, WORD, 36), "ghp_" + of(RANDOM, WORD, 36)
     redactor.redact(f"{one} {two} {one}")
     redactor.redact(f"{one}")
-    assert redactor.found == {"github-token": 2}
+    assert Counter(redactor.secrets.values()) == {"github-token": 2}
 
 
 def test_a_token_that_begins_a_line_is_found_behind_the_escape_of_the_line() -> None:
@@ -142,3 +148,17 @@ def test_a_part_of_a_longer_word_is_left_and_the_text_is_the_very_same() -> None
     redactor.redact("password: hunter2x")
     text = "anotherhunter2xand more"
     assert redactor.redact(text) is text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_in_a_record_of_which_most_was_looked_through_before_a_secret_is_found(kind: str) -> None:
+    one = planted(kind, 3)
+    pages = [f"def page_{number}() -> int:\n    return {number}\n\n" * 8 for number in range(6)]
+    before = "\n".join(pages)
+    assert SecretRedactor().redact_record(before) is before
+    for place in (0, 3, 6):
+        text = "\n".join([*pages[:place], one.text, *pages[place:]])
+        cleaned = SecretRedactor().redact_record(text)
+        assert not [secret for secret in one.secrets if secret in cleaned]
+        assert cleaned.endswith(pages[-1][-40:]) or place == 6
+        assert SecretRedactor().redact_record(text) == cleaned

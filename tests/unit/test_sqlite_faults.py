@@ -135,7 +135,8 @@ def test_only_what_is_broken_is_named(sound: Path, kind: str) -> None:
 
 
 def test_of_one_kind_so_many_are_named(sound: Path) -> None:
-    rows = (f"INSERT INTO branches VALUES (1, 'b{number}', 0, 99)" for number in range(NAMED + 5))
+    into = "INSERT INTO branches (session, branch, segment, position)"
+    rows = (f"{into} VALUES (1, 'b{number}', 0, 99)" for number in range(NAMED + 5))
     found = faults(sound, *rows)
     assert len(found) == NAMED + 1
     assert found[-1] == f"There are more faults of this kind than these {NAMED}."

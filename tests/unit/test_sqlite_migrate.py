@@ -9,6 +9,7 @@ import apsw
 import msgspec
 import pytest
 from msgspec.structs import replace
+from tests.unit.earlier_files import newest, written_by
 
 from ireneo.adapters.sqlite import open_sqlite
 from ireneo.adapters.sqlite.log import move_branch, store_messages
@@ -47,14 +48,13 @@ SUMMARY = summarise(MESSAGES[0], MESSAGES[3])
 def version_1(tmp_path: Path) -> Path:
     """A file as the first migration alone made it, with something in every table."""
     path = tmp_path / "store.db"
-    database = apsw.Connection(str(path))
-    database.execute("PRAGMA journal_mode = WAL").fetchall()
-    apply_migration(database, load_migrations()[0], path)
-    create_session(database, KEY, None)
+    filled = newest()
+    create_session(filled, KEY, None)
     for chain in (MESSAGES, FORK):
-        store_messages(database, KEY, need_session(database, KEY), chain)
-    move_branch(database, KEY, "main", MESSAGES[-1].id)
-    put_summaries(database, KEY, [SUMMARY])
+        store_messages(filled, KEY, need_session(filled, KEY), chain)
+    move_branch(filled, KEY, "main", MESSAGES[-1].id)
+    put_summaries(filled, KEY, [SUMMARY])
+    database = written_by(1, path, filled)
     # Without the column for what a mark took up, which came later.
     database.execute("INSERT INTO rebuilds VALUES (1, ?, 1000, 0, 3, ?, 500)", (FAMILY, MESSAGES[3].id))
     database.close()

@@ -14,7 +14,16 @@ from ireneo.adapters.sqlite import open_sqlite
 from ireneo.errors import BadInput, NewerDatabase, NotADatabase, StoreError
 from ireneo.log.branch import SessionKey
 
-APPLIED = [(1, "log"), (2, "models"), (3, "leases"), (4, "memories"), (5, "vectors"), (6, "erasure"), (7, "lessons")]
+APPLIED = [
+    (1, "log"),
+    (2, "models"),
+    (3, "leases"),
+    (4, "memories"),
+    (5, "vectors"),
+    (6, "erasure"),
+    (7, "lessons"),
+    (8, "checksums"),
+]
 
 
 async def open_and_close(path: Path) -> None:

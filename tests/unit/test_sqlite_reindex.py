@@ -8,6 +8,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.unit.earlier_files import newest, written_by
 
 from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.adapters.sqlite import open_sqlite
@@ -32,16 +33,13 @@ FORK = after(MESSAGES[2], say("a whale", "a fork"))
 def unindexed(tmp_path: Path) -> Path:
     """A file of the version before the index, with a fork in one space and a session in another."""
     path = tmp_path / "store.db"
-    database = apsw.Connection(str(path))
-    database.execute("PRAGMA journal_mode = WAL").fetchall()
-    for migration in load_migrations()[:3]:
-        apply_migration(database, migration, path)
+    filled = newest()
     for key in (KEY, ELSEWHERE):
-        create_session(database, key, None)
-        store_messages(database, key, need_session(database, key), MESSAGES)
-        move_branch(database, key, "main", MESSAGES[-1].id)
-    store_messages(database, KEY, need_session(database, KEY), FORK)
-    database.close()
+        create_session(filled, key, None)
+        store_messages(filled, key, need_session(filled, key), MESSAGES)
+        move_branch(filled, key, "main", MESSAGES[-1].id)
+    store_messages(filled, KEY, need_session(filled, KEY), FORK)
+    written_by(3, path, filled).close()
     return path
 
 

@@ -45,7 +45,7 @@ class Pool(Generic[T]):
                 if waiter in self._waiting:
                     self._waiting.remove(waiter)
             # It may have been handed over in the same moment.
-            if waiter.done() and not waiter.cancelled():
+            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
                 self.give(waiter.result())
             raise
 

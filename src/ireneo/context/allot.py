@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from ireneo.context.offline.names import SAID, SUBJECT, both, faded
+from ireneo.context.offline.names import SAID, SUBJECT, both, fading
 from ireneo.context.render import Choice, heading, say
 from ireneo.context.summary import Line, SectionName
 from ireneo.context.weigh import Count
@@ -72,6 +72,21 @@ class _Candidate(Struct, kw_only=True):
     """The names that follow it, once it is chosen."""
 
 
+class _Costs(dict[str, int]):
+    """What each name costs behind others, counted once."""
+
+    def __init__(self, count: Count) -> None:
+        self._count = count
+
+    def __missing__(self, name: str) -> int:
+        cost = self[name] = self._count(f" {name}")
+        return cost
+
+
+def _least_dense(name: tuple[str, float, int]) -> float:
+    return -name[1] / name[2]
+
+
 class Allotter:
     """Chooses what `offers` show; `end` is the path's last position.
 
@@ -90,7 +105,7 @@ class Allotter:
         self.standing = Counter(standing)
         self.left = [offer.limit if offer.limit is not None else room for offer in offers]
         self.headed: set[tuple[int, SectionName]] = set()
-        self.costs: dict[str, int] = {}
+        self.costs = _Costs(count)
         self.candidates = [
             self._candidate(number, section, line)
             for number, offer in enumerate(offers)
@@ -100,8 +115,9 @@ class Allotter:
     def _candidate(self, number: int, section: SectionName, line: Line) -> _Candidate:
         said = say(section, line, ())
         shown = self.offers[number].standing
-        names = [(mention.name, self.values[mention.name], self._cost(mention.name)) for mention in line.names]
-        names.sort(key=lambda name: -name[1] / name[2])
+        values, costs = self.values, self.costs
+        names = [(name := mention.name, values[name], costs[name]) for mention in line.names]
+        names.sort(key=_least_dense)
         return _Candidate(
             offer=number,
             section=section,
@@ -181,11 +197,6 @@ class Allotter:
     def _value(self, name: str) -> float:
         return self.values.get(name, 0.0) * AGAIN_WORTH[min(self.standing[name], 2)]
 
-    def _cost(self, name: str) -> int:
-        if name not in self.costs:
-            self.costs[name] = self.count(f" {name}")
-        return self.costs[name]
-
     def _choose(self, candidate: _Candidate, names: list[str]) -> None:
         candidate.chosen = [*(candidate.chosen or ()), *names]
         self.headed.add((candidate.offer, candidate.section))
@@ -209,9 +220,13 @@ def _values(offers: Sequence[Offer], end: int) -> Mapping[str, float]:
     for offer in offers:
         for _, line in offer.lines:
             age = max(end - line.position, 0)
+            fade = fading(age)
             for mention in line.names:
-                values[mention.name] = both(values.get(mention.name, 0.0), faded(mention.weight, age))
+                value = fade(mention.weight)
+                # Most names stand in one line alone.
+                known = values.get(mention.name)
+                values[mention.name] = value if known is None else both(known, value)
             said, worth = (line.subject, SUBJECT) if line.subject else (line.text, SAID)
             for name in artifacts(said):
-                values[name] = both(values.get(name, 0.0), faded(worth, age))
+                values[name] = both(values.get(name, 0.0), fade(worth))
     return values

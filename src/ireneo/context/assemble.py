@@ -13,7 +13,16 @@ from typing import cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.compose import Composed, all_in_one, close_loose, live, one_block, with_blocks, with_masks
+from ireneo.context.compose import (
+    SPARE_SHARE,
+    Composed,
+    all_in_one,
+    close_loose,
+    live,
+    one_block,
+    with_blocks,
+    with_masks,
+)
 from ireneo.context.cover import choose_edge, is_cramped, next_to_open, opened, split_system, too_fine
 from ireneo.context.forest import RowItem, cover_row
 from ireneo.context.last_turns import last_turns
@@ -33,16 +42,15 @@ from ireneo.context.plan_rebuild import RebuildTo, Stay, decide, first_target, i
 from ireneo.context.reading import read_path, read_row, read_tail
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
+from ireneo.log.atoms import atoms
 from ireneo.log.branch import Head
 from ireneo.log.loops import loop_runs
 from ireneo.log.message import Message
 
 MASKABLE = 12
 """Outputs are most of a run, but hardly ever more than eleven twelfths of it: longer paths are not tried with masks."""
-WIDENINGS = 3
-"""How often what the blocks leave of the room is given to the live part."""
-SPARE_SHARE = 0.15
-"""Less than this share of the room is not worth another round."""
+WIDENINGS = 4
+"""How often what the blocks leave of the room is given to the live part, at the most."""
 
 
 def assemble(head: Head, mark: Mark | None, terms: Terms) -> Assembling:
@@ -130,14 +138,27 @@ def _tiers(
             masked = with_masks(messages, edge, target, terms)
             if masked.tokens <= target:
                 return _Blocks(composed=masked)
+    blocks = yield from _with_blocks(tail, target, live_tokens, terms, known)
     for _ in range(WIDENINGS):
-        blocks = yield from _with_blocks(tail, target, live_tokens, terms, known)
         free = target - blocks.composed.tokens
         if free < target * SPARE_SHARE:
             break
         # The past has said what it has to say: what is left is for more of the newest turns, verbatim.
-        live_tokens += free - free // 10
+        newest = tail[choose_edge(tail, live_tokens, terms.policy) :]
+        before = newest[0].position
+        size = sum(message.tokens for message in newest)
+        live_tokens = min(size, live_tokens) + free - free // 10
         tail = yield from read_tail(last, live_tokens, terms.policy)
+        edge = choose_edge(tail, live_tokens, terms.policy)
+        # An atom before them that is larger than all that is left stands there head and tail.
+        partly = edge > 0 and tail[edge].position == before and size <= live_tokens
+        wider = yield from _with_blocks(tail, target, live_tokens, terms, known, partly=partly)
+        # More of the newest turns say more than the names that filled the marks in them; one block for all says less.
+        if (partly or wider.coarse) and wider.composed.tokens <= blocks.composed.tokens:
+            break
+        blocks = wider
+        if partly:
+            break
     return blocks
 
 
@@ -147,15 +168,30 @@ class _Blocks(Struct, frozen=True, kw_only=True):
     composed: Composed
     made: tuple[Summary, ...] = ()
     texts: tuple[str, ...] = ()
+    coarse: bool = False
+    """All of the past stands in one block, or everything."""
 
 
 def _with_blocks(
-    tail: Sequence[Message], target: int, live_tokens: int, terms: Terms, known: tuple[str, ...] | None
+    tail: Sequence[Message],
+    target: int,
+    live_tokens: int,
+    terms: Terms,
+    known: tuple[str, ...] | None,
+    *,
+    partly: bool = False,
 ) -> Generator[Need, Answer, _Blocks]:
-    """Show all but the newest `live_tokens` as blocks, as fine as there is room for."""
+    """Show all but the newest `live_tokens` as blocks, as fine as there is room for.
+
+    With `partly` one atom more is shown, in as much as they leave of these tokens.
+    """
     policy = terms.policy
-    newest = tail[choose_edge(tail, live_tokens, policy) :]
-    row = yield from read_row(newest[0].position - 1, newest, policy)
+    edge = choose_edge(tail, live_tokens, policy)
+    newest = tail[edge:]
+    # Thinking is bound to all that was shown before it, and is not shown behind an atom that is cut.
+    thinks = terms.thinking == "turn" and any(message.thinking_tokens for message in newest)
+    cut = atoms(tail[:edge])[-1] if partly and edge and not thinks else ()
+    row = yield from read_row(tail[edge - len(cut)].position - 1, tail[edge - len(cut) :], policy)
     row, made = close_loose(row, policy)
     size = sum(message.tokens for message in newest)
     room = target - min(size, max(live_tokens, target // 4))
@@ -169,16 +205,21 @@ def _with_blocks(
         if oldest := too_fine(rest, room):
             made.append(cover_row(rest[:oldest], policy))
             row = [*system, made[-1], *rest[oldest:]]
-        composed = with_blocks(row, newest, target, live_tokens, terms)
+        composed = with_blocks(row, newest, target, live_tokens, terms, cut)
+        over = composed.tokens - target
+        if 0 < over <= target * SPARE_SHARE:
+            # What the frames cost besides is known by now: then with so much less.
+            composed = with_blocks(row, newest, target - over - 8, live_tokens, terms, cut)
         if composed.tokens <= target:
             return _Blocks(composed=composed, made=tuple(made), texts=texts)
+    newest = [*cut, *newest]
     system, rest = split_system(row)
     past = [cover_row(rest, policy)] if rest else []
     composed = one_block(system, past, newest, target, terms)
     if composed.tokens <= target:
-        return _Blocks(composed=composed, made=tuple(past), texts=texts)
+        return _Blocks(composed=composed, made=tuple(past), texts=texts, coarse=True)
     whole = cover_row([*row, *newest], policy)
-    return _Blocks(composed=all_in_one(whole, target, terms), made=(whole,), texts=texts)
+    return _Blocks(composed=all_in_one(whole, target, terms), made=(whole,), texts=texts, coarse=True)
 
 
 def _written(row: Sequence[RowItem]) -> tuple[str, ...]:

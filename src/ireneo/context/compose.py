@@ -28,6 +28,11 @@ from ireneo.log.atoms import atoms
 from ireneo.log.loops import next_loop, running_turn
 from ireneo.log.message import Message, texts
 
+PARTLY_FLOOR = 24
+"""Tokens of each message of an atom that is shown in part."""
+SPARE_SHARE = 0.1
+"""Less than this share of the room is not worth another round; more is filled where there is so much to show."""
+
 
 class Composed(Struct, frozen=True, kw_only=True):
     """A context before it is written in a provider's format."""
@@ -64,9 +69,13 @@ def with_notes(messages: Sequence[Message], shown: Sequence[Shown], after: int, 
         return list(shown)
     out: list[Shown] = []
     place = 0
+    # What the system says stands first, also before what was pinned before anything was said.
+    first = next((number for number, message in enumerate(messages) if message.role != "system"), len(messages))
     for atom in [(), *atoms(messages)]:
         out.extend(shown[place : place + len(atom)])
         place += len(atom)
+        if place < first:
+            continue
         end = atom[-1].position if atom else after
         out.extend(told for each in notes if each.at_position <= end and (told := note(each, terms.count)))
         notes = [each for each in notes if each.at_position > end]
@@ -80,21 +89,41 @@ def with_masks(messages: Sequence[Message], edge: int, target: int, terms: Terms
     turn = running_turn(messages) if terms.thinking == "turn" else len(messages)
     slots = [slot_verbatim(message, count, thinking=place >= turn) for place, message in enumerate(messages)]
     size = sum(slot.fixed(count) for slot in slots)
+    masked: list[int] = []
     for place in range(edge):
         if size <= target:
             break
         if place >= turn and messages[place].role != "tool":
             continue
-        masked = slot_masked(messages[place], calls, count)
-        size -= slots[place].fixed(count) - masked.fixed(count)
-        slots[place] = masked
-    return _settled(slots, messages, target, terms)
+        slot = slot_masked(messages[place], calls, count)
+        size -= slots[place].fixed(count) - slot.fixed(count)
+        slots[place] = slot
+        masked.append(place)
+    shown = _settled(slots, messages, target, terms)
+    # One long output more than had to go leaves a good part of the room empty: there it stands head and tail.
+    for place in reversed(masked):
+        free = target - shown.tokens
+        if free < target * SPARE_SHARE:
+            break
+        wider = [*slots]
+        wider[place] = slot_within(messages[place], slots[place].fixed(count) + free, count)
+        if (fuller := _settled(wider, messages, target, terms)).tokens <= target:
+            shown, slots = max((shown, slots), (fuller, wider), key=lambda each: each[0].tokens)
+    return shown
 
 
 def with_blocks(
-    row: Sequence[RowItem], newest: Sequence[Message], target: int, live_tokens: int, terms: Terms
+    row: Sequence[RowItem],
+    newest: Sequence[Message],
+    target: int,
+    live_tokens: int,
+    terms: Terms,
+    partly: Sequence[Message] = (),
 ) -> Composed:
-    """Show a row as blocks and kept words, and the `newest` messages after it, in `target` tokens."""
+    """Show a row as blocks and kept words, and the `newest` messages after it, in `target` tokens.
+
+    Of `live_tokens` the atom `partly`, which stands before them, has what they leave: too little to show it whole.
+    """
     count = terms.count
     blocks = [_block(item, terms) for item in row if isinstance(item, Summary)]
     kept = [item for item in row if isinstance(item, Message)]
@@ -102,6 +131,11 @@ def with_blocks(
     least = sum(slot.fixed(count) + MIN_BLOCK_TOKENS for slot in blocks)
     least += sum(min(message.tokens, WORDS_FLOOR) for message in kept)
     after = newest_slots(newest, max(oversized_limit(target), live_tokens), terms, target - least)
+    if partly:
+        rest = max(live_tokens - sum(message.tokens for message in newest), 0)
+        rooms = share([message.tokens for message in partly], rest, floor=PARTLY_FLOOR)
+        cut = [slot_within(message, room, count) for message, room in zip(partly, rooms, strict=True)]
+        after = [*cut, *after]
     left = target - sum(slot.fixed(count) for slot in (*after, *blocks))
     # Blocks can say no more than their share of what they stand for: what they leave is for words.
     sayable = sum(block_limit(slot.item) for slot in blocks if isinstance(slot.item, Summary))
@@ -109,7 +143,7 @@ def with_blocks(
     words = share([message.tokens for message in kept], words_room, floor=WORDS_FLOOR)
     said = {message.id: slot_within(message, room, count) for message, room in zip(kept, words, strict=True)}
     past = [_block(item, terms) if isinstance(item, Summary) else said[item.id] for item in row]
-    return _settled([*past, *after], [*row, *newest], target, terms)
+    return _settled([*past, *after], [*row, *partly, *newest], target, terms)
 
 
 def one_block(

@@ -103,10 +103,12 @@ def _cut(row: Sequence[RowItem], newest: Sequence[Message], terms: Terms, room: 
     slots = [*first, *asked, *newest_slots(newest, limit, terms, limit)]
     said = [text for slot in slots for text in texts(slot.draft(()).parts)]
     pins = pin_block([*row, *newest], said, terms, terms.budget)
-    shown = settle(slots, terms.budget, count)
+    told = [pins] if pins else []
+    lines, gap = _marked(before, count), _marked(between, count)
+    # What is cut may name what it leaves out, in the room that all the rest leaves.
+    shown = settle(slots, terms.budget - sum(each.tokens for each in (*told, *lines, *gap)), count)
     edge, live = len(first), len(first) + len(asked)
-    out = [*shown[:edge], *([pins] if pins else []), *_marked(before, count)]
-    return [*out, *shown[edge:live], *_marked(between, count), *shown[live:]]
+    return [*shown[:edge], *told, *lines, *shown[edge:live], *gap, *shown[live:]]
 
 
 def _opens(newest: Sequence[Message]) -> bool:

@@ -71,4 +71,4 @@ def _bare(shown: Shown, count: Count) -> Shown:
     if not any(isinstance(part, Thinking) for part in shown.draft.parts):
         return shown
     draft = without_thinking(shown.draft)
-    return replace(shown, draft=draft, whole=False, tokens=sum(weigh(draft.parts, count)))
+    return replace(shown, draft=draft, tokens=sum(weigh(draft.parts, count)))

@@ -39,7 +39,7 @@ def fit(message: Message, tokens: int, count: Count) -> Fitted:
     parts = [part for part in message.parts if not isinstance(part, Thinking)]
     sizes = [weigh((part,), count)[0] - MESSAGE_TOKENS for part in parts]
     shares = share(sizes, max(tokens - MESSAGE_TOKENS, 0), floor=12)
-    return _fitted(message, [_fit_part(part, room, opener, count) for part, room in zip(parts, shares, strict=True)])
+    return _fitted(message, _fit_parts(parts, sizes, shares, opener, count))
 
 
 def mask(message: Message, calls: Mapping[str, Call], count: Count) -> Fitted:
@@ -97,6 +97,16 @@ def _fitted(message: Message, pieces: Sequence[_Piece]) -> Fitted:
     return Fitted(build=build, line=line if changed else None, whole=not changed)
 
 
+def _fit_parts(
+    parts: Sequence[Part], sizes: Sequence[int], rooms: Sequence[int], opener: str, count: Count
+) -> list[_Piece]:
+    """Each part in its room; one that fits there as a whole is not looked into."""
+    return [
+        _Piece(part) if size <= room else _fit_part(part, room, opener, count)
+        for part, size, room in zip(parts, sizes, rooms, strict=True)
+    ]
+
+
 def _fit_part(part: Part, tokens: int, opener: str, count: Count) -> _Piece:
     if isinstance(part, Text):
         return _fit_text(part, tokens, opener, count)
@@ -147,7 +157,7 @@ def _fit_call(call: Call, tokens: int, opener: str, count: Count) -> _Piece:
 def _fit_result(result: Result, tokens: int, opener: str, count: Count) -> _Piece:
     sizes = [weigh((part,), count)[0] - MESSAGE_TOKENS for part in result.parts]
     shares = share(sizes, max(tokens, 0), floor=12)
-    pieces = [_fit_part(part, room, opener, count) for part, room in zip(result.parts, shares, strict=True)]
+    pieces = _fit_parts(result.parts, sizes, shares, opener, count)
     if not any(piece.changed for piece in pieces):
         return _Piece(result)
     fullest = max(range(len(pieces)), key=lambda place: len(pieces[place].left_out))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import get_args
 
 from msgspec.structs import replace
@@ -17,7 +18,7 @@ from ireneo.context.summary import Line
 from ireneo.context.thread import ThreadKind
 from ireneo.log.annotation import Annotation
 from ireneo.log.echo import without_recalled
-from ireneo.log.message import PINS_TAG, Message, Text
+from ireneo.log.message import PINS_TAG, Message, MessageId, Text
 
 BY_HAND = 5.0
 STANDING = 4.0
@@ -76,10 +77,11 @@ def pinned(annotations: Iterable[Annotation]) -> tuple[list[Line], list[Line]]:
     lifts: list[Line] = []
     for note in annotations:
         source = note.source or note.at
-        line = Line(text=note.text, subject=note.about, position=note.at_position, sources=(source,))
+        sources = (source,) if source else ()
+        line = Line(text=note.text, subject=note.about, position=note.at_position, sources=sources)
         if note.kind == "pin":
             weight = BY_HAND if note.by == "hand" else STRONG
-            pins.append(Line(text=note.text, subject=note.id, weight=weight, position=line.position, sources=(source,)))
+            pins.append(Line(text=note.text, subject=note.id, weight=weight, position=line.position, sources=sources))
         elif note.kind == "release":
             lifts.append(line)
     return pins, lifts
@@ -88,8 +90,9 @@ def pinned(annotations: Iterable[Annotation]) -> tuple[list[Line], list[Line]]:
 def standing(pins: Iterable[Line], lifts: Sequence[Line]) -> list[Line]:
     """The pins that still hold, in the order in which they were set, each once; at most 160, the strongest."""
     out: dict[str, Line] = {}
+    lifting = _Lifting(lifts)
     for pin in sorted(pins, key=lambda line: line.position):
-        if not any(_lifts(lift, pin) for lift in lifts):
+        if not lifting.lifts(pin):
             name = " ".join(pin.text.lower().split()).rstrip(".!")
             earlier = out.pop(name, None)
             out[name] = pin if earlier is None or pin.weight >= earlier.weight else earlier
@@ -101,38 +104,61 @@ def standing(pins: Iterable[Line], lifts: Sequence[Line]) -> list[Line]:
 
 
 def _take_in(pins: dict[str, Line]) -> None:
-    """Let a sentence stand for the part of it that was pinned as well, as binding as either."""
-    for name, pin in list(pins.items()):
-        whole = next((each for each in pins if each != name and name in each and _same(pins[each], pin)), None)
-        if whole is not None:
-            del pins[name]
-            pins[whole] = replace(pins[whole], weight=max(pins[whole].weight, pin.weight))
+    """Let a sentence stand for the part of it that was pinned as well in the same message, as binding as either."""
+    together: dict[tuple[MessageId, ...], list[str]] = {}
+    for name, pin in pins.items():
+        if pin.sources:
+            together.setdefault(pin.sources, []).append(name)
+    for names in together.values():
+        for name, pin in [(name, pins[name]) for name in names if len(names) > 1 and not pins[name].subject]:
+            whole = next((each for each in names if each in pins and each != name and name in each), None)
+            if whole is not None:
+                del pins[name]
+                pins[whole] = replace(pins[whole], weight=max(pins[whole].weight, pin.weight))
 
 
-def _same(one: Line, other: Line) -> bool:
-    """Whether two pins were found in one message."""
-    return bool(one.sources) and one.sources == other.sources and not other.subject
+class _Lifting:
+    """What lifts which pins: by name, by its very words, or by what both speak of."""
+
+    def __init__(self, lifts: Sequence[Line]) -> None:
+        self._named = {lift.subject for lift in lifts if lift.subject}
+        self._said: dict[str, int] = {}
+        self._speak: dict[str, list[tuple[int, frozenset[str]]]] = {}
+        for lift in lifts:
+            if lift.subject:
+                continue
+            self._said[lift.text] = max(self._said.get(lift.text, lift.position), lift.position)
+            said = _speaks_of(lift.text)
+            for word in said:
+                self._speak.setdefault(word, []).append((lift.position, said))
+
+    def lifts(self, pin: Line) -> bool:
+        """Whether something said after `pin` lifts it: it names the pin, or most of what the pin speaks of."""
+        if pin.subject in self._named or self._said.get(pin.text, -1) >= pin.position:
+            return True
+        about = _speaks_of(pin.text)
+        # What speaks of nothing that the pin speaks of can't lift it.
+        return any(
+            position > pin.position and _names(said, about)
+            for word in about
+            for position, said in self._speak.get(word, ())
+        )
 
 
-def _lifts(lift: Line, pin: Line) -> bool:
-    """Whether `lift` was said after `pin`, and of it: it names it, or most of what it speaks of."""
-    if lift.subject:
-        return lift.subject == pin.subject
-    if lift.text == pin.text and lift.position >= pin.position:
-        return True
-    if lift.position <= pin.position:
-        return False
-    about, said = _speaks_of(pin.text), _speaks_of(lift.text)
+def _names(said: frozenset[str], about: frozenset[str]) -> bool:
+    """Whether words that lift something name nearly all of what a pin is about and not much else, or half of it alone.
+
+    Another branch that may be pushed to lifts nothing.
+    """
     shared = len(about & said)
-    # It names nearly all that the pin speaks of and not much else, or half of it and nothing else at all: another
-    # branch that may be pushed to lifts nothing.
     names_it = bool(about) and len(about) - shared <= (len(about) - 1) // 3 and 3 * shared >= len(said)
     return names_it or (shared >= 2 and said <= about and 2 * shared >= len(about))
 
 
-def _speaks_of(text: str) -> set[str]:
+@lru_cache(maxsize=4_096)
+def _speaks_of(text: str) -> frozenset[str]:
     said = {word.lower().rstrip(".") for word in _WORD.findall(words.SCOPE.sub(" ", text))}
-    return {_stem(word) for word in said if word not in words.EMPTY and len(word) > 1}
+    return frozenset(_stem(word) for word in said if word not in words.EMPTY and len(word) > 1)
 
 
 def _stem(word: str) -> str:

@@ -12,6 +12,8 @@ HEAD_SHARE = 0.6
 """Of what is shown of a long text, so much is its beginning: that is where it says what it is."""
 MIN_TOKENS = 24
 """A mark and a few words on either side of it."""
+MARK_TOKENS = 16
+"""What a mark costs, about."""
 
 
 class Shortened(Struct, frozen=True, kw_only=True):
@@ -32,24 +34,33 @@ class Shortened(Struct, frozen=True, kw_only=True):
 
 
 def shorten(text: str, tokens: int, opener: str, count: Count) -> Shortened | None:
-    """Cut `text` to about `tokens` (at least 24), keeping its head and tail; None where it fits as it is."""
+    """Cut `text` to about `tokens` (at least 24), keeping its head and tail; None where it fits as it is.
+
+    What is left out costs more than the mark that says so: else the text stands as it is, a little over.
+    """
     size, limit = count(text), max(tokens, MIN_TOKENS)
     if size <= limit:
         return None
-    room = limit - 16
+    room = limit - MARK_TOKENS
     while True:
-        characters = max(int(len(text) * room / size), 0)
-        head = int(characters * HEAD_SHARE)
-        tail = len(text) - (characters - head)
-        short = Shortened(
-            head=text[:head].rstrip(),
-            left_out=text[head:tail],
-            tail=text[tail:].lstrip() if characters > head else "",
-            left_out_tokens=size - limit,
-            opener=opener,
-        )
-        over = count(short.text()) - limit
+        short = _cut(text, room / size, opener, size, count)
+        said = count(short.text())
         # Names and numbers cost more a character than the average of the text: then again with less.
-        if over <= 0 or room <= 0:
-            return short
-        room -= over + 2
+        if said <= limit or room <= 0:
+            return short if said < size else None
+        room -= said - limit + 2
+
+
+def _cut(text: str, share: float, opener: str, size: int, count: Count) -> Shortened:
+    """Keep that share of the characters of `text`, which costs `size` tokens."""
+    characters = max(int(len(text) * share), 0)
+    end = int(characters * HEAD_SHARE)
+    begin = len(text) - (characters - end)
+    head, tail = text[:end].rstrip(), text[begin:].lstrip() if characters > end else ""
+    return Shortened(
+        head=head,
+        left_out=text[end:begin],
+        tail=tail,
+        left_out_tokens=max(size - count(head) - count(tail), 1),
+        opener=opener,
+    )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.allot import Allotter, Offer
-from ireneo.context.offline.dead_ends import overturned
+from ireneo.context.offline.dead_ends import overturned, succeeded
 from ireneo.context.offline.prose import clip
 from ireneo.context.parts import Fitted, fit, mask, without_thinking
 from ireneo.context.render import Choice, header, order, render
@@ -56,7 +56,7 @@ class Shown(Struct, frozen=True, kw_only=True):
     tokens: int
     draft: Draft
     whole: bool = False
-    """The message is shown just as it was handed in, so that its provider's own payload may stand for it."""
+    """It is shown as it was handed in, but for its thinking perhaps: its provider's payload may stand for it."""
     disputed: str = ""
     """Of a block: why it is disputed, as its header says."""
 
@@ -87,15 +87,15 @@ class Slot:
         self.frame = MESSAGE_TOKENS + NOTES_TOKENS
         """Of a block: what its message costs besides its text."""
 
-    def offer(self, operations: Sequence[Line] = ()) -> Offer:
-        """The lines and names that it could show; a dead end that later `operations` overturned is none."""
+    def offer(self, done: Mapping[str, int]) -> Offer:
+        """The lines and names that it could show; a dead end of an approach that was `done` later is none."""
         if isinstance(self.item, Summary):
             lines = tuple(
                 (name, self._marked(line))
                 for name in order(self.item)
                 for line in self.item.lines(name)
                 # The constraints of all blocks stand together, in a place of their own.
-                if name != "constraints" and (name != "dead_ends" or not overturned(line, operations))
+                if name != "constraints" and (name != "dead_ends" or not overturned(line, done))
             )
             return Offer(lines=lines, limit=block_limit(self.item))
         line = self.fitted.line if isinstance(self.fitted, Fitted) else None
@@ -132,7 +132,8 @@ class Slot:
         names = [name for _, chosen in choice.get(LEFT_OUT, ()) for name in chosen]
         draft = self.draft(names)
         changed = self.masked and isinstance(self.fitted, Fitted) and not self.fitted.whole
-        whole = self.fitted is self.item.draft
+        # What was to be shortened, and had no need of it, is whole as well.
+        whole = not isinstance(self.fitted, Fitted) or self.fitted.whole
         return _message(self.item, draft, sum(weigh(draft.parts, count)), masked=changed, whole=whole)
 
 
@@ -150,7 +151,7 @@ def verbatim(message: Message, *, thinking: bool) -> Shown:
     kept = thinking or not message.thinking_tokens
     draft = message.draft if kept else without_thinking(message.draft)
     tokens = message.tokens + (message.thinking_tokens if thinking else 0)
-    return _message(message, draft, tokens, masked=False, whole=kept)
+    return _message(message, draft, tokens, masked=False, whole=True)
 
 
 def slot_verbatim(message: Message, count: Count, *, thinking: bool = False) -> Slot:
@@ -190,8 +191,8 @@ def settle(slots: Sequence[Slot], room: int, count: Count) -> list[Shown]:
     ]
     end = max((_end(slot.item) for slot in slots), default=0)
     blocks = [slot.item for slot in slots if isinstance(slot.item, Summary)]
-    operations = [line for block in blocks for name in DONE for line in block.lines(name)]
-    offers = [slot.offer(operations) for slot in slots]
+    done = succeeded(line for block in blocks for name in DONE for line in block.lines(name))
+    offers = [slot.offer(done) for slot in slots]
     aim = room
     for _ in range(FILLS):
         allotter = Allotter(offers, max(aim - fixed, 0), count, end=end, standing=standing)

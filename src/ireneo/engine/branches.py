@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ireneo.engine.naming import messages_named
 from ireneo.errors import BadInput, MessageNotFound
 from ireneo.log.branch import ROOT, Head, SessionKey, head_of
 from ireneo.log.message import Message
@@ -35,9 +36,10 @@ async def fork(store: Store, key: SessionKey, branch: str, name: str, at: str | 
 async def find_on_path(tx: Transaction, key: SessionKey, branch: str, name: str) -> Message:
     """The message that `name` names (an id, its beginning, or the id that its log gave it), on the branch's path.
 
-    Where several messages answer to the name, the one on the branch's path is meant, the last of them.
+    A log may give several messages one id: then the one on the branch's path is meant, the last of them. Raises
+    MessageNotFound, and BadInput where it is the beginning of several ids.
     """
-    found = await tx.log.find(key, [name])
+    found = messages_named(name, await tx.log.find(key, [name])) if name else []
     if not found:
         raise MessageNotFound(f"There is no message {name} in session {key.session}.")
     head = await tx.log.head(key, branch)

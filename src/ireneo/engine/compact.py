@@ -28,10 +28,38 @@ from ireneo.log.branch import chain, head_of
 from ireneo.log.message import Draft, Message
 
 MIN_BUDGET = 256
-TRIES = 4
-"""How often a context is cut again when its format's frame made it larger than its budget."""
+MARGINS = (0.0, 0.005, 0.01, 0.02, 0.04)
+"""Shares of the budget that are kept free besides, one cut after the other, where a context is larger as written than
+it was reckoned: less room is another choice of lines, which may be larger than reckoned by more."""
 LEAST = 64
-"""Tokens that hold one block and nothing else."""
+"""Tokens that hold one block and nothing else: no format adds more than a line to it."""
+
+
+class Aim:
+    """What the next cut of a context may cost so that it is within its budget as its format writes it."""
+
+    def __init__(self, target: int) -> None:
+        """Begin with the whole room, in tokens."""
+        self.target = target
+        self._whole = target
+        self._margins = iter(MARGINS)
+
+    @property
+    def least(self) -> bool:
+        """Whether one block alone is all that has room: nothing narrower can be tried."""
+        return self.target <= LEAST
+
+    def narrow(self, composed_tokens: int, over: int) -> None:
+        """Take so much less that a context which was reckoned at `composed_tokens` loses what it is `over`.
+
+        A little less at a time, so that what fits in the end fills its budget nearly; by halves where that won't do.
+        """
+        margin = next(self._margins, None)
+        if margin is None:
+            self.target = max(self.target // 2, LEAST)
+            return
+        spared = over + 8 + int(self._whole * margin)
+        self.target = max(min(self.target, composed_tokens) - spared, LEAST)
 
 
 def compact_drafts(drafts: Sequence[Draft], budget: int, chat: ChatFormat, policy: Policy, count: Count) -> Context:
@@ -39,25 +67,19 @@ def compact_drafts(drafts: Sequence[Draft], budget: int, chat: ChatFormat, polic
     check_budget(budget)
     messages = chain(None, drafts, lambda parts: weigh(parts, count))
     whole: dict[str, Draft] = {message.id: message.draft for message in messages}
-    target = budget
+    aim = Aim(budget)
     composed = Composed(shown=(), tokens=0)
-    for left in reversed(range(TRIES)):
+    while True:
         if messages:
-            terms = Terms(budget=target, policy=policy, count=count, thinking=chat.thinking)
+            terms = Terms(budget=aim.target, policy=policy, count=count, thinking=chat.thinking)
             composed = _assemble(messages, terms).composed
         payload = encode(composed.shown, whole, chat)
         over = excess(payload, budget, chat, count)
-        if over <= 0:
+        if over <= 0 or aim.least:
             break
-        target = narrower(target, composed, over, left)
+        aim.narrow(composed.tokens, over)
     before = messages[-1].total_tokens if messages else 0
-    return make_context(budget, before, chat, payload, composed.shown, count)
-
-
-def narrower(target: int, composed: Composed, over: int, left: int) -> int:
-    """What the next cut may cost, where this one was `over` its budget as written; `left` more are tried."""
-    # The last one shows one block alone, to which no format adds more than a line.
-    return LEAST if left <= 1 else max(min(target, composed.tokens) - over - 8, LEAST)
+    return make_context(budget, before, chat, payload, composed.shown, count, whole=whole)
 
 
 def check_budget(budget: int) -> None:

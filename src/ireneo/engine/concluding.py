@@ -65,7 +65,7 @@ def unsupported(conclusion: Conclusion, cited: Sequence[Record]) -> str:
         return "It repeats an instruction."
     texts = [episode.text for episode in cited]
     counts = {len(cited), len(events(cited)), *conclusion.counted}
-    days = (episode.at.astimezone(UTC).date().isoformat() for episode in cited)
+    days = (episode.when.astimezone(UTC).date().isoformat() for episode in cited if episode.when)
     given = [*texts, *(f"{count} times" for count in sorted(counts)), *days]
     for claim in check_text(text, Evidence(given)):
         return f"The {claim.kind} “{claim.text[:_SHOWN]}” stands in none of its episodes."
@@ -132,7 +132,8 @@ def _with_slot(conclusion: Conclusion, known: Mapping[MemoryId, Record]) -> Conc
 
 def _told(episode: Record) -> str:
     session = f" · {episode.sessions[0][:40]}" if episode.sessions else ""
-    return f"{episode.at.astimezone(UTC).date().isoformat()}{_data(session)}: {_data(clip(episode.text, 600))}"
+    day = episode.when.astimezone(UTC).date().isoformat() if episode.when else "undated"
+    return f"{day}{_data(session)}: {_data(clip(episode.text, 600))}"
 
 
 def _data(text: str) -> str:

@@ -27,12 +27,14 @@ from ireneo.context.needs import (
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
 from ireneo.context.view import Shown
-from ireneo.engine.compact import TRIES, check_budget, narrower
+from ireneo.engine.ahead import CHUNK, Ahead, grown
+from ireneo.engine.compact import Aim, check_budget
 from ireneo.engine.encode import Context, encode, excess, make_context
 from ireneo.engine.keep import keep, was_erased
-from ireneo.engine.known import known_row
+from ireneo.engine.known import known_blocks
 from ireneo.engine.padding import Padding, room_for
 from ireneo.engine.texts import best_texts
+from ireneo.errors import ReadOnlyStore
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Draft, Message, MessageId
@@ -41,6 +43,10 @@ from ireneo.prompts.voices import Voice
 
 CACHED = 16
 """Rebuilt contexts that are kept at hand; each is as large as its budget."""
+
+
+KEPT_TOGETHER = 256
+"""Summaries that are stored in one transaction."""
 
 
 class Cached:
@@ -105,25 +111,35 @@ async def context(
         driver = Driver(tx, key, head, terms, voice, cached.composed)
         mark = await driver.mark(budget)
         pad = await pads.shown(tx, key.space, budget, count)
-        target = budget - room_for(pad, terms)
-        for left in reversed(range(TRIES)):
-            assembled = await driver.drive(target, mark)
-            shown = pads.put(assembled.composed.shown, pad if left else None, head, terms)
-            payload = encode(shown, await driver.whole(shown), chat)
+        aim = Aim(budget - room_for(pad, terms))
+        while True:
+            assembled = await driver.drive(aim.target, mark)
+            shown = pads.put(assembled.composed.shown, None if aim.least else pad, head, terms)
+            whole = await driver.whole(shown)
+            payload = encode(shown, whole, chat)
             over = excess(payload, budget, chat, count)
-            if over <= 0:
+            if over <= 0 or aim.least:
                 break
-            target = narrower(target, assembled.composed, over, left)
+            aim.narrow(assembled.composed.tokens, over)
         before = head.total_tokens
-    await _keep(store, key, terms.policy.family, budget, driver.made, assembled.mark, mark, erased)
-    return replace(make_context(budget, before, chat, payload, shown, count), explained=assembled.why)
+    unkept = ""
+    try:
+        await _keep(store, key, terms.policy.family, budget, driver.made, assembled.mark, mark, erased)
+    except ReadOnlyStore as error:
+        # It serves as it is; the next one is made anew.
+        unkept = str(error)
+    made = make_context(budget, before, chat, payload, shown, count, whole=whole)
+    return replace(made, explained=assembled.why, unkept=unkept)
 
 
 async def keep_made(store: Store, key: SessionKey, made: Sequence[Summary], erased: int) -> None:
-    """Store summaries that were written on the way, from a session of which so many messages were erased."""
-    if made:
+    """Store summaries that were written on the way, from a session of which so many messages were erased.
+
+    Some at a time, so that no other writer waits for long: each stands after those that it was written from.
+    """
+    for place in range(0, len(made), KEPT_TOGETHER):
         async with store.write() as tx:
-            await keep(tx, key, made, erased)
+            await keep(tx, key, made[place : place + KEPT_TOGETHER], erased)
 
 
 async def _keep(
@@ -138,11 +154,13 @@ async def _keep(
 ) -> None:
     if not made and (mark is None or mark == old):
         return
+    whole = len(made) - len(made) % KEPT_TOGETHER
+    await keep_made(store, key, made[:whole], erased)
     async with store.write() as tx:
         if await was_erased(tx, key, erased):
             return
-        if made:
-            await keep(tx, key, made, erased)
+        if made[whole:]:
+            await keep(tx, key, made[whole:], erased)
         # Its head may have been pruned since it was read: then there is nothing to come back to.
         if mark is not None and mark != old and await tx.log.find(key, [mark.at]):
             rebuild = Rebuild(
@@ -170,6 +188,8 @@ class Driver:
         self.voice = voice
         self.cache = cache
         self._made: dict[str, Summary] = {}
+        self._ahead: Ahead | None = None
+        """The blocks of the path's beginning, which a context that is cut again needs once more."""
         self.shown: tuple[Summary, ...] = ()
         """The canonical summaries for which a text was looked for last."""
 
@@ -229,7 +249,14 @@ class Driver:
         return await self.tx.log.path(self.key, self.head.id, first, last) if first <= last else ()
 
     async def _row(self, last: int) -> KnownRow:
-        return await known_row(self.tx, self.key, self.head, last, self.policy)
+        if self._ahead is None or self._ahead.position > last + 1:
+            row, position = await known_blocks(self.tx, self.key, self.head, last, self.policy)
+            self._ahead = Ahead(row=row, position=position)
+        # Of a long path some messages at a time are held, and never all of them.
+        while last - self._ahead.position >= CHUNK:
+            self._ahead = await grown(self.tx, self.key, self.head, self._ahead, last, self.policy)
+            self._made.update((summary.id, summary) for summary in self._ahead.made)
+        return KnownRow(self._ahead.row, tuple(await self._path(self._ahead.position, last)))
 
     async def _parts(self, summary: Summary) -> list[RowItem]:
         missing = [source for source in summary.sources if source not in self._made]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from ireneo.context.weigh import Count
+from ireneo.engine.cleaning import Cleaning
 from ireneo.engine.learn.reading import windows
 from ireneo.errors import BadInput
 from ireneo.grounding.evidence import Evidence
@@ -31,21 +32,21 @@ class Diary(Struct, frozen=True, kw_only=True):
     tokens: int
 
 
-async def read_diary(store: Store, key: SessionKey, branch: str, count: Count) -> Diary:
+async def read_diary(store: Store, key: SessionKey, branch: str, count: Count, cleaning: Cleaning) -> Diary:
     """The diary of the path to the branch's head, as learning makes it; an empty one before the first message."""
     async with store.read() as tx:
         head = await tx.log.head(key, branch)
         written = await written_on_path(tx, key, head.id) if head else ()
     entries: list[Entry] = []
     if head is not None:
-        async for window in windows(store, key, head):
+        async for window in windows(store, key, head, cleaning):
             material = Material(session=key.session, messages=tuple(window))
             entries += write_diary(material, read_tasks(material), count, written)
     markdown = render_diary(entries)
     return Diary(entries=tuple(entries), markdown=markdown, tokens=count(markdown))
 
 
-async def write_entry(store: Store, key: SessionKey, branch: str, given: Written) -> Annotation:
+async def write_entry(store: Store, key: SessionKey, branch: str, given: Written, cleaning: Cleaning) -> Annotation:
     """Keep what an agent wrote of the task that the branch stands in, with what nothing shows marked as unverified.
 
     Raises BadInput before the first message. The same again at the same place is one.
@@ -55,7 +56,7 @@ async def write_entry(store: Store, key: SessionKey, branch: str, given: Written
     last: Message | None = None
     unknown = claimed(given)
     if head is not None:
-        async for window in windows(store, key, head):
+        async for window in windows(store, key, head, cleaning):
             shown = Evidence(source_texts(window))
             unknown = {claim for claim in unknown if not shown.supports(claim)}
             last = window[-1]

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.context.plan_rebuild import Explained
 from ireneo.context.summary import Level
 from ireneo.context.view import Shown, What, drafts
 from ireneo.context.weigh import Count, arguments_text, weigh
 from ireneo.formats.chat.format import ChatFormat, Payload, Violation
+from ireneo.formats.chat.losses import losses
+from ireneo.formats.chat.replies import made_into_objects
+from ireneo.formats.chat.thoughts import without_dangling, without_thoughts
+from ireneo.log.ids import short
 from ireneo.log.message import Draft, texts
 
 CHARACTERS_PER_TOKEN = 4
+_BLOCKS = ("summary", "waiting", "left out")
+"""What stands for messages that are not shown themselves."""
+_NO_ROWS = ("pins", "pad")
+"""What stands for no message, and has a place of its own beside the view."""
 
 
 class ViewRow(Struct, frozen=True, kw_only=True):
@@ -43,19 +53,25 @@ class Context(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tokens_before: int
     """What the whole path costs."""
     format: str
-    messages: list[dict[str, object]]
+    messages: list[Any]
+    """Dictionaries as the provider takes them; objects of a framework, where such were handed in."""
     system: str | list[dict[str, object]] | None
     """The system prompt, in formats that keep it apart from the messages."""
     view: tuple[ViewRow, ...]
     """Every message of the path once, in order: as itself, or under a summary."""
     violations: tuple[Violation, ...]
     """Rules of the format that the list breaks; empty unless a fault of ours is at work."""
+    mended: tuple[Violation, ...] = ()
+    """What is shown otherwise than it was handed in, because the format demands it: a call without a result, a result
+    without a call, and what the format has no place for. Each with its place in `view`, and a sentence."""
     pins: tuple[ViewRow, ...] = ()
     """What is pinned and stands in no message that is shown."""
     pad: ViewRow | None = None
     """The scratchpad of the task at hand, where one is shown."""
     explained: Explained | None = None
     """Why it was kept or rebuilt, and what that costs, where that was asked for."""
+    unkept: str = ""
+    """Why nothing of it was kept for the next one, where the store may not be written to."""
     behind: int = 0
     """Of a story: how many messages are due to be summarised and are not yet; the view says which."""
 
@@ -67,12 +83,18 @@ def make_context(
     payload: Payload,
     shown: Sequence[Shown],
     count: Count,
+    *,
+    whole: Mapping[str, Draft] | None = None,
     tokens: int | None = None,
 ) -> Context:
-    """Describe a payload: what is `shown` in it, what it costs, and what the whole path cost `before`."""
+    """Describe a payload: what is `shown` in it, what it costs, and what the whole path cost `before`.
+
+    `whole` are the messages that are shown as they were handed in.
+    """
+    decoded = _decoded(payload, chat)
     return Context(
         budget=budget,
-        tokens=sizes(payload, chat, count)[0] if tokens is None else tokens,
+        tokens=_tokens(decoded, count) if tokens is None else tokens,
         tokens_before=before,
         format=chat.name,
         messages=payload.messages,
@@ -81,13 +103,38 @@ def make_context(
         pins=pin_rows(shown),
         pad=pad_row(shown),
         violations=tuple(chat.validate(payload)),
+        mended=_mended(shown, whole or {}, payload, decoded, chat),
     )
+
+
+def with_objects(context: Context) -> Context:
+    """`context` with its messages as objects of the framework whose format they are in."""
+    return replace(context, messages=made_into_objects(context.messages, context.format))
 
 
 def encode(shown: Sequence[Shown], whole: Mapping[str, Draft], chat: ChatFormat) -> Payload:
     """Write what is shown as a message list; `whole` has the drafts with their native payloads."""
     settled = [_with_native(each, whole) for each in shown]
-    return chat.encode(drafts(settled))
+    lost = [each.what in _BLOCKS or _thought(each, whole) for each in shown]
+    sound = without_dangling([each.draft for each in settled], lost)
+    return chat.encode(drafts([replace(each, draft=draft) for each, draft in zip(settled, sound, strict=True)]))
+
+
+def _thought(shown: Shown, whole: Mapping[str, Draft]) -> bool:
+    """Whether a message is shown without the thinking that it came with."""
+    return shown.id in whole and whole[shown.id].parts != shown.draft.parts
+
+
+def _mended(
+    shown: Sequence[Shown], whole: Mapping[str, Draft], payload: Payload, decoded: Sequence[Draft], chat: ChatFormat
+) -> tuple[Violation, ...]:
+    rows = [each for each in shown if each.what not in _NO_ROWS]
+    handed = [whole.get(each.id, each.draft) if each.whole else each.draft for each in rows]
+    found = losses([each.draft for each in rows], handed, payload, decoded, chat)
+    return tuple(
+        replace(loss, message=loss.message.replace(f"message {loss.index}", short(rows[loss.index].first), 1))
+        for loss in found
+    )
 
 
 def excess(payload: Payload, budget: int, chat: ChatFormat, count: Count) -> int:
@@ -102,8 +149,12 @@ def sizes(payload: Payload, chat: ChatFormat, count: Count) -> tuple[int, int]:
     and on prose most of them count more than the one that is estimated here.
     """
     decoded = _decoded(payload, chat)
-    tokens = sum(sum(weigh(draft.parts, count)) for draft in decoded)
+    tokens = _tokens(decoded, count)
     return tokens, max(tokens, sum(map(_characters, decoded)) // CHARACTERS_PER_TOKEN)
+
+
+def _tokens(decoded: Sequence[Draft], count: Count) -> int:
+    return sum(sum(weigh(draft.parts, count)) for draft in decoded)
 
 
 def _decoded(payload: Payload, chat: ChatFormat) -> list[Draft]:
@@ -120,7 +171,7 @@ def _characters(draft: Draft) -> int:
 
 def view_rows(shown: Sequence[Shown]) -> tuple[ViewRow, ...]:
     """The view of the path: each message of it stands in one row."""
-    return _rows(each for each in shown if each.what not in ("pins", "pad"))
+    return _rows(each for each in shown if each.what not in _NO_ROWS)
 
 
 def pin_rows(shown: Sequence[Shown]) -> tuple[ViewRow, ...]:
@@ -154,6 +205,10 @@ def _rows(shown: Iterable[Shown]) -> tuple[ViewRow, ...]:
 def _with_native(shown: Shown, whole: Mapping[str, Draft]) -> Shown:
     if not shown.whole or shown.id not in whole:
         return shown
+    draft = whole[shown.id]
+    if draft.parts != shown.draft.parts:
+        # Its thinking is not shown; what else its provider wrote still stands for it.
+        draft = replace(draft, parts=shown.draft.parts, native=without_thoughts(draft.native))
     return Shown(
         what=shown.what,
         id=shown.id,
@@ -161,6 +216,6 @@ def _with_native(shown: Shown, whole: Mapping[str, Draft]) -> Shown:
         last=shown.last,
         covers=1,
         tokens=shown.tokens,
-        draft=whole[shown.id],
+        draft=draft,
         whole=True,
     )

@@ -26,7 +26,7 @@ from ireneo.ports.memories import Wanted
 from ireneo.ports.store import Transaction
 
 BATCH = 200
-"""Memories that are stored in one transaction: others get their turn in between."""
+"""Memories that are stored, or compared with files, in one transaction: others get their turn in between."""
 LINES = "memories.jsonl"
 Stands = Literal["new", "same", "changed", "edited"]
 Took = Literal["new", "grown", "edited", "known"]
@@ -89,19 +89,26 @@ async def export_memories(
         raise BadInput(f"There is no format {to!r} for memories; take 'markdown' or 'jsonl'.")
     async with means.store.read() as tx:
         records = [each for each in await tx.memories.list(space, Wanted()) if each.state != "erased"]
-        records.sort(key=lambda each: (each.recorded, each.id))
-        if to == "jsonl":
-            lines = "".join(f"{write_line(each)}\n" for each in records)
-            yield Exported(path=LINES, data=lines.encode(), memories=len(records), stands="new")
-            return
-        taken: set[str] = set()
-        for record in records:
+    records.sort(key=lambda each: (each.recorded, each.id))
+    if to == "jsonl":
+        lines = "".join(f"{write_line(each)}\n" for each in records)
+        yield Exported(path=LINES, data=lines.encode(), memories=len(records), stands="new")
+        return
+    taken: set[str] = set()
+    for start in range(0, len(records), BATCH):
+        files: list[tuple[str, bytes, bytes | None]] = []
+        for record in records[start : start + BATCH]:
             path = file_name(record)
             path = file_name(record, whole_id=True) if path in taken else path
             taken.add(path)
-            data = write_markdown(record).encode()
-            stands = await _stands(tx, space, data, there(path), means.clock.now())
-            yield Exported(path=path, data=data, memories=1, stands=stands)
+            # It reads files, so it is asked outside of any transaction.
+            files.append((path, write_markdown(record).encode(), there(path)))
+        now = means.clock.now()
+        async with means.store.read() as tx:
+            stands = [await _stands(tx, space, data, held, now) for _, data, held in files]
+        # Whoever takes the files may do anything meanwhile, with this store as well.
+        for (path, data, _), how in zip(files, stands, strict=True):
+            yield Exported(path=path, data=data, memories=1, stands=how)
 
 
 async def import_memories(means: Means, space: str, files: Iterable[MemoryFile]) -> MemoriesImported:
@@ -118,8 +125,13 @@ async def import_memories(means: Means, space: str, files: Iterable[MemoryFile])
     while batch := list(islice(entries, BATCH)):
         async with means.store.write() as tx:
             for entry in batch:
-                done[await _take(tx, space, entry, now)] += 1
+                done[await _take(tx, space, _cleaned(means, entry), now)] += 1
     return MemoriesImported(**done, faults=tuple(faults))
+
+
+def _cleaned(means: Means, entry: Entry) -> Entry:
+    record = means.cleaning().struct(entry.record)
+    return entry if record is entry.record else replace(entry, record=record)
 
 
 def _read(files: Iterable[MemoryFile], now: datetime, faults: list[MemoryFault]) -> Iterator[Entry]:

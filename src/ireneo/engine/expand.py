@@ -8,7 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.policy import seen_by
-from ireneo.context.summary import Summary
+from ireneo.context.summary import Summary, SummaryId
+from ireneo.engine.naming import LEAST, messages_named, the_one
 from ireneo.errors import MessageNotFound, SummaryNotFound
 from ireneo.log.branch import SessionKey
 from ireneo.log.message import Draft, Message, MessageId, heard_by
@@ -37,18 +38,25 @@ async def expand(store: Store, key: SessionKey, name: str) -> Expanded:
     async with store.read() as tx:
         if name.startswith("s_"):
             return await _summary(tx, key, name)
-        found = await tx.log.find(key, [name])
+        found = messages_named(name, await tx.log.find(key, [name])) if name else []
         if not found:
-            raise MessageNotFound(f"There is no message {name} in session {key.session}.")
-        return Expanded(summary=None, messages=tuple(await _whole(tx, key, found[:1])))
+            raise MessageNotFound(await _missing(tx, key, name))
+        return Expanded(summary=None, messages=tuple(await _whole(tx, key, found)))
 
 
 async def find_summary(tx: Transaction, key: SessionKey, name: str) -> Summary:
-    """The summary of that id, or whose id begins so; of several that of the newest stretch. Raises SummaryNotFound."""
-    found = await tx.summaries.find(key, name)
+    """The summary of that id, or the only one whose id begins so. Raises SummaryNotFound, and BadInput for several."""
+    found = {summary.id: summary for summary in await tx.summaries.find(key, name)} if name else {}
     if not found:
         raise SummaryNotFound(f"There is no summary {name} in session {key.session}.")
-    return found[0]
+    return found[SummaryId(the_one(name, found, "summary"))]
+
+
+async def _missing(tx: Transaction, key: SessionKey, name: str) -> str:
+    """Why nothing was found: a memory is called as messages are, and stands in no session."""
+    if len(name) >= LEAST and await tx.memories.get(key.space, [name]):
+        return f"{name} is a memory, and no message of session {key.session}; open it from the memory (`open_id`)."
+    return f"There is no message {name} in session {key.session}."
 
 
 async def _summary(tx: Transaction, key: SessionKey, name: str) -> Expanded:

@@ -9,7 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.means import Means
-from ireneo.errors import BadInput, NotFound
+from ireneo.engine.naming import memory_named
+from ireneo.errors import BadInput, MemoryNotFound
 from ireneo.memories.kinds.registry import KINDS
 from ireneo.memories.record import MemoryId, Record
 from ireneo.ports.memories import Wanted
@@ -72,18 +73,14 @@ async def archive(means: Means, space: str, keep: int) -> Sequence[MemoryId]:
 
 
 async def restore(means: Means, space: str, ids: Sequence[str]) -> Sequence[Record]:
-    """Take memories out again that were put away; ids may be shortened. Raises NotFound for one that is not there."""
+    """Take memories out again that were put away; ids may be shortened. Raises MemoryNotFound."""
     async with means.store.write() as tx:
         out: list[Record] = []
         for name in ids:
-            found = await tx.memories.get(space, [name])
-            if not found:
-                raise NotFound(f"There is no memory {name} in space {space!r}.")
-            if len(found) > 1:
-                raise BadInput(
-                    f"{len(found)} memories are called {name}; give more of the id of the one that is meant."
-                )
-            out += [replace(record, archived=False) for record in found]
+            found = await memory_named(tx, space, name)
+            if found is None:
+                raise MemoryNotFound(f"There is no memory {name!r} in space {space!r}.")
+            out.append(replace(found, archived=False))
         await tx.memories.put(space, out)
     return out
 

@@ -5,29 +5,62 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from ireneo.formats.chat.origins import origin_of
-from ireneo.formats.chat.registry import chat_format, detect
-from ireneo.log.message import Draft, Text
+from ireneo.errors import UnreadableLog
+from ireneo.formats.chat.dumping import library_of
+from ireneo.formats.chat.format import Payload
+from ireneo.formats.chat.given import DEFAULT_FORMAT, Read, read_given
+from ireneo.formats.chat.reading import messages_of
+from ireneo.formats.chat.replies import OBJECTS
+from ireneo.formats.logs.registry import chat_format_of
+from ireneo.log.message import Draft
 
 Given: TypeAlias = "Draft | Mapping[str, object] | str | object"
-"""A message as a caller has it: a provider's dictionary, a framework's object, a draft, or the words of the user."""
+"""A message as a caller has it: a provider's dictionary, what a client returned, a framework's object, a draft, or the
+words of the user."""
 
-DEFAULT_FORMAT = "openai"
+_ROLES = ("system", "user", "human", "assistant", "ai")
 
 
-def decode_given(given: Sequence[Given], format: str | None) -> tuple[list[Draft], str]:
-    """Decode what a caller handed in; the words of a user stand for a user message."""
-    listed = [dict(each) if isinstance(each, Mapping) else each for each in given if not isinstance(each, Draft | str)]
-    chat = chat_format(format) if format else detect(listed) or chat_format(DEFAULT_FORMAT)
-    if len(listed) == len(given):
-        return chat.decode(listed), chat.name
-    drafts: list[Draft] = []
-    for each in given:
-        if isinstance(each, Draft):
-            drafts.append(each)
-        elif isinstance(each, str):
-            words = (Text(text=each),)
-            drafts.append(Draft(role="user", parts=words, origin=origin_of(words)))
-        else:
-            drafts += chat.decode([dict(each) if isinstance(each, Mapping) else each])
-    return drafts, chat.name
+def decode_given(
+    given: Given | Sequence[Given], format: str | None, source: str | None = None
+) -> tuple[list[Draft], str | None]:
+    """Decode what a caller handed in for a session that came from `source`; with what the session is then.
+
+    That is its format, once something tells it; None while all that it holds is plain.
+    """
+    several = isinstance(given, Sequence) and not isinstance(given, str | bytes) and not _is_shorthand(given)
+    listed = list(given) if isinstance(given, Sequence) and several else [given]
+    read = read_given(listed, format=format, known=chat_format_of(source))
+    if read.unclear:
+        raise UnreadableLog(f"{read.unclear}.")
+    return read.drafts, source or _source_of(read, format)
+
+
+def _is_shorthand(given: Sequence[object]) -> bool:
+    """Whether it is a role and words in a tuple, as one framework takes a message; two messages are no such thing."""
+    return isinstance(given, tuple) and len(given) == 2 and given[0] in _ROLES and isinstance(given[1], str)
+
+
+def read_list(given: object, to: str | None) -> Read:
+    """Read a list to be cut, or whatever holds one. Raises UnreadableLog for one in several formats, unless `to` is."""
+    if not isinstance(given, list | tuple | Mapping | Payload) and not library_of(given):
+        messages_of(given)
+    read = read_given(list(given) if isinstance(given, list | tuple) else [given], known=to, whole=True)
+    if len(read.marks) > 1 and to is None:
+        several = " and ".join(read.marks)
+        raise UnreadableLog(f"The messages are in several formats ({several}); say which one is wanted: to=… (--to)")
+    return read
+
+
+def _source_of(read: Read, format: str | None) -> str | None:
+    """What a session is that begins with what was read: the format that was named, or whose marks it bears."""
+    told = format or next(iter(read.marks), None)
+    return f"{told}:{OBJECTS}" if told and told == read.objects else told
+
+
+def gives_objects(source: str | None, format: str) -> bool:
+    """Whether a context of a session that came from `source` is made of a framework's objects in `format`."""
+    return source == f"{format}:{OBJECTS}"
+
+
+__all__ = ["DEFAULT_FORMAT", "Given", "decode_given", "gives_objects", "read_list"]

@@ -6,14 +6,13 @@ from array import array
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from ireneo.context.weigh import Count, weigh
 from ireneo.engine.batches import BATCH, BATCH_BYTES, size_of
-from ireneo.engine.cleaning import Cleaning
+from ireneo.engine.cleaning import Cleaning, Naming
 from ireneo.engine.projects import place_session
 from ireneo.formats.logs.format import Fault, GrowingSession, Node
-from ireneo.log.branch import MAIN, Head, SessionKey, chain, head_of
+from ireneo.log.branch import MAIN, Head, SessionKey, head_of
 from ireneo.log.message import Message, MessageId, Part
 from ireneo.ports.store import Store, Transaction
 
@@ -30,7 +29,9 @@ class Imported(Struct, frozen=True, kw_only=True):
     """What the path to the log's head costs; of several logs in one session, what this one adds to it."""
     faults: tuple[Fault, ...]
     redacted: Mapping[str, int] = field(default_factory=dict)
-    """How many different secrets of each kind were taken out, where that was asked for; never what they were."""
+    """How many different secrets of each kind were taken out; never what they were."""
+    unredacted: int = 0
+    """How many messages were there already with their secrets, and stay so; `Memory.secrets` takes these out."""
 
 
 async def import_session(
@@ -48,19 +49,33 @@ async def import_session(
     something new wherever there is anything, and moves the branch. So one that is broken off and begun again is told
     from one that has nothing new, and ends as if it had never been broken off.
     """
-    importing = _Importing(store, SessionKey(space, cleaning.name(logged.id)), source, count)
+    key = await stored_name(store, SessionKey(space, logged.id), cleaning)
+    async with store.read() as tx:
+        has_erased = await tx.erasure.count(key) > 0
+    importing = _Importing(store, key, source, count)
+    naming = Naming(cleaning, importing.find, has_erased=has_erased)
     for node in logged:
-        await importing.add(replace(node, draft=cleaning.draft(node.draft)))
+        before = None if node.parent is None else importing.heads[node.parent]
+        await importing.add(node, await naming.message(before, cleaning.choices(node.draft), importing.weigh))
     end = importing.heads[logged.head]
     new = await importing.finish(end)
     return Imported(
-        session=cleaning.name(logged.id),
+        session=key.session,
         messages=len(importing.heads),
         new=new,
         tokens=end.total_tokens,
         faults=tuple(map(cleaning.fault, logged.faults)),
         redacted=cleaning.found,
+        unredacted=cleaning.unredacted,
     )
+
+
+async def stored_name(store: Store, key: SessionKey, cleaning: Cleaning) -> SessionKey:
+    """`key` under the name that its session is stored by: without the secrets in it, unless it is there with them."""
+    async with store.read() as tx:
+        if await tx.sessions.get(key) is not None:
+            return key
+    return SessionKey(key.space, cleaning.text(key.session))
 
 
 class _Batch(Struct, kw_only=True):
@@ -116,16 +131,14 @@ class _Importing:
         """The index of the last node of the held batch, where that is new."""
         self._new = 0
 
-    async def add(self, node: Node) -> None:
-        """Take a node in; its parent was taken in before."""
+    async def add(self, node: Node, message: Message) -> None:
+        """Take a node in, whose message this is; its parent was taken in before."""
         if self._batch.messages >= BATCH or self._batch.bytes >= BATCH_BYTES:
             await self._hold()
         if self._held is not None and node.parent is not None and node.parent == self._held_end:
             # What follows a message that is not stored is not stored either, so there is no need to ask.
             await self._store_held()
         batch = self._batch
-        before = None if node.parent is None else self.heads[node.parent]
-        (message,) = chain(before, [node.draft], self._weigh)
         if batch.runs and node.parent == batch.last:
             batch.runs[-1].append(message)
         else:
@@ -146,7 +159,13 @@ class _Importing:
             await place_session(tx, key, drafts=[each.draft for run in self._batch.runs for each in run])
         return self._new + new
 
-    def _weigh(self, parts: Sequence[Part]) -> tuple[int, int]:
+    async def find(self, ids: Sequence[str]) -> Sequence[Message]:
+        """The messages of the session that are stored under these ids."""
+        async with self._store.read() as tx:
+            return await tx.log.find(self._key, ids)
+
+    def weigh(self, parts: Sequence[Part]) -> tuple[int, int]:
+        """What parts cost."""
         return weigh(parts, self._count)
 
     async def _hold(self) -> None:

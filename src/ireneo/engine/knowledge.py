@@ -61,7 +61,8 @@ class Knowledge:
         """Remember `text`, and tell what became of it: added, reinforced, superseded, disputed, overturned or ignored.
 
         Of which kind it is, and what slot a plain statement has, is found by rules where it is not `told`. Raises
-        BadInput, with nothing written, where something of it can't be used.
+        BadInput, with nothing written, where something of it can't be used. Keys, tokens and passwords become marks,
+        unless the memory was opened with `keep_secrets`.
         """
         return await remember(self._means, self.space, text, **told)
 

@@ -19,7 +19,16 @@ AHEAD = 16
 
 
 async def known_row(tx: Transaction, key: SessionKey, head: Head, last: int, policy: Policy) -> KnownRow:
-    """The blocks of the path to `head` up to position `last`, what stands between them, and what follows.
+    """The blocks of the path to `head` up to position `last`, what stands between them, and what follows."""
+    row, position = await known_blocks(tx, key, head, last, policy)
+    following = await tx.log.path(key, head.id, position, last) if position <= last else ()
+    return KnownRow(row, tuple(following))
+
+
+async def known_blocks(
+    tx: Transaction, key: SessionKey, head: Head, last: int, policy: Policy
+) -> tuple[tuple[RowItem, ...], int]:
+    """The blocks of the path to `head` up to position `last` with what stands between them, and where they end.
 
     A block ends where the next atom says so. Where a branch went its own way, it may have ended a block early that
     goes on here: from such a block on the path is read again, until a wider one of its own takes its place.
@@ -37,7 +46,7 @@ async def known_row(tx: Transaction, key: SessionKey, head: Head, last: int, pol
         row.extend(await path(position, summary.first_position - 1))
         row.append(summary)
         position = summary.last_position + 1
-    return KnownRow(tuple(row), tuple(await path(position, last)))
+    return tuple(row), position
 
 
 async def _ends_here(tx: Transaction, key: SessionKey, head: Head, summary: Summary, policy: Policy) -> bool:

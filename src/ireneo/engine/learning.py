@@ -25,7 +25,7 @@ from ireneo.lessons.guard import is_guards
 from ireneo.lessons.run import LearnedRun
 from ireneo.lessons.sighting import Category, Claim
 from ireneo.log.annotation import Annotation
-from ireneo.log.message import Call
+from ireneo.log.message import Call, Draft
 from ireneo.memories.record import Source
 
 
@@ -107,6 +107,8 @@ class Learning(Knowledge):
             raise BadInput("`lines` of a log are given, and not in which format they are; name it as `log`.")
         so_far = situation_of_log(log, lines, session or "") if log is not None else None
         call = Call(id="", name=tool, arguments=arguments if isinstance(arguments, str) else dict(arguments))
+        # What runs taught was drawn from calls without their secrets.
+        call = self._means.drawing().choices(Draft(role="assistant", parts=(call,))).drafts[0].calls[0]
         return await check(
             self._means,
             self._situations,
@@ -126,12 +128,15 @@ class Learning(Knowledge):
         """Note that a file, told by the digest of its content, was learned from whole."""
         await files.mark_file(self._means, self.space, digest, name, sessions)
 
-    async def open_id(self, id: str, *, project: str | None = None) -> Opened:
-        """What an id names, wherever in the space: a block, a message or a memory. Raises NotFound, BadInput.
+    async def open_id(self, id: str, *, session: str = "", project: str | None = None) -> Opened:
+        """What an id names, wherever in the space: a block, a message, a memory, a pin, a session's diary.
+
+        Its beginning will do where nothing else begins so. With `session` what stands in sessions is looked for in
+        that one alone. Raises NotFound, and BadInput where it might name several.
 
         With `project` what belongs to another one is not opened.
         """
-        return await open_id(self._means, self.space, id, project_asked(project))
+        return await open_id(self._means, self.space, id, session, project_asked(project))
 
     async def dispute(
         self, id: str, reason: str, *, claim: str = "", origin: Source = "agent", project: str | None = None

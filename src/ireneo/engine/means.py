@@ -9,15 +9,13 @@ from msgspec import Struct
 
 from ireneo.context.policy import CODING, Policy
 from ireneo.context.weigh import Count
-from ireneo.engine.cleaning import Cleaning
+from ireneo.engine.cleaning import Cleaning, MakesRedactor
 from ireneo.engine.models import Models
 from ireneo.engine.spending import Limits, Spending
-from ireneo.errors import BadInput
 from ireneo.formats.logs.spool import Spool
 from ireneo.log.branch import SessionKey
 from ireneo.ports.clock import Clock
 from ireneo.ports.embedder import Embedder
-from ireneo.ports.redactor import Redactor
 from ireneo.ports.store import Store
 from ireneo.prompts.voices import Voice
 
@@ -46,14 +44,18 @@ class Means(Struct, frozen=True, kw_only=True):
 
     spool: Callable[[], AbstractContextManager[Spool | None]] = nullcontext
     """Where lines of a large log are put aside while it is taken in; without a place for them all of it is held."""
-    redactor: Callable[[], Redactor] | None = None
-    """Makes one that takes the secrets out of a session; None: nothing can be taken in without its secrets."""
+    redactor: MakesRedactor | None = None
+    """Makes one that takes the secrets out of a message; None: everything is stored with its secrets."""
+    keep_secrets: bool = False
+    """Whether secrets are stored where a call doesn't say otherwise."""
 
-    def cleaning(self, redact: bool) -> Cleaning:
-        """What a session that is taken in passes through: with `redact` its secrets are left behind."""
-        if redact and self.redactor is None:
-            raise BadInput("This memory has no redactor; open it with `ireneo.open`, or take logs in without `redact`.")
-        return Cleaning(self.redactor() if redact and self.redactor else None)
+    def cleaning(self, keep_secrets: bool | None = None) -> Cleaning:
+        """What all that is to be stored passes through: its secrets are left behind, unless they are to be kept."""
+        return Cleaning(self.redactor, keep=self.keep_secrets if keep_secrets is None else keep_secrets)
+
+    def drawing(self) -> Cleaning:
+        """What is drawn from messages passes through it: lessons hold no secret, even where their messages do."""
+        return Cleaning(self.redactor)
 
     def models_for_space(self, space: str) -> Models:
         """The models, on account of the memories of a space, which belong to no session: a new account each day."""

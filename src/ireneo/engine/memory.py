@@ -8,12 +8,14 @@ from ireneo.context.policy import Policy
 from ireneo.context.policy import preset as preset_named
 from ireneo.engine.doctor.examine import examine
 from ireneo.engine.doctor.finding import Finding
-from ireneo.engine.imports import Imported, import_session
+from ireneo.engine.doctor.secrets import Secrets, secrets
+from ireneo.engine.imports import Imported, import_session, stored_name
 from ireneo.engine.joined import JoinedImport
 from ireneo.engine.learning import Learning
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
 from ireneo.engine.projects import check_project, project_told
 from ireneo.engine.session import Session
+from ireneo.engine.story.preset import preset_of
 from ireneo.engine.work.loop import Works
 from ireneo.engine.work.worked import Worked
 from ireneo.errors import SessionNotFound
@@ -36,7 +38,7 @@ class Memory(Learning):
         BadInput where it is known to be of another project.
         """
         named = project_told(project)
-        key = SessionKey(self.space, id)
+        key = await stored_name(self._store, SessionKey(self.space, id), self._means.cleaning())
         async with self._store.read() as tx:
             info = await tx.sessions.get(key)
         if info is None and must_exist:
@@ -54,16 +56,19 @@ class Memory(Learning):
             return await tx.sessions.list(self.space)
 
     async def import_log(
-        self, lines: Iterable[bytes], log: LogFormat, *, name: str, redact: bool = False
+        self, lines: Iterable[bytes], log: LogFormat, *, name: str, keep_secrets: bool | None = None
     ) -> AsyncIterator[Imported]:
         """Store the sessions of a log, one at a time as they are read; `name` is the file's.
 
-        What is there already is left as it is, so that a log that has grown can be imported again. With `redact` keys,
-        tokens and passwords become marks such as ``[REDACTED password]`` before anything is stored; take a log in
-        again as it was taken in before, since other words are other messages.
+        What is there already is left as it is, so that a log that has grown can be imported again. Keys, tokens and
+        passwords become marks such as ``[REDACTED password]`` before anything is stored, unless `keep_secrets` says
+        otherwise, here or where the memory was opened. A message that is stored already is found again, with its
+        secrets or without them.
         """
         if isinstance(log, StraightFormat):
-            async for done in self.joined(name, only_adds=False, redact=redact).import_log(lines, log, name=name):
+            async for done in self.joined(name, only_adds=False, keep_secrets=keep_secrets).import_log(
+                lines, log, name=name
+            ):
                 yield done
             return
         with self._means.spool() as spool:
@@ -71,20 +76,24 @@ class Memory(Learning):
                 log.grow(lines, name, spool) if isinstance(log, GrowingFormat) else map(growing, log.read(lines, name))
             )
             for logged in found:
-                cleaning = self._means.cleaning(redact)
-                source = f"{log.name}:{cleaning.name(name)}"
-                yield await import_session(self._store, self.space, logged, source, self._means.count, cleaning)
+                cleaning = self._means.cleaning(keep_secrets)
+                source = f"{log.name}:{cleaning.text(name)}"
+                done = await import_session(self._store, self.space, logged, source, self._means.count, cleaning)
+                if preset_of(source, self._means.preset).pyramid is None:
+                    async for _ in (await self.session(done.session)).catch_up():
+                        pass
+                yield done
 
-    def joined(self, session: str, *, only_adds: bool = True, redact: bool = False) -> JoinedImport:
+    def joined(self, session: str, *, only_adds: bool = True, keep_secrets: bool | None = None) -> JoinedImport:
         """Begin to take logs into one session called `session`, one behind the other from its first message on.
 
         Take the same logs again, with new ones behind them, and only these are added. Unless `only_adds` is off,
-        BadInput is raised where the session has gone on otherwise. With `redact` secrets become marks before anything
-        is stored, as `import_log` tells.
+        BadInput is raised where the session has gone on otherwise. Secrets become marks before anything is stored, as
+        `import_log` tells.
         """
-        cleaning = self._means.cleaning(redact)
-        key = SessionKey(self.space, cleaning.name(session))
-        return JoinedImport(self._store, key, self._means.count, cleaning, only_adds=only_adds)
+        cleaning = self._means.cleaning(keep_secrets)
+        key, preset = SessionKey(self.space, session), self._means.preset
+        return JoinedImport(self._store, key, self._means.count, cleaning, only_adds=only_adds, preset=preset)
 
     async def work(
         self,
@@ -113,11 +122,21 @@ class Memory(Learning):
         """Look over the store and every session of the space: what is wrong, and what is worth knowing.
 
         With `mend` what can be mended is mended: broken summaries are taken out, since they are made again from the
-        log; stale leases and failures are forgotten. The log is never changed. `quick` leaves out the check of each
-        message against its id, which reads all of the log; `told` is told how many more messages were looked at.
+        log; stale leases and failures are forgotten; counters, indexes, vectors and what was learned from runs are
+        put right. The log is never changed. `quick` leaves out whether each message is what its id says and each row
+        what was stored, which reads all of it; `told` is told how many more messages were looked at.
         """
         now = self._means.clock.now()
         return await examine(self._store, self.space, now, mend=mend, quick=quick, told=told)
+
+    async def secrets(self, *, mend: bool = False, told: Callable[[int], None] = lambda messages: None) -> Secrets:
+        """Look for keys, tokens and passwords in all that is kept of the space: how many of which sort stand where.
+
+        With `mend` they are taken out, and out of every byte of the store. Messages get the ids that they have without
+        them, so that their logs are known when they are imported again; branches, pins and the sources of memories
+        follow, summaries over what has changed are dropped. `told` is told how many more messages were looked at.
+        """
+        return await secrets(self._means, self.space, mend=mend, told=told)
 
     async def close(self) -> None:
         """Let go of the store."""

@@ -29,7 +29,11 @@ class Noted(ABC):
         self._count = means.count
 
     async def pin(self, text: str) -> Annotation:
-        """Pin `text` here: it is shown word for word in every context from now on, until it is released."""
+        """Pin `text` here: it is shown word for word in every context from now on, until it is released.
+
+        A session that has no message yet may be pinned: then it stands from the first one on, on every branch.
+        """
+        text = self._means.cleaning().text(text)
         return await noting.pin(self._store, self.key, self.branch, text)
 
     async def release(self, pin: str) -> Annotation:
@@ -49,6 +53,7 @@ class Noted(ABC):
         It is shown as disputed until a model has written it again from its sources, with `reason` in view. Raises
         SummaryNotFound, and BadInput where it doesn't say the claim.
         """
+        reason = self._means.cleaning().text(reason)
         return await noting.dispute(self._store, self.key, id, reason, claim)
 
     async def diary(
@@ -68,10 +73,10 @@ class Noted(ABC):
         names that stands nowhere in the session is marked as unverified, and secrets are taken out. Written twice,
         the lines add up. Raises BadInput over 8 lines of a section, and before the first message.
         """
-        clean = self._means.cleaning(redact=self._means.redactor is not None).name
+        cleaning = self._means.drawing()
 
         def said(name: str, text: str | Sequence[str]) -> tuple[str, ...]:
-            return tuple(map(clean, lines_of(name, text)))
+            return tuple(cleaning.text(line) for line in lines_of(name, text))
 
         given = Written(
             tried=said("tried", tried),
@@ -81,8 +86,8 @@ class Noted(ABC):
             goal=" ".join(said("goal", goal)),
         )
         if not given.is_empty:
-            await diaries.write_entry(self._store, self.key, self.branch, given)
-        return await diaries.read_diary(self._store, self.key, self.branch, self._count)
+            await diaries.write_entry(self._store, self.key, self.branch, given, cleaning)
+        return await diaries.read_diary(self._store, self.key, self.branch, self._count, cleaning)
 
     @abstractmethod
     def _own(self) -> tuple[Policy, Voice]:

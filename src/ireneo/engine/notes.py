@@ -17,7 +17,7 @@ from ireneo.engine.expand import find_summary
 from ireneo.engine.known import known_row
 from ireneo.engine.story.notes import story_notes
 from ireneo.errors import BadInput
-from ireneo.log.annotation import Annotation, Kind, annotation_id
+from ireneo.log.annotation import BEFORE_FIRST, Annotation, Kind, annotation_id
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import MessageId
 from ireneo.ports.store import Store, Transaction
@@ -38,19 +38,25 @@ class Pin(Struct, frozen=True, kw_only=True):
     """
     text: str
     source: MessageId
-    """The message that it stands in, or after which it was made."""
+    """The message that it stands in, or after which it was made; empty where that was before the first one."""
 
 
 async def pin(store: Store, key: SessionKey, branch: str, text: str) -> Annotation:
-    """Pin `text` at the branch's head."""
+    """Pin `text` at the branch's head; in a session without a message, which it makes, before the first one."""
     return await _note(store, key, branch, "pin", text)
 
 
 async def release(
     store: Store, key: SessionKey, branch: str, name: str, policy: Policy = CODING, voice: Voice = "first"
 ) -> Annotation:
-    """Let go of the pin called `name`: its id or its words, or the beginning of either."""
-    meant = _meant(await pins(store, key, branch, policy, voice), name, key)
+    """Let go of the pin called `name`: its id or its words, or the beginning of either.
+
+    One that was let go of already stays so: then it is the release that there is.
+    """
+    stand = await pins(store, key, branch, policy, voice)
+    if not _called(stand, name) and (released := await _released(store, key, branch, name)):
+        return released
+    meant = _meant(stand, name, key)
     has_own_id = meant.id.startswith(("p_", "t_"))
     return await _note(store, key, branch, "release", meant.text, about=meant.id if has_own_id else "")
 
@@ -65,9 +71,10 @@ async def pins(
     threads: tuple[Thread, ...] = ()
     async with store.read() as tx:
         head = await tx.log.head(key, branch)
+        notes = tuple(await tx.annotations.on_path(key, head.id if head else None))
         if head is None:
-            return []
-        notes = tuple(await tx.annotations.on_path(key, head.id))
+            by_hand, released = pinned(notes)
+            return [_pin(line) for line in standing(by_hand, released)]
         if policy.pyramid is not None:
             terms = Terms(budget=0, policy=policy, count=len, notes=notes)
             items, threads = await story_notes(tx, key, head, terms, voice)
@@ -107,16 +114,31 @@ def _dispute_of(summary: Summary, reason: str, claim: str) -> Annotation:
 
 def _meant(pins: Sequence[Pin], name: str, key: SessionKey) -> Pin:
     """The one pin that `name` calls; those that stand in one message share its id, and are told by their words."""
-    words = " ".join(name.split())
-    exact = [each for each in pins if each.text == words] or [each for each in pins if each.id == words]
-    begins = [each for each in pins if len(words) > len("p_") and each.id.startswith(words)]
-    found = exact or begins or [each for each in pins if words and each.text.startswith(words)]
+    found = _called(pins, name)
     if not found:
         raise BadInput(f"No pin called {name!r} stands in session {key.session}; take one from the list of pins.")
     if len(found) > 1:
         said = ", ".join(f"“{clip(each.text, SHOWN)}”" for each in found)
         raise BadInput(f"{len(found)} pins are called {name!r}; give the words of one: {said}.")
     return found[0]
+
+
+def _called(pins: Sequence[Pin], name: str) -> list[Pin]:
+    words = " ".join(name.split())
+    exact = [each for each in pins if each.text == words] or [each for each in pins if each.id == words]
+    begins = [each for each in pins if len(words) > len("p_") and each.id.startswith(words)]
+    return exact or begins or [each for each in pins if words and each.text.startswith(words)]
+
+
+async def _released(store: Store, key: SessionKey, branch: str, name: str) -> Annotation | None:
+    """The last release of what `name` calls, on the branch's path."""
+    words = " ".join(name.split())
+    async with store.read() as tx:
+        head = await tx.log.head(key, branch)
+        notes = await tx.annotations.on_path(key, head.id if head else None)
+    found = [note for note in notes if note.kind == "release" and len(words) > len("p_")]
+    called = [note for note in found if note.text.startswith(words) or note.about.startswith(words)]
+    return called[-1] if called else None
 
 
 def _pin(line: Line) -> Pin:
@@ -130,14 +152,17 @@ async def _note(store: Store, key: SessionKey, branch: str, kind: Kind, text: st
         raise BadInput("There is nothing to pin; give the words that are to stand.")
     async with store.write() as tx:
         head = await tx.log.head(key, branch)
-        if head is None:
-            raise BadInput(f"Session {key.session} has no message yet; append one, and pin after it.")
+        if head is None and await tx.sessions.get(key) is None:
+            # What is set before anything was said makes the session, which then stands before its first message.
+            await tx.sessions.create(key, None)
+            await tx.log.move(key, branch, None)
         return await _put(tx, key, _at_head(kind, head, words, about))
 
 
-def _at_head(kind: Kind, head: Head, text: str, about: str) -> Annotation:
-    name = annotation_id(kind, head.id, text, about)
-    return Annotation(id=name, kind=kind, at=head.id, at_position=head.position, text=text, about=about)
+def _at_head(kind: Kind, head: Head | None, text: str, about: str) -> Annotation:
+    at, position = (head.id, head.position) if head else (MessageId(""), BEFORE_FIRST)
+    name = annotation_id(kind, at, text, about)
+    return Annotation(id=name, kind=kind, at=at, at_position=position, text=text, about=about)
 
 
 async def _put(tx: Transaction, key: SessionKey, annotation: Annotation) -> Annotation:

@@ -182,11 +182,12 @@ def _offer(conclusion: Conclusion, known: dict[MemoryId, Record], now: datetime)
     """A conclusion as what it is from then on: a memory like any other, with the episodes for its evidence."""
     cited = [known[name] for name in conclusion.memories]
     told = len(events(cited))
+    times = [episode.when for episode in cited if episode.when is not None]
     return Offer(
         text=conclusion.text,
         kind=conclusion.kind,
-        at=max(episode.at for episode in cited),
-        timed=True,
+        at=max(times, default=now),
+        timed=bool(times),
         recorded=now,
         origin="derived",
         trust=TRUST["derived"],

@@ -12,12 +12,13 @@ from msgspec.structs import replace
 from ireneo.engine.classify import typed
 from ireneo.engine.echo import held_already
 from ireneo.engine.means import Means
+from ireneo.engine.naming import memory_named
 from ireneo.engine.projects import check_project, place_session, project_told
 from ireneo.engine.recall.asked import Asked
 from ireneo.engine.recall.scope import Scope
 from ireneo.engine.sources import grounded
 from ireneo.engine.stale import restale
-from ireneo.errors import BadInput, MemoryNotFound
+from ireneo.errors import MemoryNotFound
 from ireneo.log.branch import SessionKey
 from ireneo.memories.kinds.registry import KINDS
 from ireneo.memories.offer import Offer
@@ -48,6 +49,7 @@ async def remember(means: Means, space: str, text: str, **told: Unpack[Told]) ->
 
     A model, where there is one, tells the kind of a text of which nothing is said.
     """
+    text, told = _cleaned(means, text, told)
     offer = await typed(means, space, told, offered(text, told, means.clock.now()))
     async with means.store.write() as tx:
         return (await settle_offers(tx, space, [offer]))[0]
@@ -59,9 +61,14 @@ async def remember_all(means: Means, space: str, texts: Iterable[tuple[str, Told
     They count as told one after the other, so that of two that contradict each other the later one stands.
     """
     now = means.clock.now()
-    offers = [offered(text, told, now + number * _AFTER) for number, (text, told) in enumerate(texts)]
+    cleaned = (_cleaned(means, text, told) for text, told in texts)
+    offers = [offered(text, told, now + number * _AFTER) for number, (text, told) in enumerate(cleaned)]
     async with means.store.write() as tx:
         return await settle_offers(tx, space, offers)
+
+
+def _cleaned(means: Means, text: str, told: Told) -> tuple[str, Told]:
+    return means.cleaning().told(text, told)
 
 
 async def settle_offers(
@@ -107,12 +114,10 @@ async def get(means: Means, space: str, ids: Sequence[str]) -> list[Record]:
 async def _found(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record]:
     found: dict[MemoryId, Record] = {}
     for name in ids:
-        there = await tx.memories.get(space, [name]) if name else []
-        if len(there) != 1:
-            if there:
-                raise BadInput(f"Several memories begin with {name!r}; give more of the id.")
+        there = await memory_named(tx, space, name)
+        if there is None:
             raise MemoryNotFound(f"There is no memory {name!r} in space {space!r}.")
-        found[there[0].id] = there[0]
+        found[there.id] = there
     return list(found.values())
 
 

@@ -24,7 +24,7 @@ class Scratchpad:
 
         With `project` (empty: none) every call raises BadInput where it is another one's scratchpad.
         """
-        self.task = checked_task(task)
+        self.task = means.cleaning().text(checked_task(task))
         self._project = project
         self._means = means
         self._space = space
@@ -60,7 +60,7 @@ class Scratchpad:
             written=self._means.clock.now(),
             project=self._project or "",
         )
-        pad = checked_pad(pad, self._means.count)
+        pad = checked_pad(self._means.cleaning().struct(pad), self._means.count)
         if pad.is_empty:
             raise BadInput("There is nothing to write on the scratchpad; give a goal, or let go of it with drop().")
         await self._place()
@@ -77,6 +77,7 @@ class Scratchpad:
         """
         now = self._means.clock.now()
         await self._place()
+        outcome = self._means.cleaning().text(outcome)
         async with self._means.store.write() as tx:
             pad = await self._read(tx)
             if pad is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 from datetime import datetime
 from typing import get_args
 
@@ -21,12 +22,13 @@ from ireneo.engine import summarise as summarising
 from ireneo.engine import tree as seeing
 from ireneo.engine.append import Appended
 from ireneo.engine.context import Cached
-from ireneo.engine.encode import Context
+from ireneo.engine.encode import Context, with_objects
 from ireneo.engine.expand import Expanded
-from ireneo.engine.given import DEFAULT_FORMAT, Given, decode_given
+from ireneo.engine.given import DEFAULT_FORMAT, Given, decode_given, gives_objects
 from ireneo.engine.leasing import Worker
 from ireneo.engine.means import Means
 from ireneo.engine.models import Models
+from ireneo.engine.naming import memory_named
 from ireneo.engine.noted import Noted
 from ireneo.engine.prune import Loose
 from ireneo.engine.recall.scope import check_character
@@ -38,6 +40,7 @@ from ireneo.engine.summarise import Summarised
 from ireneo.engine.tools import Tool
 from ireneo.engine.tools import tools as tools_of
 from ireneo.engine.tree import Tree
+from ireneo.engine.work.blocks import BlockWork
 from ireneo.engine.work.desk import Desk
 from ireneo.engine.work.stories import StoryWork
 from ireneo.engine.work.worked import Worked, summarised_by
@@ -46,6 +49,7 @@ from ireneo.formats.chat.registry import chat_format
 from ireneo.formats.logs.registry import chat_format_of
 from ireneo.log.branch import MAIN, Head, SessionKey
 from ireneo.log.message import Message
+from ireneo.memories.record import Record
 from ireneo.ports.upkeep import Pruned
 from ireneo.prompts.voices import Voice
 
@@ -90,13 +94,23 @@ class Session(Noted):
     ) -> Appended:
         """Store one message or several after the branch's head; durable once this returns.
 
-        `format` names the provider's format they are in (told from them where it is not given). With `after`, the id
-        of a message or ``"root"``, they go there instead, and offering the same again stores nothing twice: offer a
-        whole history after ``"root"`` each time, and only what is new is stored.
+        A message is a provider's dictionary, what a client of OpenAI, Anthropic or Google returned, a message of
+        LangChain or Pydantic AI, the result of an agent's run (its new messages), or the words of the user; a request
+        or a state that holds `messages` will do as well. Each is read in the format whose marks it bears. `format`
+        says which one they are all in; what is in another is refused then. The first that tells is the session's own.
+
+        With `after`, the id of a message or ``"root"``, they go there instead, and offering the same again stores
+        nothing twice: offer a whole history after ``"root"`` each time, and only what is new is stored. Raises
+        UnreadableLog with one sentence that says what to hand in instead.
+
+        A message is said when its own `timestamp` (or `created_at`, `time`, `Draft.at`) says, else now; only a history
+        of several turns that comes in at one time, and names no times, stays without.
+
+        Keys, tokens and passwords in them become marks such as ``[REDACTED password]`` before anything is stored, in
+        a message of whichever role, unless the memory was opened with `keep_secrets`.
         """
-        given = list(messages) if isinstance(messages, Sequence) and not isinstance(messages, str) else [messages]
-        drafts, name = decode_given(given, format or chat_format_of(self._source))
-        self._source = self._source or name
+        source = await self._read_source()
+        drafts, self._source = decode_given(messages, format, source)
         return await appending.append(
             self._store,
             self.key,
@@ -106,6 +120,8 @@ class Session(Noted):
             source=self._source,
             after=after,
             project=self._project,
+            now=self._means.clock.now(),
+            cleaning=self._means.cleaning(),
         )
 
     async def context(
@@ -121,6 +137,9 @@ class Session(Noted):
     ) -> Context:
         """Cut the session to `budget` tokens, in the provider's format `to` (that of the session, where none is given).
 
+        Where the session was begun with objects (of LangChain, Pydantic AI or google-genai), the messages of a context
+        in their format are such objects as well.
+
         With the provider's `prices` (``"anthropic"``, say) it is rebuilt when that costs least. `explain` says why it
         was kept or rebuilt, and after how many calls that has paid for itself. `rebuild` makes it anew, with the
         summaries that were written since, where it would be kept. Never calls a model. Raises BudgetTooSmall under 256
@@ -129,7 +148,7 @@ class Session(Noted):
         With `preset` ``"story"`` the past is shown from coarse to fine. `as_` shows what one character remembers, who
         knows only what she was present for; BadInput is raised for one whom nobody in the session knows.
         """
-        chat = chat_format(to or chat_format_of(self._source) or DEFAULT_FORMAT)
+        chat = chat_format(to or chat_format_of(await self._read_source()) or DEFAULT_FORMAT)
         policy = self._policy(preset, as_)
         await self._check_character(policy)
         if prices is not None and policy.pyramid is not None:
@@ -149,8 +168,11 @@ class Session(Noted):
             self._tellings = self._tellings or TellingCache(terms)
             kept, pads = self._tellings, self._cached.pads
             found = await story_context(self._store, self.key, self.branch, chat, terms, told, kept, pads)
-            return found if explain else replace(found, explained=None)
-        found = await cutting.context(self._store, self.key, self.branch, chat, terms, self._means.voice, self._cached)
+        else:
+            voice, cached = self._means.voice, self._cached
+            found = await cutting.context(self._store, self.key, self.branch, chat, terms, voice, cached)
+        if gives_objects(self._source, chat.name):
+            found = with_objects(found)
         return found if explain else replace(found, explained=None)
 
     async def summarise(self, budget: int, *, preset: str | Policy | None = None) -> AsyncIterator[Summarised]:
@@ -183,14 +205,21 @@ class Session(Noted):
         return sum(models.for_task(summary.level) is not None for summary in due)
 
     async def catch_up(self, *, preset: str | Policy | None = None, as_: str = "") -> AsyncIterator[Worked]:
-        """Make the summaries of a story that are due and need no model; `context` does so for a few at a time.
+        """Make the summaries that are due and need no model, so that `context` has little to write.
 
-        Tells how far it is. There is nothing to do where the session is cut as no story.
+        Tells how far it is. What is done stays, wherever it is broken off; a short run of an agent needs nothing.
         """
         policy = self._policy(preset, as_)
         await self._check_character(policy)
         if policy.pyramid is not None:
             async for worked in self._work(policy).catch_up():
+                yield worked
+            return
+        desk = Desk(self._means, Worker(self._store, self._means.clock), self.key, self.branch)
+        work = BlockWork(desk, Terms(budget=0, policy=policy, count=self._count))
+        # Who stops listening lets go of the lease at once.
+        async with aclosing(work.catch_up()) as steps:
+            async for worked in steps:
                 yield worked
 
     def tools(self) -> Sequence[Tool]:
@@ -201,6 +230,11 @@ class Session(Noted):
         """Open what a context shows in short: a block (``s_…``) or a message (``m_…``), by the id that it shows."""
         return await expanding.expand(self._store, self.key, id)
 
+    async def memory_named(self, id: str) -> Record | None:
+        """The memory of the space with that id, or the only one whose id begins so. Raises BadInput for several."""
+        async with self._store.read() as tx:
+            return await memory_named(tx, self.key.space, id)
+
     async def rewind(self, to: str) -> Head | None:
         """Go back to the message `to` (an id, its beginning, the id that its log gave it, or ``"root"``).
 
@@ -210,6 +244,7 @@ class Session(Noted):
 
     async def fork(self, name: str, *, at: str | None = None) -> Session:
         """Make the branch `name` at the message `at` (the head, where none is given), and stand on it."""
+        name = self._means.cleaning().text(name)
         await branches.fork(self._store, self.key, self.branch, name, at)
         return Session(self._means, self.key, name, self._source, self.task, self._project)
 
@@ -250,6 +285,14 @@ class Session(Noted):
             if head is None:
                 return ()
             return await tx.log.path(self.key, head.id, first, head.position if last is None else last)
+
+    async def _read_source(self) -> str | None:
+        """What the session came from; another may have told since this was made."""
+        if self._source is None:
+            async with self._store.read() as tx:
+                info = await tx.sessions.get(self.key)
+            self._source = info.source if info else None
+        return self._source
 
     def _policy(self, given: str | Policy | None, seen_by: str = "") -> Policy:
         """The policy that is meant: the one that was named, or the session's own; a character's, where one is named."""

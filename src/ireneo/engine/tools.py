@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from ireneo.context.offline.prose import clip
 from ireneo.context.summary import Summary
 from ireneo.context.weigh import arguments_text
-from ireneo.errors import BadInput
+from ireneo.errors import BadInput, MessageNotFound
 from ireneo.log.message import Message, texts
+from ireneo.memories.record import Record
 from ireneo.pyramid.allot import tell_blocks
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ Tool: TypeAlias = Callable[..., Awaitable[str]]
 PAGE_CHARACTERS = 12_000
 """What one answer brings into the context, about 3,000 tokens; the rest is opened message by message."""
 PIECE_CHARACTERS = 1_500
+SOURCES = 8
+"""So many ids of what a memory was drawn from are named."""
 
 
 def tools(session: Session) -> Sequence[Tool]:
@@ -29,10 +32,14 @@ def tools(session: Session) -> Sequence[Tool]:
         """Open what a summary or a shortened message stands for.
 
         Args:
-            id: What the text says it is opened with, such as s_8f2k3ab or m_c0ffee1.
+            id: What the text says it is opened with, such as s_8f2k3ab or m_c0ffee1; also a memory.
         """
         try:
             opened = await session.expand(id)
+        except MessageNotFound as missing:
+            # What a brief or a recall shows has an id too, and an agent can't know in which of the two it stands.
+            known = await session.memory_named(id)
+            return _remembered(known) if known else str(missing)
         except BadInput as fault:
             return str(fault)
         if opened.parts and not opened.messages:
@@ -54,6 +61,13 @@ def tools(session: Session) -> Sequence[Tool]:
         return f"{id} is shown as disputed from now on, and is written again from its sources."
 
     return (expand, dispute)
+
+
+def _remembered(record: Record) -> str:
+    """A memory, and what it was drawn from."""
+    state = f", {record.state}: {record.reason}" if record.reason else f", {record.state}"
+    sources = f"\nDrawn from {' '.join(f'[{name}]' for name in record.sources[:SOURCES])}" if record.sources else ""
+    return clip(f"[{record.id}] {record.kind} memory{state}\n{record.text}{sources}", PAGE_CHARACTERS)
 
 
 def _parts(parts: Sequence[Summary]) -> str:

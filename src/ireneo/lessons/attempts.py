@@ -26,19 +26,10 @@ back; the user said no; nobody saw how it ends (a change that nothing checked, t
 LED_NOWHERE = frozenset({"failed", "replaced", "abandoned", "undone"})
 """The outcomes whose cost was lost."""
 
-_STOPPED = re.compile(
-    r"sibling tool call errored|request interrupted by user|interrupted by (?:the )?user|(?:aborted|cancelled|canceled)"
-    r" by (?:the )?user|user (?:aborted|cancelled|canceled|declined|interrupted)|tool call was (?:cancelled|canceled)"
-    r"|permission to use [^\n]{1,300} (?:has been|was) denied",
-    re.IGNORECASE,
-)
 _TIDIES = re.compile(r"^\s*(?:cd\s+\S+\s*&&\s*)?rm\b")
 _NOTES = re.compile(r"^(?:todo|task|skill|think|agent$|(?:exit|enter)planmode)", re.IGNORECASE)
 """Tools by which an agent takes notes or hands work on: that they answered shows nothing."""
 _REVERTS = re.compile(r"\bgit (?:checkout|restore|revert|reset|stash)\b")
-_ABORTED = re.compile(r"\b(?:command|operation) aborted\W*\Z", re.IGNORECASE)
-_OPENING, _END = 400, 60
-"""A harness says at the start or the very end of a result that a call was stopped; between is what the call printed."""
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
@@ -98,18 +89,6 @@ class Task(Struct, frozen=True, kw_only=True):
     def lost(self) -> Cost:
         """What the attempts cost that led nowhere."""
         return summed(attempt.cost for attempt in self.attempts if attempt.outcome in LED_NOWHERE)
-
-
-def counts_as_failure(step: Step) -> bool:
-    """Whether a call failed by what it did, so that it may fail again.
-
-    A user's refusal is a wish, an interruption is no outcome, a call that fell with the call beside it was never
-    tried, and a call without a result is unknown.
-    """
-    if not step.failed or step.rejected:
-        return False
-    output = step.output
-    return not (_STOPPED.search(output[:_OPENING]) or _ABORTED.search(output[-_END:]))
 
 
 def read_tasks(material: Material) -> tuple[Task, ...]:
@@ -172,7 +151,7 @@ def _tried(done: Sequence[Step]) -> list[_Tried]:
     last: _Tried | None = None
     failed_before: set[str] = set()
     for place, step in enumerate(done):
-        deed, bad = step.action.deed, counts_as_failure(step)
+        deed, bad = step.action.deed, step.failed_itself
         if step.result is None or (step.failed and not bad and not step.rejected):
             continue
         if _says_nothing(step):
@@ -181,7 +160,7 @@ def _tried(done: Sequence[Step]) -> list[_Tried]:
             changes.append(place)
             continue
         again = last is not None and not changes and way(done[last.place]) == way(step)
-        if last is not None and again and bad == counts_as_failure(done[last.place]):
+        if last is not None and again and bad == done[last.place].failed_itself:
             last.places.append(last.place)
             last.place, last.times = place, last.times + 1
             continue
@@ -246,7 +225,7 @@ def _settled(tried: _Tried, course: Course, costs: Sequence[Cost], back: Mapping
         outcome = "rejected"
     elif edits and all(at in back for at in edits):
         outcome, instead = "undone", done[back[edits[-1]]]
-    elif counts_as_failure(step):
+    elif step.failed_itself:
         found = got_over(course, tried.place)
         if found or (step.action.deed == "check" and not is_environment(step.error)):
             # A test that fails is what tests are for: nothing is given up by it.

@@ -45,7 +45,8 @@ class Caution(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def markdown(self) -> str:
         """The caution as an agent reads it: advice, its evidence, and what changed."""
-        lines = [f"Likely to fail ({self.chance:.0%}): {self.text}"]
+        # The counts in the text are of one situation in past runs; the chance weighs all that is known of the call.
+        lines = [f"Likely to fail (estimated chance {self.chance * 100:.0f} %): {self.text}"]
         lines += [_line(proof) for proof in self.evidence]
         if self.changed:
             lines.append(f"- changed since: {', '.join(self.changed)}")

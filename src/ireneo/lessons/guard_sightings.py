@@ -10,7 +10,6 @@ from msgspec import Struct
 from ireneo.context.offline.prose import clip
 from ireneo.context.offline.steps import Step, steps
 from ireneo.grounding.neutral import instruction_like
-from ireneo.lessons.attempts import counts_as_failure
 from ireneo.lessons.costs import Cost, costs_of
 from ireneo.lessons.guard import deed_cue, stored
 from ireneo.lessons.material import Material
@@ -73,7 +72,7 @@ def stood(messages: Sequence[Message]) -> Iterator[Stood]:
         situation.hear(message)
         for call in message.draft.calls:
             step = outcomes[message.id, call.id]
-            failed = counts_as_failure(step)
+            failed = step.failed_itself
             told = bool(call.arguments) or call.name not in asking
             if told and step.result is not None and (failed or not step.failed):
                 seen = shape(call)

@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from ireneo.context.actions import CHANGES
 from ireneo.context.offline.steps import Step, steps
-from ireneo.lessons.attempts import counts_as_failure
 from ireneo.lessons.cause import cause
 from ireneo.lessons.signature import Shape, error_class, shape
 from ireneo.lessons.situation_files import Files, base
@@ -109,7 +108,7 @@ class Situation:
         return any(shape(call).path == path for _, call in self._open.values())
 
     def _ended(self, step: Step) -> None:
-        failed = counts_as_failure(step)
+        failed = step.failed_itself
         if step.failed and not failed:
             return
         seen = shape(step.call)

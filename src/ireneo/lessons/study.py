@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.weigh import Count
-from ireneo.lessons.attempts import counts_as_failure, read_tasks
+from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.costs import costs_of
 from ireneo.lessons.costs import summed as cost_sum
 from ireneo.lessons.diary import Entry
@@ -43,7 +43,7 @@ def study(material: Material, count: Count, written: Sequence[Written] = ()) -> 
     """Read one run, or a window of it; what its agent has `written` leads in the diary."""
     costs = costs_of(material.messages)
     done = material_steps(material)
-    failed = [step for step in done if counts_as_failure(step)]
+    failed = [step for step in done if step.failed_itself]
     lost = cost_sum(costs[name] for step in failed for name in step.sources)
     return Studied(
         entries=write_diary(material, read_tasks(material), count, written),

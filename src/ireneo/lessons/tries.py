@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from ireneo.context.actions import CHANGES
 from ireneo.context.offline.steps import Step
-from ireneo.lessons.attempts import counts_as_failure
 from ireneo.lessons.fault import FOUND_NOTHING, faults
 from ireneo.lessons.material import Material, material_steps
 from ireneo.lessons.signature import Shape, shape
@@ -56,7 +55,7 @@ def tries(material: Material) -> list[Try]:
     met: set[str] = set()
     out: list[Try] = []
     for place, step in enumerate(material_steps(material)):
-        counts = counts_as_failure(step)
+        counts = step.failed_itself
         if step.result is None or (step.failed and not counts):
             continue
         form = shape(step.call)

@@ -12,6 +12,9 @@ from ireneo.log.message import MessageId
 AnnotationId = NewType("AnnotationId", str)
 """``p_`` (a pin), ``r_`` (a release), ``d_`` (a dispute) or ``e_`` (an entry), and 26 characters."""
 
+BEFORE_FIRST = -1
+"""The position of what was noted before a session's first message."""
+
 Kind = Literal["pin", "release", "dispute", "entry"]
 
 
@@ -21,8 +24,12 @@ class Annotation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     id: AnnotationId
     kind: Kind
     at: MessageId
-    """The message after which it was made: the branch's head, or the last one that a disputed summary covers."""
+    """The message after which it was made: the branch's head, or the last one that a disputed summary covers.
+
+    Empty where it was made before the first one: then every path of the session has it.
+    """
     at_position: int
+    """Where that message stands; `BEFORE_FIRST` where there is none."""
     text: str
     """What is pinned; what lifts a pin; why a summary is disputed; what an agent wrote into its diary."""
     about: str = ""

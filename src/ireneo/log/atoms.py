@@ -22,6 +22,19 @@ def atoms(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
     return out
 
 
+def settled(messages: Sequence[Message]) -> int:
+    """How many of consecutive `messages`, which begin with an atom, stand in atoms that nothing to come can stretch."""
+    waiting: set[str] = set()
+    end = 0
+    for place, message in enumerate(messages):
+        if _ends_the_wait(message):
+            waiting = set()
+        if not waiting:
+            end = place
+        waiting = waiting - _answers(message) | _calls(message)
+    return end if waiting else len(messages)
+
+
 def torn(messages: Sequence[Message]) -> int:
     """How many of consecutive `messages` may be the end of an atom that begins before the first of them."""
     made: set[str] = set()

@@ -101,6 +101,42 @@ _LINE = 300
 _TRACEBACK = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t][^\n]*\n|\n)*[\w.]+(?::[^\n]*)?", re.M)
 
 
+_OPENING = 400
+"""A harness says at the start of a result that a call was refused or stopped; further on is what the call printed."""
+_CLOSING = 60
+_REFUSED = _any_of(
+    r"doesn['’]t want to (?:proceed with|take) this (?:tool use|action)",
+    r"tool use was rejected",
+    r"user (?:has )?(?:rejected|denied|refused|declined|disallowed)\b",
+    r"(?:rejected|denied|refused|declined) by (?:the )?user\b",
+    r"user did(?: not|n['’]t) (?:allow|approve|permit|accept)\b",
+    flags=re.I,
+)
+_STOPPED = _any_of(
+    r"sibling tool call errored",
+    r"request interrupted by user",
+    r"(?:interrupted|aborted|cancell?ed) by (?:the )?user\b",
+    r"user (?:aborted|cancell?ed|interrupted)\b",
+    r"(?:tool call was|operation) cancell?ed\b",
+    r"permission to use [^\n]{1,300} (?:has been|was) denied",
+    flags=re.I,
+)
+_ABORTED = re.compile(r"\b(?:command|operation) aborted\W*\Z", re.I)
+
+
+def was_refused(text: str) -> bool:
+    """Whether the text of a failed result says that the user did not permit the call.
+
+    That is a wish of the user, and says nothing about what the call would have done.
+    """
+    return _REFUSED.search(text[:_OPENING]) is not None
+
+
+def was_stopped(text: str) -> bool:
+    """Whether the text of a failed result says that the call was broken off, or was kept from beginning by a rule."""
+    return _STOPPED.search(text[:_OPENING]) is not None or _ABORTED.search(text[-_CLOSING:]) is not None
+
+
 def derive_failed(text: str, call: Call | None = None) -> bool | None:
     """Whether the result `text` of `call` tells of a failure (True), of a success (False) or of neither (None)."""
     text = _ends(text.strip())

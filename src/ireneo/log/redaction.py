@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TypeAlias, TypeVar, cast
 
 from msgspec import Struct
@@ -17,6 +18,9 @@ that the text stands under (a key of an object, an option of a command), or an e
 SEALS = frozenset({"signature", "thoughtSignature", "thought_signature", "encrypted_content"})
 """What a provider signs or seals its words with, in a payload: it no longer holds where a word beside it changed."""
 
+_THINKING = frozenset({"thinking", "reasoning"})
+"""What the providers call a block of thinking."""
+
 PASSES = 8
 """So often a draft is gone through at the most; what each text gives away of the others is known after the second."""
 
@@ -24,29 +28,62 @@ S = TypeVar("S", bound=Struct)
 P = TypeVar("P", bound=Part)
 
 
-def redacted(draft: Draft, clean: Clean) -> Draft:
+def redacted(draft: Draft, clean: Clean, clean_record: Clean | None = None) -> Draft:
     """`draft` with every text cleaned: its parts, its provider's payload and what its log wrote besides.
 
     Left as they are: the ids that pair calls with results, the data of media, and what the provider sealed. Thinking
     that was cleaned loses its signature, which would no longer hold. It is gone through until nothing changes, since
     a secret that only one text gives away may stand bare in a text before it. The same draft, where all is clean.
+
+    The parts are cleaned by what they say alone, since they make the message's id: the same message has no payload
+    through one door, and a log's record through another. `clean_record` cleans these, where it is another.
     """
+    draft = _settled(draft, lambda each: _parts_cleaned(each, clean))
+    return _settled(draft, lambda each: _besides_cleaned(each, clean_record or clean))
+
+
+def cleaned_value(value: object, clean: Clean, name: str = "") -> object:
+    """A value of JSON with every text in it cleaned, by the name of its field; the very same where nothing was found.
+
+    It is one of ours, in which nothing is sealed.
+    """
+    if isinstance(value, str):
+        return clean(value, name)
+    if isinstance(value, dict):
+        return cleaned_fields(value, clean)
+    if isinstance(value, list | tuple):
+        items = [cleaned_value(held, clean, name) for held in value]
+        return value if _same(items, value) else items
+    return value
+
+
+def cleaned_fields(
+    held: dict[str, object], clean: Clean, under: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, object]:
+    """The fields of an object cleaned, as `cleaned_value` does; `under` says what a field stands under beside its name.
+
+    The very same object where nothing was found in it.
+    """
+    fields = {clean(key, ""): cleaned_value(value, clean, under.get(key, key)) for key, value in held.items()}
+    return held if all(key in fields and fields[key] is value for key, value in held.items()) else fields
+
+
+def _settled(draft: Draft, once: Callable[[Draft], Draft]) -> Draft:
     for _ in range(PASSES):
-        cleaned = _once(draft, clean)
+        cleaned = once(draft)
         if cleaned is draft:
             break
         draft = cleaned
     return draft
 
 
-def _once(draft: Draft, clean: Clean) -> Draft:
+def _parts_cleaned(draft: Draft, clean: Clean) -> Draft:
     parts = tuple(_part(part, clean) for part in draft.parts)
-    return _changed(
-        draft,
-        parts=draft.parts if _same(parts, draft.parts) else parts,
-        native=_native(draft.native, clean),
-        record=_native(draft.record, clean),
-    )
+    return draft if _same(parts, draft.parts) else replace(draft, parts=parts)
+
+
+def _besides_cleaned(draft: Draft, clean: Clean) -> Draft:
+    return _changed(draft, native=_native(draft.native, clean), record=_native(draft.record, clean))
 
 
 def _part(part: P, clean: Clean) -> P:
@@ -119,7 +156,16 @@ def _list(held: list[object] | tuple[object, ...], name: str, clean: Clean) -> o
         out.append(_value(value, under, clean))
         # The arguments of a command as a list: an option names what follows it.
         under = value if isinstance(value, str) and value.startswith("-") else name
-    return held if _same(out, held) else out
+    if _same(out, held):
+        return held
+    return [new for new, old in zip(out, held, strict=True) if new is old or not _is_signed_thinking(old)]
+
+
+def _is_signed_thinking(block: object) -> bool:
+    """Whether a provider takes a block back only as it wrote it: one that was cleaned goes whole."""
+    if not isinstance(block, dict) or not any(block.get(seal) for seal in SEALS):
+        return False
+    return bool(_THINKING.intersection(str(block.get(key)) for key in ("type", "part_kind")) or block.get("thought"))
 
 
 def _changed(struct: S, **fields: object) -> S:

@@ -19,7 +19,7 @@ from ireneo.memories import standing
 from ireneo.memories.evidence import disputes
 from ireneo.memories.kinds.registry import KINDS
 from ireneo.memories.record import Kind, MemoryId, Record
-from ireneo.memories.scratchpad import Count, Pad, pad_within
+from ireneo.memories.scratchpad import Count, Pad, pad_text, pad_within
 from ireneo.memories.standing import Standing
 from ireneo.memories.wording import one_line, with_notes
 
@@ -32,7 +32,7 @@ WORTH: Mapping[Kind, float] = {"failure": 1.2, "procedural": 1.1, "semantic": 1.
 PAD_SHARE = 0.4
 """Of a narrow brief, what the scratchpad may take."""
 LINE_SHARE = 0.35
-"""Of the budget, what one memory may take; a longer one is cut, with a mark."""
+"""Of a budget in which not everything has room as it is, what one memory may take; a longer one is cut, with a mark."""
 FAINT = 0.15
 """A memory that answers less than this share as well as the best of its kind is left out."""
 REASON = 120
@@ -87,11 +87,13 @@ def make_brief(
     lessons: Sequence[Standing] = (),
 ) -> Brief:
     """Pack the scratchpad, the lessons that stand and what was found into `budget` tokens."""
+    if (whole := _whole(pad, found, now, budget, count, lessons)) is not None:
+        return whole
     pad_lines = pad_within(pad, int(budget * PAD_SHARE), count) if pad else []
     room = budget - _frame(pad_lines, count)
     told = standing.chosen(lessons, int(room * standing.SHARE), count)
     named = {each.id for each in told}
-    wanted = _valued([each for each in found if each.record.id not in named], now, budget, count)
+    wanted = _valued([each for each in found if each.record.id not in named], now, int(budget * LINE_SHARE), count)
     chosen = _affordable(wanted, room - count("\n".join(standing.written(told))), count)
     if len(told) < len(lessons):
         # What the others leave over is the lessons' again.
@@ -108,6 +110,28 @@ def make_brief(
         else:
             pad_lines = pad_lines[:-1]
         lines, text = _written(told, chosen, pad_lines)
+    return _brief(text, lines, pad, found, lessons, count)
+
+
+def _whole(
+    pad: Pad | None, found: Sequence[Found], now: datetime, budget: int, count: Count, lessons: Sequence[Standing]
+) -> Brief | None:
+    """The brief in which nothing is cut; None where it has no room: what each line costs alone doesn't add up."""
+    named = {each.id for each in lessons}
+    wanted = _valued([each for each in found if each.record.id not in named], now, budget, count)
+    told = sorted(lessons, key=lambda one: (-one.worth, one.id))
+    lines, text = _written(told, [line for line, _ in wanted], pad_text(pad).splitlines() if pad else [])
+    return _brief(text, lines, pad, found, lessons, count) if count(text) <= budget else None
+
+
+def _brief(
+    text: str,
+    lines: Sequence[BriefLine],
+    pad: Pad | None,
+    found: Sequence[Found],
+    lessons: Sequence[Standing],
+    count: Count,
+) -> Brief:
     return Brief(
         markdown=text,
         lines=tuple(lines),
@@ -130,8 +154,8 @@ def line_of(record: Record, now: datetime) -> str:
     return f"{doubt} {said}" if doubt else said
 
 
-def _valued(found: Sequence[Found], now: datetime, budget: int, count: Count) -> list[tuple[BriefLine, float]]:
-    """What could be shown, each memory once, with its worth: what it is worth to a turn, less the lower it ranks."""
+def _valued(found: Sequence[Found], now: datetime, most: int, count: Count) -> list[tuple[BriefLine, float]]:
+    """What could be shown, each memory once in at most so many tokens, with its worth: less the lower it ranks."""
     out: list[tuple[BriefLine, float]] = []
     for kind in ORDER:
         ranked: dict[MemoryId, Found] = {}
@@ -142,7 +166,7 @@ def _valued(found: Sequence[Found], now: datetime, budget: int, count: Count) ->
             share = each.score / best if best > 0 else 0.0
             if share < FAINT:
                 continue
-            text = _within(line_of(each.record, now), int(budget * LINE_SHARE), count)
+            text = _within(line_of(each.record, now), most, count)
             line = BriefLine(id=each.record.id, kind=kind, text=text, score=round(each.score, 4), why=each.why)
             out.append((line, WORTH[kind] * share / (1 + place)))
     return out

@@ -8,7 +8,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from ireneo.memories.evidence import as_told_until, disputes, for_it
-from ireneo.memories.kinds.values import settle_values
+from ireneo.memories.kinds.values import settle_values, stand_together
 from ireneo.memories.record import MemoryId, Period, Record
 from ireneo.memories.timeline import beliefs, held_at
 
@@ -56,6 +56,8 @@ def facts(records: Sequence[Record], *, at: datetime | None = None, believed_at:
 
 def _believed(records: Sequence[Record]) -> list[tuple[MemoryId, Period, datetime, datetime | None]]:
     """Each value with each of its beginnings, as it was believed last, from when to when that was."""
+    if len(records) > 1 and stand_together(records):
+        return [each for record in records for each in _believed([record])]
     open_since: dict[tuple[MemoryId, datetime], tuple[datetime, Period]] = {}
     over: list[tuple[MemoryId, Period, datetime, datetime | None]] = []
     for told, stretches in beliefs(records):

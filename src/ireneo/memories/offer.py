@@ -38,6 +38,8 @@ class Offer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """It speaks against what it is about: the approach worked after all."""
     why: str = ""
     """What is wrong with what it speaks against, in the words of whoever says so."""
+    adds: bool = False
+    """It stands beside the other values of its slot, and takes the place of none."""
     session: str = ""
     project: str = ""
     """The project that it belongs to; empty: that of its session."""

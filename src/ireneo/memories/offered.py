@@ -54,6 +54,9 @@ class Told(TypedDict, total=False):
     pinned: bool
     against: bool
     """It speaks against what it is about: the approach worked after all, it is not so."""
+    adds: bool
+    """The slot holds several values at a time, as of "allergy", and this is one more; where it is not given, the
+    attribute's name tells."""
 
 
 _ONLY_OF: dict[Literal["until", "signature"], tuple[Kind, ...]] = {
@@ -114,6 +117,7 @@ def _offer(text: str, told: Told, recorded: datetime) -> Offer:
         against=bool(told.get("against", False)),
         # What is said against something says what is wrong with it.
         why=text if told.get("against") else "",
+        adds=_adds(told, guess.attribute),
         session=told.get("session", ""),
         project=told.get("project", ""),
         messages=tuple(MessageId(each) for each in dict.fromkeys(told.get("messages", ()))),
@@ -151,6 +155,14 @@ def _guess(text: str, told: Told, origin: Source) -> Guess:
     if not kind and found.kind != "semantic":
         return found
     return _filled(slot, found)
+
+
+def _adds(told: Told, attribute: str) -> bool:
+    """Whether the slot is said to hold several values; a slot needs an attribute for that."""
+    adds = bool(told.get("adds", False))
+    if adds and not attribute:
+        raise BadInput("`adds` says that an attribute holds several values; give `subject` and `attribute` with it.")
+    return adds
 
 
 def _filled(slot: Guess, found: Guess) -> Guess:

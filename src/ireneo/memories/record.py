@@ -42,6 +42,8 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of what is true: when it ended, where that was said."""
     against: bool = False
     """It speaks against the memory: the approach worked after all, the steps failed."""
+    adds: bool = False
+    """Of what is true: it stands beside the other values of its slot, and takes the place of none."""
     salience: float = 0.5
     confidence: float = 0.8
     conditions: dict[str, str] = {}
@@ -65,6 +67,15 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def timed(self) -> bool:
         """Whether somebody said when; where nobody does, it counts from when it was told."""
         return self.at != self.recorded
+
+    @property
+    def when(self) -> datetime | None:
+        """When it happened; None where that is not known.
+
+        What somebody tells by hand and gives no time of, happened as far as they know when they told it. What was
+        drawn from messages that bear no time did not: they may be read years later.
+        """
+        return self.at if self.timed or not self.sources else None
 
 
 class Period(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -134,6 +145,11 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """It is never evicted."""
     archived: bool = False
     """It was evicted: not recalled, and restorable."""
+
+    @property
+    def when(self) -> datetime | None:
+        """`at`, as far as that is known: None where all that speaks for it was drawn from messages without times."""
+        return self.at if any(each.when is not None for each in self.evidence) else None
 
     @property
     def sources(self) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ def _outcomes(episodes: Sequence[Record]) -> Iterator[_Found]:
         if len(alike) < needed or len(alike) < SHARE * len(told):
             continue
         action = alike[0].words
-        value = f"{word} {len(alike)} times out of {len(told)}, last on {_day(alike[0].episode)}"
+        value = f"{word} {len(alike)} times out of {len(told)}{_last_on(alike[0].episode)}"
         yield _Found(
             worth=(3 if word == "failed" else 0, len(alike), alike[0].episode.at.timestamp()),
             conclusion=Conclusion(
@@ -115,10 +115,10 @@ def _clauses(episodes: Sequence[Record]) -> Iterator[_Found]:
         yield _Found(
             worth=(2, len(told), told[0].episode.at.timestamp()),
             conclusion=Conclusion(
-                text=f"This happened {len(told)} times, last on {_day(told[0].episode)}: {shown}",
+                text=f"This happened {len(told)} times{_last_on(told[0].episode)}: {shown}",
                 subject=key[:CLAUSE],
                 attribute="recurs",
-                value=f"{len(told)} times, last on {_day(told[0].episode)}",
+                value=f"{len(told)} times{_last_on(told[0].episode)}",
                 memories=_ids(told),
                 counted=(len(told),),
             ),
@@ -143,7 +143,7 @@ def _pairs(episodes: Sequence[Record]) -> Iterator[_Found]:
         told = [episode for episode in episodes if episode.id in either][:MOST_CITED]
         last = next(episode for episode in told if episode.id in both)
         counts = sum(episode.id in both for episode in told), len(told)
-        value = f"{counts[0]} times out of {counts[1]}, last on {_day(last)}"
+        value = f"{counts[0]} times out of {counts[1]}{_last_on(last)}"
         yield _Found(
             worth=(1, counts[0], last.at.timestamp()),
             conclusion=Conclusion(
@@ -195,5 +195,6 @@ def _ids(told: Sequence[_Told]) -> tuple[MemoryId, ...]:
     return tuple(each.episode.id for each in told)
 
 
-def _day(episode: Record) -> str:
-    return episode.at.astimezone(UTC).date().isoformat()
+def _last_on(episode: Record) -> str:
+    """When it was seen last, behind a count; empty where that is not known."""
+    return f", last on {episode.when.astimezone(UTC).date().isoformat()}" if episode.when else ""

@@ -70,6 +70,19 @@ _NO_VALUE = re.compile(
     r"|important|good|bad|great|better|worse|nice|hard|easy|wrong|right|fine|okay|unknown|one|due|gone)\b",
     re.I,
 )
+_SEVERAL = frozenset(
+    "alias allergy aunt brother cat certificate certification child colleague condition constraint cousin daughter"
+    " dependency disability dislike dog friend goal grandchild habit hobby intolerance interest kid like medication"
+    " medicine member neighbour neighbor nephew niece pet preference project restriction rule sibling sister skill son"
+    " subscription symptom tag tool uncle".split()
+)
+"""Heads of attributes that hold several values at a time, in the singular."""
+_ONE_IN_THE_PLURAL = frozenset(
+    "coordinates credentials glasses headquarters hours https initials kubernetes measurements news pronouns series"
+    " settings species terms whereabouts".split()
+)
+"""Plurals that name one value."""
+_NO_PLURAL = ("ss", "us", "is", "os")
 _NOBODY = COMMON_WORDS | {
     "everyone",
     "everybody",
@@ -81,6 +94,23 @@ _NOBODY = COMMON_WORDS | {
     "today",
     "yesterday",
 }
+
+
+def holds_several(attribute: str) -> bool:
+    """Whether an attribute has several values at a time, by its name: "allergy", "food allergies", "children".
+
+    Its last word tells: one of those that are known, or a plural. Of all others a new value takes the place of the
+    last.
+    """
+    head = attribute.casefold().split()[-1:]
+    return bool(head) and (head[0] in _SEVERAL or _is_plural(head[0]))
+
+
+def _is_plural(word: str) -> bool:
+    if word in ("children", "people") or word.removesuffix("s") in _SEVERAL:
+        return True
+    # So that DNS, SMS and the like are none.
+    return len(word) > 4 and word.endswith("s") and word not in _ONE_IN_THE_PLURAL and not word.endswith(_NO_PLURAL)
 
 
 def read_slot(text: str, speaker: str) -> Slot | None:

@@ -10,6 +10,10 @@ Leaving the block commits and, once it has returned, what was written is durable
 behind. `store.read()` gives a snapshot, in which nothing can be written (StoreError). Every call names its space;
 nothing reaches across spaces. A call that raises has changed nothing, so a transaction may catch it and go on.
 
+A task has one transaction of a store at a time: inside its block no other is opened (StoreError), nobody is waited for
+who may need the store, and nothing is yielded to a caller, since who holds one connection and waits for another one
+keeps both from everybody else. Another task may have its own meanwhile.
+
 A session that was never made reads as an empty one; writing to it raises SessionNotFound. `to` must be stored wherever
 it is asked for; MessageNotFound is raised where it is not.
 """
@@ -128,7 +132,10 @@ class SessionsPort(Protocol):
     """The sessions of a space."""
 
     async def create(self, key: SessionKey, source: str | None) -> bool:
-        """Make a session unless it is there; says whether it was made."""
+        """Make a session unless it is there; says whether it was made.
+
+        One that was made without a source takes the first that it is given later.
+        """
 
     async def list(self, space: str) -> Sequence[SessionInfo]:
         """Every session of a space, the one that was made or appended to last standing first."""
@@ -201,11 +208,15 @@ class AnnotationsPort(Protocol):
     async def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
         """Store annotations; one whose id is taken is left as it is. Returns how many were new.
 
-        Raises MessageNotFound when the message that one is at is not stored, BadInput when it stands elsewhere.
+        One that is at no message (an empty id) stands before the first, at position -1. Raises MessageNotFound when
+        the message that one is at is not stored, BadInput when it stands elsewhere.
         """
 
-    async def on_path(self, key: SessionKey, to: MessageId) -> Sequence[Annotation]:
-        """Every annotation at a message of the path to `to`, by position, those of one position by id."""
+    async def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
+        """Every annotation at a message of the path to `to`, by position, those of one position by id.
+
+        Those before the first message are on every path, and alone where there is none (None).
+        """
 
 
 class SpendingPort(Protocol):

@@ -19,6 +19,20 @@ class Pruned(Struct, frozen=True, kw_only=True):
     summaries: int = 0
 
 
+TOGETHER = 20_000
+"""Messages that are looked at in one transaction."""
+
+
+class Altered(Struct, frozen=True, kw_only=True):
+    """What was found of values that are not what was stored, and how far it was looked."""
+
+    faults: tuple[str, ...] = ()
+    looked: int = 0
+    """How many messages were looked at."""
+    after: int | None = None
+    """From where to go on; None: it is done."""
+
+
 class UpkeepPort(Protocol):
     """The upkeep of a store."""
 
@@ -27,6 +41,19 @@ class UpkeepPort(Protocol):
 
         It looks at every space, since damage keeps to none. Of one kind of fault it names so many, and then says that
         there are more.
+        """
+
+    async def altered(self, after: int = 0, limit: int = TOGETHER) -> Altered:
+        """What in the store is not what was stored, a sentence each: `limit` messages after the place `after`.
+
+        With the last of them all that is no message. Over every space, as `faults`; whatever stands there is told and
+        never raised.
+        """
+
+    async def mend(self) -> None:
+        """Put right what `faults` and `altered` told of and what follows from the log: counters, indexes, vectors.
+
+        What can't be made again from the rest stays as it is.
         """
 
     async def summaries(self, key: SessionKey) -> Sequence[SummaryId]:

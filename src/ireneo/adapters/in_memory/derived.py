@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ireneo.adapters.in_memory.shelf import Shelf
 from ireneo.context.summary import Summary, SummaryId
 from ireneo.errors import BadInput
-from ireneo.log.annotation import Annotation
+from ireneo.log.annotation import BEFORE_FIRST, Annotation
 from ireneo.log.branch import SessionKey
 from ireneo.log.message import MessageId
 from ireneo.ports.store import Rebuild, Span
@@ -112,16 +112,17 @@ class MemoryAnnotations:
         """Store annotations; those whose id is taken are left as they are."""
         tree = self._shelf.change(key)
         for annotation in annotations:
-            if tree.need(annotation.at).position != annotation.at_position:
+            stands = tree.need(annotation.at).position if annotation.at else BEFORE_FIRST
+            if stands != annotation.at_position:
                 raise BadInput(f"Annotation {annotation.id} gives a position at which {annotation.at} doesn't stand.")
         before = len(tree.annotations)
         for annotation in annotations:
             tree.annotations.setdefault(annotation.id, annotation)
         return len(tree.annotations) - before
 
-    async def on_path(self, key: SessionKey, to: MessageId) -> Sequence[Annotation]:
+    async def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
         """Every annotation at a message of a path."""
         tree = self._shelf.see(key)
-        path = {message.id for message in tree.walk(to)}
+        path = {"", *(message.id for message in (tree.walk(to) if to is not None else ()))}
         found = [each for each in tree.annotations.values() if each.at in path]
         return sorted(found, key=lambda each: (each.at_position, each.id))

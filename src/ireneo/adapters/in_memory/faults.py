@@ -53,5 +53,5 @@ def _of_what_hangs(tree: Tree, where: str) -> Iterator[str]:
                 f"{where}, and its message isn't there."
             )
     for note in tree.annotations.values():
-        if stands.get(note.at) != note.at_position:
+        if note.at and stands.get(note.at) != note.at_position:
             yield f"Annotation {note.id} hangs on position {note.at_position} of {where}, and its message isn't there."

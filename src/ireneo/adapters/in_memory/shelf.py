@@ -63,9 +63,11 @@ class Shelf:
         return tree
 
     def add(self, key: SessionKey, source: str | None) -> bool:
-        """Make a session unless it is there; says whether it was made."""
+        """Make a session unless it is there; says whether it was made. One without a source takes the first one."""
         self._check(writes=True)
         if key in self._trees:
+            if source is not None and self._trees[key].source is None:
+                self.change(key).source = source
             return False
         number = max((tree.number for tree in self.space(key.space)), default=0) + 1
         self._trees[key] = Tree(key, source, self.next_append(key.space), number)

@@ -18,6 +18,7 @@ from ireneo.adapters.in_memory.shelf import Held, Shelf
 from ireneo.adapters.in_memory.spending import MemorySpending
 from ireneo.adapters.in_memory.upkeep import MemoryUpkeep
 from ireneo.adapters.in_memory.vectors import MemoryVectors, settle
+from ireneo.adapters.nesting import Nesting
 from ireneo.adapters.pool import Pool
 from ireneo.errors import StoreError
 from ireneo.log.branch import Head, SessionKey
@@ -97,6 +98,7 @@ class InMemoryStore:
         """Make an empty store."""
         self._held = Held()
         self._writers = Pool([object()], lambda _: None)
+        self._nesting = Nesting()
         self._closed = False
 
     @asynccontextmanager
@@ -104,24 +106,26 @@ class InMemoryStore:
         """A snapshot: all that is read inside belongs together."""
         if self._closed:
             raise StoreError("The store is closed; open it again.")
-        shelf = Shelf(self._held, writes=False)
-        try:
-            yield _over(shelf)
-        finally:
-            shelf.shut()
+        with self._nesting.entered():
+            shelf = Shelf(self._held, writes=False)
+            try:
+                yield _over(shelf)
+            finally:
+                shelf.shut()
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[MemoryTransaction]:
         """One transaction, alone among writers."""
-        seat = await self._writers.take()
-        shelf = Shelf(self._held, writes=True)
-        try:
-            yield _over(shelf)
-            settle(shelf)
-            self._held = shelf.shut()
-        finally:
-            shelf.shut()
-            self._writers.give(seat)
+        with self._nesting.entered():
+            seat = await self._writers.take()
+            shelf = Shelf(self._held, writes=True)
+            try:
+                yield _over(shelf)
+                settle(shelf)
+                self._held = shelf.shut()
+            finally:
+                shelf.shut()
+                self._writers.give(seat)
 
     async def scrub(self, *, look: bool = False) -> Scrubbed:
         """Nothing is left to overwrite."""

@@ -12,7 +12,7 @@ from ireneo.adapters.in_memory.tree import Tree
 from ireneo.context.summary import SummaryId
 from ireneo.log.branch import Head, SessionKey, head_of
 from ireneo.log.message import MessageId
-from ireneo.ports.upkeep import Pruned
+from ireneo.ports.upkeep import TOGETHER, Altered, Pruned
 
 
 class MemoryUpkeep:
@@ -24,6 +24,13 @@ class MemoryUpkeep:
     async def faults(self) -> Sequence[str]:
         """What is wrong with the sessions."""
         return [fault for tree in self._shelf.everything() for fault in find_faults(tree)]
+
+    async def altered(self, after: int = 0, limit: int = TOGETHER) -> Altered:
+        """Nothing: what is held as it was given changes by nobody's doing."""
+        return Altered(looked=sum(len(tree.messages) for tree in self._shelf.everything()))
+
+    async def mend(self) -> None:
+        """Nothing follows from anything here that isn't reckoned each time."""
 
     async def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
         """The id of every summary of a session."""
@@ -92,5 +99,5 @@ def _take_out(tree: Tree, kept: set[MessageId]) -> None:
     # Where the last message stays, all that a summary covers does.
     tree.summaries = {name: each for name, each in tree.summaries.items() if each.last in kept}
     tree.rebuilds = {name: each for name, each in tree.rebuilds.items() if each.at in kept}
-    tree.annotations = {name: each for name, each in tree.annotations.items() if each.at in kept}
+    tree.annotations = {name: each for name, each in tree.annotations.items() if not each.at or each.at in kept}
     tree.span = between([message.draft.at for message in tree.messages.values() if message.draft.at is not None])

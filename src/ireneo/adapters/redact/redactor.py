@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from ireneo.adapters.redact.span import Span, merged
 SHORTEST = 6
 """Nothing shorter is a secret, unless a URL or a command has it in a secret's place."""
 REMEMBERED = 2_000
-"""So many values of a session are looked for where they stand bare; beyond them, the newest."""
+"""So many values of a message are looked for where they stand bare; beyond them, the newest."""
 KEPT_CHARACTERS = 4_000_000
 """Texts of so many characters are remembered: a draft holds most of its texts twice, and names come again and again."""
 BLOB = 1_024
@@ -31,6 +31,31 @@ _ESCAPED_SPACE = re.compile(r"\\+[nrt]")
 _WORD = re.compile(r"\w")
 
 
+SHORT = 256
+MOST_CLEAN = 20_000
+"""Short texts without a secret of which that is remembered, over all messages: names of fields, tools and models come
+again and again."""
+_CLEAN: set[tuple[str, str]] = set()
+
+
+LONG = 1_024
+BETWEEN = "\n\n"
+MOST_PARAGRAPHS = 200_000
+"""Paragraphs of long texts without a secret of which a hash is remembered, over all messages."""
+_PARAGRAPHS: set[int] = set()
+
+
+def _remember_clean(text: str, name: str) -> None:
+    if len(text) <= SHORT:
+        if len(_CLEAN) >= MOST_CLEAN:
+            _CLEAN.clear()
+        _CLEAN.add((text, name))
+    elif len(text) >= LONG:
+        if len(_PARAGRAPHS) >= MOST_PARAGRAPHS:
+            _PARAGRAPHS.clear()
+        _PARAGRAPHS.update(map(hash, text.split(BETWEEN)))
+
+
 class _Known(NamedTuple):
     value: str
     mark: str
@@ -38,26 +63,31 @@ class _Known(NamedTuple):
 
 
 class SecretRedactor:
-    """A `Redactor` of one session: the package `redact-secret`, with forms and names of our own beside it."""
+    """A `Redactor` of one message: the package `redact-secret`, with forms and names of our own beside it."""
 
     def __init__(self) -> None:
         """Begin with nothing known."""
         self._kinds: dict[str, str] = {}
-        """Each secret that was found, with its kind."""
         self._newest: deque[_Known] = deque(maxlen=REMEMBERED)
         self._known: list[_Known] = []
         self._texts: dict[tuple[str, str], str] = {}
         self._kept = 0
-        self._found: Counter[str] = Counter()
 
     @property
-    def found(self) -> Mapping[str, int]:
-        """How many different secrets of each kind were found so far."""
-        return dict(sorted(self._found.items()))
+    def secrets(self) -> Mapping[str, str]:
+        """The secrets that were found so far, each with its kind."""
+        return self._kinds
+
+    def know(self, secrets: Mapping[str, str]) -> None:
+        """Take these for found, each with its kind: they are looked for where they stand bare."""
+        for value, kind in secrets.items():
+            self._kind(value, kind)
 
     def redact(self, text: str, name: str = "") -> str:
         """`text` with a mark for each secret; the very same object where it has none."""
         if len(text) < SHORTEST:
+            return text
+        if not self._known and (text, name) in _CLEAN:
             return text
         earlier = self._texts.get((text, name))
         if earlier is not None:
@@ -65,11 +95,25 @@ class SecretRedactor:
         cleaned = self._redacted(text, name)
         if cleaned == text:
             cleaned = text
+            if not self._known:
+                _remember_clean(text, name)
         self._kept += len(text)
         if self._kept > KEPT_CHARACTERS:
             self._forget_texts()
         self._texts[text, name] = cleaned
         return cleaned
+
+    def redact_record(self, text: str, name: str = "") -> str:
+        """The same; of a long text only the paragraphs that stood in none before are looked through."""
+        # A private key may have a blank line in it, and nothing else that is looked for.
+        if len(text) < LONG or self._known or (text, name) in self._texts or "-----BEGIN " in text:
+            return self.redact(text, name)
+        paragraphs = text.split(BETWEEN)
+        new = BETWEEN.join(each for each in paragraphs if hash(each) not in _PARAGRAPHS)
+        if len(paragraphs) == 1 or (new and next(_secrets(new, ""), None)):
+            return self.redact(text, name)
+        _remember_clean(text, name)
+        return text
 
     def _redacted(self, text: str, name: str) -> str:
         text = self._without_known(text)
@@ -92,7 +136,6 @@ class SecretRedactor:
         if known is not None:
             return known
         self._kinds[value] = kind
-        self._found[kind] += 1
         for each in lines_of(value) if kind == "private-key" else [value] if is_carried(value) else []:
             for form in dict.fromkeys((each, *_escaped(each))):
                 self._newest.append(_Known(form, f"[REDACTED {kind}]", _alone(form)))

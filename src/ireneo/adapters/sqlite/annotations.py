@@ -8,13 +8,16 @@ import apsw
 import msgspec
 
 from ireneo.adapters.sqlite.channel import Channel
-from ireneo.adapters.sqlite.places import find_path, need_place, need_session
+from ireneo.adapters.sqlite.checksums import with_checksum
+from ireneo.adapters.sqlite.places import find_path, find_session, need_place, need_session
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.errors import BadInput
-from ireneo.log.annotation import Annotation
-from ireneo.log.branch import SessionKey
+from ireneo.log.annotation import BEFORE_FIRST, Annotation
+from ireneo.log.branch import SessionKey, Stretch
 from ireneo.log.message import MessageId
 
+NO_SEGMENT = -1
+"""Where what was noted before the first message lies; segments are numbered from 0."""
 _ANNOTATION = msgspec.json.Decoder(Annotation)
 
 
@@ -28,7 +31,7 @@ class SqliteAnnotations:
         """Store annotations; those whose id is taken are left as they are."""
         return await self._channel.change(put_annotations, key, annotations)
 
-    async def on_path(self, key: SessionKey, to: MessageId) -> Sequence[Annotation]:
+    async def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
         """Every annotation at a message of a path."""
         return await self._channel.ask(list_annotations, key, to)
 
@@ -38,28 +41,40 @@ def put_annotations(database: apsw.Connection, key: SessionKey, annotations: Seq
     session = need_session(database, key)
     new = 0
     for annotation in annotations:
-        place = need_place(database, session.key, key, annotation.at)
-        if place.position != annotation.at_position:
+        segment, position = NO_SEGMENT, BEFORE_FIRST
+        if annotation.at:
+            place = need_place(database, session.key, key, annotation.at)
+            segment, position = place.segment, place.position
+        if position != annotation.at_position:
             raise BadInput(f"Annotation {annotation.id} gives a position at which {annotation.at} doesn't stand.")
         database.execute(
             SQL["insert_annotation"],
-            {
-                "key": session.key,
-                "id": annotation.id,
-                "segment": place.segment,
-                "at_position": annotation.at_position,
-                "record": msgspec.json.encode(annotation).decode(),
-            },
+            with_checksum(
+                "annotations",
+                {
+                    "key": session.key,
+                    "id": annotation.id,
+                    "segment": segment,
+                    "at_position": annotation.at_position,
+                    "record": msgspec.json.encode(annotation).decode(),
+                },
+            ),
         )
         new += database.changes()
     return new
 
 
-def list_annotations(database: apsw.Connection, key: SessionKey, to: MessageId) -> list[Annotation]:
+def list_annotations(database: apsw.Connection, key: SessionKey, to: MessageId | None) -> list[Annotation]:
     """The annotations along the path to `to`: one range of an index for each of its stretches."""
-    session, stretches = find_path(database, key, to)
+    stretches: list[Stretch] = []
+    session = find_session(database, key)
+    if to is not None:
+        session, stretches = find_path(database, key, to)
+    if session is None:
+        return []
     out: list[Annotation] = []
-    for stretch in reversed(stretches):
+    before = Stretch(segment=NO_SEGMENT, first=BEFORE_FIRST, last=BEFORE_FIRST)
+    for stretch in (before, *reversed(stretches)):
         run = {"key": session.key, "segment": stretch.segment, "first": stretch.first, "last": stretch.last}
         out.extend(_ANNOTATION.decode(record) for (record,) in database.execute(SQL["list_annotations"], run))
     return out

@@ -12,10 +12,13 @@ import apsw
 
 from ireneo.adapters.sqlite.busy import Patience
 from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.translate import translate
-from ireneo.errors import BadInput
+from ireneo.adapters.sqlite.translate import UNPARSABLE, UNPARSED, translate
+from ireneo.errors import BadInput, StoreError
 
 T = TypeVar("T")
+
+LONGEST = 200
+"""Characters of what a parser says."""
 
 Work = Callable[[apsw.Connection], T]
 """What is done on a connection, in its thread."""
@@ -55,6 +58,9 @@ class Connection:
         """
         self._thread.submit(self._roll_back)
 
+    async def finish(self) -> None:
+        """End a transaction that read; raises StoreError where what was read can't be relied on."""
+
     async def close(self) -> None:
         """Close the connection once all that it was asked for is done, and end its thread."""
         try:
@@ -77,10 +83,12 @@ class Connection:
             raise translate(fault, self._path) from fault
         except UnicodeEncodeError as fault:
             raise BadInput("A name or a text has half a surrogate pair in it; give valid Unicode.") from fault
+        except UNPARSABLE as fault:
+            raise StoreError(f"{self._path} {UNPARSED} ({' '.join(str(fault).split())[:LONGEST]}).") from fault
 
     def _opened(self) -> apsw.Connection:
         if self._database is None:
-            database = apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+            database = self._open()
             try:
                 database.set_busy_handler(self._patience)
                 self._prepare(database, self._patience)
@@ -89,6 +97,9 @@ class Connection:
                 raise
             self._database = database
         return self._database
+
+    def _open(self) -> apsw.Connection:
+        return apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
 
     def _roll_back(self) -> None:
         self._patience.renew()

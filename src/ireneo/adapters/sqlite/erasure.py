@@ -11,6 +11,7 @@ import msgspec
 
 from ireneo.adapters.chain import check_erased
 from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.checksums import COVERED, with_checksum
 from ireneo.adapters.sqlite.documents import END, forget_documents
 from ireneo.adapters.sqlite.memories import remove_memories
 from ireneo.adapters.sqlite.places import find_place, find_session, need_place, need_session
@@ -19,9 +20,11 @@ from ireneo.adapters.sqlite.rows import Bindings
 from ireneo.adapters.sqlite.runs import remove_run
 from ireneo.log.annotation import AnnotationId
 from ireneo.log.branch import SessionKey
-from ireneo.log.message import Message
+from ireneo.log.message import Message, MessageId
 from ireneo.ports.store import Rebuild
 
+STANDS = tuple(name for name in COVERED["messages"] if name not in ("source_id", "parts", "erased"))
+"""What an erasure leaves of a message, in the order in which the query ``message_to_erase`` gives it."""
 OF_SESSION = (
     *("delete_messages", "delete_payloads", "delete_segments", "delete_branches", "delete_summaries"),
     *("delete_rebuilds", "delete_annotations", "delete_leases", "delete_session"),
@@ -91,9 +94,16 @@ def erase_messages(database: apsw.Connection, key: SessionKey, messages: Sequenc
         # A message without a row here would be taken for one that is still to be indexed.
         database.execute(SQL["add_document"], {**stand, "document": None, "terms": 0})
         parts = msgspec.json.encode(message.parts).decode()
-        database.execute(SQL["erase_message"], {"key": session.key, "id": message.id, "parts": parts})
+        database.execute(SQL["erase_message"], _erased_row(database, session.key, message.id, parts))
         database.execute(SQL["delete_payload"], stand)
     return len(messages)
+
+
+def _erased_row(database: apsw.Connection, session: int, name: MessageId, parts: str) -> Bindings:
+    """The row of a message as it is once it was erased, with its checksum."""
+    values = database.execute(SQL["message_to_erase"], {"key": session, "id": name}).fetchone()
+    stands = dict(zip(STANDS, values or (), strict=True))
+    return with_checksum("messages", {**stands, "source_id": None, "parts": parts, "erased": 1})
 
 
 def delete_notes(

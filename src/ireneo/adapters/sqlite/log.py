@@ -10,6 +10,7 @@ import msgspec
 from ireneo.adapters.chain import check_chain, check_place, widen
 from ireneo.adapters.payload import pack
 from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.checksums import with_checksum
 from ireneo.adapters.sqlite.documents import Placed, index_messages
 from ireneo.adapters.sqlite.places import (
     SessionRow,
@@ -20,7 +21,7 @@ from ireneo.adapters.sqlite.places import (
     need_session,
 )
 from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.rows import Bindings, MessageRow, from_row, read_parts, to_row, write_time
+from ireneo.adapters.sqlite.rows import Bindings, from_row, message_row, read_head, read_parts, to_row, write_time
 from ireneo.adapters.sqlite.undone import Branches, add_undone, find_standing, settle_moved
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Draft, Message, MessageId, voices_in
@@ -72,7 +73,7 @@ class SqliteLog:
 def find_head(database: apsw.Connection, key: SessionKey, branch: str) -> Head | None:
     """Where a branch stands; None when it has no message or does not exist."""
     row = database.execute(SQL["find_head"], {"space": key.space, "session": key.session, "branch": branch}).fetchone()
-    return None if row is None else Head(id=row[0], position=row[1], turn=row[2], total_tokens=row[3])
+    return None if row is None else read_head(*row)
 
 
 def insert_messages(database: apsw.Connection, key: SessionKey, messages: Sequence[Message]) -> int:
@@ -158,12 +159,15 @@ def move_branch(database: apsw.Connection, key: SessionKey, branch: str, to: Mes
     place = None if to is None else need_place(database, session.key, key, to)
     database.execute(
         SQL["move_branch"],
-        {
-            "key": session.key,
-            "branch": branch,
-            "segment": place.segment if place else None,
-            "position": place.position if place else None,
-        },
+        with_checksum(
+            "branches",
+            {
+                "key": session.key,
+                "branch": branch,
+                "segment": place.segment if place else None,
+                "position": place.position if place else None,
+            },
+        ),
     )
 
 
@@ -186,7 +190,7 @@ def read_path(database: apsw.Connection, key: SessionKey, to: MessageId, first: 
             "first": max(first, stretch.first),
             "last": min(last, stretch.last),
         }
-        out.extend(from_row(MessageRow(*row)) for row in database.execute(SQL["read_stretch"], run))
+        out.extend(from_row(message_row(row)) for row in database.execute(SQL["read_stretch"], run))
     return out
 
 
@@ -200,7 +204,7 @@ def find_messages(database: apsw.Connection, key: SessionKey, ids: Sequence[str]
         asked: Bindings = {"key": session.key, "prefix": name, "source_id": name, "limit": FOUND_AT_MOST}
         for query in ("find_by_id", "find_by_source"):
             for row in database.execute(SQL[query], asked):
-                message = from_row(MessageRow(*row))
+                message = from_row(message_row(row))
                 found.setdefault(message.id, message)
         if len(found) >= FOUND_AT_MOST:
             break
@@ -217,7 +221,7 @@ def read_natives(database: apsw.Connection, key: SessionKey, ids: Sequence[Messa
         row = database.execute(SQL["read_payload"], {"key": session.key, "id": name}).fetchone()
         if row is not None:
             *light, packed = row
-            out[name] = from_row(MessageRow(*light), packed).draft
+            out[name] = from_row(message_row(light), packed).draft
     return out
 
 

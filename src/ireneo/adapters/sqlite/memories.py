@@ -8,6 +8,7 @@ import apsw
 import msgspec
 
 from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.checksums import with_checksum
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import Bindings
 from ireneo.adapters.sqlite.sessions import list_projects
@@ -81,22 +82,23 @@ def _put(database: apsw.Connection, space: str, record: Record) -> bool:
 
 
 def _row(space: str, record: Record) -> Bindings:
-    return {
+    row: Bindings = {
         "space": space,
         "id": record.id,
         "kind": record.kind,
         "key": record.key,
         "state": record.state,
-        "archived": record.archived,
+        "archived": int(record.archived),
         "subject": folded(record.subject),
         "task_type": folded(record.task_type),
         "at": microseconds(record.at),
         "recorded": microseconds(record.recorded),
-        "unreflected": record.reflected is None,
-        "stale": record.stale != "",
+        "unreflected": int(record.reflected is None),
+        "stale": int(record.stale != ""),
         "cue": record.cue,
         "record": msgspec.json.encode(record).decode(),
     }
+    return with_checksum("memories", row)
 
 
 def index_memory(database: apsw.Connection, space: str, name: str, number: int, record: Record) -> None:

@@ -13,11 +13,16 @@ from msgspec import Struct
 from ireneo.adapters.sqlite.busy import Patience
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.reindex import BATCH, is_current, reindex
-from ireneo.errors import BadInput, NewerDatabase, NotADatabase, StoreError
+from ireneo.errors import BadInput, NewerDatabase, NotADatabase, ReadOnlyStore, StoreError, Unreachable
 
 APPLICATION_ID = int.from_bytes(b"Irno", "big")
 
 HEADER_BYTES = 100
+
+EARLIER = (
+    "was written by an earlier Ireneo and may not be written to, so that it can't be brought up to date; copy it to "
+    "where you may write, and open the copy."
+)
 
 Durability = Literal["full", "normal"]
 """What an acknowledged write has survived: "full", a power cut; "normal", the end of the process only."""
@@ -42,7 +47,7 @@ def load_migrations() -> tuple[Migration, ...]:
 
 
 def check_place(path: Path) -> None:
-    """Say early what is wrong with a path. Raises BadInput, or NotADatabase for what can't be one."""
+    """Say early what is wrong with a path. Raises BadInput, NotADatabase for what can't be one, or Unreachable."""
     try:
         if path.is_dir():
             raise NotADatabase(f"{path} is a folder; name a file in it.")
@@ -50,7 +55,7 @@ def check_place(path: Path) -> None:
             raise BadInput(f"There is no folder {path.parent}; make it first, or name a file elsewhere.")
         size = path.stat().st_size if path.exists() else 0
     except OSError as fault:
-        raise StoreError(f"{path} can't be reached: {fault.strerror}.") from fault
+        raise Unreachable(f"{path} can't be reached: {fault.strerror}.") from fault
     if 0 < size < HEADER_BYTES:
         # SQLite takes a file that is too short for its header for an empty one, and would write over it.
         raise NotADatabase(f"{path} is not an Ireneo database; name another file, or a new one.")
@@ -80,6 +85,17 @@ def prepare_reader(database: apsw.Connection, patience: Patience) -> None:
     """Make a connection fit for reading, of a file that a writer has prepared."""
     database.execute("PRAGMA query_only = ON")
     database.execute("PRAGMA trusted_schema = OFF")
+
+
+def prepare_resting(database: apsw.Connection, patience: Patience, path: Path) -> None:
+    """Make a connection fit for reading, of a file that can't be written to. Raises as `prepare_writer` does.
+
+    One of an earlier version can't be brought up to date there.
+    """
+    prepare_reader(database, patience)
+    applied = _read_applied(database, path)
+    if any(migration.number not in applied for migration in load_migrations()) or not is_current(database):
+        raise ReadOnlyStore(f"{path} {EARLIER}")
 
 
 def apply_migration(database: apsw.Connection, migration: Migration, path: Path) -> None:

@@ -8,6 +8,7 @@ import apsw
 import msgspec
 
 from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.checksums import with_checksum
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.times import microseconds
 from ireneo.memories.scratchpad import Pad
@@ -48,12 +49,15 @@ def write_pad(database: apsw.Connection, space: str, pad: Pad) -> None:
     """Store a scratchpad in the place of the one that its task had."""
     database.execute(
         SQL["write_pad"],
-        {
-            "space": space,
-            "task": pad.task,
-            "written": microseconds(pad.written),
-            "record": msgspec.json.encode(pad).decode(),
-        },
+        with_checksum(
+            "pads",
+            {
+                "space": space,
+                "task": pad.task,
+                "written": microseconds(pad.written),
+                "record": msgspec.json.encode(pad).decode(),
+            },
+        ),
     )
 
 

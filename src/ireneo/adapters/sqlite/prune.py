@@ -38,7 +38,7 @@ def prune_session(database: apsw.Connection, key: SessionKey) -> Pruned:
     for query in LOOSE:
         database.execute(SQL[query], {"key": session})
     _forget_run(database, key, session)
-    _recount(database, session)
+    recount(database, session)
     return Pruned(messages=messages, tokens=tokens, summaries=summaries)
 
 
@@ -68,7 +68,8 @@ def _forget_run(database: apsw.Connection, key: SessionKey, session: int) -> Non
         remove_run(database, key.space, key.session)
 
 
-def _recount(database: apsw.Connection, session: int) -> None:
+def recount(database: apsw.Connection, session: int) -> None:
+    """Reckon the counters of a session anew from its messages."""
     times = (read_time(at) for (at,) in database.execute(SQL["list_times"], {"key": session}))
     first_at, last_at = between([at for at in times if at is not None])
     database.execute(

@@ -16,7 +16,7 @@ from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.documents import Placed, index_messages
 from ireneo.adapters.sqlite.memories import index_memory
 from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.rows import MessageRow, from_row
+from ireneo.adapters.sqlite.rows import from_row, message_row
 from ireneo.adapters.sqlite.undone import settle_undone
 from ireneo.adapters.sqlite.word_faults import find_word_faults
 from ireneo.memories.recall.documents import CLASS_BITS, ORDINAL_BITS
@@ -118,7 +118,7 @@ def _forget_words(database: apsw.Connection, session: int) -> None:
 
 def _index_session(database: apsw.Connection, session: int, space: str, limit: int) -> int:
     placed = [
-        Placed(segment=segment, message=from_row(MessageRow(*light)), document=document)
+        Placed(segment=segment, message=from_row(message_row(light)), document=document)
         for segment, document, *light in database.execute(SQL["list_unindexed"], {"key": session, "limit": limit})
     ]
     if placed:

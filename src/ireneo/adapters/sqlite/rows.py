@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import msgspec
 from msgspec import Struct
 
 from ireneo.adapters.payload import unpack
+from ireneo.adapters.sqlite.checksums import Value, with_checksum
+from ireneo.log.branch import Head
 from ireneo.log.message import Draft, Message, MessageId, Origin, Part, Role
 
 _PARTS = msgspec.json.Decoder(tuple[Part, ...])
 
-Bindings = dict[str, str | bytes | int | None]
+Bindings = dict[str, Value]
 """The values for a query's names."""
 
 
@@ -38,7 +41,7 @@ class MessageRow(Struct, frozen=True, array_like=True):
 def to_row(session: int, segment: int, message: Message) -> Bindings:
     """Write the light columns of a message, and the place where it stands."""
     draft = message.draft
-    return {
+    row: Bindings = {
         "key": session,
         "segment": segment,
         "position": message.position,
@@ -54,7 +57,22 @@ def to_row(session: int, segment: int, message: Message) -> Bindings:
         "source_id": draft.source_id,
         "joined": int(draft.joined),
         "parts": msgspec.json.encode(draft.parts).decode(),
+        "erased": 0,
     }
+    return with_checksum("messages", row)
+
+
+def message_row(values: Sequence[object]) -> MessageRow:
+    """The light columns of a message. Raises ValidationError for what can't stand there.
+
+    In a damaged file a text may be bytes, and a role none that there is.
+    """
+    return msgspec.convert(values, MessageRow)
+
+
+def read_head(id: object, position: object, turn: object, total_tokens: object) -> Head:
+    """A head of the columns of its message. Raises as `message_row` does."""
+    return msgspec.convert({"id": id, "position": position, "turn": turn, "total_tokens": total_tokens}, Head)
 
 
 def from_row(row: MessageRow, packed: bytes | None = None) -> Message:

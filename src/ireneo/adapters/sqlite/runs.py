@@ -11,6 +11,7 @@ import msgspec
 
 from ireneo.adapters.sighted import check_sightings, in_utc
 from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.checksums import with_checksum
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import Bindings
 from ireneo.adapters.sqlite.times import microseconds, time_of
@@ -72,20 +73,23 @@ def put_run(database: apsw.Connection, space: str, run: LearnedRun, sightings: S
     check_sightings(run, sightings)
     database.execute(
         SQL["put_run"],
-        {
-            "space": space,
-            "session": run.session,
-            "head": run.head,
-            "ended": None if run.ended is None else _moment(run.ended),
-            "record": msgspec.json.encode(run).decode(),
-        },
+        with_checksum(
+            "runs",
+            {
+                "space": space,
+                "session": run.session,
+                "head": run.head,
+                "ended": None if run.ended is None else _moment(run.ended),
+                "record": msgspec.json.encode(run).decode(),
+            },
+        ),
     )
     database.execute(SQL["delete_sightings_of_run"], {"space": space, "session": run.session})
     database.executemany(SQL["add_sighting"], (_row(space, sighting) for sighting in sightings))
 
 
-def _row(space: str, sighting: Sighting) -> dict[str, str | int | float | None]:
-    return {
+def _row(space: str, sighting: Sighting) -> dict[str, str | bytes | int | float | None]:
+    row: Bindings = {
         "space": space,
         "cue": sighting.cue,
         "session": sighting.session,
@@ -95,9 +99,9 @@ def _row(space: str, sighting: Sighting) -> dict[str, str | int | float | None]:
         "held": sighting.held,
         "broke": sighting.broke,
         "tokens": sighting.tokens,
-        "seconds": float(sighting.seconds),
         "record": msgspec.json.encode(sighting).decode(),
     }
+    return {**with_checksum("sightings", row), "seconds": float(sighting.seconds)}
 
 
 def _moment(at: datetime) -> int:

@@ -58,6 +58,7 @@ CREATE TABLE messages (
     joined          INTEGER NOT NULL,
     parts           TEXT NOT NULL,
     erased          INTEGER NOT NULL DEFAULT 0, -- 1: what it said was forgotten, and only its place is left
+    checksum        INTEGER, -- of what stands in the row; none of one that an earlier version wrote
     PRIMARY KEY (session, segment, position),
     UNIQUE (session, id)
 ) STRICT;
@@ -80,6 +81,7 @@ CREATE TABLE branches (
     branch   TEXT NOT NULL,
     segment  INTEGER,
     position INTEGER,
+    checksum INTEGER,
     PRIMARY KEY (session, branch)
 ) STRICT, WITHOUT ROWID;
 
@@ -93,6 +95,7 @@ CREATE TABLE summaries (
     last_position  INTEGER NOT NULL,
     depth          INTEGER NOT NULL,
     record         TEXT NOT NULL,
+    checksum       INTEGER,
     PRIMARY KEY (session, id)
 ) STRICT;
 
@@ -118,6 +121,7 @@ CREATE TABLE annotations (
     segment     INTEGER NOT NULL,
     at_position INTEGER NOT NULL,
     record      TEXT NOT NULL,
+    checksum    INTEGER,
     PRIMARY KEY (session, id)
 ) STRICT;
 
@@ -227,6 +231,7 @@ CREATE TABLE memories (
     terms       INTEGER NOT NULL DEFAULT 0,
     record      TEXT NOT NULL,
     cue         TEXT NOT NULL DEFAULT '', -- of a lesson: the name of the claim that it makes
+    checksum    INTEGER,
     UNIQUE (space, id)
 ) STRICT;
 
@@ -266,6 +271,7 @@ CREATE TABLE pads (
     task    TEXT NOT NULL,
     written INTEGER NOT NULL,
     record  TEXT NOT NULL,
+    checksum INTEGER,
     PRIMARY KEY (space, task)
 ) STRICT, WITHOUT ROWID;
 
@@ -290,7 +296,7 @@ CREATE TABLE vectors (
     document   INTEGER NOT NULL,
     change     INTEGER NOT NULL,
     vector     BLOB NOT NULL
-) STRICT;
+    , checksum INTEGER) STRICT;
 
 CREATE UNIQUE INDEX vectors_by_document ON vectors (document, vector_set);
 CREATE UNIQUE INDEX vectors_by_change ON vectors (vector_set, change);
@@ -358,6 +364,7 @@ CREATE TABLE runs (
     head    TEXT NOT NULL, -- the id of the message up to which it was learned from
     ended   INTEGER,
     record  TEXT NOT NULL,
+    checksum INTEGER,
     PRIMARY KEY (space, session)
 ) STRICT, WITHOUT ROWID;
 
@@ -377,6 +384,7 @@ CREATE TABLE sightings (
     tokens   INTEGER NOT NULL,
     seconds  REAL NOT NULL,
     record   TEXT NOT NULL,
+    checksum INTEGER,
     PRIMARY KEY (space, cue, at DESC, session)
 ) STRICT, WITHOUT ROWID;
 

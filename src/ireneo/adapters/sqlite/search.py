@@ -11,7 +11,7 @@ import msgspec
 from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.places import need_place, need_session
 from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.rows import MessageRow, from_row
+from ireneo.adapters.sqlite.rows import from_row, message_row
 from ireneo.adapters.sqlite.undone import list_aside
 from ireneo.adapters.sqlite.words import find_prefix, token
 from ireneo.log.branch import SessionKey
@@ -112,7 +112,7 @@ def read_messages(database: apsw.Connection, space: str, documents: Sequence[int
         row = database.execute(SQL["message_of_document"], asked).fetchone()
         if row is not None:
             session, number, *light = row
-            message = from_row(MessageRow(*light))
+            message = from_row(message_row(light))
             found.append(FoundMessage(document=number, key=SessionKey(space, session), message=message))
     return found
 

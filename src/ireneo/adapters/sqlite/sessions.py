@@ -10,7 +10,7 @@ import apsw
 from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.places import need_session
 from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.rows import read_time
+from ireneo.adapters.sqlite.rows import read_head, read_time
 from ireneo.log.branch import Head, SessionKey
 from ireneo.ports.store import SessionInfo
 
@@ -53,9 +53,13 @@ class SqliteSessions:
 
 
 def create_session(database: apsw.Connection, key: SessionKey, source: str | None) -> bool:
-    """Make a session unless it is there; says whether it was made."""
-    database.execute(SQL["create_session"], {"space": key.space, "session": key.session, "source": source})
-    return database.changes() > 0
+    """Make a session unless it is there; says whether it was made. One without a source takes the first it is given."""
+    told = {"space": key.space, "session": key.session, "source": source}
+    database.execute(SQL["create_session"], told)
+    made = database.changes() > 0
+    if not made and source is not None:
+        database.execute(SQL["name_source"], told)
+    return made
 
 
 def list_sessions(database: apsw.Connection, space: str) -> list[SessionInfo]:
@@ -85,7 +89,7 @@ def list_branches(database: apsw.Connection, key: SessionKey) -> dict[str, Head 
     """Each branch of a session by name."""
     session = need_session(database, key)
     return {
-        branch: None if name is None else Head(id=name, position=position, turn=turn, total_tokens=total)
+        branch: None if name is None else read_head(name, position, turn, total)
         for branch, name, position, turn, total in database.execute(SQL["list_branches"], {"key": session.key})
     }
 

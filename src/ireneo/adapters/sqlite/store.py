@@ -11,8 +11,10 @@ from pathlib import Path
 import apsw
 from msgspec import Struct
 
+from ireneo.adapters.nesting import Nesting
 from ireneo.adapters.pool import Pool
 from ireneo.adapters.sqlite.annotations import SqliteAnnotations
+from ireneo.adapters.sqlite.at_rest import RestingConnection, is_writable
 from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.connection import Connection
 from ireneo.adapters.sqlite.erasure import SqliteErasure
@@ -20,7 +22,13 @@ from ireneo.adapters.sqlite.leases import SqliteLeases
 from ireneo.adapters.sqlite.ledger import SqliteLedger
 from ireneo.adapters.sqlite.log import SqliteLog
 from ireneo.adapters.sqlite.memories import SqliteMemories
-from ireneo.adapters.sqlite.migrate import Durability, check_place, prepare_reader, prepare_writer
+from ireneo.adapters.sqlite.migrate import (
+    Durability,
+    check_place,
+    prepare_reader,
+    prepare_resting,
+    prepare_writer,
+)
 from ireneo.adapters.sqlite.pads import SqlitePads
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rebuilds import SqliteRebuilds
@@ -31,9 +39,10 @@ from ireneo.adapters.sqlite.search import SqliteSearch
 from ireneo.adapters.sqlite.sessions import SqliteSessions
 from ireneo.adapters.sqlite.spending import SqliteSpending
 from ireneo.adapters.sqlite.summaries import SqliteSummaries
+from ireneo.adapters.sqlite.translate import READ_ONLY
 from ireneo.adapters.sqlite.upkeep import SqliteUpkeep
 from ireneo.adapters.sqlite.vectors import SqliteVectors
-from ireneo.errors import BadInput
+from ireneo.errors import BadInput, ReadOnlyStore, Unreachable
 from ireneo.ports.erasure import Scrubbed
 
 READERS = 4
@@ -65,22 +74,28 @@ class SqliteStore:
     """`ireneo.ports.store.Store` over one SQLite file; made by `open_sqlite`.
 
     One connection writes, a few read; each has a thread of its own. Tasks of one process wait for the writer in the
-    order in which they came, and only the first of them competes with other processes for the file. Don't open a
-    transaction inside a `write()`'s block in the same task: a second `write()` would wait for itself.
+    order in which they came, and only the first of them competes with other processes for the file. A task has one
+    transaction at a time: another one inside its block is refused.
     """
 
-    def __init__(self, path: Path, *, durability: Durability, busy_seconds: float) -> None:
-        """Name the file and how to work on it; nothing is opened yet."""
+    def __init__(
+        self, path: Path, *, durability: Durability, busy_seconds: float, readers: int, read_only: bool = False
+    ) -> None:
+        """Name the file and how to work on it; nothing is opened yet. `read_only`: it can't be written to."""
+        self._path = path
+        self._read_only = read_only
         prepare = partial(prepare_writer, path=path, durability=durability)
         writer = Connection(path, busy_seconds, prepare)
-        readers = [Connection(path, busy_seconds, prepare_reader) for _ in range(READERS)]
         self._writers = Pool([writer], Connection.close_soon)
-        self._readers = Pool(readers, Connection.close_soon)
+        kind = RestingConnection if read_only else Connection
+        ready = partial(prepare_resting, path=path) if read_only else prepare_reader
+        self._readers = Pool([kind(path, busy_seconds, ready) for _ in range(readers)], Connection.close_soon)
+        self._nesting = Nesting()
         self._to_scrub = partial(Connection, path, min(busy_seconds, WAIT_SECONDS), prepare)
 
     async def open(self) -> None:
         """Open the file now, and not with the first write, so that what is wrong with it shows."""
-        async with self._lend(self._writers) as connection:
+        async with self._lend(self._readers if self._read_only else self._writers) as connection:
             await connection.begin(_touch)
 
     @asynccontextmanager
@@ -90,14 +105,17 @@ class SqliteStore:
             await connection.begin(_begin_read)
             async with _through(connection, writes=False) as transaction:
                 yield transaction
+            await connection.finish()
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[SqliteTransaction]:
         """One transaction, alone among writers; durable once the block is left.
 
-        Raises StoreBusy when another process holds the file for longer than `busy_seconds`. A task that is cancelled
+        Raises StoreBusy when another process holds the file for longer than `busy_seconds`, and ReadOnlyStore where
+        nothing can be written. A task that is cancelled
         inside leaves nothing behind; one that is cancelled during the commit itself can't know.
         """
+        self._check_writable()
         async with self._lend(self._writers) as connection:
             await connection.begin(_begin_write)
             async with _through(connection, writes=True) as transaction:
@@ -113,6 +131,7 @@ class SqliteStore:
         if look:
             async with self._lend(self._readers) as reader:
                 return await reader.run(look_at_scrubs)
+        self._check_writable()
         async with self._lend(self._writers):
             connection = self._to_scrub()
             try:
@@ -125,15 +144,20 @@ class SqliteStore:
         for connection in (*self._readers.close(), *self._writers.close()):
             await connection.close()
 
+    def _check_writable(self) -> None:
+        if self._read_only:
+            raise READ_ONLY.error(f"{self._path} {READ_ONLY.sentence}")
+
     @asynccontextmanager
     async def _lend(self, pool: Pool[Connection]) -> AsyncIterator[Connection]:
-        connection = await pool.take()
-        try:
-            yield connection
-        finally:
-            # Neither step waits, so neither can be cancelled: whoever comes next finds no transaction open.
-            connection.settle()
-            pool.give(connection)
+        with self._nesting.entered():
+            connection = await pool.take()
+            try:
+                yield connection
+            finally:
+                # Neither step waits, so neither can be cancelled: whoever comes next finds no transaction open.
+                connection.settle()
+                pool.give(connection)
 
 
 @asynccontextmanager
@@ -180,22 +204,41 @@ def _commit(database: apsw.Connection) -> None:
 
 
 async def open_sqlite(
-    path: str | PathLike[str], *, durability: Durability = "full", busy_seconds: float = 30.0
+    path: str | PathLike[str], *, durability: Durability = "full", busy_seconds: float = 30.0, readers: int = READERS
 ) -> SqliteStore:
     """Open the store in the file at `path`, made when it is not there; close it with `close()`.
+
+    One that may not be written to, or whose folder may not, is opened all the same, to be read: writing to it raises
+    ReadOnlyStore.
 
     With `durability="full"` what was acknowledged survives a power cut. With "normal" it survives the end of the
     process, kill -9 included, but a power cut or a crash of the operating system may take the last moments back
     (never half of a transaction, and the file stays sound); it is several times faster on a disk.
 
-    `busy_seconds` is how long a transaction waits for other processes. Raises NotADatabase, NewerDatabase, StoreBusy,
-    or StoreError where the file can't be opened.
+    `busy_seconds` is how long a transaction waits for other processes; `readers` is how many may read at a time, each
+    on a connection of its own. Raises NotADatabase, NewerDatabase, StoreBusy, Unreachable, or
+    StoreError where the file can't be opened.
     """
     if str(path) in ("", ":memory:"):
         raise BadInput("A SQLite store needs a file; for one in memory, take ireneo.adapters.in_memory.")
     place = Path(path).absolute()
     check_place(place)
-    store = SqliteStore(place, durability=durability, busy_seconds=busy_seconds)
+    opened = partial(_opened, place, durability=durability, busy_seconds=busy_seconds, readers=readers)
+    if not is_writable(place):
+        return await opened(read_only=True)
+    try:
+        return await opened()
+    except (ReadOnlyStore, Unreachable):
+        # It may be written to, and nothing may be made beside it. A new file can't be read either.
+        if not place.exists():
+            raise
+        return await opened(read_only=True)
+
+
+async def _opened(
+    place: Path, *, durability: Durability, busy_seconds: float, readers: int, read_only: bool = False
+) -> SqliteStore:
+    store = SqliteStore(place, durability=durability, busy_seconds=busy_seconds, readers=readers, read_only=read_only)
     try:
         await store.open()
     except BaseException:

@@ -10,6 +10,7 @@ import apsw
 import msgspec
 
 from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.checksums import with_checksum
 from ireneo.adapters.sqlite.places import find_path, find_session, need_place, need_session
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.context.summary import Summary, SummaryId
@@ -69,16 +70,19 @@ def put_summaries(database: apsw.Connection, key: SessionKey, summaries: Sequenc
             raise BadInput(f"Summary {summary.id} gives positions at which its first and last message don't stand.")
         database.execute(
             SQL["insert_summary"],
-            {
-                "key": session.key,
-                "id": summary.id,
-                "family": summary.family,
-                "segment": last.segment,
-                "first_position": summary.first_position,
-                "last_position": summary.last_position,
-                "depth": summary.depth,
-                "record": msgspec.json.encode(summary).decode(),
-            },
+            with_checksum(
+                "summaries",
+                {
+                    "key": session.key,
+                    "id": summary.id,
+                    "family": summary.family,
+                    "segment": last.segment,
+                    "first_position": summary.first_position,
+                    "last_position": summary.last_position,
+                    "depth": summary.depth,
+                    "record": msgspec.json.encode(summary).decode(),
+                },
+            ),
         )
         new += database.changes()
     return new

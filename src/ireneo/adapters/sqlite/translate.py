@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
 import apsw
+import msgspec
 from msgspec import Struct
 
-from ireneo.errors import NotADatabase, StoreBusy, StoreError
+from ireneo.errors import NotADatabase, ReadOnlyStore, StoreBusy, StoreError, Unreachable
 
 
 class Meaning(Struct, frozen=True):
@@ -22,10 +25,16 @@ class Meaning(Struct, frozen=True):
 BUSY = Meaning(StoreBusy, "was kept locked for too long by another process; try again, or look for one that hangs.")
 FOREIGN = Meaning(NotADatabase, "is not an Ireneo database; name another file, or a new one.")
 DAMAGED = Meaning(StoreError, "is damaged; restore it from a copy.")
-UNOPENED = Meaning(StoreError, "can't be opened; check that its folder exists and that you may write to it.")
-READ_ONLY = Meaning(StoreError, "may not be written to; check its permissions and those of its folder.")
+UNOPENED = Meaning(Unreachable, "can't be opened; check that its folder exists and that you may write to it.")
+READ_ONLY = Meaning(ReadOnlyStore, "may not be written to; check its permissions and those of its folder.")
 UNREADABLE = Meaning(StoreError, "can't be read or written; the disk or its file system reports a fault.")
 FULL = Meaning(StoreError, "can't grow; the disk is full.")
+UNPARSED = "holds something that can't be read; see `ireneo doctor`"
+"""A value that is not what was written: the file is damaged, and SQLite doesn't know."""
+
+UNPARSABLE = (ValueError, TypeError, LookupError, OverflowError, msgspec.MsgspecError, struct.error, zlib.error)
+"""What reading such a value raises: of JSON, a time, packed bytes, a number that is none."""
+
 TOO_BIG = Meaning(StoreError, "can't hold a single value this large; split it, or keep it in a file of its own.")
 NO_MEMORY = Meaning(StoreError, "can't be worked on; there is no memory left.")
 CLOSED = Meaning(StoreError, "was closed while it was in use; open the store again.")

@@ -6,16 +6,19 @@ from collections.abc import Sequence
 
 import apsw
 
+from ireneo.adapters.sqlite.altered import find_altered
 from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.faults import find_faults
+from ireneo.adapters.sqlite.mend import mend_file
 from ireneo.adapters.sqlite.places import find_session, need_session
 from ireneo.adapters.sqlite.prune import prune_session
 from ireneo.adapters.sqlite.queries import SQL
+from ireneo.adapters.sqlite.rows import read_head
 from ireneo.adapters.sqlite.summaries import discard_summaries, list_summaries
 from ireneo.adapters.sqlite.undone import settle_undone
 from ireneo.context.summary import SummaryId
 from ireneo.log.branch import Head, SessionKey
-from ireneo.ports.upkeep import Pruned
+from ireneo.ports.upkeep import TOGETHER, Altered, Pruned
 
 
 class SqliteUpkeep:
@@ -27,6 +30,14 @@ class SqliteUpkeep:
     async def faults(self) -> Sequence[str]:
         """What is wrong with the file."""
         return await self._channel.ask(find_faults)
+
+    async def altered(self, after: int = 0, limit: int = TOGETHER) -> Altered:
+        """What is not what was stored, a stretch of the messages at a time."""
+        return await self._channel.ask(find_altered, after, limit)
+
+    async def mend(self) -> None:
+        """Put right what follows from the log."""
+        await self._channel.change(mend_file)
 
     async def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
         """The id of every summary of a session."""
@@ -55,7 +66,7 @@ def list_ends(database: apsw.Connection, key: SessionKey) -> list[Head]:
     if session is None:
         return []
     rows = database.execute(SQL["list_ends"], {"key": session.key})
-    return [Head(id=name, position=position, turn=turn, total_tokens=total) for name, position, turn, total in rows]
+    return [read_head(*row) for row in rows]
 
 
 def drop_branch(database: apsw.Connection, key: SessionKey, branch: str) -> bool:

@@ -9,6 +9,7 @@ import apsw
 from msgspec import Struct
 
 from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.checksums import checksum
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.vector_lengths import check_lengths
 from ireneo.memories.recall.vector import Vector
@@ -78,7 +79,8 @@ def put_vectors(
     change, query = found.changes, SQL[_PUT[shelf]]
     for document, vector in vectors.items():
         given = {"key": found.key, "document": document, "change": change + 1, "vector": vector, "space": space}
-        database.execute(query, given)
+        kept = checksum([b"%d" % found.key, b"%d" % document, vector])
+        database.execute(query, {**given, "checksum": kept})
         change += database.changes()
     _forget_gone(database, found)
     return change - found.changes

@@ -51,11 +51,23 @@ class EstimatedTokenizer:
 
     def __init__(self) -> None:
         self._costs = _Costs()
+        self._short: dict[str, int] = {}
 
     def count(self, text: str) -> int:
         """Estimate the tokens of `text`; 0 only for an empty text."""
         if not text:
             return 0
+        if len(text) > _LONGEST_KEPT:
+            return self._count(text)
+        # Names are asked for again and again, each time alone.
+        known = self._short.get(text)
+        if known is None:
+            if len(self._short) >= _MOST_KEPT:
+                self._short.clear()
+            known = self._short[text] = self._count(text)
+        return known
+
+    def _count(self, text: str) -> int:
         pattern = _pattern("" if text.isascii() else _LETTERS)
         # The pieces of a long text take many times its room; one at a time they take a little longer.
         pieces = pattern.findall(text) if len(text) <= _LONG else (found[0] for found in pattern.finditer(text))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ireneo.context.actions import CHANGES
 from ireneo.context.offline.errors import is_environment, signature
@@ -16,6 +16,7 @@ _UNDO = re.compile(
     r"|stash\b(?! (?:pop|apply|list)))"
 )
 _REMOVE = re.compile(r"\b(?:git )?rm (?:-\S+ )*(?P<paths>[^&|;]+)")
+_REASON = re.compile(r"(?:user said|provided the following reason[^:]*|reason):\s*(.+)", re.IGNORECASE | re.DOTALL)
 
 
 def dead_ends(steps: Sequence[Step]) -> list[Line]:
@@ -34,7 +35,7 @@ def worked(steps: Sequence[Step]) -> list[Line]:
     """Say which failures were got over, and by what."""
     out: dict[str, Line] = {}
     for place, step in enumerate(steps):
-        if not step.failed or step.rejected:
+        if not step.failed_itself:
             continue
         success = _same_later(steps, place)
         if success is None:
@@ -60,20 +61,26 @@ def approach(deed: str, subject: str) -> str:
     return f"{deed} {subject if deed in CHANGES else signature(subject)}"
 
 
-def overturned(dead_end: Line, operations: Iterable[Line]) -> bool:
-    """Whether the approach succeeded after it was given up, as `operations` tell."""
-    return any(
-        line.position > dead_end.position
-        and not line.failed
-        and any(approach(verb, line.subject) == dead_end.subject for verb, _ in line.verbs)
-        for line in operations
-    )
+def succeeded(operations: Iterable[Line]) -> dict[str, int]:
+    """Where each approach succeeded last, as `operations` tell."""
+    out: dict[str, int] = {}
+    for line in operations:
+        if not line.failed:
+            for verb, _ in line.verbs:
+                name = approach(verb, line.subject)
+                out[name] = max(out.get(name, -1), line.position)
+    return out
+
+
+def overturned(dead_end: Line, succeeded: Mapping[str, int]) -> bool:
+    """Whether the approach succeeded after it was given up."""
+    return succeeded.get(dead_end.subject, -1) > dead_end.position
 
 
 def _failed(steps: Sequence[Step], place: int) -> Line | None:
     """A call that failed and did not succeed later: given up, and perhaps replaced by another way."""
     step = steps[place]
-    if not step.failed or _same_later(steps, place) is not None:
+    if not (step.failed_itself or step.rejected) or _same_later(steps, place) is not None:
         return None
     if place == len(steps) - 1 and not step.rejected:
         return None  # Nothing came after it yet: it is where the work stands, not what was given up.
@@ -121,7 +128,7 @@ def _undone(steps: Sequence[Step], place: int) -> Line | None:
     if later is None:
         return _thrown_away(steps, place)
     last = steps[later].position
-    why = next((s.error for s in steps[place + 1 :] if s.failed and s.position <= last), "")
+    why = next((s.error for s in steps[place + 1 :] if s.failed_itself and s.position <= last), "")
     reason = f"{why}; I put it back" if why else "I put it back as it was"
     change = clip(_core(step.action.added), 100)
     text = f"I tried `{change}` in {step.action.subject} — abandoned because {reason}."
@@ -134,7 +141,7 @@ def _thrown_away(steps: Sequence[Step], place: int) -> Line | None:
     lost = thrown_away(steps, place)
     if not lost:
         return None
-    why = next((s.error for s in reversed(steps[:place]) if s.failed and not s.rejected), "")
+    why = next((s.error for s in reversed(steps[:place]) if s.failed_itself), "")
     told = next((sentence for sentence in sentences(step.said) if finding_score(sentence)), "")
     reason = (told or why or "I took it back").rstrip(".")
     files = ", ".join(lost[-3:])
@@ -171,12 +178,15 @@ def _named(step: Step) -> str:
     return f"{doing.get(step.action.deed, 'using')} {subject}"
 
 
+def said_in_refusal(step: Step) -> str:
+    """What the user said when refusing a call, on one line; empty where nothing was said."""
+    found = _REASON.search(step.output)
+    return clip(" ".join(found[1].split()), 160) if found else ""
+
+
 def _said(step: Step) -> str:
-    """What the user said when stopping the call, where something was said."""
-    found = re.search(
-        r"(?:user said|provided the following reason[^:]*|reason):\s*(.+)", step.output, re.IGNORECASE | re.DOTALL
-    )
-    return f": “{clip(' '.join(found[1].split()), 160)}”" if found else ""
+    said = said_in_refusal(step)
+    return f": “{said}”" if said else ""
 
 
 def _line(step: Step, text: str, subject: str = "") -> Line:

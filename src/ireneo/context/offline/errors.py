@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from ireneo.context.offline.prose import clip
 
@@ -62,6 +63,7 @@ def error_line(output: str, limit: int = 200) -> str:
     return clip(" ".join(chosen.split()), limit)
 
 
+@lru_cache(maxsize=4_096)
 def signature(text: str) -> str:
     """`text` without what differs from one occurrence to the next: numbers, hashes, addresses, paths, quotations."""
     return " ".join(_ACCIDENT.sub("~", text.lower()).split())[:120]

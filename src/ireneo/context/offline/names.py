@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from ireneo.context.actions import Deed
 from ireneo.context.summary import Mention
@@ -83,8 +83,7 @@ def ranked(weights: Mapping[str, float]) -> tuple[Mention, ...]:
     return tuple(Mention(name, round(weight, 2)) for name, weight in sorted(weights.items(), key=lambda item: -item[1]))
 
 
-def faded(weight: float, age: int) -> float:
-    """What a name of this weight is worth `age` messages after its last use."""
-    if weight >= min(WRITTEN.values()):
-        return weight * math.pow(1.0 + age, -FADING)
-    return weight * SEEN_JUST_NOW * math.pow(1.0 + age, -SEEN_FADING)
+def fading(age: int) -> Callable[[float], float]:
+    """What names are worth, by their weight, `age` messages after their last use."""
+    least, of_written, of_seen = min(WRITTEN.values()), math.pow(1.0 + age, -FADING), math.pow(1.0 + age, -SEEN_FADING)
+    return lambda weight: weight * of_written if weight >= least else weight * SEEN_JUST_NOW * of_seen

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from ireneo.context.offline.dead_ends import overturned
+from ireneo.context.offline.dead_ends import overturned, succeeded
 from ireneo.context.offline.names import SAID, Tally, merged
 from ireneo.context.offline.prose import clip
 from ireneo.context.pins import MAX_PINS, find_lifts, find_pins, standing
@@ -143,7 +143,7 @@ def _joined(group: Sequence[Line]) -> Line:
 def _still_dead(children: Sequence[Summary]) -> list[Line]:
     """The dead ends that no later success overturned; one that was met again stands once, with its count."""
     got_over = {line.subject: line.position for line in _gather(children, "worked") if line.subject}
-    done = [*_gather(children, "operations"), *_gather(children, "artifacts")]
+    done = succeeded([*_gather(children, "operations"), *_gather(children, "artifacts")])
     out: dict[str, Line] = {}
     for line in _gather(children, "dead_ends"):
         if got_over.get(line.subject, -1) > line.position or overturned(line, done):

@@ -11,9 +11,7 @@ from ireneo.context.actions import Action, understand
 from ireneo.context.offline.errors import error_line, hides_failure
 from ireneo.context.weigh import strings
 from ireneo.log.message import Call, Message, MessageId, Result
-from ireneo.log.outcome import derive_failed
-
-_REJECTED = ("doesn't want to proceed with this tool use", "tool use was rejected", "user rejected", "user denied")
+from ireneo.log.outcome import derive_failed, was_refused, was_stopped
 
 
 class Step(Struct, frozen=True, kw_only=True, dict=True):
@@ -46,8 +44,16 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def rejected(self) -> bool:
-        """Whether the user stopped the call: that is a wish, not an error."""
-        return self.failed and any(mark in self.output[:400] for mark in _REJECTED)
+        """Whether the user did not permit the call: that is a wish, not an error."""
+        return self.failed and was_refused(self.output)
+
+    @property
+    def failed_itself(self) -> bool:
+        """Whether the call failed by what it did, so that it may fail again.
+
+        A refusal is a wish of the user, and a call that was broken off or fell with the call beside it has no outcome.
+        """
+        return self.failed and not was_refused(self.output) and not was_stopped(self.output)
 
     @property
     def output(self) -> str:

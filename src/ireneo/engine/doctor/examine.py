@@ -18,7 +18,7 @@ from ireneo.engine.doctor.runs import check_runs
 from ireneo.engine.doctor.summaries import check_summaries, read_shelf
 from ireneo.engine.doctor.words import check_words
 from ireneo.engine.limbs import limbs
-from ireneo.errors import BadInput
+from ireneo.errors import BadInput, ReadOnlyStore, StoreBusy
 from ireneo.log.branch import SessionKey
 from ireneo.ports.store import Store, Transaction
 
@@ -40,8 +40,8 @@ async def examine(store: Store, space: str, now: datetime, *, mend: bool, quick:
 
     `quick` leaves out whether each message is what its id says, which reads all of the log.
     """
+    faults = await _faults(store, quick=quick)
     async with store.read() as tx:
-        faults = list(await tx.upkeep.faults())
         look = Look(now=now, faults=faults, quick=quick, told=told)
         found: list[Found] = []
         keys: list[SessionKey] = []
@@ -57,13 +57,39 @@ async def examine(store: Store, space: str, now: datetime, *, mend: bool, quick:
     of_words = await check_words(store, space, mend=mend)
     of_runs = await check_runs(store, space, mend=mend)
     known = {name for each in found for name in each.about}
-    left = faults
-    if mend and any(each.finding.mended for each in found):
-        async with store.read() as tx:
-            left = list(await tx.upkeep.faults())
+    left = await _mend_store(store, quick=quick) if mend and faults else faults
     found += await _unscrubbed(store, mend=mend)
     of_store = [_of_store(each, mended=each not in left) for each in faults if not any(name in each for name in known)]
     return [*of_store, *of_words, *of_runs, *(each.finding for each in found)]
+
+
+async def _faults(store: Store, *, quick: bool) -> list[str]:
+    """What the store says of itself; unless `quick`, of every value in it."""
+    async with store.read() as tx:
+        found = list(await tx.upkeep.faults())
+    after: int | None = None if quick else 0
+    while after is not None:
+        async with store.read() as tx:
+            try:
+                altered = await tx.upkeep.altered(after)
+            except UNREADABLE as error:
+                # Of a file that is damaged so far its own check has told already.
+                return found or [f"It can't be looked at to its end: {str(error).rstrip('.')}."]
+        found += altered.faults
+        after = altered.after
+    return found
+
+
+async def _mend_store(store: Store, *, quick: bool) -> list[str]:
+    """Let the store put right what it can; gives what is left of its faults."""
+    try:
+        async with store.write() as tx:
+            await tx.upkeep.mend()
+    except (ReadOnlyStore, StoreBusy):
+        raise
+    except UNREADABLE as error:
+        return [*await _faults(store, quick=quick), f"What follows from the log can't be mended: {error}"]
+    return await _faults(store, quick=quick)
 
 
 async def _unscrubbed(store: Store, *, mend: bool) -> list[Found]:

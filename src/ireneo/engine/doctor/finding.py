@@ -53,7 +53,7 @@ class Found(Struct, frozen=True, kw_only=True):
     finding: Finding
     cure: Cure | None = None
     about: tuple[str, ...] = ()
-    """The ids that it is about: what the store says of them is said here."""
+    """The ids that it is about, or other words that name the same: what the store says of them is said here."""
 
 
 def fault(session: str, text: str, advice: str = RESTORE) -> Found:

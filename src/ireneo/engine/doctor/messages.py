@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 
+from msgspec.structs import replace
+
 from ireneo.engine.doctor.finding import UNREADABLE, Found, fault
 from ireneo.engine.limbs import Limb
 from ireneo.log.branch import SessionKey
@@ -16,37 +18,41 @@ CHUNK = 1_000
 NAMED = 20
 """So many faults of one session are named; of the rest, how many there are."""
 
+OTHERS = "more of the messages are wrong"
+"""What the store says of more of them than it names."""
+
 Told = Callable[[int], None]
 """Is told how many more messages were looked at."""
 
 
 async def check_messages(tx: Transaction, key: SessionKey, grown: Sequence[Limb], told: Told) -> list[Found]:
     """Walk every path of a session, each message once."""
-    wrong: list[str] = []
-    more = 0
+    found: list[Found] = []
+    more: list[str] = []
     for limb in grown:
-        async for sentence in _of_limb(tx, key, limb, told):
-            if len(wrong) < NAMED:
-                wrong.append(sentence)
+        async for sentence, about in _of_limb(tx, key, limb, told):
+            if len(found) < NAMED:
+                found.append(replace(fault(key.session, sentence), about=(about,)))
             else:
-                more += 1
-    found = [fault(key.session, sentence) for sentence in wrong]
+                more.append(about)
     if more:
-        found.append(fault(key.session, f"{more:,} more messages are wrong in the same way."))
+        text = f"{len(more):,} more messages are wrong in the same way."
+        found.append(replace(fault(key.session, text), about=(*more, OTHERS)))
     return found
 
 
-async def _of_limb(tx: Transaction, key: SessionKey, limb: Limb, told: Told) -> AsyncIterator[str]:
+async def _of_limb(tx: Transaction, key: SessionKey, limb: Limb, told: Told) -> AsyncIterator[tuple[str, str]]:
+    """What is wrong along a limb, each with what the store's own sentence about the same holds."""
     before: MessageId | None = limb.leaves_at
     for first in range(limb.first, limb.head.position + 1, CHUNK):
         last = min(first + CHUNK - 1, limb.head.position)
         for position, message in await _read(tx, key, limb, first, last):
             if isinstance(message, Message):
                 if sentence := _fault_of(message, position, before):
-                    yield sentence
+                    yield sentence, message.id
                 before = message.id
             else:
-                yield message
+                yield message, f"at position {position} of session {key.session!r} of space {key.space!r}"
                 before = None
         told(last - first + 1)
 

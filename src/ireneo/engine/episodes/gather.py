@@ -23,7 +23,7 @@ from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Message
 from ireneo.memories.offer import Offer
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import SessionInfo, Span
+from ireneo.ports.store import SessionInfo, Span, Transaction
 
 BATCH = 16
 """Turns, or leaves, that are remembered in one transaction: so much is done again after a crash, at the most."""
@@ -73,7 +73,7 @@ class Gatherer:
 
     async def _turns(self, key: SessionKey, branch: str, head: Head) -> AsyncIterator[Gathered]:
         async with self._store.read() as tx:
-            turns = await unseen_turns(tx, key, head, await self._floor(key, branch, head))
+            turns = await unseen_turns(tx, key, head, await self._floor(tx, key, branch, head))
         for start in range(0, len(turns), BATCH):
             batch = turns[start : start + BATCH]
             offers = await self._offers_of_turns(key, head, batch)
@@ -108,11 +108,13 @@ class Gatherer:
             place = await places(tx, key, [turn.opening])
         if not messages:
             return None
-        return Turn(session=key.session, messages=tuple(messages), place=place.get(turn.opening, {}))
+        cleaning = self._means.drawing()
+        place_of = {name: cleaning.text(where) for name, where in place.get(turn.opening, {}).items()}
+        return Turn(session=key.session, messages=tuple(map(cleaning.message, messages)), place=place_of)
 
     async def _leaves(self, key: SessionKey, branch: str, head: Head, policy: Policy) -> AsyncIterator[Gathered]:
         async with self._store.read() as tx:
-            leaves = await unseen_leaves(tx, key, head, policy, await self._floor(key, branch, head))
+            leaves = await unseen_leaves(tx, key, head, policy, await self._floor(tx, key, branch, head))
         for start in range(0, len(leaves), BATCH):
             batch = leaves[start : start + BATCH]
             offers = await self._offers_of_leaves(key, head, batch)
@@ -133,15 +135,14 @@ class Gatherer:
                 ends += await tx.log.path(key, head.id, leaf.last_position, leaf.last_position)
         at = {message.id: message.draft.at for message in ends}
         offers = [leaf_offer(key.session, leaf, at.get(leaf.last), now) for leaf in leaves]
-        return [offer for offer in offers if offer is not None]
+        return [self._means.drawing().struct(offer) for offer in offers if offer is not None]
 
-    async def _floor(self, key: SessionKey, branch: str, head: Head) -> int:
+    async def _floor(self, tx: Transaction, key: SessionKey, branch: str, head: Head) -> int:
         """The position after what was looked through of a branch, where it still leads that way."""
         position, name = self._passed.get((key, branch), (-1, ""))
         if position < 0:
             return 0
-        async with self._store.read() as tx:
-            passed = await tx.log.path(key, head.id, position, position)
+        passed = await tx.log.path(key, head.id, position, position)
         return position + 1 if passed and passed[0].id == name else 0
 
 

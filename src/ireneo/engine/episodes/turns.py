@@ -9,7 +9,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from ireneo.context.actions import CHANGES
-from ireneo.context.offline.dead_ends import dead_ends
+from ireneo.context.offline.dead_ends import dead_ends, said_in_refusal
 from ireneo.context.offline.errors import error_line
 from ireneo.context.offline.leaf import write_leaf
 from ireneo.context.offline.prose import clip
@@ -29,6 +29,7 @@ _TAG = re.compile(r"</?[a-z][\w-]*>")
 _ASKED = 120
 _COMMAND = 80
 _ERROR = 90
+_SAID = 120
 _FILES = 3
 UNDONE = "undo "
 """What the subject of a dead end begins with that went well and was taken back."""
@@ -52,26 +53,28 @@ class Turn(Struct, frozen=True, kw_only=True):
 def turn_offers(turn: Turn, recorded: datetime) -> list[Offer]:
     """What a turn leaves behind, the episode first; nothing where no work was done in it: its words stand in the log.
 
-    What the harness put between, and another tool's compaction, is no evidence and is passed over.
+    What the harness put between, and another tool's compaction, is no evidence and is passed over. A call that the
+    user refused is told in the episode, and is no failure: it was never tried.
     """
     spoken = [message for message in turn.messages if message.draft.origin == "spoken"]
     done = steps(spoken)
     if not done:
         return []
-    given_up = dead_ends(done)
+    # The same approach given up again is one line: its newest reason stands.
+    given_up = [
+        (line, next(step for step in reversed(done) if step.source in line.sources)) for line in dead_ends(done)
+    ]
     return [
-        _episode(turn, spoken, done, given_up, recorded),
-        *(_failure(turn, line, done, recorded) for line in given_up),
+        _episode(turn, spoken, done, bool(given_up), recorded),
+        *(_failure(turn, line, step, recorded) for line, step in given_up if not step.rejected),
     ]
 
 
-def _episode(
-    turn: Turn, spoken: Sequence[Message], done: Sequence[Step], given_up: Sequence[Line], recorded: datetime
-) -> Offer:
+def _episode(turn: Turn, spoken: Sequence[Message], done: Sequence[Step], given_up: bool, recorded: datetime) -> Offer:
     opening, last = turn.messages[0], turn.messages[-1]
     asked = clip(" ".join(_TAG.sub(" ", opening.text).split()), _ASKED).rstrip(".")
     parts: list[tuple[str, tuple[MessageId, ...]]] = [(f"I was asked: “{asked}”." if asked else "I was asked.", ())]
-    parts += [*_changed(done, turn.place.get(DIRECTORY, "")), *_ended(done), *_closing(spoken)]
+    parts += [*_refused(done), *_changed(done, turn.place.get(DIRECTORY, "")), *_ended(done), *_closing(spoken)]
     text, sources = "", [opening.id]
     for part, shown in parts:
         room = MOST_CHARACTERS - len(text) - 1
@@ -81,7 +84,7 @@ def _episode(
             part = clip(part, room)
         text = f"{text} {part}".strip()
         sources += shown
-    failed = bool(given_up) or _last_run(done) is not None
+    failed = given_up or _last_run(done) is not None
     changed = any(step.action.deed in CHANGES for step in done)
     at = _time(turn.messages)
     return Offer(
@@ -96,6 +99,19 @@ def _episode(
         session=turn.session,
         messages=tuple(dict.fromkeys((*sources, last.id))),
     )
+
+
+def _refused(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
+    """What the user said no to last, and in which words."""
+    step = next((step for step in reversed(done) if step.rejected), None)
+    if step is not None:
+        said = clip(said_in_refusal(step), _SAID)
+        yield f"The user said no to {_named(step)}{f': “{said}”' if said else ''}.", step.sources
+
+
+def _named(step: Step) -> str:
+    subject = clip(step.action.subject, _COMMAND)
+    return f"`{subject}`" if step.action.shell else f"{step.call.name} {subject}".strip()
 
 
 def _changed(done: Sequence[Step], directory: str) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
@@ -127,7 +143,7 @@ def _ended(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
 def _last_run(done: Sequence[Step]) -> Step | None:
     """What was run last, if it failed."""
     ran = next((step for step in reversed(done) if step.action.deed in ("check", "run", "save")), None)
-    return ran if ran is not None and ran.failed else None
+    return ran if ran is not None and ran.failed_itself else None
 
 
 def _closing(spoken: Sequence[Message]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
@@ -142,9 +158,7 @@ def _closing(spoken: Sequence[Message]) -> Iterator[tuple[str, tuple[MessageId, 
         yield max(said, key=lambda line: line.weight).text, (last.id,)
 
 
-def _failure(turn: Turn, line: Line, done: Sequence[Step], recorded: datetime) -> Offer:
-    # The same approach given up again is one line: its newest reason stands.
-    step = next(step for step in reversed(done) if step.source in line.sources)
+def _failure(turn: Turn, line: Line, step: Step, recorded: datetime) -> Offer:
     at = _time([message for message in turn.messages if message.position <= line.position])
     return Offer(
         text=clip(line.text, MOST_CHARACTERS),

@@ -9,9 +9,10 @@ from msgspec import Struct
 from ireneo.engine.forgetting.learned import wording
 from ireneo.engine.forgetting.reading import all_messages
 from ireneo.engine.forgetting.words import Name, written
-from ireneo.errors import BadInput, MessageNotFound, NotFound, SessionNotFound
+from ireneo.engine.naming import listed, memory_named, the_one
+from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, SessionNotFound
 from ireneo.log.branch import SessionKey
-from ireneo.log.message import Message
+from ireneo.log.message import Message, MessageId
 from ireneo.memories.record import Record
 from ireneo.ports.memories import Wanted, folded
 from ireneo.ports.store import Transaction
@@ -41,14 +42,18 @@ async def message_meant(tx: Transaction, space: str, name: str) -> Meant:
     several are called so.
     """
     found: dict[SessionKey, tuple[Message, ...]] = {}
-    for info in await tx.sessions.list(space):
+    for info in await tx.sessions.list(space) if name else ():
         if here := await tx.log.find(info.key, [name]):
             found[info.key] = tuple(here)
     ids = {message.id for here in found.values() for message in here}
     if not ids:
         raise MessageNotFound(f"There is no message {name} in space {space!r}.")
-    if len(ids) > 1:
-        raise BadInput(f"{len(ids)} messages are called {name}; give more of the id of the one that is meant.")
+    if begun := [id for id in ids if id.startswith(name)]:
+        ids = {MessageId(the_one(name, begun, "message"))}
+    elif len(ids) > 1:
+        # A log may give several messages one id: which of them goes for good is not to be guessed.
+        raise BadInput(f"{len(ids)} messages have the id {name} in their log: {listed(sorted(ids))}; name one of them.")
+    found = {key: tuple(message for message in here if message.id in ids) for key, here in found.items()}
     there = {key: tuple(message for message in here if not message.erased) for key, here in found.items()}
     return Meant(messages={key: here for key, here in there.items() if here})
 
@@ -76,13 +81,10 @@ async def _is_told_of(tx: Transaction, key: SessionKey) -> bool:
 
 
 async def memory_meant(tx: Transaction, space: str, name: str) -> Meant:
-    """The memory whose id begins with `name`. Raises NotFound, and BadInput where there are several."""
-    found = await tx.memories.get(space, [name])
-    if not found:
-        raise NotFound(f"There is no memory {name} in space {space!r}.")
-    if len(found) > 1:
-        raise BadInput(f"{len(found)} memories are called {name}; give more of the id of the one that is meant.")
-    (record,) = found
+    """The memory whose id begins with `name`. Raises MemoryNotFound, and BadInput where there are several."""
+    record = await memory_named(tx, space, name)
+    if record is None:
+        raise MemoryNotFound(f"There is no memory {name} in space {space!r}.")
     sources = [source for piece in record.evidence for source in piece.messages]
     note = "The messages that it was drawn from stay; forget them by message= or session=." if sources else ""
     return Meant(memories=(record,), note=note)

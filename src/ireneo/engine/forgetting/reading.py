@@ -44,7 +44,7 @@ async def all_summaries(tx: Transaction, key: SessionKey) -> AsyncIterator[Summa
 
 async def all_annotations(tx: Transaction, key: SessionKey) -> list[Annotation]:
     """Every annotation of a session, on whatever path."""
-    found: dict[str, Annotation] = {}
+    found: dict[str, Annotation] = {each.id: each for each in await tx.annotations.on_path(key, None)}
     for head in await heads_of(tx, key):
         found.update((each.id, each) for each in await tx.annotations.on_path(key, head.id))
     return list(found.values())

@@ -18,7 +18,7 @@ async def known_files(means: Means, space: str, digests: Sequence[str]) -> froze
 async def mark_file(means: Means, space: str, digest: str, name: str, sessions: Sequence[str]) -> None:
     """Note that a file was learned from whole; a secret in its name is left out."""
     now = means.clock.now()
-    clean = means.cleaning(redact=means.redactor is not None).name(name)
+    clean = means.drawing().text(name)
     file = LearnedFile(digest=digest, learner=LEARNER, name=clean, at=now, sessions=tuple(sessions))
     async with means.store.write() as tx:
         await tx.ledger.mark(space, file)

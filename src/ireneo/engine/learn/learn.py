@@ -133,13 +133,14 @@ async def _learn_session(
 
 async def _read(means: Means, due: Due) -> _Read:
     key = due.info.key
-    project = await session_project(means, key, due.head)
+    cleaning = means.drawing()
+    project = cleaning.text(await session_project(means, key, due.head))
     source = (due.info.source or "").partition(":")[0]
     last = Material(session=key.session, source=source, project=project, messages=())
     whole = Studied()
     async with means.store.read() as tx:
         written = await written_on_path(tx, key, due.head.id)
-    async for window in windows(means.store, key, due.head):
+    async for window in windows(means.store, key, due.head, cleaning):
         last = Material(session=key.session, source=source, project=project, messages=tuple(window))
         whole = joined((whole, study(last, means.count, written)))
     return _Read(project=project, last=last, whole=whole)
@@ -161,7 +162,7 @@ def _run(means: Means, due: Due, read: _Read) -> LearnedRun:
         learner=LEARNER,
         learned=means.clock.now(),
         project=read.project,
-        source=due.info.source or "",
+        source=means.drawing().text(due.info.source or ""),
         started=due.info.first_at,
         ended=due.info.last_at,
         messages=read.whole.messages,

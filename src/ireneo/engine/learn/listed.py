@@ -7,6 +7,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from ireneo.engine.cleaning import Cleaning
 from ireneo.engine.means import Means
 from ireneo.engine.recall.scope import without_words_of_others
 from ireneo.grounding.claims import claims
@@ -53,7 +54,8 @@ class Lesson(Struct, frozen=True, kw_only=True):
     conditions: dict[str, str]
     seen: int
     """In how many runs it held."""
-    last_seen: datetime
+    last_seen: datetime | None
+    """When a run showed it last; None where none of its runs bears a time."""
     sources: tuple[Cited, ...]
     helped: int = 0
     harmed: int = 0
@@ -98,8 +100,9 @@ async def lessons(
             if (confidence is None or sure.level == confidence) and belongs(projects_of(each), here)
         ]
         chosen.sort(key=lambda each: (-each[1].chance, -len(each[0].sessions), each[0].id))
+        passages = _Passages(tx, space, means.drawing())
         return [
-            _lesson(each, sure.chance, sure.level, sighted.get(each.cue, ()), await _cited(tx, space, each))
+            _lesson(each, sure.chance, sure.level, sighted.get(each.cue, ()), await _cited(passages, each))
             for each, sure in chosen
         ]
 
@@ -131,7 +134,7 @@ def _lesson(
         chance=round(chance, 3),
         conditions={name: value for name, value in record.conditions.items() if name != "project"},
         seen=max(1, len({each.session for each in for_it(record)})),
-        last_seen=max((each.at for each in for_it(record)), default=record.at),
+        last_seen=max((each.when for each in for_it(record) if each.when is not None), default=None),
         sources=cited,
         helped=record.helped,
         harmed=record.harmed,
@@ -142,7 +145,28 @@ def _lesson(
     )
 
 
-async def _cited(tx: Transaction, space: str, record: Record) -> tuple[Cited, ...]:
+class _Passages:
+    """Quotes messages, as they would read without their secrets; many lessons cite the same ones."""
+
+    def __init__(self, tx: Transaction, space: str, cleaning: Cleaning) -> None:
+        self._tx = tx
+        self._space = space
+        self._cleaning = cleaning
+        self._read: dict[tuple[str, MessageId], Message] = {}
+
+    async def quoted(self, text: str, piece: Evidence) -> list[Cited]:
+        missing = [name for name in piece.messages if (piece.session, name) not in self._read]
+        for each in await self._tx.log.find(SessionKey(self._space, piece.session), missing):
+            self._read[piece.session, each.id] = self._cleaning.message(each)
+        return [
+            Cited(session=piece.session, message=name, quote=quote)
+            for name in piece.messages
+            if (message := self._read.get((piece.session, name)))
+            for quote in quotes(text, message)
+        ]
+
+
+async def _cited(passages: _Passages, record: Record) -> tuple[Cited, ...]:
     """Passages of its sources: of the run that its words come from first, then of the others, the latest first.
 
     Whatever the lesson names is shown by one of them: a run is looked for until it is.
@@ -154,21 +178,9 @@ async def _cited(tx: Transaction, space: str, record: Record) -> tuple[Cited, ..
     for piece in pieces:
         if not wanted and len(telling) + len(others) >= MOST_SOURCES:
             break
-        found = await _quoted(tx, space, record.text, piece)
+        found = await passages.quoted(record.text, piece)
         shown = Shown([each.quote for each in found])
         left = [claim for claim in wanted if not shown.supports(claim)]
         (others if len(left) == len(wanted) else telling).extend(found)
         wanted = left
     return (*telling, *others)[:MOST_SOURCES]
-
-
-async def _quoted(tx: Transaction, space: str, text: str, piece: Evidence) -> list[Cited]:
-    there: dict[MessageId, Message] = {
-        each.id: each for each in await tx.log.find(SessionKey(space, piece.session), list(piece.messages))
-    }
-    return [
-        Cited(session=piece.session, message=name, quote=quote)
-        for name in piece.messages
-        if name in there
-        for quote in quotes(text, there[name])
-    ]

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 from msgspec.structs import replace
 
+from ireneo.engine.cleaning import Cleaning
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Call, Draft, Message, Part, Result, Text
 from ireneo.ports.store import Store
@@ -19,8 +20,8 @@ MOST_RESULT = 40_000
 """Characters of a text that are looked at, half of them from its end: there it says what came of it."""
 
 
-async def windows(store: Store, key: SessionKey, head: Head) -> AsyncIterator[list[Message]]:
-    """What was spoken on the path to `head`, in order, long texts without their middle.
+async def windows(store: Store, key: SessionKey, head: Head, cleaning: Cleaning) -> AsyncIterator[list[Message]]:
+    """What was spoken on the path to `head`, in order, without secrets, long texts without their middle.
 
     What a harness put in, and another tool's compaction, is evidence for nothing and is left out.
     """
@@ -36,7 +37,8 @@ async def windows(store: Store, key: SessionKey, head: Head) -> AsyncIterator[li
                 yield window
                 window, size = [], 0
             if message.draft.origin == "spoken" and not message.erased:
-                short = replace(message, draft=shortened(message.draft))
+                clean = cleaning.message(message)
+                short = replace(clean, draft=shortened(clean.draft))
                 window.append(short)
                 size += sum(_size(part) for part in short.parts)
     if window:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from ireneo.context.parts import share
 from ireneo.context.shorten import shorten
 from ireneo.context.weigh import Count
 from ireneo.engine.learn.taught import OWN_TOOLS, cited_by, fault_of, limits_of, speaks_of
 from ireneo.engine.writing.asked import ask_twice
 from ireneo.grounding.neutral import neutralise
 from ireneo.grounding.sources import source_texts
-from ireneo.lessons.attempts import counts_as_failure
 from ireneo.lessons.diary import Entry
 from ireneo.lessons.material import Material, material_steps
 from ireneo.lessons.render_diary import render_diary
@@ -78,7 +78,7 @@ def _faults(reply: LessonsReply, shown: Sequence[Message]) -> list[str]:
 def _failed(material: Material) -> bool:
     """Whether the run is to be read for what failed: it ended in a failure, or half of its calls failed."""
     told = [step for step in material_steps(material) if step.result is not None and not step.rejected]
-    failed = [counts_as_failure(step) for step in told]
+    failed = [step.failed_itself for step in told]
     return bool(failed) and (failed[-1] or 2 * sum(failed) > len(failed))
 
 
@@ -106,10 +106,12 @@ def _names(entry: Entry) -> list[str]:
 
 
 def _numbered(shown: Sequence[Message], count: Count) -> str:
-    lines = []
-    for number, message in enumerate(shown, 1):
-        text = "\n".join(source_texts([message]))
-        lines.append(f"[{number}] {message.role}: {_cut(text, MESSAGE_TOKENS, message.id, count)}")
+    texts = ["\n".join(source_texts([message])) for message in shown]
+    rooms = share([count(text) for text in texts], SHOWN_TOKENS, floor=MESSAGE_TOKENS)
+    lines = [
+        f"[{number}] {message.role}: {_cut(text, room, message.id, count)}"
+        for number, (message, text, room) in enumerate(zip(shown, texts, rooms, strict=True), 1)
+    ]
     return "\n".join(lines)
 
 

@@ -177,7 +177,7 @@ class Memories:
             kind=record.kind,
             text=record.text,
             score=0.0,
-            at=record.at,
+            at=record.when,
             session=record.sessions[0] if record.sessions else "",
             sources=tuple(dict.fromkeys(messages)),
             state=record.state,
@@ -185,7 +185,7 @@ class Memories:
             against=disputes(record),
             record=record,
         )
-        passage = Passage(number=found.document, text=record.text, role=record.kind, at=record.at)
+        passage = Passage(number=found.document, text=record.text, role=record.kind, at=record.when)
         factors = KINDS[record.kind].score(record, self._now)
         if self._then is not None:
             factors = (*factors, ("time asked of", HELD_THEN if self._held_then(record) else HELD_ELSE))

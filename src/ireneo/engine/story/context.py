@@ -14,7 +14,7 @@ from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
 from ireneo.context.view import Shown
 from ireneo.context.weigh import Count, weigh
-from ireneo.engine.compact import TRIES, check_budget, narrower
+from ireneo.engine.compact import Aim, check_budget
 from ireneo.engine.encode import Context, encode, make_context, sizes
 from ireneo.engine.keep import keep
 from ireneo.engine.padding import Padding, room_for
@@ -24,6 +24,7 @@ from ireneo.engine.story.path import Grown, StoryPath
 from ireneo.engine.story.reading import StoredReading
 from ireneo.engine.story.telling import TellingCache
 from ireneo.engine.texts import best_texts
+from ireneo.errors import ReadOnlyStore
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.log.branch import SessionKey, chain
 from ireneo.log.message import Draft, Message, MessageId
@@ -80,11 +81,16 @@ async def story_context(
         told = _Showing(whole=partial(_whole, tx, key), put=put, room=room)
         made, passing = await _fitted(story, head.total_tokens, chat, terms, cache, told)
     new = [*grown.made, *cache.unknown(passing)]
+    unkept = ""
     if new:
-        async with store.write() as tx:
-            await keep(tx, key, new, erased)
-        cache.know(passing)
-    return replace(made, behind=grown.behind)
+        try:
+            async with store.write() as tx:
+                await keep(tx, key, new, erased)
+            cache.know(passing)
+        except ReadOnlyStore as error:
+            # It serves as it is; the next one is made anew.
+            unkept = str(error)
+    return replace(made, behind=grown.behind, unkept=unkept)
 
 
 def compact_story(drafts: Sequence[Draft], budget: int, chat: ChatFormat, policy: Policy, count: Count) -> Context:
@@ -139,17 +145,17 @@ async def _fitted(
     showing: _Showing,
 ) -> tuple[Context, tuple[Summary, ...]]:
     """Put a story together so that it fits its budget as its format writes it; with what was made for it alone."""
-    budget = terms.budget - showing.room
-    for left in reversed(range(TRIES)):
-        composed, passing = compose_story(story, replace(terms, budget=budget), cache)
-        # The last one shows one block alone.
-        shown = showing.put(composed.shown) if left else composed.shown
-        payload = encode(shown, await showing.whole(shown), chat)
+    aim = Aim(terms.budget - showing.room)
+    while True:
+        composed, passing = compose_story(story, replace(terms, budget=aim.target), cache)
+        shown = composed.shown if aim.least else showing.put(composed.shown)
+        whole = await showing.whole(shown)
+        payload = encode(shown, whole, chat)
         tokens, heeded = sizes(payload, chat, terms.count)
-        if heeded <= terms.budget:
+        if heeded <= terms.budget or aim.least:
             break
-        budget = narrower(budget, composed, heeded - terms.budget, left)
-    made = make_context(terms.budget, before, chat, payload, shown, terms.count, tokens)
+        aim.narrow(composed.tokens, heeded - terms.budget)
+    made = make_context(terms.budget, before, chat, payload, shown, terms.count, whole=whole, tokens=tokens)
     return replace(made, explained=explain_whole(composed.tokens, terms.budget)), passing
 
 

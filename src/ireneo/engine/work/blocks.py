@@ -1,4 +1,4 @@
-"""What is due of an agent's work: the texts of the blocks that its contexts show."""
+"""What is due of an agent's work: its blocks, and the texts of those that its contexts show."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
+from ireneo.engine.ahead import due_ahead, write_ahead
 from ireneo.engine.summarise import ask_one, due_summaries
 from ireneo.engine.texts import text_id
 from ireneo.engine.work.desk import Desk
@@ -25,8 +26,37 @@ class BlockWork:
         self._desk = desk
         self._terms = terms
 
+    async def catch_up(self) -> AsyncIterator[Worked]:
+        """Write the blocks that need no model, where there are more than a context writes in passing."""
+        desk, policy = self._desk, self._terms.policy
+        if await due_ahead(desk.store, desk.key, desk.branch, policy) is None:
+            return
+        async with desk.worker.leased(desk.key, f"write ahead {desk.branch} {policy.family}") as lease:
+            if lease is None:
+                desk.waits = True
+                return
+            # Another may have been at it until now.
+            due = await due_ahead(desk.store, desk.key, desk.branch, policy)
+            if due is None:
+                return
+            first = due.ahead.position
+            async for ahead in write_ahead(desk.store, desk.key, policy, due):
+                yield Worked(
+                    session=desk.key.session,
+                    branch=desk.branch,
+                    did="caught_up",
+                    first_position=first,
+                    last_position=ahead.position - 1,
+                    level="turn",
+                    summaries=len(ahead.made),
+                    behind=due.head.position + 1 - ahead.position,
+                )
+                first = ahead.position
+
     async def visit(self, texts: int) -> AsyncIterator[Worked]:
-        """At most so many texts; one that fails ends it."""
+        """The blocks, and at most so many texts; one that fails ends it."""
+        async for ahead in self.catch_up():
+            yield ahead
         desk, voice = self._desk, self._desk.means.voice
         models = desk.models()
         if not texts or (models.for_task("turn") is None and models.for_task("goal") is None):

@@ -75,6 +75,7 @@ class Works:
     async def _session(self, info: SessionInfo) -> AsyncIterator[Worked]:
         """One visit: everything that needs no model, and some texts of each branch."""
         quiet = True
+        own = self._preset or preset_of(info.source, self._means.preset)
         async with self._store.read() as tx:
             branches = await tx.sessions.branches(info.key)
             stories = await self._stories(tx, info)
@@ -83,6 +84,10 @@ class Works:
             desk = Desk(self._means, self._worker, info.key, branch)
             works: list[StoryWork | BlockWork] = [StoryWork(desk, policy) for policy in stories]
             works += [BlockWork(desk, terms) for terms in blocks]
+            if head and not own.pyramid:
+                async for worked in BlockWork(desk, Terms(budget=0, policy=own, count=self._means.count)).catch_up():
+                    quiet = False
+                    yield worked
             for work in works if head else ():
                 async for worked in work.visit(self._texts(info.key)):
                     quiet = False

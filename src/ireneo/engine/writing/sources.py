@@ -59,25 +59,29 @@ def requests(summary: Summary, sources: Sources) -> str:
 
 def record(summary: Summary, names: Sequence[SectionName], tokens: int, count: Count) -> str:
     """The sections of a record, as far as there is room."""
-    out: list[str] = []
-    left = tokens
+    told: list[str] = []
     for name in names:
         lines = [
             say(name, line, [mention.name for mention in line.names[:NAMES_SHOWN]]) for line in summary.lines(name)
         ]
-        for text in [HEADINGS[name] + ":", *lines] if lines else []:
-            neutral = neutralise(text)
-            left -= count(neutral) + 1
-            if left < 0:
-                return "\n".join(out)
-            out.append(neutral)
-    return "\n".join(out)
+        told += map(neutralise, [f"{HEADINGS[name]}:", *lines] if lines else [])
+    # What each line costs alone doesn't add up to what they cost together.
+    if count("\n".join(told)) <= tokens:
+        return "\n".join(told)
+    left = tokens
+    for place, text in enumerate(told):
+        left -= count(text) + 1
+        if left < 0:
+            return "\n".join(told[:place])
+    return "\n".join(told)
 
 
 def _messages(messages: Sequence[Message], count: Count) -> str:
     pieces = [piece for message in as_said(messages) for piece in _pieces(message)]
-    sizes = [count(text) for _, text, _ in pieces]
-    rooms = share(sizes, WINDOW_TOKENS, floor=40)
+    whole = "\n".join(f"{label} {neutralise(text)}" for label, text, _ in pieces)
+    if count(whole) <= WINDOW_TOKENS:
+        return whole
+    rooms = share([count(text) for _, text, _ in pieces], WINDOW_TOKENS, floor=40)
     lines = []
     for (label, text, opener), room in zip(pieces, rooms, strict=True):
         cut = shorten(text, room, opener, count)

@@ -136,9 +136,10 @@ def _story(job: StoryJob, spoken: Sequence[Spoken], room: int, count: Count) -> 
     """What the model reads: summaries in order, and after them what no summary tells of yet."""
     if not job.parts:
         return shown_speech(spoken, room, count)
-    parts = shown_parts(job.parts, room // 2 if spoken else room, count)
     if not spoken:
-        return parts
+        return shown_parts(job.parts, room, count)
+    # Half each, and what one leaves is the other's.
+    parts = shown_parts(job.parts, max(room // 2, room - count(shown_speech(spoken, room, count))), count)
     speech = shown_speech(spoken, max(room - count(parts), 1), count)
     return "\n".join(each for each in (parts, speech) if each != NOTHING)
 

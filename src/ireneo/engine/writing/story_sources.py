@@ -129,6 +129,9 @@ def shown_before(before: Summary | None, count: Count) -> str:
 
 def shown_threads(threads: Sequence[Thread], count: Count) -> tuple[str, list[Thread]]:
     """The open threads with their short ids, and which of them there was room for: the weightiest."""
+    whole = "\n".join(map(_thread, threads))
+    if count(whole) <= THREADS_TOKENS:
+        return whole or NOTHING, list(threads)
     shown: set[str] = set()
     left = THREADS_TOKENS
     for thread in sorted(threads, key=lambda thread: -thread.weight):
@@ -167,14 +170,22 @@ def _names(part: Summary) -> str:
 
 
 def _fitted(told: Sequence[tuple[str, str, str]], room: int, count: Count) -> str:
-    """Each head with its text on one line, so that nobody can speak in another's name; the last is what opens it."""
+    """Each head with its text on one line, so that nobody can speak in another's name; the last is what opens it.
+
+    As they are where `room` tokens hold them together: what each costs alone doesn't add up to what they cost.
+    """
     if not told:
         return NOTHING
-    rooms = share([count(f"{head} {text}") for head, text, _ in told], room, floor=LEAST_TOKENS)
+    said = [(head, " ".join(text.split()), opener) for head, text, opener in told]
+    whole = "\n".join(f"{head} {data(text)}" for head, text, _ in said)
+    if count(whole) <= room:
+        return whole
+    left = room - sum(count(head) + 1 for head, _, _ in said)
+    rooms = share([count(text) for _, text, _ in said], max(left, 0), floor=LEAST_TOKENS)
     lines = []
-    for (head, text, opener), tokens in zip(told, rooms, strict=True):
-        cut = shorten(text, tokens - count(head), short(opener), count)
-        lines.append(f"{head} {data(' '.join((cut.text() if cut else text).split()))}")
+    for (head, text, opener), tokens in zip(said, rooms, strict=True):
+        cut = shorten(text, tokens, short(opener), count)
+        lines.append(f"{head} {data(' '.join(cut.text().split()) if cut else text)}")
     whole = "\n".join(lines)
     # Of very many speeches even a few words each are too much.
     cut = shorten(whole, room, short(told[0][2]), count)

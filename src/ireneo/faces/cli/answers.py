@@ -29,6 +29,8 @@ def context_answer(context: ireneo.Context) -> dict[str, object]:
     }
     if context.system is not None:
         answer["system"] = context.system
-    answer |= {"view": context.view, "violations": context.violations, "pins": context.pins}
+    answer |= {"view": context.view, "violations": context.violations, "mended": context.mended, "pins": context.pins}
     answer["behind"] = context.behind
+    if context.unkept:
+        answer["unkept"] = context.unkept
     return answer if context.explained is None else answer | {"explained": context.explained}

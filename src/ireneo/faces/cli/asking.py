@@ -12,6 +12,7 @@ from msgspec import Struct
 
 import ireneo
 from ireneo.errors import BadInput
+from ireneo.faces.cli.stored import keeps_secrets
 
 NO_MODEL = (
     "No model is named. Name one with --model or in IRENEO_MODEL: openai:gpt-5-mini, anthropic:claude-haiku-4-5, "
@@ -69,7 +70,7 @@ class Asking(Struct, frozen=True, kw_only=True):
     tokens_per_day: Annotated[int, _limit(("--tokens-per-day",), "tokens for the space in a day")] = TOKENS_PER_DAY
 
     def memory(
-        self, path: Path, space: str, *, needed: bool, embedder: str | None = None
+        self, path: Path, space: str, *, needed: bool, embedder: str | None = None, keep_secrets: bool = False
     ) -> AbstractAsyncContextManager[ireneo.Memory]:
         """Open a memory with these models and limits. Raises BadInput where a model is `needed` and none is named."""
         if needed and not self.named:
@@ -80,7 +81,14 @@ class Asking(Struct, frozen=True, kw_only=True):
             api_key=os.environ.get("IRENEO_API_KEY") or None,
             timeout_seconds=self.timeout,
         )
-        return ireneo.open(path, space=space, model=models, limits=self.limits(), embedder=embedder)
+        return ireneo.open(
+            path,
+            space=space,
+            model=models,
+            limits=self.limits(),
+            embedder=embedder,
+            keep_secrets=keeps_secrets(keep_secrets),
+        )
 
     @property
     def named(self) -> dict[str, str]:

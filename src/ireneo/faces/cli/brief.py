@@ -79,7 +79,11 @@ def brief(*, cues: Cues, as_json: AsJson = False, embedder: Embedder = None, sto
     elif made.markdown:
         sys.stdout.write(f"{printable(made.markdown).rstrip()}\n")
     else:
-        sys.stdout.write("  No memory answers to that.\n")
+        asked = any((cues.goal, cues.task_type, cues.situation, cues.about_to, cues.project, cues.task))
+        more = (
+            "" if asked else " Say what the turn is about: --goal, --task-type, --situation, --about-to or --project."
+        )
+        sys.stdout.write(f"  No memory answers to that.{more}\n")
 
 
 def brief_answer(made: Brief) -> dict[str, object]:

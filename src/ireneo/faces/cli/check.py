@@ -64,7 +64,10 @@ def check(tool: Tool = "", arguments: Arguments = "", as_json: AsJson = False, *
 
     async def asked(memory: ireneo.Memory) -> Caution | None:
         session = (await session_named(memory, about.session)).id if about.session else None
-        return await memory.check(tool, given, session=session, project=about.project or str(Path.cwd()))
+        found = await memory.check(tool, given, session=session, project=about.project or str(Path.cwd()))
+        if found is None and not as_json and not await memory.runs():
+            sys.stderr.write("warning: No run was learned from yet; `ireneo learn` takes them in.\n")
+        return found
 
     found = reading(stored.db, stored.space, asked)
     if as_json:
@@ -77,5 +80,8 @@ def read_arguments(text: str) -> dict[str, object]:
     """The arguments that are meant: JSON, or else a command."""
     try:
         return msgspec.json.decode(text, type=dict[str, object])
-    except (msgspec.DecodeError, UnicodeError):
+    except (msgspec.DecodeError, UnicodeError) as fault:
+        if text.lstrip().startswith('{"'):
+            # A shell's group of commands begins with a brace as well, but not with a name in quotes.
+            raise BadInput(f"The arguments begin like JSON, and are none: {fault}.") from fault
         return {"command": text} if text else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import Annotated
 
@@ -9,8 +10,9 @@ import typer
 from msgspec import Struct
 
 import ireneo
-from ireneo.errors import BadInput
+from ireneo.errors import BadInput, ReadOnlyStore
 from ireneo.faces.cli.answers import context_answer, write_json
+from ireneo.faces.cli.completed import sessions_begun
 from ireneo.faces.cli.logs import is_file, read_session
 from ireneo.faces.cli.options import AsJson, Budget, Cutting, Preset, Stored, To, Within
 from ireneo.faces.cli.screens.blocks import Ends, Place, ends_of, parts_of, place_of, places_of, rows_of
@@ -22,6 +24,7 @@ Named = Annotated[
     typer.Argument(
         metavar="SESSION|FILE",
         help="A session of the database (SESSION@BRANCH for another branch), a log on disk, or - for standard input.",
+        autocompletion=sessions_begun,
     ),
 ]
 
@@ -100,7 +103,8 @@ async def cut_stored(
     """Cut a session of the database; a story is caught up with first, as far as that needs no model."""
     how = cutting or Cutting()
     session = await session_named(memory, named)
-    with catching_up() as step:
+    # Where nothing can be written a context shows what there is, and what is behind.
+    with catching_up() as step, suppress(ReadOnlyStore):
         async for worked in session.catch_up(preset=preset, as_=how.as_):
             step(worked.last_position, worked.behind)
     # One after the other: two that draw on one line at a time would wipe each other out.

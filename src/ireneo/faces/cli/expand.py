@@ -1,23 +1,41 @@
-"""`ireneo expand`: the raw messages behind what a context shows only in short."""
+"""`ireneo expand`: what stands behind an id."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import ireneo
 from ireneo.errors import NotFound
 from ireneo.faces.cli.answers import write_json
+from ireneo.faces.cli.completed import memories_begun, sessions_begun
 from ireneo.faces.cli.files import LogFile
 from ireneo.faces.cli.logs import log_format_of
 from ireneo.faces.cli.options import AUTO, DEFAULT_SPACE, AsJson, Db, FormatOfFile, Space
 from ireneo.faces.cli.stored import reading, session_named
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="What a context shows: s_… for a block, m_… for a message.")]
+if TYPE_CHECKING:
+    from ireneo.types import Opened
+
+Id = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID",
+        help="s_… for a block, m_… for a message or a memory, p_… for a pin; or a session.",
+        autocompletion=memories_begun,
+    ),
+]
 Of = Annotated[
     str | None,
-    typer.Option("--session", "-s", metavar="ID", help="The session to look in.", show_default="all of the space"),
+    typer.Option(
+        "--session",
+        "-s",
+        metavar="ID",
+        help="The session to look in.",
+        show_default="all of the space",
+        autocompletion=sessions_begun,
+    ),
 ]
 File = Annotated[
     str | None, typer.Option("--file", metavar="FILE", help="The log that the context was cut from, if it was a file.")
@@ -46,43 +64,49 @@ def expand(
     db: Db = None,
     space: Space = DEFAULT_SPACE,
 ) -> None:
-    """Open a block or a masked output.
+    """Open what an id names.
 
-    Shows the raw messages that stand behind what a context shows in short.
+    A block to its raw messages, a message, a memory with its evidence and where that comes from, a pin, a session to
+    its diary. The beginning of an id will do where no other begins so.
     """
     if file is None:
-        name, opened = reading(db, space, lambda memory: _in_space(memory, id, session))
+        opened = reading(db, space, lambda memory: _in_space(memory, id, session))
     else:
         import asyncio
 
-        name, opened = asyncio.run(_in_file(file, id, session, budget, format))
+        opened = asyncio.run(_in_file(file, id, session, budget, format))
     if as_json:
-        write_json({"id": id, "session": name, "summary": opened.summary, "messages": opened.messages})
+        write_json(_answer(id, opened))
     else:
         # Only someone who reads pays for the drawing.
         from ireneo.faces.cli.screens.console import console
-        from ireneo.faces.cli.screens.opened import show_opened
+        from ireneo.faces.cli.screens.opened import show
 
-        show_opened(console(), opened, name)
-
-
-async def _in_space(memory: ireneo.Memory, id: str, session: str | None) -> tuple[str, ireneo.Expanded]:
-    if session is not None:
-        named = await session_named(memory, session)
-        return named.id, await named.expand(id)
-    for info in await memory.sessions():
-        one = await memory.session(info.key.session)
-        try:
-            return one.id, await one.expand(id)
-        except NotFound:
-            continue
-    raise NotFound(
-        f"There is no block or message {id} in space {memory.space}; a context shows the ids that there are."
-    )
+        show(console(), opened)
 
 
-async def _in_file(given: str, id: str, session: str | None, budget: int, format: str) -> tuple[str, ireneo.Expanded]:
+def _answer(id: str, opened: Opened) -> dict[str, object]:
+    behind = opened.expanded
+    return {
+        "id": id,
+        "session": opened.session or None,
+        "summary": behind.summary if behind else None,
+        "messages": behind.messages if behind else (),
+        "memory": opened.memory,
+        "note": opened.note,
+        "diary": opened.diary.entries if opened.diary else None,
+    }
+
+
+async def _in_space(memory: ireneo.Memory, id: str, session: str | None) -> Opened:
+    return await memory.open_id(id, session=(await session_named(memory, session)).id if session else "")
+
+
+async def _in_file(given: str, id: str, session: str | None, budget: int, format: str) -> Opened:
     """Look in a memory that dies with us: the same messages make the same blocks, under the same ids."""
+    # Only who opens a file pays for the name.
+    from ireneo.types import Opened
+
     async with ireneo.open(":memory:") as memory:
         with LogFile(given) as file:
             log = log_format_of(file, format)
@@ -97,7 +121,7 @@ async def _in_file(given: str, id: str, session: str | None, budget: int, format
                         pass
                     await one.context(budget, preset=preset)
                 try:
-                    return name, await one.expand(id)
+                    return Opened(session=name, expanded=await one.expand(id))
                 except NotFound:
                     continue
     raise NotFound(

@@ -9,6 +9,7 @@ import typer
 
 import ireneo
 from ireneo.faces.cli.answers import write_json
+from ireneo.faces.cli.completed import memories_begun
 from ireneo.faces.cli.options import DEFAULT_SPACE, AsJson, Db, Space
 from ireneo.faces.cli.stored import reading
 from ireneo.faces.cli.words import counted, one_line, short
@@ -19,7 +20,12 @@ if TYPE_CHECKING:
     from ireneo.types import Fading, Record
 
 Limit = Annotated[int, typer.Option("--limit", "-n", metavar="N", help="At most so many.")]
-Ids = Annotated[list[str], typer.Argument(metavar="ID…", help="The memories, by their ids or the beginning of them.")]
+Ids = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="ID…", help="The memories, by their ids or the beginning of them.", autocompletion=memories_begun
+    ),
+]
 
 
 def fading(limit: Limit = 20, as_json: AsJson = False, db: Db = None, space: Space = DEFAULT_SPACE) -> None:

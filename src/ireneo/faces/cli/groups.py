@@ -24,7 +24,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         command(**given)
 
     gathered.__name__ = command.__name__
-    gathered.__doc__ = command.__doc__
+    # The lines of a docstring are broken for whoever reads the code; a screen has a width of its own.
+    gathered.__doc__ = "\n\n".join(" ".join(part.split()) for part in (command.__doc__ or "").split("\n\n"))
     # What has no default stands first, as Python wants it.
     ordered = sorted(shown, key=lambda parameter: parameter.default is not inspect.Parameter.empty)
     gathered.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]

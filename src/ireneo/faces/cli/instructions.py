@@ -81,7 +81,8 @@ def _line(lesson: Lesson) -> str:
     said = _harmless(lesson.lesson)
     seen = f"seen in {lesson.seen} runs" if lesson.seen > 1 else "seen in one run"
     about = f"{_harmless(lesson.project)}; " if lesson.project else ""
-    return f"- {said} ({about}{seen}, last {lesson.last_seen:%Y-%m-%d}; {lesson.confidence})"
+    last = f", last {lesson.last_seen:%Y-%m-%d}" if lesson.last_seen else ""
+    return f"- {said} ({about}{seen}{last}; {lesson.confidence})"
 
 
 def _harmless(text: str) -> str:

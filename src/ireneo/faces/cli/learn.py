@@ -14,7 +14,8 @@ from ireneo.faces.cli.answers import write_json
 from ireneo.faces.cli.asking import Asking
 from ireneo.faces.cli.files import LogFile, digest_of
 from ireneo.faces.cli.learned import Tally, run_lines, told
-from ireneo.faces.cli.options import AUTO, AsJson, FormatOfFile, Stored
+from ireneo.faces.cli.options import AUTO, AsJson, FormatOfFile, KeepSecrets, Stored
+from ireneo.faces.cli.place import is_there, room_for, shown
 from ireneo.faces.cli.screens.console import console
 from ireneo.faces.cli.screens.progress import ReadingBar
 from ireneo.faces.cli.searched import Found, Searched, reported, search
@@ -42,6 +43,7 @@ def learn(
     logs: Logs = None,
     format: FormatOfFile = AUTO,
     as_json: AsJson = False,
+    keep_secrets: KeepSecrets = False,
     *,
     asking: Asking,
     stored: Stored,
@@ -59,13 +61,13 @@ def learn(
     tally, searched = Tally(), Searched()
     found = [each for each in search(logs or [], format, searched) if not _is_story(each, searched)]
     path = database(stored.db)
-    if not logs and not path.exists():
-        raise BadInput(f"There is no database {path} to learn from; name logs, such as ~/.claude/projects.")
+    if not logs and not is_there(path):
+        raise BadInput(f"There is no database {shown(path)} to learn from; name logs, such as ~/.claude/projects.")
     if logs and not found and not searched.unread:
         raise BadInput(f"No runs were found in {', '.join(logs)}; `ireneo formats` lists what can be read.")
 
     async def learned() -> None:
-        async with asking.memory(path, stored.space, needed=False) as memory:
+        async with asking.memory(room_for(path), stored.space, needed=False, keep_secrets=keep_secrets) as memory:
             await learn_from(memory, found, Teller(tally, quiet=as_json))
 
     if found or not logs:
@@ -146,10 +148,11 @@ async def _learn_file(memory: ireneo.Memory, found: Found, digest: str, teller: 
     try:
         with LogFile(found.given) as file:
             try:
-                async for done in memory.import_log(reported(file, bar), found.log, name=found.name, redact=True):
+                async for done in memory.import_log(reported(file, bar), found.log, name=found.name):
                     warn_of_faults(file.label, [(fault.line, fault.message) for fault in done.faults])
                     sessions.append(done.session)
                     tally.redacted.update(done.redacted)
+                    tally.unredacted += done.unredacted
                     async for learned in memory.learn([done.session]):
                         teller.tell(learned, bar)
             finally:

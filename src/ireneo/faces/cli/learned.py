@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from ireneo.faces.cli.place import shown
 from ireneo.faces.cli.redacted import secrets_told
 from ireneo.faces.cli.times import day_of
 from ireneo.faces.cli.words import counted, one_line
@@ -48,6 +49,7 @@ class Tally(Struct, kw_only=True):
     asked_in_vain: int = 0
     """Runs that a model was asked about and gave no answer."""
     redacted: Counter[str] = field(default_factory=Counter)
+    unredacted: int = 0
 
     def count(self, learned: Learned) -> None:
         """Count one run."""
@@ -98,10 +100,9 @@ def told(tally: Tally, path: Path) -> str:
         ratio = f", {tally.tokens / tally.kept:,.0f} times as much as is kept of it" if tally.kept else ""
         failed = f"{tally.failures:,} of {counted(tally.calls, 'call')} failed"
         lines.append(f"  {counted(tally.sessions, 'run')}: {failed}; {tally.tokens:,} tokens of log{ratio}")
-        again = f"{counted(tally.spoken_to, 'time')} one was seen again"
-        lines.append(f"  {counted(tally.new, 'new lesson')}, {again} → {path}")
-    if tally.redacted:
-        lines.append(f"  {secrets_told(tally.redacted)}")
+        again = f", and {counted(tally.spoken_to, 'time')} a known one seen again" if tally.spoken_to else ""
+        lines.append(f"  {counted(tally.new, 'new lesson')}{again} → {shown(path)}")
+    lines += [f"  {line}" for line in secrets_told(tally.redacted, tally.unredacted)]
     if tally.known:
         lines.append(f"  {counted(tally.known, 'file')} learned from before")
     if tally.talks:

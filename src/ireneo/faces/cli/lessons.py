@@ -52,7 +52,10 @@ Export = Annotated[
 
 
 def lessons(as_json: AsJson = False, export: Export = None, *, which: Which, stored: Stored) -> None:
-    """Show what runs taught: by project, kind and confidence, with what it is drawn from."""
+    """Show what runs taught.
+
+    By project, kind and confidence, with what it is drawn from.
+    """
     category, level = _one_of(which.kind, CATEGORIES, "--kind"), _one_of(which.confidence, LEVELS, "--confidence")
 
     async def listed(memory: ireneo.Memory) -> list[Lesson]:

@@ -8,14 +8,15 @@ from typing import Annotated
 import typer
 from msgspec import Struct
 
-DEFAULT_DB = "memory.db"
+from ireneo.faces.cli.completed import sessions_begun
+
 DEFAULT_SPACE = "default"
 AUTO = "auto"
 STDIN = "-"
 
 Db = Annotated[
     Path | None,
-    typer.Option("--db", metavar="FILE", help="The database.", show_default=f"$IRENEO_DB, else {DEFAULT_DB}"),
+    typer.Option("--db", metavar="FILE", help="The database.", show_default="what `ireneo path` says"),
 ]
 Space = Annotated[str, typer.Option("--space", metavar="NAME", help="Whose memory it is: a tenant, a user, a project.")]
 Budget = Annotated[
@@ -41,6 +42,14 @@ FormatOfFile = Annotated[
     str, typer.Option("--format", "-f", metavar="FORMAT", help="Of a file: its format; `ireneo formats` lists them.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, and nothing else there.")]
+KeepSecrets = Annotated[
+    bool,
+    typer.Option(
+        "--keep-secrets",
+        help="Store keys, tokens and passwords as they are.",
+        show_default="$IRENEO_KEEP_SECRETS, else marks in their place",
+    ),
+]
 SessionOf = Annotated[
     str | None,
     typer.Option(
@@ -74,7 +83,11 @@ As = Annotated[
 Undone = Annotated[bool, typer.Option("--undone", help="Also what a rewind left behind.")]
 SessionName = Annotated[
     str,
-    typer.Argument(metavar="SESSION", help="Its id or the beginning of it; SESSION@BRANCH stands on another branch."),
+    typer.Argument(
+        metavar="SESSION",
+        help="Its id or the beginning of it; SESSION@BRANCH stands on another branch.",
+        autocompletion=sessions_begun,
+    ),
 ]
 
 

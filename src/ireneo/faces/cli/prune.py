@@ -11,6 +11,7 @@ import ireneo
 from ireneo.faces.cli.answers import write_json
 from ireneo.faces.cli.consent import Yes, agreed
 from ireneo.faces.cli.options import DEFAULT_SPACE, AsJson, Db, SessionName, Space
+from ireneo.faces.cli.screens.progress import waiting
 from ireneo.faces.cli.stored import reading, session_named
 from ireneo.faces.cli.words import counted, printable
 
@@ -49,7 +50,8 @@ def prune(
     what = f"{counted(messages, 'message')} ({tokens:,} tokens)"
     if not yes and (messages or branch) and not agreed(_question(title, branch, what, messages), what="messages"):
         raise typer.Exit(1)
-    done = reading(db, space, work)
+    with waiting("Taking out …"):
+        done = reading(db, space, work)
     if as_json:
         answer = dict(zip(("messages", "tokens", "summaries"), done, strict=True))
         write_json({"session": title, "dropped": branch or None, **answer})
@@ -71,7 +73,8 @@ def _told(title: str, branch: str, done: tuple[int, int, int]) -> str:
         return f"{dropped}Some branch leads to every message of {title}; nothing was taken out."
     what = f"{counted(messages, 'message')} ({tokens:,} tokens)"
     made = f" and {counted(summaries, 'summary', 'summaries')}" if summaries else ""
-    return f"{dropped}{what}{made} were taken out of {title}."
+    verb = "was" if messages == 1 and not made else "were"
+    return f"{dropped}{what}{made} {verb} taken out of {title}."
 
 
 def _say(sentence: str) -> None:

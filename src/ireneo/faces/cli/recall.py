@@ -11,7 +11,7 @@ import typer
 from msgspec import Struct
 
 import ireneo
-from ireneo.errors import BadInput, EmbedderError, SessionNotFound
+from ireneo.errors import BadInput, EmbedderError, ReadOnlyStore, SessionNotFound
 from ireneo.faces.cli.answers import write_json
 from ireneo.faces.cli.options import STDIN, As, AsJson, Embedder, Stored, Undone
 from ireneo.faces.cli.stored import BRANCH, existing, session_named, writing
@@ -145,7 +145,7 @@ async def catch_up(memory: ireneo.Memory) -> None:
             done += embedded.documents
             if sys.stderr.isatty():
                 sys.stderr.write(f"  {done:,} vectors made\r")
-    except EmbedderError as error:
+    except (EmbedderError, ReadOnlyStore) as error:
         warn(f"{error} It is looked for by the words alone where there is no vector.")
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ireneo.errors import BadInput
 from ireneo.faces.cli.answers import write_json
-from ireneo.faces.cli.options import STDIN, AsJson, Stored
+from ireneo.faces.cli.options import STDIN, AsJson, KeepSecrets, Stored
 from ireneo.faces.cli.stored import database, tried
 from ireneo.faces.cli.times import begins, said
 from ireneo.faces.cli.words import one_line, short
@@ -53,6 +53,10 @@ class Telling(Struct, frozen=True, kw_only=True):
     name: Annotated[str, _told("--name", "NAME", "Of steps: what they are called; new ones are a new version.")] = ""
     signature: Annotated[str, _told("--signature", "WORDS", "Of a failure: the action and the error.")] = ""
     against: Annotated[bool, typer.Option("--against", help="It speaks against that: it worked after all.")] = False
+    adds: Annotated[
+        bool,
+        typer.Option("--adds", help="Of a fact: a further value beside the others, as of the attribute allergy."),
+    ] = False
     at: Annotated[str | None, _told("--at", "TIME", "When it happened, or since when it is so; local time.")] = None
     until: Annotated[str | None, _told("--until", "TIME", "Of a fact: when it ended.")] = None
     session: Annotated[str, _told("--session", "ID", "The session that it comes from.")] = ""
@@ -72,14 +76,17 @@ class Telling(Struct, frozen=True, kw_only=True):
         return cast("Told", {name: value for name, value in given.items() if value not in (None, "", False)})
 
 
-def remember(text: Words, as_json: AsJson = False, *, telling: Telling, stored: Stored) -> None:
+def remember(
+    text: Words, as_json: AsJson = False, keep_secrets: KeepSecrets = False, *, telling: Telling, stored: Stored
+) -> None:
     """Write a memory.
 
     Says what was done and why. What is known already is never doubled: it counts once more.
     """
     told = telling.told()
     words = _read(text)
-    done = tried(database(stored.db), stored.space, lambda memory: memory.remember(words, **told))
+    path = database(stored.db)
+    done = tried(path, stored.space, lambda memory: memory.remember(words, **told), keep_secrets=keep_secrets)
     if as_json:
         write_json(remembered_answer(done))
     else:

@@ -11,7 +11,8 @@ import typer
 
 import ireneo
 from ireneo.errors import BadInput
-from ireneo.faces.cli.options import Stored
+from ireneo.faces.cli.answers import write_json
+from ireneo.faces.cli.options import STDIN, AsJson, Stored
 from ireneo.faces.cli.stored import reading
 from ireneo.faces.cli.words import counted
 
@@ -20,12 +21,14 @@ Out = Annotated[
 ]
 
 
-def report(out: Out = Path("report.html"), *, stored: Stored) -> None:
+def report(out: Out = Path("report.html"), as_json: AsJson = False, *, stored: Stored) -> None:
     """Draw what runs taught as one HTML page.
 
     The runs, what is kept of them, the lessons with their evidence, and the dead ends that came back. The page needs
     no network.
     """
+    if as_json and str(out) == STDIN:
+        raise BadInput("With --json the page needs a file of its own; name one with --out.")
 
     async def gathered(memory: ireneo.Memory) -> tuple[str, int]:
         from ireneo.faces.report.page import Material, page
@@ -42,11 +45,17 @@ def report(out: Out = Path("report.html"), *, stored: Stored) -> None:
         return page(material), len(material.runs)
 
     text, runs = reading(stored.db, stored.space, gathered)
-    if str(out) == "-":
+    if str(out) == STDIN:
         sys.stdout.write(text)
         return
     try:
         out.write_text(text, "utf-8")
     except OSError as fault:
         raise BadInput(f"{out} can't be written: {fault.strerror}.") from fault
+    if as_json:
+        write_json({"path": str(out), "runs": runs})
+        return
+    if not runs:
+        sys.stdout.write(f"{out}: no run yet; `ireneo learn` takes them in.\n")
+        return
     sys.stdout.write(f"{out}: {counted(runs, 'run')}; open it in a browser.\n")

@@ -21,8 +21,12 @@ def sessions(as_json: AsJson = False, db: Db = None, space: Space = DEFAULT_SPAC
         show_sessions(infos, space)
 
 
-def formats() -> None:
+def formats(as_json: AsJson = False) -> None:
     """List the formats that Ireneo reads and writes."""
+    if as_json:
+        logs = [{"name": log.name, "chat": log.chat} for log in ireneo.LOG_FORMATS]
+        write_json({"logs": logs, "chats": list(ireneo.CHAT_FORMATS)})
+        return
     from ireneo.faces.cli.screens.lists import show_formats
 
     show_formats()

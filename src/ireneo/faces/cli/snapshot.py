@@ -15,7 +15,8 @@ import typer
 
 import ireneo
 from ireneo.errors import BadInput, IreneoError
-from ireneo.faces.cli.options import DEFAULT_SPACE, Db, Preset, SessionName, Space, To
+from ireneo.faces.cli.answers import write_json
+from ireneo.faces.cli.options import DEFAULT_SPACE, AsJson, Db, Preset, SessionName, Space, To
 from ireneo.faces.cli.stored import reading, session_named
 
 UNCUT = 1_000_000_000
@@ -33,6 +34,7 @@ def snapshot(
     to: To = None,
     preset: Preset = None,
     out: Out = Path(),
+    as_json: AsJson = False,
     db: Db = None,
     space: Space = DEFAULT_SPACE,
 ) -> None:
@@ -52,7 +54,10 @@ def snapshot(
     payload["messages"] = context.messages
     data = msgspec.json.format(msgspec.json.encode(payload), indent=2)
     path = _written(data + b"\n", id, out)
-    sys.stdout.write(f"{path}\n")
+    if as_json:
+        write_json({"path": str(path), "session": id, "format": context.format, "tokens": context.tokens})
+    else:
+        sys.stdout.write(f"{path}\n")
 
 
 def _written(data: bytes, id: str, out: Path) -> Path:

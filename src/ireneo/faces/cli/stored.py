@@ -9,7 +9,9 @@ from typing import TypeVar
 
 import ireneo
 from ireneo.errors import BadInput, SessionNotFound
-from ireneo.faces.cli.options import DEFAULT_DB
+from ireneo.faces.cli.place import database, existing, is_there, room_for
+
+__all__ = ["database", "embedder_named", "existing", "reading", "session_named", "title_of", "tried", "writing"]
 
 T = TypeVar("T")
 BRANCH = "@"
@@ -20,41 +22,41 @@ LISTED = 5
 """So many sessions are named where a name fits several."""
 
 
-def database(given: Path | None) -> Path:
-    """The database that is meant: the one that was named, that of the environment, or the one in this folder."""
-    return given or Path(os.environ.get("IRENEO_DB") or DEFAULT_DB)
-
-
-def existing(given: Path | None) -> Path:
-    """The database that is meant, which must be there: to ask what is in one must not make an empty one."""
-    path = database(given)
-    if not path.exists():
-        raise BadInput(f"There is no database {path}; fill one with `ireneo import LOG`, or name another with --db.")
-    return path
-
-
 def reading(given: Path | None, space: str, work: Callable[[ireneo.Memory], Awaitable[T]]) -> T:
     """Do `work` on the memory in a database that is there."""
     return writing(existing(given), space, work)
 
 
-def writing(path: Path, space: str, work: Callable[[ireneo.Memory], Awaitable[T]], *, embedder: str | None = None) -> T:
+def writing(
+    path: Path,
+    space: str,
+    work: Callable[[ireneo.Memory], Awaitable[T]],
+    *,
+    embedder: str | None = None,
+    keep_secrets: bool = False,
+) -> T:
     """Do `work` on the memory in the database at `path`, which is made when it is not there."""
     # Not imported with the module: a command that only reads a file starts sooner by a fifth.
     import asyncio
 
     async def opened() -> T:
-        async with ireneo.open(path, space=space, embedder=embedder_named(embedder)) as memory:
+        embeds, keep = embedder_named(embedder), keeps_secrets(keep_secrets)
+        async with ireneo.open(room_for(path), space=space, embedder=embeds, keep_secrets=keep) as memory:
             return await work(memory)
 
     return asyncio.run(opened())
 
 
-def tried(path: Path, space: str, work: Callable[[ireneo.Memory], Awaitable[T]]) -> T:
+def tried(path: Path, space: str, work: Callable[[ireneo.Memory], Awaitable[T]], *, keep_secrets: bool = False) -> T:
     """Do `work` as `writing` does; where it can't be done, no database is made for it."""
-    if not path.exists():
-        writing(TRIAL, space, work)
-    return writing(path, space, work)
+    if not is_there(path):
+        writing(TRIAL, space, work, keep_secrets=keep_secrets)
+    return writing(path, space, work, keep_secrets=keep_secrets)
+
+
+def keeps_secrets(given: bool) -> bool:
+    """Whether secrets are stored as they are: where that was asked for, or the environment says so."""
+    return given or os.environ.get("IRENEO_KEEP_SECRETS", "") not in ("", "0")
 
 
 def embedder_named(given: str | None) -> str | None:
@@ -78,6 +80,8 @@ def title_of(session: ireneo.Session) -> str:
 
 
 def _chosen(ids: list[str], wished: str, space: str) -> str:
+    if not wished:
+        raise BadInput("The name of the session is empty; `ireneo sessions` lists those there are.")
     found = [wished] if wished in ids else [id for id in ids if id.startswith(wished)]
     if not found:
         raise SessionNotFound(

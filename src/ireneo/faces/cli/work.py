@@ -15,6 +15,7 @@ from ireneo.faces.cli.options import AsJson, Embedder, Preset, Stored
 from ireneo.faces.cli.screens.progress import working
 from ireneo.faces.cli.stored import embedder_named, existing
 from ireneo.faces.cli.warnings import log_on_stderr
+from ireneo.faces.cli.words import counted
 
 
 class Hours(Struct, frozen=True, kw_only=True):
@@ -112,19 +113,20 @@ async def _work(
 def _told(tally: Tally) -> str:
     if tally == Tally():
         return "Nothing was due.\n"
-    parts = [f"{tally.summaries:,} summaries made without a model"] if tally.summaries else []
+    parts = [f"{counted(tally.summaries, 'summary', 'summaries')} made without a model"] if tally.summaries else []
     if tally.texts:
-        parts.append(f"{tally.texts:,} written by a model ({tally.tokens_in:,} tokens in, {tally.tokens_out:,} out)")
+        spent = f"{tally.tokens_in:,} tokens in, {tally.tokens_out:,} out"
+        parts.append(f"{counted(tally.texts, 'text')} written by a model ({spent})")
     if tally.taken_over:
-        parts.append(f"{tally.taken_over:,} taken over from another writer")
+        parts.append(f"{counted(tally.taken_over, 'piece')} of work taken over from another writer")
     if tally.memories:
-        parts.append(f"{tally.memories:,} memories made or changed")
+        parts.append(f"{counted(tally.memories, 'memory', 'memories')} made or changed")
     if tally.archived:
-        parts.append(f"{tally.archived:,} memories put away")
+        parts.append(f"{counted(tally.archived, 'memory', 'memories')} put away")
     if tally.vectors:
-        parts.append(f"{tally.vectors:,} vectors made")
+        parts.append(f"{counted(tally.vectors, 'vector')} made")
     if tally.episodes:
-        parts.append(f"{tally.episodes:,} episodes looked back on")
+        parts.append(f"{counted(tally.episodes, 'episode')} looked back on")
     if tally.failed:
-        parts.append(f"{tally.failed:,} failed, and will be tried again")
+        parts.append(f"{counted(tally.failed, 'piece')} of work failed, and will be tried again")
     return "; ".join(parts) + ".\n"

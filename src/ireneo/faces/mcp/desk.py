@@ -75,10 +75,17 @@ class Desk:
         named = id.strip("[] ")
         opened = await self._memory.open_id(named, project=self.project)
         if opened.memory is not None:
-            return recalled(_page(remembered(opened.memory), start, named))
-        if opened.expanded is None:
+            text = remembered(opened.memory)
+        elif opened.note is not None:
+            note = opened.note
+            text = f"{note.kind} in session {opened.session}, after [{note.at[:SHORT]}]: {note.text}"
+        elif opened.diary is not None:
+            text = opened.diary.markdown or f"Nothing was tried in session {opened.session}."
+        elif opened.expanded is not None:
+            text = told(opened.expanded)
+        else:
             raise BadInput(f"Nothing stands behind {named}.")
-        return recalled(_page(told(opened.expanded), start, named))
+        return recalled(_page(text, start, named))
 
     async def scratchpad(self, task: str, goal: str, lists: tuple[Sequence[str], ...], finish: str) -> str:
         """The notes of a task: read, written whole, or ended."""
@@ -88,7 +95,8 @@ class Desk:
             if goal or any(lists):
                 raise BadInput("`finish` ends the scratchpad as it stands; write first, and finish with the next call.")
             kept = await pad.finish(finish)
-            return f"Ended; {len(kept)} memories are kept of it." if kept else "There is no scratchpad of this task."
+            many = "1 memory is" if len(kept) == 1 else f"{len(kept)} memories are"
+            return f"Ended; {many} kept of it." if kept else "There is no scratchpad of this task."
         if goal or any(lists):
             return _pad(await pad.write(goal=goal, plan=plan, facts=facts, questions=questions))
         there = await pad.read()

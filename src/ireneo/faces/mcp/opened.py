@@ -40,7 +40,8 @@ def told(opened: ireneo.Expanded) -> str:
 def remembered(record: Record) -> str:
     """A memory, what is known of it, and its evidence."""
     state = f"{record.state}: {record.reason}" if record.reason else record.state
-    lines = [record.text, "", f"{record.kind}, {state}; seen {record.seen} times, last on {record.at:%Y-%m-%d}."]
+    seen = f"seen {record.seen} times" + (f", last on {record.when:%Y-%m-%d}" if record.when else "")
+    lines = [record.text, "", f"{record.kind}, {state}; {seen}."]
     if record.conditions:
         lines.append("; ".join(f"{name} {value}" for name, value in sorted(record.conditions.items())))
     if record.stale:
@@ -50,7 +51,8 @@ def remembered(record: Record) -> str:
         against = " against it" if piece.against else ""
         session = f" in session {piece.session}" if piece.session else ""
         names = " ".join(f"[{name[:SHORT]}]" for name in piece.sources[:4])
-        lines.append(f"- {piece.at:%Y-%m-%d}{against}, by the {piece.origin}{session} {names}".rstrip())
+        day = f"{piece.when:%Y-%m-%d}" if piece.when else "undated"
+        lines.append(f"- {day}{against}, by the {piece.origin}{session} {names}".rstrip())
     return "\n".join(lines)
 
 

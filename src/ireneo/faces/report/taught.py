@@ -42,7 +42,8 @@ def _lesson(lesson: Lesson) -> str:
     conditions = ", ".join(f"{name} {value}" for name, value in sorted(lesson.conditions.items()))
     cost = f"cost {lesson.tokens:,} tokens so far" if lesson.tokens else ""
     minutes = f"and {lesson.seconds / A_MINUTE:,.0f} minutes" if cost and lesson.seconds >= A_MINUTE else ""
-    notes = [lesson.task_type, f"last seen on {lesson.last_seen:%Y-%m-%d}", conditions, f"{cost} {minutes}".strip()]
+    seen = f"last seen on {lesson.last_seen:%Y-%m-%d}" if lesson.last_seen else ""
+    notes = [lesson.task_type, seen, conditions, f"{cost} {minutes}".strip()]
     told = " · ".join(safe(note) for note in [*notes, lesson.id] if note)
     sure = f"{lesson.confidence} confidence, {lesson.chance:.0%}"
     return (

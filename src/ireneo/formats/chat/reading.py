@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from ireneo.errors import UnreadableLog
+from ireneo.formats.chat.dumping import dumped
 from ireneo.formats.chat.format import Payload
 
 
@@ -39,9 +40,12 @@ def placed_messages(payload: object, key: str = "messages") -> Iterator[tuple[st
 
 
 def detached(value: object, place: str) -> object:
-    """A copy that shares nothing with the caller's value, and is JSON through and through."""
+    """A copy that shares nothing with the caller's value, and is JSON through and through.
+
+    Objects of a provider's client that stand in it, such as the blocks of a reply, are dumped as the client sends them.
+    """
     try:
-        return msgspec.json.decode(msgspec.json.encode(value))
+        return msgspec.json.decode(msgspec.json.encode(value, enc_hook=dumped))
     except (TypeError, ValueError, RecursionError) as fault:
         # UnicodeEncodeError, for half of a surrogate pair, is a ValueError.
         raise UnreadableLog(f"{place}: it can't be written as JSON ({fault})") from fault

@@ -14,6 +14,8 @@ from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import ChatFormat
+from ireneo.formats.chat.marks import mark_of
+from ireneo.formats.chat.registry import chat_format
 from ireneo.formats.logs.documents import documents
 from ireneo.formats.logs.format import Fault, LoggedSession
 from ireneo.formats.logs.json_lines import parse_line
@@ -83,7 +85,9 @@ class Transcript:
         calls: dict[str, Call] = {}
         for index, (number, message) in enumerate(run.messages):
             try:
-                read = self._chat.decode([message])
+                # A run may begin with words that every format has, or go on with another provider.
+                mark = mark_of(message)
+                read = (chat_format(mark) if mark else self._chat).decode([message])
             except UnreadableLog as error:
                 faults.append(_left_out(number, f"message {index + 1}", error))
                 continue

@@ -84,7 +84,7 @@ def _score(record: Record, now: datetime) -> Factors:
 
 
 def _line(record: Record, now: datetime) -> str:
-    return with_notes(record.text, [day(record.at)])
+    return with_notes(record.text, [day(record.when) if record.when else ""])
 
 
 EPISODIC = KindRow(

@@ -40,7 +40,9 @@ def _settle(records: Sequence[Record]) -> list[Record]:
 def _settled(record: Record) -> Record:
     failed = sorted(for_it(record), key=_when)
     worked = sorted((each for each in record.evidence if each.against), key=_when)
-    at = (failed or worked)[-1].at
+    shown = failed or worked
+    # What bears a time of its own goes before what counts from when a log was read.
+    at = ([each for each in shown if each.when is not None] or shown)[-1].at
     state: State = "erased" if record.state == "erased" else "active"
     record = replace(summed(record), at=at, state=state, reason="", retired=None)
     if state == "erased" or not worked:
@@ -49,8 +51,8 @@ def _settled(record: Record) -> Record:
         return record
     turned = next(each for each in worked if not failed or _when(each) > _when(failed[-1]))
     # That it worked is shown by a log, or said by somebody: what only was said is told as such.
-    shown = bool(turned.messages) and not why_against(turned)
-    reason = f"it worked on {day(turned.at)}." if shown else said_against(turned)
+    seen = bool(turned.messages) and not why_against(turned)
+    reason = f"it worked on {day(turned.at)}." if seen else said_against(turned)
     reason = f"overturned: {reason[:1].lower()}{reason[1:]}"
     return replace(record, state="retired", reason=reason, retired=turned.recorded)
 
@@ -85,8 +87,10 @@ def _score(record: Record, now: datetime) -> Factors:
 def _line(record: Record, now: datetime) -> str:
     times = len(for_it(record))
     sessions = record.sessions
+    seen = f"seen {max(times, record.seen)} times" if times > 1 else ""
+    on = day(record.when) if record.when else ""
     notes = [
-        f"seen {max(times, record.seen)} times, last on {day(record.at)}" if times > 1 else day(record.at),
+        f"{seen}, last on {on}" if seen and on else seen or on,
         f"in session {sessions[-1]}" if sessions else "",
         ", ".join(f"{name} {value}" for name, value in sorted(record.conditions.items())),
     ]

@@ -1,4 +1,7 @@
-"""How memories are settled of which one holds at a time under their key: the values of a slot, versions of steps."""
+"""How memories are settled that stand under one key as values in time: of a slot, or versions of steps.
+
+Of most keys one value holds at a time. A slot that holds several ("allergy") has a timeline for each of its values.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from msgspec.structs import replace
 
 from ireneo.memories.evidence import for_it, said_against, summed
 from ireneo.memories.record import Evidence, MemoryId, Record
+from ireneo.memories.slots import holds_several
 from ireneo.memories.timeline import Stretch, held_at, timeline
 from ireneo.memories.wording import day, quoted
 
@@ -16,14 +20,22 @@ from ireneo.memories.wording import day, quoted
 def settle_values(records: Sequence[Record]) -> list[Record]:
     """The memories of one key, each with its state and periods, by id.
 
-    What holds is judged by the moment at which the last of it was told; `holds_at` is for any other.
+    Values of a slot that holds several are settled each for itself: what ends one of them is said of that one. What
+    holds is judged by the moment at which the last of it was told; `holds_at` is for any other.
     """
+    if len(records) > 1 and stand_together(records):
+        return [settled for each in sorted(records, key=lambda one: one.id) for settled in settle_values([each])]
     line = timeline(records)
     of_id = {each.id: each for each in records}
     return [
         _settled(of_id[name], line.stretches.get(name, []), line.told, of_id, name in line.disputed)
         for name in sorted(of_id)
     ]
+
+
+def stand_together(records: Sequence[Record]) -> bool:
+    """Whether the values of a key hold beside each other: its attribute has several, or one of them was said to add."""
+    return any(holds_several(each.attribute) or any(piece.adds for piece in each.evidence) for each in records)
 
 
 def holds_at(record: Record, moment: datetime) -> bool:

@@ -22,7 +22,7 @@ class Recalled(Struct, frozen=True, kw_only=True, omit_defaults=True):
     score: float
     """How well it answers, against the others of the same answer; of no meaning across answers."""
     at: datetime | None = None
-    """When it was said, when what it tells of happened, since when it is so."""
+    """When it was said, when what it tells of happened, since when it is so; None where that is not known."""
     session: str = ""
     """Where it was said; of a memory the session of its first evidence."""
     sources: tuple[MessageId, ...] = ()

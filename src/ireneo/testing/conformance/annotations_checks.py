@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
-from ireneo.log.annotation import Annotation, AnnotationId
-from ireneo.log.message import Message
+from ireneo.log.annotation import BEFORE_FIRST, Annotation, AnnotationId
+from ireneo.log.message import Message, MessageId
 from ireneo.ports.store import Store
 from ireneo.testing.conformance.check import check
 from ireneo.testing.conformance.expect import expect, expect_error
@@ -122,6 +122,32 @@ async def annotations_cross_every_fork(store: Store) -> None:
     notes = [noted(message, "along the path") for message in path]
     await put(store, *aside, *reversed(notes))
     expect(await on_path(store, path[-1]), notes, "the annotations")
+
+
+@check
+async def what_is_noted_before_the_first_message_is_on_every_path(store: Store) -> None:
+    """An annotation at no message stands first on every path, also where there is none yet, and stays so."""
+    early = Annotation(id=AnnotationId("p_early"), kind="pin", at=MessageId(""), at_position=BEFORE_FIRST, text="early")
+    async with store.write() as tx:
+        await tx.sessions.create(KEY, None)
+        await tx.log.move(KEY, "main", None)
+        expect(await tx.annotations.put(KEY, [early, early]), 1, "new")
+        with expect_error(BadInput, "an annotation at no message with a position"):
+            await tx.annotations.put(KEY, [replace(early, id=AnnotationId("p_else"), at_position=0)])
+    async with store.read() as tx:
+        expect(list(await tx.annotations.on_path(KEY, None)), [early], "the annotations of an empty session")
+    m = await tell(store, numbered(4))
+    fork = await tell_after(store, m[1], numbered(2, "fork"))
+    late = noted(m[0], "late")
+    await put(store, late)
+    expect(await on_path(store, m[-1]), [early, late], "the annotations of the trunk")
+    expect(await on_path(store, fork[-1]), [early, late], "the annotations of the fork")
+    async with store.read() as tx:
+        expect(list(await tx.annotations.on_path(KEY, None)), [early], "those before the first message")
+        expect(list(await tx.upkeep.faults()), [], "what is wrong")
+    async with store.write() as tx:
+        await tx.upkeep.prune(KEY)
+    expect(await on_path(store, m[-1]), [early, late], "the annotations after a prune")
 
 
 @check

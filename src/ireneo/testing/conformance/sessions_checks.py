@@ -28,6 +28,17 @@ async def a_session_is_made_once(store: Store) -> None:
 
 
 @check
+async def a_source_is_told_once(store: Store) -> None:
+    """A session that was made without a source takes the first that is told later, and keeps it."""
+    for source in (None, "anthropic", None, "openai"):
+        async with store.write() as tx:
+            await tx.sessions.create(KEY, source)
+    async with store.read() as tx:
+        found = await tx.sessions.get(KEY)
+    expect(found.source if found else None, "anthropic", "the source")
+
+
+@check
 async def one_session_is_told_as_the_list_tells_it(store: Store) -> None:
     """A session by its name is what the list says of it; one that was never made, or of another space, is None."""
     await tell(store, numbered(3))

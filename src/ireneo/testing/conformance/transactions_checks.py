@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 
 from ireneo.errors import MessageNotFound, StoreError
 from ireneo.log.branch import SessionKey
-from ireneo.log.message import MessageId
-from ireneo.ports.store import Spent, Store
+from ireneo.log.message import Message, MessageId
+from ireneo.ports.store import SessionInfo, Spent, Store
 from ireneo.testing.conformance.check import check
 from ireneo.testing.conformance.expect import expect, expect_error
 from ireneo.testing.conformance.material import (
@@ -131,14 +132,19 @@ async def an_error_that_is_caught_leaves_the_rest(store: Store) -> None:
     expect(await read_path(store, kept[-1]), kept, "the path")
 
 
+async def sessions_of(store: Store) -> list[SessionInfo]:
+    """The sessions as another task sees them."""
+    async with store.read() as tx:
+        return list(await tx.sessions.list(SPACE))
+
+
 @check
 async def a_transaction_sees_what_it_wrote(store: Store) -> None:
     """Inside a transaction its own writes are seen; outside nothing is, until it commits."""
     async with store.write() as tx:
         m = await append(tx, KEY, numbered(3))
         expect(list(await tx.log.path(KEY, m[-1].id, 0, 2)), m, "the path inside")
-        async with store.read() as outside:
-            expect(list(await outside.sessions.list(SPACE)), [], "the sessions outside")
+        expect(await asyncio.create_task(sessions_of(store)), [], "the sessions outside")
     async with store.read() as tx:
         expect(len(await tx.sessions.list(SPACE)), 1, "the sessions after it")
 
@@ -147,13 +153,18 @@ async def a_transaction_sees_what_it_wrote(store: Store) -> None:
 async def a_snapshot_stands_still(store: Store) -> None:
     """What is read in one transaction belongs together, whatever is written meanwhile."""
     m = await tell(store, numbered(4))
-    async with store.read() as tx:
+
+    async def write_more() -> list[Message]:
         more = await tell(store, numbered(2, "more"))
         await tell(store, say("other"), SessionKey(SPACE, "other"))
         async with store.write() as writing:
             await writing.summaries.put(KEY, [summarise(m[0], m[3])])
             await writing.annotations.put(KEY, [noted(m[0], "later")])
             await writing.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
+        return more
+
+    async with store.read() as tx:
+        more = await asyncio.create_task(write_more())
         head = await tx.log.head(KEY)
         expect(head.id if head else None, m[-1].id, "the head in the snapshot")
         expect(list(await tx.log.find(KEY, [more[0].id])), [], "a later message")
@@ -230,6 +241,41 @@ async def a_store_closes_once(store: Store) -> None:
     with expect_error(StoreError, "a write"):
         async with store.write():
             pass
+
+
+@check
+async def a_task_has_one_transaction_at_a_time(store: Store) -> None:
+    """A task that opens a transaction inside another one is refused, of whichever kind the two are, and may go on."""
+    m = await tell(store, numbered(2))
+    for outer in (store.read, store.write):
+        for inner in (store.read, store.write):
+            async with outer() as tx:
+                with expect_error(StoreError, "a transaction inside another"):
+                    async with inner():
+                        pass
+                expect(list(await tx.log.path(KEY, m[-1].id, 0, 1)), m, "the path in the transaction that goes on")
+        async with outer():
+            # Another task has its own: nobody waits for anybody there.
+            expect(len(await asyncio.create_task(sessions_of(store))), 1, "the sessions that another task sees")
+    expect(await read_path(store, m[-1]), m, "the path afterwards")
+
+
+@check
+async def what_is_yielded_inside_a_transaction_is_seen(store: Store) -> None:
+    """A generator that stands still inside a transaction keeps its caller from opening another, until it is closed."""
+    m = await tell(store, numbered(2))
+
+    async def told() -> AsyncGenerator[Message, None]:
+        async with store.read() as tx:
+            for message in await tx.log.path(KEY, m[-1].id, 0, 1):
+                yield message
+
+    generator = told()
+    await anext(generator)
+    with expect_error(StoreError, "a transaction of the caller"):
+        await sessions_of(store)
+    await asyncio.create_task(generator.aclose())
+    expect(len(await sessions_of(store)), 1, "the sessions once it was closed, by another task")
 
 
 @check

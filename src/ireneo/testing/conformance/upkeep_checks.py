@@ -10,11 +10,13 @@ from msgspec.structs import replace
 from ireneo.context.summary import SummaryId
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
 from ireneo.log.branch import SessionKey, head_of
+from ireneo.log.erased import erase
 from ireneo.log.message import Message
 from ireneo.ports.store import Store
 from ireneo.ports.upkeep import Pruned
 from ireneo.testing.conformance.check import check
 from ireneo.testing.conformance.expect import expect, expect_error
+from ireneo.testing.conformance.learned import learned, pad
 from ireneo.testing.conformance.material import (
     FAMILY,
     KEY,
@@ -32,6 +34,7 @@ from ireneo.testing.conformance.material import (
     tell_after,
     with_native,
 )
+from ireneo.testing.conformance.taught import ran, sighted
 
 
 def cost(messages: Sequence[Message]) -> int:
@@ -70,8 +73,20 @@ async def a_sound_store_has_no_faults(store: Store) -> None:
         await tx.leases.take(KEY, "work", "one", NOON, NOON + MINUTE)
         await append(tx, SessionKey("other", "session"), numbered(2))
         await tx.sessions.create(SessionKey("other", "empty"), None)
+        await tx.pads.write(SPACE, pad("task"))
+        await tx.memories.put(SPACE, [learned("a fact")])
+        await tx.runs.put(SPACE, ran("one"), [sighted("c", "one")])
+        await tx.erasure.messages(KEY, [erase(m[4])])
+        await tx.upkeep.mend()
     async with store.read() as tx:
         expect(list(await tx.upkeep.faults()), [], "the faults")
+        looked = 0
+        after: int | None = 0
+        while after is not None:
+            page = await tx.upkeep.altered(after, 3)
+            expect(page.faults, (), "what is not what was stored")
+            looked, after = looked + page.looked, page.after
+        expect(looked, 16, "the messages that were looked at")
 
 
 @check

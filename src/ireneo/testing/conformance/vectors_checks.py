@@ -109,8 +109,9 @@ async def a_memory_that_is_removed_takes_its_vectors_along(store: Store) -> None
     """The vectors of a memory go in the transaction that removes it, of every embedder, and that is told."""
     kept, removed = await told(store, "a fact", "another")
     documents = {}
+    numbers = await due(store)
     async with store.read() as tx:
-        for each in await tx.search.memories(SPACE, await due(store)):
+        for each in await tx.search.memories(SPACE, numbers):
             documents[each.record.id] = each.document
     of_both = dict.fromkeys(documents.values(), ONE)
     await put(store, of_both)

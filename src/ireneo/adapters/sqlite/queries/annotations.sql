@@ -1,8 +1,8 @@
 -- The pins, releases and disputes of a session's tree.
 
 -- name: insert_annotation
-INSERT INTO annotations (session, id, segment, at_position, record)
-VALUES (:key, :id, :segment, :at_position, :record)
+INSERT INTO annotations (session, id, segment, at_position, record, checksum)
+VALUES (:key, :id, :segment, :at_position, :record, :checksum)
 ON CONFLICT (session, id) DO NOTHING;
 
 -- name: list_annotations

@@ -3,8 +3,14 @@
 -- name: count_erased
 SELECT count(*) FROM messages WHERE session = :key AND erased = 1;
 
+-- name: message_to_erase
+SELECT
+    session AS key, segment, position, id, parent, role, origin, turn, tokens, thinking_tokens, total_tokens, at, joined
+FROM messages
+WHERE session = :key AND id = :id;
+
 -- name: erase_message
-UPDATE messages SET source_id = NULL, parts = :parts, erased = 1 WHERE session = :key AND id = :id;
+UPDATE messages SET source_id = NULL, parts = :parts, erased = 1, checksum = :checksum WHERE session = :key AND id = :id;
 
 -- name: delete_payload
 DELETE FROM payloads WHERE session = :key AND segment = :segment AND position = :position;

@@ -151,7 +151,8 @@ LIMIT :most;
 SELECT s.space, s.session, a.at_position, a.id
 FROM annotations AS a
 LEFT JOIN sessions AS s ON s.key = a.session
-WHERE NOT EXISTS (
+-- What was noted before the first message hangs on the session alone, and has no segment.
+WHERE (s.key IS NULL OR a.segment >= 0) AND NOT EXISTS (
     SELECT 1 FROM messages AS m
     WHERE m.session = a.session AND m.segment = a.segment AND m.position = a.at_position
         AND m.id = json_extract(a.record, '$.at')

@@ -41,19 +41,22 @@ RETURNING segment;
 
 -- name: insert_message
 INSERT INTO messages (
-    session, segment, position, id, parent, role, origin, turn, tokens, thinking_tokens, total_tokens, at, source_id, joined, parts
+    session, segment, position, id, parent, role, origin, turn, tokens, thinking_tokens, total_tokens, at, source_id, joined, parts,
+    erased, checksum
 )
 VALUES (
     :key, :segment, :position, :id, :parent, :role, :origin, :turn, :tokens, :thinking_tokens, :total_tokens,
-    :at, :source_id, :joined, :parts
+    :at, :source_id, :joined, :parts, :erased, :checksum
 );
 
 -- name: insert_payload
 INSERT INTO payloads (session, segment, position, packed) VALUES (:key, :segment, :position, :packed);
 
 -- name: move_branch
-INSERT INTO branches (session, branch, segment, position) VALUES (:key, :branch, :segment, :position)
-ON CONFLICT (session, branch) DO UPDATE SET segment = excluded.segment, position = excluded.position;
+INSERT INTO branches (session, branch, segment, position, checksum)
+VALUES (:key, :branch, :segment, :position, :checksum)
+ON CONFLICT (session, branch) DO UPDATE
+SET segment = excluded.segment, position = excluded.position, checksum = excluded.checksum;
 
 -- name: read_stretch
 SELECT id, parent, role, origin, position, turn, tokens, thinking_tokens, total_tokens, at, source_id, joined, parts, erased

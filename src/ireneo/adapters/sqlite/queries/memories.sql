@@ -6,11 +6,11 @@ SELECT number, document, terms, record FROM memories WHERE space = :space AND id
 -- name: add_memory
 INSERT INTO memories (
     space, id, kind, key, state, archived, subject, task_type, at, recorded, unreflected, stale, cue,
-    record
+    record, checksum
 )
 VALUES (
     :space, :id, :kind, :key, :state, :archived, :subject, :task_type, :at, :recorded, :unreflected, :stale, :cue,
-    :record
+    :record, :checksum
 )
 RETURNING number;
 
@@ -18,7 +18,7 @@ RETURNING number;
 UPDATE memories
 SET kind = :kind, key = :key, state = :state, archived = :archived, subject = :subject, task_type = :task_type,
     at = :at, recorded = :recorded, unreflected = :unreflected, stale = :stale, cue = :cue,
-    record = :record
+    record = :record, checksum = :checksum
 WHERE space = :space AND id = :id;
 
 -- name: number_memory

@@ -1,9 +1,10 @@
 -- The runs of a space that were learned from, and what each shows of each claim.
 
 -- name: put_run
-INSERT INTO runs (space, session, head, ended, record) VALUES (:space, :session, :head, :ended, :record)
+INSERT INTO runs (space, session, head, ended, record, checksum)
+VALUES (:space, :session, :head, :ended, :record, :checksum)
 ON CONFLICT (space, session) DO UPDATE
-SET head = excluded.head, ended = excluded.ended, record = excluded.record;
+SET head = excluded.head, ended = excluded.ended, record = excluded.record, checksum = excluded.checksum;
 
 -- name: get_run
 SELECT record FROM runs WHERE space = :space AND session = :session;
@@ -20,8 +21,8 @@ DELETE FROM runs WHERE space = :space AND session = :session;
 DELETE FROM sightings INDEXED BY sightings_by_run WHERE space = :space AND session = :session;
 
 -- name: add_sighting
-INSERT INTO sightings (space, cue, session, at, category, project, held, broke, tokens, seconds, record)
-VALUES (:space, :cue, :session, :at, :category, :project, :held, :broke, :tokens, :seconds, :record);
+INSERT INTO sightings (space, cue, session, at, category, project, held, broke, tokens, seconds, record, checksum)
+VALUES (:space, :cue, :session, :at, :category, :project, :held, :broke, :tokens, :seconds, :record, :checksum);
 
 -- name: list_sightings
 SELECT record FROM sightings WHERE space = :space AND cue = :cue ORDER BY at DESC, session LIMIT :limit;

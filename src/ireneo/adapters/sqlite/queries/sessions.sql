@@ -11,6 +11,10 @@ VALUES (
 )
 ON CONFLICT (space, session) DO NOTHING;
 
+-- name: name_source
+UPDATE sessions SET source = :source
+WHERE space = :space AND session = :session AND source IS NULL;
+
 -- name: list_sessions
 SELECT session, source, messages, tokens, first_at, last_at, project
 FROM sessions

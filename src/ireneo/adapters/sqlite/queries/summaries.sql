@@ -1,8 +1,8 @@
 -- The summaries over a session's tree.
 
 -- name: insert_summary
-INSERT INTO summaries (session, id, family, segment, first_position, last_position, depth, record)
-VALUES (:key, :id, :family, :segment, :first_position, :last_position, :depth, :record)
+INSERT INTO summaries (session, id, family, segment, first_position, last_position, depth, record, checksum)
+VALUES (:key, :id, :family, :segment, :first_position, :last_position, :depth, :record, :checksum)
 ON CONFLICT (session, id) DO NOTHING;
 
 -- name: next_summary

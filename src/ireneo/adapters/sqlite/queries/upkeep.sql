@@ -74,7 +74,7 @@ WHERE session = :key AND NOT EXISTS (
 
 -- name: delete_loose_annotations
 DELETE FROM annotations
-WHERE session = :key AND NOT EXISTS (
+WHERE session = :key AND segment >= 0 AND NOT EXISTS (
     SELECT 1 FROM messages AS m
     WHERE m.session = :key AND m.segment = annotations.segment AND m.position = annotations.at_position
 );

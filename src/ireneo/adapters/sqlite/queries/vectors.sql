@@ -12,18 +12,20 @@ UPDATE vector_sets SET dimensions = :dimensions WHERE key = :key;
 
 -- name: put_message_vector
 -- The session's key stands in the number of the document.
-INSERT INTO vectors (vector_set, document, change, vector)
-SELECT :key, document, :change, :vector
+INSERT INTO vectors (vector_set, document, change, vector, checksum)
+SELECT :key, document, :change, :vector, :checksum
 FROM documents JOIN sessions ON sessions.key = documents.session
 WHERE documents.session = :document >> 31 AND document = :document AND space = :space
-ON CONFLICT (document, vector_set) DO UPDATE SET change = excluded.change, vector = excluded.vector
+ON CONFLICT (document, vector_set) DO UPDATE
+SET change = excluded.change, vector = excluded.vector, checksum = excluded.checksum
 WHERE vector <> excluded.vector;
 
 -- name: put_memory_vector
-INSERT INTO vectors (vector_set, document, change, vector)
-SELECT :key, document, :change, :vector
+INSERT INTO vectors (vector_set, document, change, vector, checksum)
+SELECT :key, document, :change, :vector, :checksum
 FROM memories WHERE number = :document >> 7 AND document = :document AND space = :space
-ON CONFLICT (document, vector_set) DO UPDATE SET change = excluded.change, vector = excluded.vector
+ON CONFLICT (document, vector_set) DO UPDATE
+SET change = excluded.change, vector = excluded.vector, checksum = excluded.checksum
 WHERE vector <> excluded.vector;
 
 -- name: vectors_since

@@ -69,7 +69,7 @@ def _show_verdict(screen: Console, found: Sequence[Told], *, sessions: int, mess
     if not faults:
         verdict = "all that was wrong is mended" if mended else "sound"
     label = "fault" if faults else "mended"
-    said = f"; {seen} were looked at{left}."
+    said = f"; {seen} {'was' if sessions == 1 else 'were'} looked at{left}."
     screen.print(Text.assemble((f"  {verdict}", f"bold {_STYLES[label]}"), said), soft_wrap=True)
 
 

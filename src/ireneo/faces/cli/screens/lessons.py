@@ -49,7 +49,7 @@ def _show(screen: Console, lesson: Lesson) -> None:
     known = Text(MARGIN)
     known.append(f"{lesson.category:10}  ", style=STYLES[lesson.category])
     known.append(f"{lesson.confidence:6}  ", style=LEVELS[lesson.confidence])
-    known.append(f"{counted(lesson.seen, 'run'):>8}  {day_of(lesson.last_seen)}  ")
+    known.append(f"{counted(lesson.seen, 'run'):>8}  {day_of(lesson.last_seen):10}  ")
     known.append(short(lesson.id), style="dim")
     known.append("" if lesson.state == "active" else "  counts no longer", style="dim")
     screen.print(known, no_wrap=True, overflow="ellipsis")

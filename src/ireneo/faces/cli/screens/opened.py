@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 from rich.console import Console
@@ -10,15 +11,86 @@ from rich.text import Text
 
 import ireneo
 from ireneo.faces.cli.screens.blocks import GOAL, KEPT, LIVE, MASKED, STORY, TURN, WORDS
-from ireneo.faces.cli.words import counted, printable, share
+from ireneo.faces.cli.times import day_of
+from ireneo.faces.cli.words import counted, printable, share, short
+
+if TYPE_CHECKING:
+    from ireneo.types import Evidence, Opened, Period, Record
 
 MOST_LINES = 40
 """Of one message among several; alone it is shown whole."""
 PART_LINES = 3
 """Of a summary under the one that is opened."""
 SHORT = 9
+MOST_SOURCES = 8
 _STYLES = {"system": WORDS.style, "user": WORDS.style, "assistant": LIVE.style, "tool": MASKED.style}
 _LEVELS = {"turn": TURN, "goal": GOAL, "story": STORY}
+
+
+def show(screen: Console, opened: Opened) -> None:
+    """What an id names, as it is."""
+    if opened.memory is not None:
+        _show_memory(screen, opened.memory)
+    elif opened.note is not None:
+        note = opened.note
+        after = f"after {short(note.at)}" if note.at else "before its first message"
+        _show_titled(screen, f"{note.kind} {short(note.id)} · {opened.session}, {after}", [note.text])
+    elif opened.diary is not None:
+        told = opened.diary.markdown.splitlines() or ["Nothing was tried in it."]
+        _show_titled(screen, f"session {opened.session} · its diary", told)
+    elif opened.expanded is not None:
+        show_opened(screen, opened.expanded, opened.session)
+
+
+def _show_titled(screen: Console, title: str, lines: Sequence[str]) -> None:
+    screen.print()
+    screen.print(Text(f"  {printable(title)}", style="bold"), soft_wrap=True)
+    screen.print()
+    for line in lines:
+        screen.print(Text(f"    {printable(line)}".rstrip()), soft_wrap=True)
+    screen.print()
+
+
+def _show_memory(screen: Console, record: Record) -> None:
+    """The record: what it says, what is known of it, and what speaks for it, with the ids that open that."""
+    state = f"{record.state}, archived" if record.archived else record.state
+    known = [
+        ("state", f"{state}: {record.reason}" if record.reason else state),
+        ("of", " · ".join(filter(None, (record.subject, record.attribute, record.task_type, record.name)))),
+        ("held", "; ".join(_period(each) for each in record.periods)),
+        ("instead", short(record.superseded_by or "")),
+        ("stale", record.stale),
+        ("if", ", ".join(f"{name} {value}" for name, value in sorted(record.conditions.items()))),
+        ("told", f"{counted(record.seen, 'time')}, first on {day_of(record.recorded)}"),
+        ("used", f"{counted(record.used, 'time')}, last on {day_of(record.last_used)}" if record.used else ""),
+    ]
+    order = ", the newest first" if len(record.evidence) > 1 else ""
+    _show_titled(
+        screen,
+        f"{record.kind} memory {short(record.id)} · {day_of(record.at)}",
+        [
+            *record.text.splitlines(),
+            "",
+            *(f"{name:8} {told}" for name, told in known if told),
+            "",
+            f"evidence, {counted(len(record.evidence), 'piece')}{order}",
+            *(line for piece in reversed(record.evidence) for line in _evidence(piece)),
+        ],
+    )
+
+
+def _period(period: Period) -> str:
+    return f"from {day_of(period.start)}{f' to {day_of(period.end)}' if period.end else ''}"
+
+
+def _evidence(piece: Evidence) -> Iterator[str]:
+    """When and by whom it was told, and a line of ids that open what it was."""
+    against = " against it" if piece.against else ""
+    yield f"- {day_of(piece.at)}{against}, by the {piece.origin}{f' in {piece.session}' if piece.session else ''}"
+    if piece.sources:
+        more = len(piece.sources) - MOST_SOURCES
+        named = " ".join(map(short, piece.sources[:MOST_SOURCES]))
+        yield f"  open with {named}{f' and {more} more' if more > 0 else ''}"
 
 
 def show_opened(screen: Console, opened: ireneo.Expanded, session: str) -> None:

@@ -144,5 +144,6 @@ def checking_bar(total: int) -> Iterator[Callable[[int], None]]:
     from rich.progress import MofNCompleteColumn, TimeRemainingColumn
 
     with _bar(MofNCompleteColumn(), TimeRemainingColumn()) as bar:
-        task = bar.add_task("messages", total=total)
-        yield lambda messages: bar.update(task, advance=messages)
+        # Before the first message the file itself is looked over, and nobody knows how far that is.
+        task = bar.add_task("the file", total=None)
+        yield lambda messages: bar.update(task, advance=messages, total=total, description="messages")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ireneo.formats.chat.anthropic.expression import express
+from ireneo.formats.chat.anthropic.expression import express, whole_loops
 from ireneo.formats.chat.anthropic.names import FITTING_ID, NAME
+from ireneo.formats.chat.anthropic.plain import adopt_plain
 from ireneo.formats.chat.anthropic.reader import read_message, read_system
 from ireneo.formats.chat.anthropic.rules import LOCAL_RULES, RULES, outlined
 from ireneo.formats.chat.anthropic.server import is_server_block
@@ -83,8 +84,10 @@ def _id_fits(call: Call, draft: Draft) -> bool:
 
 
 _MENDS: tuple[Mend, ...] = (
+    adopt_plain,
     partial(settle_natives, name=NAME, read=_read_native, accepts=_accepts),
     flatten_summaries,
+    whole_loops,
     _express_all,
     partial(join_drafts, merge=merge_natives),
     partial(keep_server_pairs, writes=is_server_block),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from ireneo.formats.chat.anthropic.media import write_media
@@ -18,7 +20,7 @@ from ireneo.formats.chat.anthropic.server import is_server_block
 from ireneo.formats.chat.mends.change import with_parts
 from ireneo.formats.chat.mends.names import fitting_name
 from ireneo.formats.chat.notes import media_note, opaque_note
-from ireneo.log.message import Call, Draft, Media, Opaque, Part, Result, Text, Thinking
+from ireneo.log.message import Call, Draft, Media, Opaque, Part, Result, Text, Thinking, opens_turn
 
 _OWN_PARTS = ("", "text", CALL, RESULT, *THINKING)
 """Blocks that have parts of their own; one that was not read as such is broken."""
@@ -29,6 +31,34 @@ def express(draft: Draft) -> Draft:
     if draft.native is not None:
         return draft
     return with_parts(draft, [_said(part, draft.role) for part in draft.parts if not _is_foreign(part)])
+
+
+def whole_loops(drafts: Sequence[Draft]) -> list[Draft]:
+    """Take the signed thinking out of a tool loop in which a thought is no longer signed.
+
+    Where a secret stood in it, a thought has lost its signature and is left out; the provider takes that of a whole
+    loop, or none.
+    """
+    out: list[Draft] = []
+    start = 0
+    for place, draft in enumerate(drafts):
+        if opens_turn(draft) and not draft.joined:
+            out += _whole_loop(drafts[start:place])
+            start = place
+    return out + _whole_loop(drafts[start:])
+
+
+def _whole_loop(drafts: Sequence[Draft]) -> list[Draft]:
+    thoughts = [part for draft in drafts for part in draft.parts if isinstance(part, Thinking)]
+    calls = any(draft.calls for draft in drafts)
+    if not calls or all(part.is_bound or part.format not in (None, NAME) for part in thoughts):
+        return list(drafts)
+    return [
+        with_parts(draft, [part for part in draft.parts if not isinstance(part, Thinking)])
+        if any(isinstance(part, Thinking) and not _is_foreign(part) for part in draft.parts)
+        else draft
+        for draft in drafts
+    ]
 
 
 def _is_foreign(part: Part) -> bool:

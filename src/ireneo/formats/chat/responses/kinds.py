@@ -16,7 +16,7 @@ from ireneo.formats.chat.responses.names import (
     output_kind,
 )
 from ireneo.formats.chat.responses.writer import native_items
-from ireneo.log.message import Draft, Thinking
+from ireneo.log.message import Call, Draft, Part, Thinking
 
 
 def agree_on_kinds(drafts: Sequence[Draft]) -> list[Draft]:
@@ -31,11 +31,11 @@ def agree_on_kinds(drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def join_to_reasoning(drafts: Sequence[Draft]) -> list[Draft]:
-    """Join to reasoning what the model made right after it, though it was handed in apart."""
+    """Join to reasoning, and to a call, what the model made beside it, though it was handed in apart."""
     out: list[Draft] = []
     for draft in drafts:
         before = out[-1] if out and out[-1].role == draft.role == "assistant" else None
-        led = before is not None and before.parts and isinstance(before.parts[-1], Thinking)
+        led = before is not None and before.parts and _goes_on(before.parts[-1], draft.parts[:1])
         out.append(replace(draft, joined=True) if led else draft)
     return out
 
@@ -53,6 +53,11 @@ def drop_dangling_ids(drafts: Sequence[Draft]) -> list[Draft]:
             out.append(draft)
             reasoned = reasoned and draft.role == "tool"
     return out
+
+
+def _goes_on(last: Part, first: Sequence[Part]) -> bool:
+    """Whether what begins with `first` is of one reply with what ends with `last`."""
+    return isinstance(last, Thinking) or (isinstance(last, Call) and any(isinstance(part, Call) for part in first))
 
 
 def _let_down(draft: Draft, answers: dict[str, Draft]) -> bool:

@@ -36,7 +36,20 @@ def is_input(payload: object) -> bool:
     items = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
     if isinstance(payload, dict) and ("instructions" in payload or "input" in payload):
         return isinstance(listed, str) or bool(items)
-    return any(_is_item(item) for item in items)
+    return any(is_item(item) for item in items)
+
+
+def is_item(item: dict[str, object]) -> bool:
+    """Whether it is an item of this format, and of no other; what is a message everywhere is not."""
+    kind = kind_of(item)
+    if kind != MESSAGE:
+        return kind in OTHERS or is_call(item) or is_output(item) or kind.endswith("_call")
+    content = item.get("content")
+    if not isinstance(content, list):
+        return "type" in item
+    # Sounds are called as here in OpenAI's chat as well, and Anthropic's replies say that they are messages.
+    shown = ("input_text", "output_text", "input_image", "input_file", *(("refusal",) if "type" in item else ()))
+    return any(isinstance(block, dict) and block.get("type") in shown for block in content)
 
 
 def read_instructions(instructions: object) -> list[Draft]:
@@ -62,18 +75,6 @@ def read_items(placed: Iterable[Placed]) -> list[Draft]:
             reasoned = False
         out.append(draft)
     return out
-
-
-def _is_item(item: dict[str, object]) -> bool:
-    kind = kind_of(item)
-    if kind != MESSAGE:
-        return kind in OTHERS or is_call(item) or is_output(item) or kind.endswith("_call")
-    content = item.get("content")
-    if not isinstance(content, list):
-        return "type" in item
-    # Sounds are called as here in OpenAI's chat as well, and Anthropic's replies say that they are messages.
-    shown = ("input_text", "output_text", "input_image", "input_file")
-    return any(isinstance(block, dict) and block.get("type") in shown for block in content)
 
 
 def _groups(placed: Iterable[Placed]) -> list[list[Placed]]:

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from functools import lru_cache
 
 from msgspec import Struct
 
-from ireneo.formats.logs.narrow import moment
-
 AUTHORS = ("author", "speaker", "name", "names", "from", "user", "sender", "role")
 """A role is nobody's name, and the last to be asked."""
 TEXTS = ("text", "utterance", "utterances", "content", "message", "body", "line")
-TIMES = ("at", "time", "timestamp", "date", "created_at")
+TIMES = ("at", "time", "timestamp", "date", "datetime", "date_time", "created_at")
 IDS = ("id", "number", "turn_id")
 PRESENT = ("present",)
 LISTS = ("turns", "messages", "dialogue", "dialog", "conversation", "utterances")
 EPISODES = ("id", "episode", "episode_id", "session_id", "conversation_id", "dialogue_id", "name", "title")
-
-MILLISECONDS_FROM = 100_000_000_000
-"""So many seconds after 1970 is the year 5138: a larger number counts milliseconds."""
 
 
 class Fields(Struct, frozen=True, kw_only=True):
@@ -97,14 +91,3 @@ def present_of(value: object) -> tuple[str, ...] | None:
         return None
     names = [name_of(each) for each in value]
     return tuple(name for name in names if name is not None) if all(names) else None
-
-
-def moment_of(value: object) -> datetime | None:
-    """A time: ISO 8601, or seconds or milliseconds since 1970, perhaps as text; None for what is none of these."""
-    if isinstance(value, str) and value.strip().replace(".", "", 1).isdecimal():
-        value = float(value)
-    if isinstance(value, str):
-        return moment(value.strip())
-    if isinstance(value, int | float) and abs(value) >= MILLISECONDS_FROM:
-        value = value / 1_000
-    return moment(value)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 
 from ireneo.formats.logs.dialogue.fields import (
     Fields,
     fields_of,
     id_of,
-    moment_of,
     name_of,
     present_of,
     words_of,
@@ -19,6 +19,7 @@ from ireneo.formats.logs.dialogue.voices import spoken, with_besides
 from ireneo.formats.logs.documents import documents
 from ireneo.formats.logs.format import Fault
 from ireneo.formats.logs.json_lines import BOM
+from ireneo.formats.logs.narrow import moment
 from ireneo.log.message import Draft
 
 SURE_AUTHORS = frozenset({"author", "speaker", "name", "names", "from", "sender"})
@@ -67,11 +68,16 @@ class _Reader:
         self._episodes = 0
         self._blamed: set[str] = set()
 
-    def read(self, value: object, number: int, episode: str = "") -> Iterator[Draft | Fault]:
-        """The messages of a value that stands on line `number`: itself, or those that it holds."""
+    def read(
+        self, value: object, number: int, episode: str = "", at: datetime | None = None
+    ) -> Iterator[Draft | Fault]:
+        """The messages of a value that stands on line `number`: itself, or those that it holds.
+
+        `at` is the time of the `episode` that it stands in, which holds for its messages that bear none of their own.
+        """
         if isinstance(value, list):
             for each in value:
-                yield from self.read(each, number, episode)
+                yield from self.read(each, number, episode, at)
         elif isinstance(value, str):
             if value.strip():
                 yield spoken(None, value)
@@ -81,7 +87,7 @@ class _Reader:
             if listed is not None:
                 yield from self._episode(value, fields, listed, number)
             elif fields.text is not None:
-                yield from self._message(value, fields, number, episode)
+                yield from self._message(value, fields, number, episode, at)
             else:
                 yield Fault(line=number, message=f"Line {number} holds an object without a text; it was left out.")
         else:
@@ -91,13 +97,14 @@ class _Reader:
         self._episodes += 1
         name = next((name for each in fields.episode if (name := id_of(value[each]))), "")
         besides = {each: item for each, item in value.items() if each != key}
-        for each in self.read(value[key], number, name):
+        at = moment(value[fields.at]) if fields.at else None
+        for each in self.read(value[key], number, name, at):
             if besides and isinstance(each, Draft):
                 each, besides = with_besides(each, besides), {}
             yield each
 
     def _message(
-        self, value: Mapping[str, object], fields: Fields, number: int, episode: str
+        self, value: Mapping[str, object], fields: Fields, number: int, episode: str, of_episode: datetime | None
     ) -> Iterator[Draft | Fault]:
         text = words_of(value[fields.text or ""])
         if text is None:
@@ -106,7 +113,7 @@ class _Reader:
         if not text.strip():
             return
         others = fields.others
-        at = moment_of(value[fields.at]) if fields.at else None
+        at = moment(value[fields.at]) if fields.at else None
         if fields.at and at is None and value[fields.at] is not None:
             others += (fields.at,)
             yield from self._blame(number, "time", f"{fields.at!r} is no date; such times are kept aside.")
@@ -122,7 +129,7 @@ class _Reader:
         yield spoken(
             name_of(value[fields.author]) if fields.author else None,
             text,
-            at=at,
+            at=at or of_episode,
             id=self._id(id_of(value[fields.id]), episode) if fields.id else None,
             present=present,
             besides={key: value[key] for key in others} if others else None,

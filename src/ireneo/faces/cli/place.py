@@ -1,0 +1,153 @@
+"""Which database is meant where none is named, and why that one. Cheap to import: the hook waits for it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ireneo.errors import BadInput, IreneoError, Unreachable
+
+if TYPE_CHECKING:
+    from platformdirs.api import PlatformDirsABC
+
+FILE = "memory.db"
+"""What a database is called where nobody named it."""
+FOLDER = ".ireneo"
+"""A folder of this name keeps the memory of all that lies beside it and below."""
+VARIABLE = "IRENEO_DB"
+_SQLITE = b"SQLite format 3\0"
+_OURS = (68, (1232236143).to_bytes(4, "big"))
+"""Where the header of a SQLite file says whose it is, and what it says there of ours."""
+_noted: set[str] = set()
+"""What this command said of the place already."""
+
+
+class Place(NamedTuple):
+    """A database, which may not have been made yet, and why it is the one that is meant."""
+
+    path: Path
+    why: str
+    note: str = ""
+    """What whoever uses it should hear once: that it was only found, or that another was passed over."""
+
+
+def place_of(given: Path | None, environ: Mapping[str, str] | None = None, start: Path | None = None) -> Place:
+    """The database that is meant, which is the first of five.
+
+    1. the one that was named (`--db`), 2. that of `IRENEO_DB`, 3. a `memory.db` in this folder, as earlier versions
+    and `ireneo.open("memory.db")` make it, 4. the one in a folder `.ireneo`, here or in a folder above, 5. the user's
+    own. Raises BadInput where the user has no home.
+    """
+    environ = os.environ if environ is None else environ
+    if given is not None:
+        return Place(_at_home(given), "it was named with --db")
+    if named := environ.get(VARIABLE):
+        return Place(_at_home(Path(named)), f"{VARIABLE} names it")
+    if _is_ours(here := (start or Path()) / FILE):
+        note = f"Using the {FILE} in this folder; `ireneo path --help` tells how another takes its place."
+        return Place(here, f"there is a {FILE} in this folder", note)
+    note = ""
+    for folder in _and_above(start or Path.cwd()):
+        inside = folder / FOLDER
+        if not inside.is_dir():
+            continue
+        if _is_own(inside):
+            return Place(inside / FILE, f"the folder {shown(folder)} has a {FOLDER} in it", note)
+        note = note or f"{shown(inside)} belongs to another user and is passed over; to use it, name it with --db."
+    return Place(own_place(), "it is your own, for whatever has none of its own", note)
+
+
+def database(given: Path | None) -> Path:
+    """The database that is meant (`place_of`); what is to be heard of it is said once."""
+    place = place_of(given)
+    if place.note and place.note not in _noted:
+        _noted.add(place.note)
+        sys.stderr.write(f"ireneo: {place.note}\n")
+    return place.path
+
+
+def existing(given: Path | None) -> Path:
+    """The database that is meant, which must be there: to ask what is in one must not make an empty one."""
+    path = database(given)
+    if not is_there(path):
+        raise BadInput(
+            f"There is no database {shown(path)}; fill one with `ireneo import LOG`, or name another with --db."
+        )
+    return path
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is a file at `path`. Raises Unreachable where that can't be seen."""
+    try:
+        return path.exists()
+    except OSError as fault:
+        raise Unreachable(f"{shown(path)} can't be reached: {fault.strerror}.") from fault
+
+
+def room_for(path: Path) -> Path:
+    """Make the folder of a database that is about to be made, for its user alone; gives the path."""
+    if not is_there(path.parent):
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as fault:
+            raise IreneoError(f"The folder {shown(path.parent)} can't be made: {fault.strerror}.") from fault
+    return path
+
+
+def forget_notes() -> None:
+    """Another command begins: it says again what is to be heard."""
+    _noted.clear()
+
+
+def own_place(system: PlatformDirsABC | None = None) -> Path:
+    r"""The user's own database, where `system` (this one) keeps what belongs to a user. Raises BadInput without a home.
+
+    `~/.local/share/ireneo` or in `XDG_DATA_HOME`, `~/Library/Application Support/ireneo`, `%LOCALAPPDATA%\ireneo`.
+    """
+    if system is None:
+        # Only who named no place pays for it.
+        from platformdirs import PlatformDirs
+
+        system = PlatformDirs("ireneo", appauthor=False)
+    folder = system.user_data_path
+    if str(folder).startswith("~"):
+        raise BadInput(f"Your home folder is not known; name the database with --db or in {VARIABLE}.")
+    return folder / FILE
+
+
+def shown(path: Path) -> str:
+    """A path as a screen shows it: with `~` for the home folder."""
+    home = os.path.expanduser("~")
+    if path.is_absolute() and home not in ("~", os.sep) and path.is_relative_to(home):
+        return str(Path("~") / path.relative_to(home))
+    return str(path)
+
+
+def _at_home(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise BadInput(f"{path} is in a home folder that is not known; give the whole path.") from None
+
+
+def _and_above(folder: Path) -> tuple[Path, ...]:
+    return (folder, *folder.parents)
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether it belongs to this user: in a folder that many share, anybody may put one above ours."""
+    return not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
+
+
+def _is_ours(file: Path) -> bool:
+    """Whether it is a database of Ireneo: other programs call theirs so too. One that is empty yet is nobody's."""
+    place, mark = _OURS
+    try:
+        with file.open("rb") as opened:
+            head = opened.read(place + len(mark))
+    except OSError:
+        return False
+    return head.startswith(_SQLITE) and head[place:] == mark

@@ -1,0 +1,143 @@
+"""What of the messages that are shown is not in the list as it is written: nothing goes in silence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from ireneo.formats.chat.format import ChatFormat, Payload, Violation
+from ireneo.formats.chat.mends.matching import Spot, match
+from ireneo.formats.chat.notes import media_note
+from ireneo.formats.chat.rules.outline import breach
+from ireneo.log.message import Call, Draft, Media, Opaque, Part, Result, Thinking
+
+HEEDED: Final = frozenset({"cache_control", "citations", "annotations", "name", "detail", "title", "context"})
+"""Keys beside the words of a message that a provider heeds, or shows to the model; the others are its bookkeeping."""
+
+_ENCODER = msgspec.json.Encoder(order="sorted")
+Pair = tuple[str, bytes]
+
+
+def losses(
+    drafts: Sequence[Draft], handed: Sequence[Draft], payload: Payload, read: Sequence[Draft], chat: ChatFormat
+) -> list[Violation]:
+    """Each thing that the format mended in `drafts`, or left out of them, with the place of its draft.
+
+    `handed` are the same drafts as they were handed in, with their payloads and their thinking; `read` is what the
+    format reads in `payload`, which it wrote of them.
+    """
+    found = [*_unpaired(drafts), *_unthought(handed, chat), *_unshown(drafts, read, chat)]
+    return sorted([*found, *_unkept(handed, payload, chat)], key=lambda loss: loss.index)
+
+
+def _unpaired(drafts: Sequence[Draft]) -> Iterator[Violation]:
+    matching = match(drafts)
+    answering = set(filter(None, matching.calls.values()))
+    for (index, place), result in matching.calls.items():
+        call = drafts[index].parts[place]
+        if result is None and isinstance(call, Call):
+            says = f"call {call.id!r} of {call.name} has no result; one that says so stands in its place."
+            yield breach("unanswered-call", index, says)
+    for index, draft in enumerate(drafts):
+        for place, part in enumerate(draft.parts):
+            if draft.role == "tool" and isinstance(part, Result) and (index, place) not in answering:
+                yield _orphan(index, place, part, matching.repeated)
+
+
+def _orphan(index: int, place: int, result: Result, repeated: frozenset[Spot]) -> Violation:
+    if (index, place) in repeated:
+        return breach("duplicate-result", index, f"call {result.call_id!r} is answered already; it is told as a note.")
+    says = f"the result names call {result.call_id!r}, which no message before it makes; it is told as a note."
+    return breach("orphaned-result", index, says)
+
+
+def _unthought(handed: Sequence[Draft], chat: ChatFormat) -> Iterator[Violation]:
+    """The thinking for which the format has no place at all; what a rebuild leaves out is a policy, and no loss."""
+    if chat.thinking != "none":
+        return
+    thought = [index for index, draft in enumerate(handed) if any(isinstance(part, Thinking) for part in draft.parts)]
+    if thought:
+        says = f"its thinking is left out: {chat.name} has no place for it{_others(len(thought))}."
+        yield breach("left-out", thought[0], says)
+
+
+def _unshown(drafts: Sequence[Draft], read: Sequence[Draft], chat: ChatFormat) -> Iterator[Violation]:
+    """Blocks, media and thinking that are not found when the list is read again."""
+    places = [(index, part) for index, draft in enumerate(drafts) for part in _kept_apart(draft.parts)]
+    if not places:
+        return
+    there = Counter(_key(part) for draft in read for part in _kept_apart(draft.parts))
+    missing: dict[str, list[int]] = {}
+    for index, part in places:
+        if there[_key(part)] > 0:
+            there[_key(part)] -= 1
+        else:
+            missing.setdefault(_named(part), []).append(index)
+    for name, indices in missing.items():
+        says = f"{name} is left out: {chat.name} has no place for it{_others(len(indices))}."
+        yield breach("left-out", indices[0], says)
+
+
+def _kept_apart(parts: Sequence[Part]) -> Iterator[Media | Opaque | Thinking]:
+    for part in parts:
+        if isinstance(part, Media | Opaque | Thinking):
+            yield part
+        elif isinstance(part, Result):
+            yield from _kept_apart(part.parts)
+
+
+def _key(part: Media | Opaque | Thinking) -> bytes:
+    if isinstance(part, Media):
+        # Not every format has a name for it, or says the type of what stands at a place.
+        return (part.data or part.url or "").encode(errors="replace")
+    if isinstance(part, Thinking):
+        return _ENCODER.encode([part.text, part.signature, part.sealed])
+    return _ENCODER.encode(part.payload)
+
+
+def _named(part: Media | Opaque | Thinking) -> str:
+    if isinstance(part, Thinking):
+        return "thinking that is not its own" if part.is_bound else "thinking without a signature"
+    if isinstance(part, Media):
+        return media_note(part).strip("[]").removesuffix(", not shown")
+    kind = part.payload.get("type", part.payload.get("part_kind"))
+    return f"a {kind} block of {part.format}" if isinstance(kind, str) else f"a block of {part.format}"
+
+
+def _unkept(handed: Sequence[Draft], payload: Payload, chat: ChatFormat) -> Iterator[Violation]:
+    """Keys that providers heed, in payloads that were not sent as they are."""
+    payloads = [(index, draft.native.payload) for index, draft in enumerate(handed) if draft.native is not None]
+    held = [(index, pair) for index, written in payloads for pair in _pairs(written)]
+    if not held:
+        return
+    there = Counter(_pairs([payload.system, payload.messages]))
+    missing: dict[str, list[int]] = {}
+    for index, pair in held:
+        if there[pair] > 0:
+            there[pair] -= 1
+        else:
+            missing.setdefault(pair[0], []).append(index)
+    for key, indices in missing.items():
+        says = f"its `{key}` is left out: it can't be sent in {chat.name} as it was handed in{_others(len(indices))}."
+        yield breach("left-out", indices[0], says)
+
+
+def _pairs(value: object) -> Iterator[Pair]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            # A result is known by its call, and only some formats name its tool once more.
+            heeded = key in HEEDED and not (key == "name" and "tool_call_id" in value)
+            if heeded and inner not in (None, "", [], {}):
+                yield key, _ENCODER.encode(inner)
+            else:
+                yield from _pairs(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _pairs(inner)
+
+
+def _others(count: int) -> str:
+    return f"; so it is with {count - 1} more" if count > 1 else ""

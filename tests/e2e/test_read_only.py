@@ -1,0 +1,300 @@
+"""A database that may not be written to: it is read all the same, as it is now, and nothing is made beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import apsw
+import msgspec
+import pytest
+from tests.property.verbs import READING, RUN, STORY, WRITING, furnish, memory_with_all
+from tests.unpermitted import need_permissions, run, start
+
+from ireneo.adapters.sqlite import open_sqlite
+
+COMMANDS = """
+import contextlib, io, json, sys
+from ireneo.faces.cli import main
+
+for line in sys.stdin:
+    sys.argv = ["ireneo", *json.loads(line)]
+    out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
+    code = 0
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main.run()
+        except SystemExit as end:
+            code = end.code
+    out.seek(0)
+    print(json.dumps([code, out.read(), err.getvalue()]), flush=True)
+"""
+VERBS = """
+import asyncio, sys, traceback
+sys.path.insert(0, sys.argv[2])
+from pathlib import Path
+from tests.property.verbs import READING, WRITING, memory_with_all
+from ireneo.adapters.sqlite import open_sqlite
+from ireneo.errors import BadInput, IreneoError, ReadOnlyStore
+
+async def main():
+    store = await open_sqlite(sys.argv[1])
+    memory = memory_with_all(store)
+    for kind, verbs in (("read", READING), ("write", WRITING)):
+        for name, verb in verbs.items():
+            try:
+                await verb(memory)
+                print(kind, name, "did", sep="\\t")
+            except ReadOnlyStore as error:
+                print(kind, name, "refused", error, sep="\\t")
+    await store.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with something of everything, closed; to be copied."""
+    folder = tmp_path_factory.mktemp("furnished")
+    need_permissions(folder)
+
+    async def make() -> None:
+        store = await open_sqlite(folder / "memory.db", durability="normal")
+        memory = memory_with_all(store)
+        await furnish(memory)
+        async for _ in memory.embed():
+            pass
+        await store.close()
+
+    asyncio.run(make())
+    return folder / "memory.db"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    place = tmp_path / "place"
+    place.mkdir()
+    yield place
+    place.chmod(0o755)
+
+
+def closed(folder: Path, *, file: int = 0o444, mode: int = 0o555) -> dict[str, bytes]:
+    """Take the right to write from a folder and all in it; what lies there now."""
+    for each in folder.iterdir():
+        each.chmod(file)
+    content = {each.name: each.read_bytes() for each in folder.iterdir()}
+    folder.chmod(mode)
+    return content
+
+
+def lies_there(folder: Path) -> dict[str, bytes]:
+    folder.chmod(0o755)
+    return {each.name: each.read_bytes() for each in folder.iterdir()}
+
+
+@pytest.mark.parametrize(("file", "mode"), [(0o444, 0o555), (0o644, 0o555), (0o444, 0o755)])
+def test_every_verb_that_reads_does_and_every_other_says_why_not(
+    furnished: Path, folder: Path, file: int, mode: int
+) -> None:
+    shutil.copy(furnished, folder)
+    before = closed(folder, file=file, mode=mode)
+    done = run(["-c", VERBS, str(folder / "memory.db"), str(Path(__file__).parents[2])])
+    assert done.returncode == 0, done.stderr
+    told = [line.split("\t") for line in done.stdout.splitlines()]
+    assert [name for kind, name, did, *_ in told if kind == "read" and did == "did"] == list(READING)
+    refused = {name: why for kind, name, did, *why in told if kind == "write" and did == "refused"}
+    # What has nothing to do writes nothing.
+    nothing_due = {"embed", "learn", "doctor that mends", "Session.catch_up", "Session.due", "Session.summarise"}
+    assert set(WRITING) - set(refused) <= nothing_due
+    sentence = f"{folder / 'memory.db'} may not be written to; check its permissions and those of its folder."
+    assert {why for (why,) in refused.values()} == {sentence}
+    assert lies_there(folder) == before
+
+
+def commanded(*commands: Sequence[str]) -> list[tuple[int, str, str]]:
+    """What each command ends with, writes, and says is wrong: in one process, since to start one takes long."""
+    process = start(["-c", COMMANDS])
+    out, err = process.communicate("".join(f"{msgspec.json.encode(each).decode()}\n" for each in commands), 300)
+    assert process.returncode == 0, err
+    return [msgspec.json.decode(line, type=tuple[int, str, str]) for line in out.splitlines()]
+
+
+def told_by(path: Path, *commands: Sequence[str]) -> list[str]:
+    """What each of the commands writes, which do what they are asked for."""
+    done = commanded(*([*each, "--db", str(path), "--space", "mine"] for each in commands))
+    assert [code for code, _, _ in done] == [0] * len(commands), done
+    return [said for _, said, _ in done]
+
+
+def test_the_commands_that_read_say_what_they_say_of_one_that_can_be_written(furnished: Path, folder: Path) -> None:
+    commands = [
+        ["sessions"],
+        ["export", "-"],
+        ["recall", "Where does Anna live?", "--json"],
+        ["tree", STORY],
+        ["lessons"],
+        ["check", "Bash", '{"command": "make integration"}', "--project", "kestrel"],
+        ["history", "Anna"],
+        ["doctor", "--json"],
+        ["expand", "m_xynwnen", "--json"],
+        ["pins", RUN],
+        ["brief", "--goal", "Run the integration tests", "--project", "kestrel"],
+        ["context", RUN, "--budget", "2000", "--json"],
+        ["context", STORY, "--budget", "2000", "--json"],
+    ]
+    free = folder.parent / "memory.db"
+    shutil.copy(furnished, free)
+    shutil.copy(furnished, folder)
+    before = closed(folder)
+    for command, said, other in zip(
+        commands, told_by(folder / "memory.db", *commands), told_by(free, *commands), strict=True
+    ):
+        assert said.replace(f',"unkept":"{said_of(folder / "memory.db")}"', "") == other, command
+    assert lies_there(folder) == before
+
+
+def said_of(path: Path) -> str:
+    return f"{path} may not be written to; check its permissions and those of its folder."
+
+
+def test_a_context_says_when_it_is_asked_that_nothing_was_kept(furnished: Path, folder: Path) -> None:
+    shutil.copy(furnished, folder)
+    closed(folder)
+    asked = ["context", RUN, "--budget", "1200"]
+    explained, plain = told_by(folder / "memory.db", [*asked, "--explain"], asked)
+    assert "not kept" in explained
+    assert "may not be written to" in explained
+    assert "not kept" not in plain
+
+
+WITH_WAL = """
+import asyncio, os, sys
+from ireneo.adapters.sqlite import open_sqlite
+from ireneo.log.branch import SessionKey
+
+async def main():
+    store = await open_sqlite(sys.argv[1])
+    async with store.write() as tx:
+        await tx.sessions.create(SessionKey("mine", "only in the WAL"), None)
+    os._exit(0)  # The WAL stays beside the file, as after a kill.
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("shm", [True, False])
+@pytest.mark.parametrize("file", [0o444, 0o644])
+def test_what_stands_only_in_a_wal_that_was_left_behind_is_seen(
+    furnished: Path, folder: Path, *, shm: bool, file: int
+) -> None:
+    path = folder / "memory.db"
+    shutil.copy(furnished, path)
+    assert run(["-c", WITH_WAL, str(path)]).returncode == 0
+    assert (folder / "memory.db-wal").stat().st_size > 0
+    if not shm:
+        (folder / "memory.db-shm").unlink()
+    before = closed(folder, file=file)
+    assert "only in the WAL" in told_by(path, ["sessions"])[0]
+    after = lies_there(folder)
+    if file == 0o444 or not shm:
+        # What lies in the lock file is of no account.
+        assert {**after, "memory.db-shm": b""} == {**before, "memory.db-shm": b""}
+
+
+def test_what_a_writer_adds_meanwhile_is_seen_or_refused_and_never_left_out(furnished: Path, folder: Path) -> None:
+    path = folder / "memory.db"
+    shutil.copy(furnished, path)
+    path.chmod(0o444)
+    code = """
+import asyncio, os, sys
+from ireneo.adapters.sqlite import open_sqlite
+from ireneo.errors import StoreError
+
+async def main():
+    store = await open_sqlite(sys.argv[1])
+    while line := sys.stdin.readline():
+        try:
+            async with store.read() as tx:
+                if line.strip() == "wait":
+                    print("reads", flush=True)
+                    sys.stdin.readline()
+                found = len(await tx.sessions.list("mine"))
+            print(found, flush=True)
+        except StoreError as error:
+            print(error, flush=True)
+
+asyncio.run(main())
+"""
+    reader = start(["-c", code, str(path)])
+    assert reader.stdin is not None
+    assert reader.stdout is not None
+
+    def ask(word: str) -> str:
+        assert reader.stdin is not None
+        assert reader.stdout is not None
+        reader.stdin.write(f"{word}\n")
+        reader.stdin.flush()
+        return reader.stdout.readline().strip()
+
+    def make(name: str) -> None:
+        path.chmod(0o644)
+        database = apsw.Connection(str(path))
+        database.execute("INSERT INTO sessions (space, session, source, appended) VALUES ('mine', ?, NULL, 1)", (name,))
+        database.close()
+        path.chmod(0o444)
+
+    try:
+        before = int(ask("look"))
+        make("one")
+        assert int(ask("look")) == before + 1
+        assert ask("wait") == "reads"
+        make("two")
+        # Its snapshot was of a file that nobody was to write to: better no answer than half of one.
+        assert "was written to while it was read; ask again." in ask("go on")
+        assert int(ask("look")) == before + 2
+    finally:
+        reader.communicate()
+
+
+def test_a_place_that_can_not_be_reached_is_told_in_one_sentence(furnished: Path, folder: Path) -> None:
+    shutil.copy(furnished, folder)
+    folder.chmod(0)
+    inside = folder / "memory.db"
+    below = folder / "below" / "memory.db"
+    missing = folder.parent / "missing" / "memory.db"
+    paths = (inside, below, folder.parent, missing)
+    commands = (["sessions"], ["context", RUN, "--budget", "2000"], ["remember", "The boat is blue."])
+    for done in commanded(*([*command, "--db", str(path)] for path in paths for command in commands)):
+        is_one_sentence(done, code=2)
+
+
+def is_one_sentence(done: tuple[int, str, str], *, code: int) -> None:
+    assert (done[0], done[1]) == (code, ""), done
+    assert done[2].startswith("ireneo: "), done
+    assert done[2].count("\n") == 1, done
+
+
+def test_a_file_that_may_not_be_read_and_a_new_one_in_a_closed_folder_are_told_too(
+    furnished: Path, folder: Path
+) -> None:
+    shutil.copy(furnished, folder)
+    closed(folder, file=0o200)
+    paths = (folder / "memory.db", folder / "new.db")
+    for done in commanded(*(["remember", "The boat is blue.", "--db", str(path)] for path in paths)):
+        is_one_sentence(done, code=2)
+    assert not (folder / "new.db").exists()
+
+
+def test_a_file_of_an_earlier_version_says_that_it_is_to_be_copied(furnished: Path, folder: Path) -> None:
+    path = folder / "memory.db"
+    shutil.copy(furnished, path)
+    database = apsw.Connection(str(path))
+    database.execute("DELETE FROM migrations WHERE number = (SELECT max(number) FROM migrations)")
+    database.close()
+    closed(folder)
+    (done,) = commanded(["sessions", "--db", str(path)])
+    is_one_sentence(done, code=1)
+    assert "written by an earlier Ireneo" in done[2]

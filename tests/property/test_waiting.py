@@ -1,0 +1,129 @@
+"""No verb holds a connection of the store while it waits: for another one, for its caller, for a model."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from tests.examples import times
+from tests.property.verbs import READING, RUN, STORY, VERBS, furnish, memory_with_all, tried
+
+from ireneo import Memory, Session
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.sqlite import open_sqlite
+from ireneo.ports.store import Store
+
+STUCK_SECONDS = 60
+"""What takes longer hangs: all of it takes a few seconds."""
+STORES = ("in memory", "sqlite")
+
+
+@asynccontextmanager
+async def opened(kind: str, folder: Path) -> AsyncIterator[Store]:
+    """A store in which one task reads at a time."""
+    if kind == "in memory":
+        yield InMemoryStore()
+        return
+    store = await open_sqlite(folder / "memory.db", durability="normal", readers=1)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+def with_all(kind: str, folder: Path, work: Callable[[Memory], Awaitable[None]]) -> None:
+    """Do `work` on a furnished memory; whoever a model or an embedder waits for may use the store meanwhile."""
+
+    async def main() -> None:
+        async with opened(kind, folder) as store:
+
+            async def look() -> None:
+                async with store.read() as tx:
+                    await tx.sessions.list("mine")
+                async with store.write() as tx:
+                    await tx.sessions.list("mine")
+
+            memory = memory_with_all(store, look)
+            await furnish(memory, messages=200)
+            async with asyncio.timeout(STUCK_SECONDS):
+                await work(memory)
+
+    asyncio.run(main())
+
+
+def test_every_verb_of_the_public_page_is_tried() -> None:
+    def verbs(kind: type) -> set[str]:
+        found = inspect.getmembers(
+            kind, lambda each: inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each)
+        )
+        return {name for name, _ in found if not name.startswith("_")}
+
+    assert verbs(Memory) - {"close"} - set(VERBS) == set()
+    assert {f"Session.{name}" for name in verbs(Session)} - set(VERBS) == set()
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_every_verb_does_with_one_connection_to_read(store: str, tmp_path: Path) -> None:
+    async def work(memory: Memory) -> None:
+        for verb in VERBS.values():
+            await verb(memory)
+
+    with_all(store, tmp_path, work)
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_sixteen_that_work_at_once_end(store: str, tmp_path: Path) -> None:
+    async def work(memory: Memory) -> None:
+        async def loop() -> None:
+            async for _ in memory.work(until_idle=True):
+                await memory.recall("Fairhaven")
+
+        await asyncio.gather(*(loop() for _ in range(16)))
+
+    with_all(store, tmp_path, work)
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_whoever_is_given_something_may_use_the_memory_before_the_next(store: str, tmp_path: Path) -> None:
+    async def work(memory: Memory) -> None:
+        async def take(told: AsyncIterator[object]) -> int:
+            taken = 0
+            async for _ in told:
+                await memory.recall("Anna")
+                await memory.remember(f"Something was told for the {taken}th time.")
+                taken += 1
+            return taken
+
+        run, story = await memory.session(RUN), await memory.session(STORY)
+        exports = [take(memory.export_memories()) for _ in range(8)]
+        others = [take(memory.work(until_idle=True)), take(memory.embed()), take(memory.learn([RUN]))]
+        others += [take(run.summarise(2_000)), take(story.catch_up(preset="story"))]
+        taken = await asyncio.gather(*exports, *others)
+        assert min(taken[:8]) >= 4
+
+    with_all(store, tmp_path, work)
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_sixty_four_verbs_at_once_that_are_broken_off_leave_the_store_to_the_next(store: str, tmp_path: Path) -> None:
+    names = sorted(VERBS)
+
+    async def work(memory: Memory) -> None:
+        chance = random.Random(7)
+        for _ in range(times(2)):
+            tasks = [asyncio.create_task(tried(VERBS[chance.choice(names)], memory)) for _ in range(64)]
+            for _ in range(40):
+                await asyncio.sleep(chance.random() / 40)
+                chance.choice(tasks).cancel()
+            done = await asyncio.gather(*tasks, return_exceptions=True)
+            faults = [each for each in done if isinstance(each, Exception)]
+            assert not faults, faults
+        for verb in READING.values():
+            await tried(verb, memory)
+
+    with_all(store, tmp_path, work)

@@ -1,0 +1,348 @@
+"""What the doctor says of secrets that are stored, and what is left when it has taken them out, on every store."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import cast
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+from tests.planted import Planted, all_planted, planted
+from tests.property.invariants.faults import BreakingStore, BrokenOffError, Fuse
+from tests.unit.test_secrets_at_each_door import run_with
+
+from ireneo import Memory
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.redact import SecretRedactor
+from ireneo.adapters.sqlite import open_sqlite
+from ireneo.context.summary import Summary
+from ireneo.engine.means import Means
+from ireneo.formats.logs.registry import log_format
+from ireneo.log.branch import SessionKey
+from ireneo.ports.erasure import Scrubbed
+from ireneo.ports.store import Store
+from ireneo.testing.scripted import ManualClock
+
+NOON = datetime(2031, 5, 9, 12, tzinfo=UTC)
+OPENAI = log_format("openai")
+every_store = pytest.mark.parametrize("kind", ["in memory", "sqlite"])
+ONE = planted("github classic", 11)
+TOKEN = ONE.secrets[0]
+ALL = all_planted(seed=7)
+Talk = list[dict[str, object]]
+
+TALK: Talk = [
+    {"role": "user", "content": "Good morning, look at the gate."},
+    {"role": "assistant", "content": "It is shut."},
+    {"role": "user", "content": f"Open it with {TOKEN}. Never open it at night."},
+    {"role": "assistant", "content": f"It is open, the token {TOKEN} was right."},
+    {"role": "user", "content": "And now?"},
+    {"role": "assistant", "content": "It stands open."},
+]
+
+
+def left(held: bytes, used: list[Planted]) -> list[str]:
+    return [
+        one.kind
+        for one in used
+        for secret in one.secrets
+        if any(
+            form.encode() in held for form in (secret, json.dumps(secret)[1:-1], json.dumps(json.dumps(secret))[3:-3])
+        )
+    ]
+
+
+def bytes_in(folder: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in sorted(folder.iterdir()))
+
+
+Work = Callable[[Memory, Memory, Store], Awaitable[None]]
+"""What is done with a memory that keeps secrets, and one over the same store that doesn't."""
+
+
+def live(kind: str, folder: Path, work: Work) -> None:
+    async def within() -> None:
+        store: Store = (
+            InMemoryStore() if kind == "in memory" else await open_sqlite(folder / "memory.db", durability="normal")
+        )
+        try:
+            means = Means(
+                store=store,
+                count=lambda text: len(text.split()),
+                clock=ManualClock(NOON),
+                redactor=SecretRedactor,
+                keep_secrets=True,
+            )
+            await work(Memory(means, "mine"), Memory(replace(means, keep_secrets=False), "mine"), store)
+        finally:
+            await store.close()
+
+    asyncio.run(within())
+
+
+def lines_of(talk: Talk, name: str = "gate") -> list[bytes]:
+    return [json.dumps({"id": name, "messages": talk}).encode() + b"\n"]
+
+
+async def imported(memory: Memory, talk: Talk = TALK, name: str = "gate") -> int:
+    async for done in memory.import_log(lines_of(talk, name), OPENAI, name="log"):
+        return done.new
+    raise AssertionError("the log has a session")
+
+
+async def ids(memory: Memory, session: str = "gate", branch: str = "main") -> list[str]:
+    return [each.id for each in await (await memory.session(session, branch=branch)).messages()]
+
+
+async def summaries(store: Store) -> list[Summary]:
+    """All that are stored of the session, by where they begin."""
+    key = SessionKey("mine", "gate")
+    async with store.read() as tx:
+        return list(await tx.summaries.get(key, await tx.upkeep.summaries(key)))
+
+
+async def clean_ids(talk: Talk = TALK) -> list[str]:
+    """The ids that the messages have where they came in without their secrets."""
+    means = Means(store=InMemoryStore(), count=len, clock=ManualClock(NOON), redactor=SecretRedactor)
+    memory = Memory(means, "other")
+    await imported(memory, talk)
+    return await ids(memory)
+
+
+@every_store
+def test_it_says_how_many_of_which_kind_stand_where_and_not_what_they_are(kind: str, tmp_path: Path) -> None:
+    async def work(keeping: Memory, memory: Memory, store: Store) -> None:
+        await imported(keeping)
+        session = await keeping.session("gate")
+        await session.pin(f"Open it with {TOKEN}.")
+        await keeping.remember(f"The gate opens with {TOKEN}.")
+        await keeping.scratchpad("gate").write(goal=f"open it with {TOKEN}")
+        found = await memory.secrets()
+        told = {(each.where, each.session): (each.things, dict(each.kinds)) for each in found.found}
+        assert told == {
+            ("messages", "gate"): (2, {"github-token": 1}),
+            ("notes", "gate"): (1, {"github-token": 1}),
+            ("memories", ""): (1, {"github-token": 1}),
+            ("scratchpads", ""): (1, {"github-token": 1}),
+        }
+        assert (found.messages, found.mended) == (6, False)
+        assert TOKEN not in str(found)
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_messages_get_the_ids_of_the_clean_ones_and_their_log_adds_nothing(kind: str, tmp_path: Path) -> None:
+    async def work(keeping: Memory, memory: Memory, store: Store) -> None:
+        await imported(keeping)
+        before = await ids(keeping)
+        done = await memory.secrets(mend=True)
+        assert done.mended
+        assert done.complete
+        after = await ids(memory)
+        assert after == await clean_ids()
+        assert (after[:2], after[2:] == before[2:]) == (before[:2], False)
+        assert await imported(memory) == 0
+        session = await memory.session("gate")
+        assert (await session.append(TALK, after="root", format="openai")).new == 0
+        assert (await memory.secrets()).found == ()
+        assert (await memory.recall("morning gate"))[0].id == after[0]
+        assert await memory.doctor() == []
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_branches_pins_releases_memories_and_what_was_abandoned_follow(kind: str, tmp_path: Path) -> None:
+    async def work(keeping: Memory, memory: Memory, store: Store) -> None:
+        await imported(keeping)
+        path = await ids(keeping)
+        session = await keeping.session("gate")
+        pin = await session.pin(f"Lock it with {TOKEN}.")
+        await session.release("Never open it")
+        await keeping.remember("The gate stands open.", messages=[path[5]], session="gate")
+        side = await session.fork("side", at=path[3])
+        await side.append({"role": "user", "content": "Shut it again."})
+        await session.append({"role": "user", "content": "This leads nowhere."})
+        await session.rewind(to=path[5])
+        await memory.secrets(mend=True)
+        now = await ids(memory)
+        assert (await ids(memory, branch="side"))[:4] == now[:4]
+        session = await memory.session("gate")
+        assert len(now) == 6
+        (info,) = await memory.sessions()
+        assert info.messages == 8
+        pins = await session.pins()
+        assert [each.text for each in pins] == ["Lock it with [REDACTED github-token]."]
+        assert pins[0].id != pin.id
+        (record,) = await memory.get([each.id for each in await memory.recall("stands open", kind="semantic")])
+        assert record.evidence[0].messages == (now[5],)
+        assert [each for each in await memory.doctor() if each.kind == "fault"] == []
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_a_session_that_came_in_twice_with_and_without_becomes_one_again(kind: str, tmp_path: Path) -> None:
+    async def work(keeping: Memory, memory: Memory, store: Store) -> None:
+        # As databases are in which a log was imported as it was, and learned from without its secrets.
+        await imported(keeping)
+        clean = [json.loads(json.dumps(each).replace(TOKEN, "[REDACTED github-token]")) for each in TALK]
+        await imported(keeping, clean)
+        (info,) = await memory.sessions()
+        assert info.messages == 10
+        await memory.secrets(mend=True)
+        (info,) = await memory.sessions()
+        assert (info.messages, await ids(memory)) == (6, await clean_ids())
+        assert await imported(memory) == 0
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_what_an_older_version_took_out_by_what_came_before_is_found_again(kind: str, tmp_path: Path) -> None:
+    talk: Talk = [
+        {"role": "user", "content": "The password is hunter2xyz, my friend."},
+        {"role": "assistant", "content": "I log in with hunter2xyz now."},
+        {"role": "user", "content": "Do so."},
+    ]
+
+    async def work(keeping: Memory, memory: Memory, store: Store) -> None:
+        old = [json.loads(json.dumps(each).replace("hunter2xyz", "[REDACTED password]")) for each in talk]
+        await imported(keeping, old)
+        assert await imported(memory, talk) == 0
+        session = await memory.session("gate")
+        assert (await session.append(talk, after="root", format="openai")).new == 0
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_what_was_forgotten_stays_forgotten(kind: str, tmp_path: Path) -> None:
+    async def work(keeping: Memory, memory: Memory, store: Store) -> None:
+        await imported(keeping)
+        path = await ids(keeping)
+        await keeping.forget(message=path[4])
+        await memory.secrets(mend=True)
+        session = await memory.session("gate")
+        told = [each.text for each in await session.messages()]
+        assert told[4:] == ["[erased]", "It stands open."]
+        assert await imported(memory) == 0
+        assert (await session.append(TALK, after="root", format="openai")).new == 0
+        assert [each.text for each in await session.messages()] == told
+
+    live(kind, tmp_path, work)
+
+
+@every_store
+def test_summaries_over_what_changed_go_and_the_others_stay(kind: str, tmp_path: Path) -> None:
+    async def work(keeping: Memory, memory: Memory, store: Store) -> None:
+        talk: Talk = []
+        for number in range(60):
+            talk.append({"role": "user", "content": f"{number}: {'word ' * 60}"})
+            talk.append({"role": "assistant", "content": "It is done. " + "word " * 60})
+        talk += [*TALK, *talk[:60]]
+        await imported(keeping, talk)
+        session = await keeping.session("gate")
+        for budget in (800, 2_000, 4_000):
+            await session.context(budget=budget)
+        before = await summaries(store)
+        assert any(each.last_position >= 122 for each in before)
+        await memory.secrets(mend=True)
+        after = await summaries(store)
+        assert [each.id for each in after] == [each.id for each in before if each.last_position < 122]
+        assert after
+        cut = await (await memory.session("gate")).context(budget=800)
+        assert TOKEN not in str(cut)
+        assert await memory.doctor() == []
+
+    live(kind, tmp_path, work)
+
+
+def test_no_byte_of_any_secret_is_left_in_the_folder(tmp_path: Path) -> None:
+    async def work(keeping: Memory, memory: Memory, store: Store) -> None:
+        form = log_format("claude-code")
+        for one in ALL[::11]:
+            lines = [line.replace(b"22222222", f"{ALL.index(one):08d}".encode()) for line in run_with(one)]
+            async for _ in keeping.import_log(lines, form, name="run"):
+                pass
+        for number, one in enumerate(ALL):
+            await keeping.remember(f"{number}: {one.text}", origin="agent")
+        async for _ in keeping.learn():
+            pass
+        async for _ in keeping.work(until_idle=True):
+            pass
+        assert set(left(bytes_in(tmp_path), ALL)) == {one.kind for one in ALL}
+        done = await memory.secrets(mend=True)
+        assert done.complete
+        assert left(msgspec.json.encode(done), ALL) == []
+        assert left(bytes_in(tmp_path), ALL) == []
+        assert (await memory.secrets()).found == ()
+        assert [each for each in await memory.doctor() if each.kind == "fault"] == []
+        async for _ in memory.learn():
+            pass
+        assert left(bytes_in(tmp_path), ALL) == []
+
+    live("sqlite", tmp_path, work)
+    assert left(bytes_in(tmp_path), ALL) == []
+
+
+class Scrubbing(BreakingStore):
+    """One that is scrubbed as well, and breaks before it is and after."""
+
+    async def scrub(self, *, look: bool = False) -> Scrubbed:
+        self.fuse.step()
+        done = await self.store.scrub(look=look)
+        self.fuse.step()
+        return done
+
+
+@every_store
+def test_broken_off_at_any_call_the_next_run_goes_on(kind: str, tmp_path: Path) -> None:
+    async def work(keeping: Memory, memory: Memory, store: Store) -> None:
+        fuse = Fuse()
+        means = Means(
+            store=cast("Store", Scrubbing(store, fuse)), count=len, clock=ManualClock(NOON), redactor=SecretRedactor
+        )
+
+        async def fill(space: str) -> None:
+            filling = Memory(Means(store=store, count=len, clock=ManualClock(NOON)), space)
+            for name in ("gate", f"door {TOKEN}"):
+                await imported(filling, name=name)
+                await (await filling.session(name)).pin(f"Lock it with {TOKEN}.")
+            path = await ids(filling)
+            await filling.remember(f"It opens with {TOKEN}.", messages=[path[2]], session="gate")
+            await filling.scratchpad("gate").write(goal=f"open it with {TOKEN}")
+
+        await fill("whole")
+        await Memory(means, "whole").secrets(mend=True)
+        steps = fuse.steps
+        assert steps > 100
+        for at in range(0, steps, 1 + steps // 15):
+            space = f"broken at {at}"
+            await fill(space)
+            fuse.set(at)
+            with suppress(BrokenOffError):
+                await Memory(means, space).secrets(mend=True)
+            fuse.set(None)
+            broken = Memory(means, space)
+            seen = [len(await ids(broken, info.key.session)) for info in await broken.sessions()]
+            assert seen == [len(TALK), len(TALK)]
+            done = await broken.secrets(mend=True)
+            assert done.complete
+            whole = Memory(means, "whole")
+            for name in ("gate", "door [REDACTED github-token]"):
+                assert await ids(broken, name) == await ids(whole, name)
+            told = [file.data async for file in broken.export_memories("jsonl")]
+            assert told == [file.data async for file in whole.export_memories("jsonl")]
+            assert (await broken.secrets()).found == ()
+        if kind == "sqlite":
+            assert TOKEN.encode() not in bytes_in(tmp_path)
+
+    live(kind, tmp_path, work)

@@ -1,0 +1,165 @@
+"""What an id opens: whatever it names, wherever that stands, and never something that has to be guessed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+import ireneo
+from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, NotFound, SummaryNotFound
+
+Work = Callable[[ireneo.Memory], Awaitable[None]]
+every_store = pytest.mark.parametrize("store", ["in memory", "sqlite"])
+
+
+def live(store: str, folder: Path, work: Work) -> None:
+    async def within() -> None:
+        place = ":memory:" if store == "in memory" else str(folder / "memory.db")
+        async with ireneo.open(place, durability="normal") as memory:
+            session = await memory.session("talk")
+            await session.append(
+                [{"role": role, "content": f"{role} {turn}"} for turn in range(40) for role in ("user", "assistant")]
+            )
+            await work(memory)
+
+    asyncio.run(within())
+
+
+async def ids(memory: ireneo.Memory) -> list[str]:
+    return [message.id for message in await (await memory.session("talk")).messages()]
+
+
+@every_store
+def test_each_id_opens_what_it_names(store: str, tmp_path: Path) -> None:
+    async def work(memory: ireneo.Memory) -> None:
+        session = await memory.session("talk")
+        message = (await ids(memory))[5]
+        fact = (await memory.remember("Anna lives in Porto.", session="talk", messages=(message,))).record
+        pin = await session.pin("Never push.")
+        block = next(row for row in (await session.context(300)).view if row.what == "summary")
+        for length in (9, 28):
+            opened = await memory.open_id(fact.id[:length])
+            assert opened.memory is not None
+            assert opened.memory.evidence[0].messages == (message,)
+            behind = (await memory.open_id(message[:length])).expanded
+            assert behind is not None
+            assert [each.id for each in behind.messages] == [message]
+            behind = (await memory.open_id(block.id[:length])).expanded
+            assert behind is not None
+            assert behind.summary is not None
+            assert behind.summary.id == block.id
+            noted = await memory.open_id(pin.id[:length])
+            assert (noted.note, noted.session) == (pin, "talk")
+        assert (await memory.open_id("talk")).diary is not None
+
+    live(store, tmp_path, work)
+
+
+@every_store
+def test_what_might_be_several_is_refused_with_some_of_them(store: str, tmp_path: Path) -> None:
+    async def work(memory: ireneo.Memory) -> None:
+        session = await memory.session("talk")
+        every = await ids(memory)
+        for tried in (
+            lambda: memory.open_id("m_"),
+            lambda: session.expand("m_"),
+            lambda: session.rewind("m_"),
+            lambda: session.fork("other", at="m_"),
+            lambda: session.append({"role": "user", "content": "x"}, after="m_"),
+            lambda: memory.forget(message="m_", preview=True),
+        ):
+            with pytest.raises(BadInput, match="too short for the id of one") as said:
+                await tried()
+            assert any(id[:9] in str(said.value) for id in every), said.value
+        await session.context(300)
+        for tried in (lambda: session.expand("s_"), lambda: memory.open_id("s_"), lambda: session.dispute("s_", "No.")):
+            with pytest.raises(BadInput, match="too short for the id of one summary: s_"):
+                await tried()
+        # So many messages are told that two of them begin alike, and a memory beside them.
+        begun = sorted({id[:4] for id in every if sum(other[:4] == id[:4] for other in every) > 1})
+        if begun:
+            with pytest.raises(BadInput, match="Several of them begin with"):
+                await memory.open_id(begun[0])
+
+    live(store, tmp_path, work)
+
+
+@every_store
+def test_memories_are_named_by_the_same_rules(store: str, tmp_path: Path) -> None:
+    async def work(memory: ireneo.Memory) -> None:
+        kept = [(await memory.remember(f"The key number {n} is at home.")).record.id for n in range(3)]
+        for tried in (
+            lambda: memory.restore(["m_"]),
+            lambda: memory.used(["m_"]),
+            lambda: memory.forget(memory="m_", preview=True),
+            lambda: memory.dispute("m_", "It is not."),
+        ):
+            with pytest.raises(BadInput, match="too short for the id of one memory") as said:
+                await tried()
+            assert kept[0][:9] in str(said.value)
+        for tried in (
+            lambda: memory.restore(["m_nothing"]),
+            lambda: memory.used([""]),
+            lambda: memory.forget(memory="m_nothing", preview=True),
+            lambda: memory.dispute("m_nothing", "It is not."),
+        ):
+            with pytest.raises(MemoryNotFound):
+                await tried()
+
+    live(store, tmp_path, work)
+
+
+@every_store
+def test_what_is_not_there_is_said_and_a_memory_is_told_from_a_message(store: str, tmp_path: Path) -> None:
+    async def work(memory: ireneo.Memory) -> None:
+        session = await memory.session("talk")
+        fact = (await memory.remember("Anna lives in Porto.")).record.id
+        with pytest.raises(MessageNotFound, match="is a memory, and no message of session talk"):
+            await session.expand(fact)
+        for name in ("", "m_nothing", "p_nothing", "nobody"):
+            with pytest.raises(NotFound, match=r"There is nothing called .* in space 'default'"):
+                await memory.open_id(name)
+        with pytest.raises(SummaryNotFound):
+            await memory.open_id("s_nothing")
+        with pytest.raises(NotFound):
+            await memory.open_id((await ids(memory))[0], session="another")
+
+    live(store, tmp_path, work)
+
+
+@every_store
+def test_the_id_that_a_log_gave_opens_all_of_that_entry(store: str, tmp_path: Path) -> None:
+    async def work(memory: ireneo.Memory) -> None:
+        from ireneo.log.message import Text
+
+        session = await memory.session("logged")
+        await session.append(
+            [ireneo.Draft(role="user", parts=(Text(text=each),), source_id="entry-1") for each in ("one", "two")]
+        )
+        behind = (await memory.open_id("entry-1")).expanded
+        assert behind is not None
+        assert [each.text for each in behind.messages] == ["one", "two"]
+        with pytest.raises(BadInput, match="2 messages have the id entry-1 in their log: m_"):
+            await memory.forget(message="entry-1", preview=True)
+
+    live(store, tmp_path, work)
+
+
+@every_store
+def test_an_agents_tool_opens_a_memory_too(store: str, tmp_path: Path) -> None:
+    async def work(memory: ireneo.Memory) -> None:
+        session = await memory.session("talk")
+        message = (await ids(memory))[5]
+        fact = (await memory.remember("Anna lives in Porto.", session="talk", messages=(message,))).record
+        expand, _ = session.tools()
+        told = await expand(fact.id[:9])
+        assert f"[{fact.id}] semantic memory" in told
+        assert "Anna lives in Porto." in told
+        assert message in told
+        assert "There is no message m_nothing" in await expand("m_nothing")
+        assert "too short" in await expand("m_")
+
+    live(store, tmp_path, work)

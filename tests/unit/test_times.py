@@ -1,0 +1,177 @@
+"""When something was said or happened: as whoever hands it in says, never made up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from langchain_core.messages import HumanMessage
+from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, UserPromptPart
+
+import ireneo
+from ireneo import Draft, Memory, Session
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.tokens import EstimatedTokenizer
+from ireneo.engine.means import Means
+from ireneo.formats.logs.narrow import moment
+from ireneo.log.message import Text
+from ireneo.testing.scripted import ManualClock
+
+NOON = datetime(2031, 5, 1, 12, tzinfo=UTC)
+THEN = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+
+
+def memory_at(moment: datetime) -> Memory:
+    return Memory(
+        Means(store=InMemoryStore(), count=EstimatedTokenizer().count, clock=ManualClock(moment)),
+        "mine",
+    )
+
+
+def run(work: Awaitable[None]) -> None:
+    async def within() -> None:
+        async with asyncio.timeout(60):
+            await work
+
+    asyncio.run(within())
+
+
+async def times(session: Session) -> list[datetime | None]:
+    return [message.draft.at for message in await session.messages()]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "1:56 pm on 8 May, 2023",
+        "2023/05/08 (Mon) 13:56",
+        "May 8, 2023 1:56 PM",
+        "Mon, 08 May 2023 15:56:00 +0200",
+        "Monday, 8th of May 2023 at 1:56 p.m.",
+        "2023-05-08T13:56:00Z",
+        " 1683554160 ",
+        1683554160,
+        1683554160000,
+    ],
+)
+def test_a_time_is_read_as_people_and_programs_write_it(written: object) -> None:
+    assert moment(written) == THEN
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "May 8",
+        "8 May at noon",
+        "2023",
+        "May 2023",
+        "05/08/2023",
+        "13:56",
+        "Chapter 8, May 2023",
+        "in 2023 we moved to 8 May Street",
+        "31 February 2023",
+        17,
+        12.5,
+        "17",
+        True,
+        None,
+        "9" * 400,
+        float("nan"),
+        float("inf"),
+    ],
+)
+def test_what_is_no_full_date_is_no_time(written: object) -> None:
+    assert moment(written) is None
+
+
+def test_what_is_appended_is_said_now() -> None:
+    async def work() -> None:
+        session = await memory_at(NOON).session("live")
+        await session.append("Where were we?")
+        await session.append({"role": "assistant", "content": "At the tests."})
+        assert await times(session) == [NOON, NOON]
+
+    run(work())
+
+
+@pytest.mark.parametrize("key", ["timestamp", "created_at", "time", "date"])
+def test_what_a_caller_says_of_the_time_stands(key: str) -> None:
+    async def work() -> None:
+        session = await memory_at(NOON).session("live")
+        said: dict[str, object] = {"role": "user", "content": "Good morning.", key: THEN.isoformat()}
+        await session.append([said, {"role": "assistant", "content": "Good morning!"}])
+        await session.append(Draft(role="user", parts=(Text(text="And now?"),), at=THEN + timedelta(days=1)))
+        assert await times(session) == [THEN, NOON, THEN + timedelta(days=1)]
+
+    run(work())
+
+
+def test_frameworks_times_stand() -> None:
+    async def work() -> None:
+        memory = memory_at(NOON)
+        session = await memory.session("langchain")
+        await session.append([HumanMessage("Hello.", additional_kwargs={"timestamp": THEN.isoformat()})])
+        assert await times(session) == [THEN]
+        session = await memory.session("pydantic-ai")
+        later = THEN.astimezone(timezone(timedelta(hours=2))) + timedelta(seconds=3)
+        await session.append(
+            [
+                ModelRequest(parts=[UserPromptPart(content="Hello.", timestamp=THEN)]),
+                ModelResponse(parts=[TextPart(content="Hello!")], timestamp=later),
+            ]
+        )
+        assert await times(session) == [THEN, later]
+
+    run(work())
+
+
+def test_a_history_without_times_gets_none_and_what_goes_on_from_it_does() -> None:
+    async def work() -> None:
+        session = await memory_at(NOON).session("taken-over")
+        history = [
+            {"role": role, "content": f"{role} {number}"} for number in range(2) for role in ("user", "assistant")
+        ]
+        await session.append(history, after="root")
+        assert await times(session) == [None] * 4
+        await session.append([*history, {"role": "user", "content": "And today?"}], after="root")
+        assert await times(session) == [*[None] * 4, NOON]
+
+    run(work())
+
+
+UNDATED = """\
+{"messages": [
+ {"role": "user", "content": "Make the integration tests pass in kestrel."},
+ {"role": "assistant", "content": "", "tool_calls": [{"id": "c1", "type": "function", "function":
+   {"name": "bash", "arguments": "{\\"command\\": \\"pip install numpy==1.26\\"}"}}]},
+ {"role": "tool", "tool_call_id": "c1", "content": "error: no matching distribution for numpy==1.26\\nexit code: 1"},
+ {"role": "assistant", "content": "", "tool_calls": [{"id": "c2", "type": "function", "function":
+   {"name": "bash", "arguments": "{\\"command\\": \\"pip install numpy\\"}"}}]},
+ {"role": "tool", "tool_call_id": "c2", "content": "Successfully installed numpy-2.1\\nexit code: 0"},
+ {"role": "assistant", "content": "numpy 2 is installed; the wheels of 1.26 are gone."}
+]}
+"""
+
+
+def test_what_a_log_without_times_teaches_bears_no_date(tmp_path: Path) -> None:
+    """Least of all the one at which it was read."""
+
+    async def work() -> None:
+        async with ireneo.open(tmp_path / "memory.db") as memory:
+            lines = UNDATED.encode().splitlines(keepends=True)
+            async for _ in memory.import_log(lines, ireneo.log_format("openai"), name="undated"):
+                pass
+            async for _ in memory.work(until_idle=True):
+                pass
+            found = await memory.recall("numpy wheels", limit=20)
+            assert {each.kind for each in found} == {"episodic", "failure", "message"}
+            assert [each.at for each in found] == [None] * len(found)
+            brief = (await memory.brief(goal="install numpy", about_to="pip install numpy==1.26")).markdown
+            assert "abandoned because" in brief
+            today = datetime.now().astimezone()
+            assert str(today.year) not in brief
+
+    run(work())

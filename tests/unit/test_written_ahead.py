@@ -1,0 +1,107 @@
+"""The blocks of a long run are written when it is taken in, and the first context only reads them."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+
+import pytest
+from tests.property.invariants.houses import House, every_store, live_in
+from tests.property.invariants.material import Teller
+
+from ireneo import Draft, Message, Session
+from ireneo.engine import ahead
+from ireneo.log.atoms import atoms, settled
+from ireneo.log.branch import chain
+
+STEPS = ("ask", "work", "parallel", "interleaved", "say", "late", "check fails", "edit", "check passes", "unanswered")
+
+
+def told(turns: int) -> list[Draft]:
+    """A long run: what happens in it repeats, the words don't."""
+    teller = Teller()
+    return teller.tell(["instruct", *(step for _ in range(turns) for step in ("ask", *STEPS, "answer"))])
+
+
+def weighed(drafts: list[Draft]) -> list[Message]:
+    return list(chain(None, drafts, lambda parts: (10, 0)))
+
+
+@pytest.fixture
+def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if these runs were long."""
+    monkeypatch.setattr(ahead, "CHUNK", 32)
+    monkeypatch.setattr(ahead, "BEHIND", 40)
+    monkeypatch.setattr("ireneo.engine.context.CHUNK", 32)
+
+
+async def shown(session: Session, budget: int = 2_000) -> list[object]:
+    return [(await session.context(size, rebuild=True)).messages for size in (budget, budget * 3)]
+
+
+@pytest.mark.usefixtures("_small_chunks")
+@every_store
+def test_what_is_written_ahead_is_what_a_context_writes(store: str) -> None:
+    async def work(house: House) -> None:
+        memory = await house.memory()
+        plain, caught = await memory.session("plain"), await memory.session("caught")
+        drafts = told(9)
+        await plain.append(drafts)
+        await caught.append(drafts)
+        steps = [step async for step in caught.catch_up()]
+        assert len(steps) > 3
+        assert [step.behind for step in steps] == sorted((step.behind for step in steps), reverse=True)
+        assert steps[0].did == "caught_up"
+        assert await shown(plain) == await shown(caught)
+        assert [step async for step in caught.catch_up()] == [], "what is written is not written again"
+
+    live_in(store, work)
+
+
+@pytest.mark.usefixtures("_small_chunks")
+@every_store
+def test_work_that_is_broken_off_goes_on_from_there(store: str) -> None:
+    async def work(house: House) -> None:
+        memory = await house.memory()
+        session = await memory.session("run")
+        await session.append(told(9))
+        async with aclosing(session.catch_up()) as steps:
+            await anext(steps)
+        rest = [step async for step in session.catch_up()]
+        assert rest
+        assert rest[0].first_position > 0
+        other = await memory.session("other")
+        await other.append(told(9))
+        assert await shown(session) == await shown(other)
+
+    live_in(store, work)
+
+
+@pytest.mark.usefixtures("_small_chunks")
+@every_store
+def test_an_import_and_work_leave_nothing_to_write(store: str) -> None:
+    async def work(house: House) -> None:
+        memory = await house.memory()
+        session = await memory.session("run")
+        await session.append(told(9))
+        caught = [step async for step in memory.work(until_idle=True) if step.did == "caught_up"]
+        assert caught
+        assert [step async for step in session.catch_up()] == []
+
+    live_in(store, work)
+
+
+def test_no_message_to_come_stretches_what_is_settled() -> None:
+    messages = weighed(told(3))
+    whole = atoms(messages)
+    edges = {0}
+    for atom in whole:
+        edges.add(max(edges) + len(atom))
+    for place in range(len(messages)):
+        assert settled(messages[:place]) in edges
+
+
+def test_a_call_that_nobody_answers_holds_up_nothing_behind_the_next_request() -> None:
+    teller = Teller()
+    messages = weighed(teller.tell(["ask", "unanswered", "say", "ask", "read"]))
+    assert settled(messages) == len(messages)
+    assert settled(messages[:3]) == 1
