@@ -1,6 +1,6 @@
 """Run the command line: ``python -m ireneo``."""
 
-from ireneo.faces.cli.main import run
+from ireneo.faces.entry import run
 
 if __name__ == "__main__":
     run()

@@ -1,4 +1,4 @@
-"""The only place where the adapters meet the engine."""
+"""Where the adapters meet the engine; beside it only the guard of a hook does."""
 
 from __future__ import annotations
 

@@ -1,10 +1,18 @@
-"""`import ireneo` loads neither a database nor a screen; its time is measured by `benchmarks/import_cost.py`."""
+"""`import ireneo` and the hook load little; their time is measured by `benchmarks/import_cost.py`."""
 
 from __future__ import annotations
 
+import ast
+import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.architecture.source import sources
+
+import ireneo
 
 HEAVY = (
     "apsw",
@@ -26,3 +34,65 @@ def test_importing_the_page_loads_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True)
     loaded = set(json.loads(done.stdout))
     assert sorted(loaded & set(HEAVY)) == []
+
+
+HOOK = (
+    "import sys; sys.argv = ['ireneo', 'check', '--hook', '--db', sys.argv[1]]\n"
+    "from ireneo.faces.entry import run\n"
+    "try:\n    run()\n"
+    "except SystemExit:\n    import json; sys.stderr.write(json.dumps(sorted(sys.modules)))"
+)
+SCREENS = frozenset({"typer", "rich", "click", "pydantic", "mcp", "numpy", "redact_secret", "snowballstemmer"})
+VERBS = ("context", "compact", "learn", "memory", "recall", "story", "work", "writing", "session", "summarise")
+MODULES = 200
+
+
+def test_the_hook_loads_neither_the_command_line_nor_the_other_verbs(tmp_path: Path) -> None:
+    async def fill() -> None:
+        async with ireneo.open(tmp_path / "memory.db") as memory:
+            await memory.remember("Anna lives in Porto.")
+
+    asyncio.run(fill())
+    asked = {"tool_name": "Bash", "tool_input": {"command": "make test"}, "session_id": "s1", "cwd": "/home/ann/cli"}
+    transcript = tmp_path / "s1.jsonl"
+    transcript.write_text(TRANSCRIPT, encoding="utf-8")
+    given = json.dumps({**asked, "transcript_path": str(transcript)})
+    command = [sys.executable, "-c", HOOK, str(tmp_path / "memory.db")]
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
+    loaded = set(json.loads(done.stderr))
+    assert {name.partition(".")[0] for name in loaded} & SCREENS == set()
+    assert {f"ireneo.engine.{verb}" for verb in VERBS} & loaded == set()
+    assert "ireneo.lessons.verdict" in loaded
+    ours = sorted(name for name in loaded if name.startswith("ireneo"))
+    assert len(ours) <= MODULES, ours
+
+
+TRANSCRIPT = json.dumps(
+    {
+        "type": "user",
+        "uuid": "00000000-0000-0000-0000-000000000001",
+        "parentUuid": None,
+        "sessionId": "s1",
+        "timestamp": "2026-03-01T10:00:00.000Z",
+        "message": {"role": "user", "content": "Please fix it."},
+    }
+)
+
+
+def test_no_pattern_is_compiled_when_the_package_is_imported() -> None:
+    held = "re.compile"
+    at_import = [
+        f"{source.name}:{node.lineno}"
+        for source in sources()
+        for node in outside_functions(source.tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == held
+    ]
+    assert not at_import, "take `ireneo.patterns.lazy_re`:\n" + "\n".join(at_import)
+
+
+def outside_functions(node: ast.AST) -> Iterator[ast.AST]:
+    """What runs when a module is imported."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield child
+            yield from outside_functions(child)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from tests.architecture.source import DOMAIN, Source, sources
 
-# What a room may import beside itself, `ireneo.errors` and what is not ours.
+FOR_ALL = frozenset({"errors", "patterns"})
+# What a room may import beside itself, these, and what is not ours.
 MAY_IMPORT = {
     "log": frozenset(),
     "formats": frozenset({"log"}),
@@ -22,8 +23,10 @@ MAY_IMPORT = {
     "adapters": DOMAIN | {"ports"},
     "testing": DOMAIN | {"ports"},
     "wiring": DOMAIN | {"prompts", "ports", "engine", "adapters"},
-    "faces": frozenset({"", "types", "ports", "testing"}),
+    "guard": DOMAIN | {"ports", "engine", "adapters"},
+    "faces": frozenset({"", "types", "guard", "ports", "testing"}),
     "errors": frozenset(),
+    "patterns": frozenset(),
     "__init__": DOMAIN | {"ports", "engine", "wiring"},
     "types": DOMAIN | {"ports", "engine", "wiring"},
     "__main__": frozenset({"", "faces"}),
@@ -53,7 +56,7 @@ def test_imports_run_one_way() -> None:
         f"{source.name}:{each.line}: {source.room} imports {each.module}"
         for source in sources()
         for each in source.imports
-        if each.room not in {None, source.room, "errors"} and each.room not in MAY_IMPORT.get(source.room, frozenset())
+        if each.room not in {None, source.room, *FOR_ALL} and each.room not in MAY_IMPORT.get(source.room, frozenset())
     ]
     assert not wrong, "\n".join(wrong)
 
@@ -88,7 +91,7 @@ def test_only_the_wiring_joins_adapters_and_engine() -> None:
     joined = []
     for source in sources():
         rooms = {each.room for each in source.imports}
-        if {"adapters", "engine"} <= rooms | {source.room} and source.room != "wiring":
+        if {"adapters", "engine"} <= rooms | {source.room} and source.room not in {"wiring", "guard"}:
             joined.append(source.name)
     assert not joined, "\n".join(joined)
 

@@ -224,5 +224,5 @@ def test_a_home_is_shown_short_and_one_that_is_not_known_is_said(home: Path, mon
 
 def test_a_folder_that_can_not_be_made_is_said(home: Path) -> None:
     (home / "file").write_text("")
-    done = at(home, "remember", "The lamp is lit.", "--db", home / "file" / "x.db", ends=1)
+    done = at(home, "remember", "The lamp is lit.", "--db", home / "file" / "x.db", ends=2)
     assert "The folder ~/file can't be made" in done.stderr

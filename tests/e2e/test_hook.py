@@ -15,6 +15,7 @@ from tests.unit.test_engine_check import keep
 
 import ireneo
 from ireneo.faces.cli.hook import answer
+from ireneo.faces.entry import hook_asked
 
 TEST = "go test ./pkg -run TestOne"
 FELL: Made = ("Bash", TEST, "--- FAIL: TestOne (0.1s)\n    one.go:12: wrong\nFAIL", True)
@@ -168,3 +169,31 @@ def test_it_is_asked_by_hand(db: Path) -> None:
 def test_whatever_it_is_told_it_does_not_fail(db: Path, given: bytes, capsys: pytest.CaptureFixture[str]) -> None:
     assert answer(given, db, "default") == ""
     assert capsys.readouterr().err.startswith("ireneo: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["check", "--hook"], (None, "default")),
+        (["check", "--db", "a.db", "--hook", "--space", "ann"], (Path("a.db"), "ann")),
+        (["check", "--hook", "--db=a.db"], (Path("a.db"), "default")),
+        (["check", "--hook", "--db"], None),
+        (["check", "--hook", "--db", "--space"], None),
+        (["check", "--hook", "--json"], None),
+        (["check", "Bash", "--hook"], None),
+        (["check", "Bash", "ls"], None),
+        (["--help"], None),
+        ([], None),
+    ],
+)
+def test_only_a_plain_call_of_the_hook_goes_without_the_command_line(
+    arguments: list[str], meant: tuple[Path | None, str] | None
+) -> None:
+    assert hook_asked(arguments) == meant
+
+
+def test_the_hook_is_answered_alike_by_the_command_line(db: Path) -> None:
+    given = asked("Bash", {"command": "pytest -q"})
+    plain = run("check", "--hook", "--db", db, given=given).stdout
+    assert plain
+    assert run("check", "--hook", "--json", "--db", db, given=given).stdout == plain

@@ -9,6 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from ireneo.log.message import Call
+from ireneo.patterns import lazy_re
 
 Deed = Literal["read", "search", "edit", "write", "run", "check", "save", "plan", "fetch", "ask", "use"]
 """Read, find, change or make a file; run a command; run one that tests or builds; put work into version control;
@@ -89,31 +90,33 @@ def of_command(command: str) -> Action:
     return Action(deed=deed, subject=_clip(_FILTERS.sub("", _without_moving(command)), COMMAND_CHARACTERS), shell=True)
 
 
-_HEREDOC = re.compile(
-    r"(?:cat|tee)\b[^\n|]*?(?:>>?|tee(?: -a)?)\s*(?P<path>[\w./~@+-]+)[^\n]*<<|<<[^\n]{0,400}>\s*(?P<other>[\w./-]+)"
+_HEREDOC = lazy_re(
+    r"(?:cat|tee)\b[^\n|]{0,160}?(?:>>?|tee(?: -a)?)\s*+(?P<path>[\w./~@+-]{1,400}+)[^\n]{0,80}<<"
+    r"|<<[^\n]{0,400}>\s*(?P<other>[\w./-]+)"
 )
-_MOVING = re.compile(r"^\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+|sleep\s+\S+)\s*(?:&&|;)\s*")
-_STEP = re.compile(r"&&|\|\||;|\n")
+_MOVING = lazy_re(r"^\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+|sleep\s+\S+)\s*(?:&&|;)\s*")
+_STEP = lazy_re(r"&&|\|\||;|\n")
 # The same command is run again with more or fewer of its lines shown: that makes it no other command.
-_FILTERS = re.compile(
-    r"(?<!\s)(?:\s*2>&1|\s*2>\s*/dev/null|\s*\|\s*(?:head|tail|less|cat|wc|sort|uniq)\b[^|&;\n]*)+\s*$"
+_FILTERS = lazy_re(
+    r"(?<!\s)(?:\s*+2>&1|\s*+2>\s*+/dev/null|\s*+\|\s*+(?:head|tail|less|cat|wc|sort|uniq)\b"
+    r"(?:(?!2>&1|2>\s{0,9}/dev/null)[^|&;\n])*+){1,12}+\s*$"
 )
 COMMAND_CHARACTERS = 90
 """Of a command that much is shown; what it wrote and said is named beside it."""
-_SILENT = re.compile(r"^(?:cd|source|export|set|sleep|echo|true|pwd|exit|\.)\b|^#")
+_SILENT = lazy_re(r"^(?:cd|source|export|set|sleep|echo|true|pwd|exit|\.)\b|^#")
 
 _BY_PROGRAM: dict[Deed, re.Pattern[str]] = {
-    "edit": re.compile(r"^(?:sed\b.*\s-i|perl\b.*\s-p?i|patch\b|apply_patch|git apply|mv |cp |rm )"),
-    "check": re.compile(
+    "edit": lazy_re(r"^(?:sed\b.*\s-i|perl\b.*\s-p?i|patch\b|apply_patch|git apply|mv |cp |rm )"),
+    "check": lazy_re(
         r"^(?:\S*pytest|tox|nox|go (?:test|vet|build)|cargo (?:test|build|check|clippy)|make\b|mvn|gradle|yarn|pnpm"
         r"|npm (?:test|run)|tsc|mypy|ruff|eslint|golangci-lint|gofmt|mise (?:run|test)|ctest|cmake|gcc|jest|vitest"
         r"|python\S* -m (?:pytest|unittest)|python\S* \S*(?:test|repro)\S*|\./\S*(?:test|check)\S*"
         r"|bundle exec|rake|phpunit|dotnet (?:test|build))"
     ),
-    "save": re.compile(r"^(?:git (?:add|commit|push|merge|rebase|checkout|switch|restore|stash|reset|revert|tag)|gh )"),
-    "search": re.compile(r"^(?:grep|rg|ag|find|fd|ls|tree|git (?:log|status|diff|show|blame|branch|grep)|which|wc)\b"),
-    "read": re.compile(r"^(?:cat|head|tail|sed -n|nl|less|more|bat|awk)\b"),
-    "fetch": re.compile(r"^(?:curl|wget|http)\b"),
+    "save": lazy_re(r"^(?:git (?:add|commit|push|merge|rebase|checkout|switch|restore|stash|reset|revert|tag)|gh )"),
+    "search": lazy_re(r"^(?:grep|rg|ag|find|fd|ls|tree|git (?:log|status|diff|show|blame|branch|grep)|which|wc)\b"),
+    "read": lazy_re(r"^(?:cat|head|tail|sed -n|nl|less|more|bat|awk)\b"),
+    "fetch": lazy_re(r"^(?:curl|wget|http)\b"),
 }
 
 
@@ -141,7 +144,7 @@ def _last_path(command: str) -> str | None:
     except (ValueError, IndexError):
         return None  # Not a line that a shell would read either: it stays a command.
     for word in reversed(words):
-        if re.fullmatch(r"[\w.~@+/-]*[./][\w.~@+/-]*\w", word) and not word.startswith("-"):
+        if re.fullmatch(r"[\w~@+-]*+[./][\w.~@+/-]*\w", word) and not word.startswith("-"):
             return word
     return None
 
@@ -167,7 +170,7 @@ def _of_file(tool: str, path: str, given: dict[str, object]) -> Action:
     return Action(deed="read", subject=path)
 
 
-_PATCHED = re.compile(r"^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b/)?)(?P<path>\S+)", re.MULTILINE)
+_PATCHED = lazy_re(r"^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b/)?)(?P<path>\S+)", re.MULTILINE)
 
 
 def _of_text(tool: str, text: str) -> Action:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
+from ireneo.patterns import lazy_re
+
 
 def _any(*alternatives: str) -> str:
     return "(?:" + "|".join(alternatives) + ")"
 
 
 def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text, re.IGNORECASE)
+    return lazy_re(text, re.IGNORECASE)
 
 
 _PAST = (
@@ -18,7 +20,9 @@ _PAST = (
     "|gave|left|lost|meant|met|heard|felt|learnt|began|chose|broke|forgot|spent|understood)"
 )
 
-CLAUSE = _pattern(r"\s*[;:—–(]\s*|,\s+|\s+-\s+|\s+(?:and|but|so|then|und|aber|et|mais|y|pero)\s+")
+CLAUSE = _pattern(
+    r"(?:(?<!\s)\s++)?[;:—–(]\s*|,\s+|(?<!\s)\s+-\s+|(?<!\s)\s+(?:and|but|so|then|und|aber|et|mais|y|pero)\s+"
+)
 """What parts a sentence."""
 
 LEAD = _pattern(
@@ -92,7 +96,7 @@ FORBID = _pattern(
     "^"
     + _any(
         *("don't", "do not", "dont", "don’t", "avoid", "refrain from", r"stop \w+ing"),
-        r"leave\b.*\b(?:alone|as (?:it|they)|untouched|unchanged)",
+        r"leave\b.{0,300}\b(?:alone|as (?:it|they)|untouched|unchanged)",
         *("stay (?:away|out|off|within|on|under|below)", "no more than", "not more than", "(?:make|do) no"),
         *(r"treat .* as", "remember", "(?:answer|reply|respond|speak) (?:me )?(?:only )?in"),
         rf"(?:i|we) (?:do not|don't|don’t|never|always|only) (?!{_PAST}\b|know|see|think|mind|get"
@@ -123,15 +127,16 @@ LIFT = _pattern(
     + _any(
         r"you (?:can|may|could|are allowed to|'re allowed to|are free to|'re free to) (?:now|again)\b",
         r"(?:you (?:can|may|are allowed to)|it'?s (?:ok|okay|fine|alright|all right) to|feel free to|go ahead and|"
-        r"i (?:now )?allow(?: you)? to|we can|i'm (?:ok|fine) with)\b.*\b(?:now|again|after all|anyway"
+        r"i (?:now )?allow(?: you)? to|we can|i'm (?:ok|fine) with)\b.{0,300}\b(?:now|again|after all|anyway"
         r"|from (?:now|here) on)\b",
-        r"(?:forget|ignore|drop|lift|scrap|disregard|cancel|revoke|remove|withdraw|retract|take back)\b.*\b(?:rule"
+        r"(?:forget|ignore|drop|lift|scrap|disregard|cancel|revoke|remove|withdraw|retract"
+        r"|take back)\b.{0,300}\b(?:rule"
         r"|constraint|restriction|instruction|limit|ban|freeze|requirement|what i said|what i told|pin)\b",
         "never mind (?:about |the |what )",
-        r"(?:no longer|not?\b.*\bany ?more|any ?longer|don't have to|doesn't have to|no need to|needn't)\b",
+        r"(?:no longer|not?\b.{0,300}\bany ?more|any ?longer|don't have to|doesn't have to|no need to|needn't)\b",
         r"(?:rule|constraint|restriction|freeze|ban|requirement|limit)\b.{0,60}? (?:is|has been|was) (?:lifted|over"
         r"|gone|dropped|off)\b",
-        r"(?:can|may|could)\b.*\b(?:again|after all|anyway|from (?:now|here) on)\b",
+        r"(?:can|may|could)\b.{0,300}\b(?:again|after all|anyway|from (?:now|here) on)\b",
         r"instead of\b",
     )
 )

@@ -19,6 +19,7 @@ from ireneo.context.thread import ThreadKind
 from ireneo.log.annotation import Annotation
 from ireneo.log.echo import without_recalled
 from ireneo.log.message import PINS_TAG, Message, MessageId, Text
+from ireneo.patterns import lazy_re
 
 BY_HAND = 5.0
 STANDING = 4.0
@@ -34,11 +35,11 @@ MAX_PINS = 160
 """What one record carries at the most, the strongest: some 3,000 tokens of rules."""
 
 _THREADS = tuple(f"{kind} · " for kind in get_args(ThreadKind))
-_FENCE = re.compile(r"```.*?(?:```|\Z)|<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
-_END = re.compile(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)[\"')\]]*\s+")
-_BULLET = re.compile(r"^(?:[#>*+-]+|\(?\d+[.)]|\[[ x]\]|</?[\w-]+>|\s)+")
-_CLOSING = re.compile(r"(?:</[\w-]+>|\s)+$")
-_WORD = re.compile(r"[^\W_](?:[\w'./-]*\w)?")
+_FENCE = lazy_re(r"```.*?(?:```|\Z)|<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
+_END = lazy_re(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)[\"')\]]*\s+")
+_BULLET = lazy_re(r"^(?:[#>*+-]+|\(?\d+[.)]|\[[ x]\]|</?[\w-]+>|\s)+")
+_CLOSING_TAG = lazy_re(r"</[\w-]+>")
+_WORD = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
 
 
 def find_pins(message: Message) -> list[Line]:
@@ -217,12 +218,22 @@ def _binding_clause(sentence: str) -> str:
 def _sentences(text: str) -> Iterator[str]:
     """The sentences of `text` as they stand there, without what marks them as an item of a list."""
     for raw in _FENCE.sub("\n", text).splitlines():
-        line = _CLOSING.sub("", _BULLET.sub("", raw))
+        line = _without_closing_tags(_BULLET.sub("", raw))
         if "|" in line[:2] or not any(char.isalpha() for char in line):
             continue
         for sentence in _END.split(line):
             if stripped := sentence.strip():
                 yield stripped
+
+
+def _without_closing_tags(line: str) -> str:
+    """Drop the white space and the closing tags that a line ends with, the last one first."""
+    end = len(line.rstrip())
+    while (start := line.rfind("</", 0, end)) >= 0 and _CLOSING_TAG.fullmatch(line, start, end):
+        end = start
+        while end and line[end - 1].isspace():
+            end -= 1
+    return line[:end]
 
 
 def _is_story(message: Message) -> bool:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.prices import Prices
 from ireneo.context.prices import prices as prices_named
 from ireneo.errors import BadInput
+from ireneo.patterns import lazy_re
 
-_STORY_FAMILY = re.compile(r"offline-1/(story|running)/(\d+)-(\d+)-(\d+)(?:/as/([^/]+))?")
+_STORY_FAMILY = lazy_re(r"offline-1/(story|running)/(\d+)-(\d+)-(\d+)(?:/as/([^/]+))?")
 
 
 class Pyramid(Struct, frozen=True, kw_only=True):

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.means import Means
-from ireneo.engine.projects import project_asked
-from ireneo.formats.logs.format import LogFormat
 from ireneo.lessons.caution import Caution, without_others
 from ireneo.lessons.heeded import heeded
 from ireneo.lessons.lessons import belongs, projects_of
+from ireneo.lessons.project import project_named
 from ireneo.lessons.situation import Situation
 from ireneo.lessons.verdict import asked_cues, judge, lesson_cues
 from ireneo.log.branch import MAIN, Head, SessionKey, chain
 from ireneo.log.message import Call, Message, MessageId
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Transaction
+
+if TYPE_CHECKING:
+    from ireneo.formats.logs.format import LogFormat
+    from ireneo.ports.clock import Clock
+    from ireneo.ports.store import Store, Transaction
 
 LOOKED_BACK = 400
 """So many messages of a session that is first met are folded; what was folded once goes on from there."""
@@ -83,7 +86,8 @@ def situation_of_log(log: LogFormat, lines: Iterable[bytes], session: str) -> Si
 
 
 async def check(
-    means: Means,
+    store: Store,
+    clock: Clock,
     situations: Situations,
     space: str,
     call: Call,
@@ -98,15 +102,15 @@ async def check(
     The session's own run, if it was learned from already, is no past run. With a `project` (empty: none) what was said
     in others is not quoted.
     """
-    async with means.store.read() as tx:
+    async with store.read() as tx:
         situation = so_far
         if situation is None:
             situation = Situation() if session is None else await situations.of(tx, SessionKey(space, session), MAIN)
         cues = asked_cues(situation, call)
         sightings = await tx.runs.sightings(space, cues, MOST_SIGHTINGS)
         past = [each for each in sightings if each.session != session]
-        here = project_asked(project)
-        found = judge(situation, call, past, project=here, conditions=conditions, now=means.clock.now())
+        here = None if project is None else project_named(project)
+        found = judge(situation, call, past, project=here, conditions=conditions, now=clock.now())
         if found is None:
             return None
         cues = lesson_cues(call, found)

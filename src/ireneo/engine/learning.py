@@ -110,7 +110,8 @@ class Learning(Knowledge):
         # What runs taught was drawn from calls without their secrets.
         call = self._means.drawing().choices(Draft(role="assistant", parts=(call,))).drafts[0].calls[0]
         return await check(
-            self._means,
+            self._store,
+            self._means.clock,
             self._situations,
             self.space,
             call,

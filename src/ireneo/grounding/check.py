@@ -36,7 +36,7 @@ def recall(critical: Sequence[str], text: str) -> float:
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"[\w.-]*\w", unmarked(straight(text)))
+    return re.findall(r"(?<![\w.-])[\w.-]*\w", unmarked(straight(text)))
 
 
 def _named(artifact: str, kept: str) -> bool:

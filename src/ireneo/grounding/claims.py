@@ -12,6 +12,7 @@ from ireneo.grounding.dates import CLOCK, ISO, SPOKEN, WEEKDAY
 from ireneo.grounding.numbers import NUMBER
 from ireneo.grounding.proper_names import proper_names
 from ireneo.log.message import BLOCK_TAGS
+from ireneo.patterns import lazy_re
 
 Kind = Literal["path", "identifier", "number", "error", "command", "quotation", "name", "date"]
 
@@ -33,17 +34,17 @@ rst txt json jsonl json5 yaml yml toml ini cfg conf env xml html htm css scss le
 log lock proto graphql vue svelte db sqlite xz gz zip tar lua ex exs hs ml zig diff patch tmpl tpl wasm
 """
 _ENDINGS = _FILE_ENDINGS.split()
-_ENDS_LIKE_A_FILE = re.compile(rf"\.(?:{'|'.join(_ENDINGS)})$", re.IGNORECASE)
+_ENDS_LIKE_A_FILE = lazy_re(rf"\.(?:{'|'.join(_ENDINGS)})$", re.IGNORECASE)
 _FOLDER_NAMES = """
 src lib pkg cmd internal test tests docs doc app apps bin api scripts include tools config core components vendor
 packages examples benchmarks migrations adapters
 """
 _FOLDERS = frozenset(_FOLDER_NAMES.split())
-_PRODUCT = re.compile(r"[A-Z][a-z]+\.js$")
+_PRODUCT = lazy_re(r"[A-Z][a-z]+\.js$")
 """Node.js is no file."""
 _ELIDED = r"(?:…|\.\.\.)?"
 
-_NOT_CLAIMS = re.compile(
+_NOT_CLAIMS = lazy_re(
     rf"""
       ^[ \t]*(?:{"|".join(re.escape(tag) for tag in BLOCK_TAGS)})[^\n]*$   # a block's first line
     | ^[ \t]*\#{{1,6}}[ ][^\n]*$                                          # a heading
@@ -53,25 +54,25 @@ _NOT_CLAIMS = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
-_FENCE = re.compile(r"^[ \t]*```[^\n]*\n(?P<code>.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
-_VERBATIM = re.compile(
+_FENCE = lazy_re(r"^[ \t]*```[^\n]*\n(?P<code>.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
+_VERBATIM = lazy_re(
     r"``(?P<double>[^\n]+?)``|`(?P<code>[^`\n]+)`"
     r"|[“„](?P<curly>[^“”„\n]{2,})[”“]|«(?P<angled>[^«»\n]{2,})»|(?<![\w‘])‘(?P<single>[^‘\n]{2,}?)’(?!\w)"
     r"|(?<![\w\"])\"(?P<plain>[^\"\n]{2,})\"(?![\w\"])"
 )
-_ADDRESS = re.compile(r"\bhttps?://[^\s\"'<>()\[\]{}`\\,]+[\w/]")
-_PATH = re.compile(
-    rf"(?<![\w/.-])(?P<path>(?:…/|\.{{1,3}}/|~/|/)?(?:[\w.@+~-]+/)+(?:\.\.\.|[\w.@+*-]*\w{_ELIDED})?"
+_ADDRESS = lazy_re(r"\bhttps?://[^\s\"'<>()\[\]{}`\\,]+[\w/]")
+_PATH = lazy_re(
+    rf"(?<![\w/.-])(?P<path>(?:…/|\.{{1,3}}/|~/|/)?(?:[\w.@+~-]{{1,255}}/)+(?:\.\.\.|[\w.@+*-]*\w{_ELIDED})?"
     rf"|(?<!\w)\.?[\w-]+(?:\.[\w-]+)*\.(?i:{'|'.join(_ENDINGS)}){_ELIDED}(?![\w/]))(?P<at>(?::\d+){{0,2}})"
 )
-_ERROR = re.compile(
+_ERROR = lazy_re(
     r"(?<![\w.])(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Failure|Interrupt|Exit)\b"
     r"|\b(?i:exit(?:ed|s)?(?: with)?(?: (?:code|status))? -?\d{1,3})\b|\bHTTP(?: status)? \d{3}\b"
     r"|\bE(?:NOENT|ACCES|PERM|EXIST|NOTDIR|ISDIR|INVAL|PIPE|CONNREFUSED|CONNRESET|TIMEDOUT|ADDRINUSE|NOSPC|NOMEM|AGAIN"
     r"|BUSY|MFILE|NOTEMPTY|LOOP|IO|NOTFOUND|RESOLVE)\b|\bSIG(?:KILL|TERM|INT|SEGV|ABRT|PIPE|HUP|BUS|FPE|ILL)\b"
     r"|\b[A-Z]{1,3}\d{3,5}\b"
 )
-_IDENTIFIER = re.compile(
+_IDENTIFIER = lazy_re(
     rf"""
     (?: (?<![\w-])--[a-z][\w-]+                                # a flag
     | (?<![\w.])(?:[A-Za-z_]\w*(?:\.|::|->))+[A-Za-z_]\w*             # a dotted name
@@ -86,11 +87,11 @@ _IDENTIFIER = re.compile(
     """,
     re.VERBOSE,
 )
-_ABBREVIATION = re.compile(r"^(?:e\.g|i\.e|a\.k\.a|etc|vs|p\.m|a\.m|z\.B|d\.h|u\.a|U\.S)\b", re.IGNORECASE)
+_ABBREVIATION = lazy_re(r"^(?:e\.g|i\.e|a\.k\.a|etc|vs|p\.m|a\.m|z\.B|d\.h|u\.a|U\.S)\b", re.IGNORECASE)
 # A figure that is a part of a word (3D, 16-bit) says no number.
-_FIGURE = re.compile(rf"(?<![\w.])(?:[vV](?=\d+\.))?{NUMBER}(?![\w-]*[A-Za-z_]|\d|…|\.\.\.)")
-_LINES = re.compile(r"\b[Ll]ines? \d+(?:(?:, ?| ?[-–] ?| (?:to|and|or) )\d+)*\b(?![\w.,]*\w)")
-_DATE = re.compile(f"{ISO}|{SPOKEN}|{CLOCK}|{WEEKDAY}")
+_FIGURE = lazy_re(rf"(?<![\w.])(?:[vV](?=\d+\.))?{NUMBER}(?!\d|…|\.\.\.|[\w-]{{0,60}}[A-Za-z_])")
+_LINES = lazy_re(r"\b[Ll]ines? \d+(?:(?:, ?| ?[-–] ?| (?:to|and|or) )\d+)*\b(?![\w.,]*\w)")
+_DATE = lazy_re(f"{ISO}|{SPOKEN}|{CLOCK}|{WEEKDAY}")
 
 _Found = tuple[int, Claim]
 

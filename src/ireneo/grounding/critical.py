@@ -13,6 +13,7 @@ from ireneo.log.echo import without_recalled
 from ireneo.log.message import Call, Message, Result
 from ireneo.log.outcome import derive_failed
 from ireneo.log.running import runs_something
+from ireneo.patterns import lazy_re
 
 MAX_CRITICAL = 24
 """More would be a list of everything, and no summary has room for that."""
@@ -21,18 +22,21 @@ _PATHS = ("file_path", "path", "filename", "file", "notebook_path", "target_file
 _OLD = ("old_string", "old_str", "old_text", "oldText", "search")
 _NEW = ("new_string", "new_str", "new_text", "newText", "content", "file_text", "contents", "replace", "insert_text")
 _COMMANDS = ("command", "cmd", "script")
-_CHANGES = re.compile(r"edit|write|create|insert|replace|patch", re.IGNORECASE)
-_WRITTEN_TO = re.compile(
+_CHANGES = lazy_re(r"edit|write|create|insert|replace|patch", re.IGNORECASE)
+_WRITTEN_TO = lazy_re(
     r"(?:cat|tee)\b[^\n|]*?>>?\s*([\w./~@+-]+)[^\n]*<<|\bsed\b[^\n|&;]*\s-i[^\n|&;]*?\s([\w./~@+-]+\.\w+)"
 )
-_PATCHED = re.compile(r"^(?:\*\*\* (?:Update|Add) File: |\+\+\+ (?:b/)?)(\S+)", re.MULTILINE)
-_MOVING = re.compile(r"^\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+)\s*(?:&&|;)\s*")
-_FILTERS = re.compile(r"(?:\s*2>&1|\s*2>\s*/dev/null|\s*\|\s*(?:head|tail|less|cat|wc|sort|uniq|grep)\b[^&;\n]*)+\s*$")
-_TEST = re.compile(
+_PATCHED = lazy_re(r"^(?:\*\*\* (?:Update|Add) File: |\+\+\+ (?:b/)?)(\S+)", re.MULTILINE)
+_MOVING = lazy_re(r"^\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+)\s*(?:&&|;)\s*")
+_FILTERS = lazy_re(
+    r"(?<!\s)(?:\s*+2>&1|\s*+2>\s*+/dev/null|\s*+\|\s*+(?:head|tail|less|cat|wc|sort|uniq|grep)\b"
+    r"(?:(?!2>&1|2>\s{0,9}/dev/null)[^&;\n]){0,300}+){1,12}+\s*$"
+)
+_TEST = lazy_re(
     r"--- FAIL: (\w+)|^FAILED \S*?::(\w+)|^(?:FAIL|ERROR): (\w+) \(|^test (\S+) \.\.\. FAILED", re.MULTILINE
 )
-_STATUS = re.compile(r"\bexit(?:ed)?(?: with)?(?: code| status)? [1-9]\d{0,2}\b", re.IGNORECASE)
-_NAMED_ERROR = re.compile(r"\b[A-Z]\w*(?:Error|Exception)\b|\bE(?:NOENT|ACCES|PERM|CONNREFUSED|ADDRINUSE)\b")
+_STATUS = lazy_re(r"\bexit(?:ed)?(?: with)?(?: code| status)? [1-9]\d{0,2}\b", re.IGNORECASE)
+_NAMED_ERROR = lazy_re(r"\b[A-Z]\w*(?:Error|Exception)\b|\bE(?:NOENT|ACCES|PERM|CONNREFUSED|ADDRINUSE)\b")
 
 # What each is worth: what the user named and what now fails before what was merely written.
 _USER, _CHANGED, _COMMAND, _ERROR, _FAILING, _WRITTEN = 8.0, 10.0, 9.0, 7.0, 8.0, 1.0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ireneo.patterns import lazy_re
+
 _SHORT = "jan feb mar apr may jun jul aug sep oct nov dec"
 _LONG = "january february march april may june july august september october november december"
 _GERMAN = "januar februar märz april mai juni juli august september oktober november dezember"
@@ -19,10 +21,10 @@ SPOKEN = (
 CLOCK = r"(?<![\d:.])(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?![\d:])"
 WEEKDAY = r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b"
 
-_ISO = re.compile(ISO)
-_CLOCK = re.compile(CLOCK)
-_SPOKEN = re.compile(SPOKEN)
-_WORD = re.compile(r"[^\W\d_]+")
+_ISO = lazy_re(ISO)
+_CLOCK = lazy_re(CLOCK)
+_SPOKEN = lazy_re(SPOKEN)
+_WORD = lazy_re(r"[^\W\d_]+")
 
 Date = tuple[int, int, int]
 """Year, month and day; the year is 0 where none is said."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from ireneo.patterns import lazy_re
+
 
 def _at_start(*patterns: str) -> re.Pattern[str]:
-    return re.compile(rf"\A[\s\W]{{0,12}}(?:{'|'.join(patterns)})", re.IGNORECASE)
+    return lazy_re(rf"\A[\s\W]{{0,12}}(?:{'|'.join(patterns)})", re.IGNORECASE)
 
 
 _LABEL = (
@@ -29,7 +31,7 @@ _MESSAGES = (
 )
 _BEGINS = (
     # JSON that holds an error, a page, a stack.
-    r"(?:data:\s*)?\{?\s*\"?(?:error|errors|exception|detail|fault)\"\s*:",
+    r"(?:data:\s*+)?(?:\{\s*+|\s*+)\"?(?:error|errors|exception|detail|fault)\"\s*:",
     r"\{?\s*\"?(?:type|object)\"\s*:\s*\"error\"",
     r"\{?\s*\"?(?:status|code|statusCode)\"\s*:\s*\"?[45]\d\d\b",
     r"(?:\?xml[^>]*>\s*<)?!?(?:doctype html|html|head|body)\b[^<>\n]{0,200}>",
@@ -46,7 +48,7 @@ _REFUSES = (
     r"|I (?:cannot|can['’]?t|can not|won['’]t|will not)) "
     r"(?:help|assist|comply|fulfil|provide|summari[sz]e|continue with|do that|process th|complete th)",
 )
-_STACK_INSIDE = re.compile(r"^Traceback \(most recent call last\):\n[ \t]+File ", re.MULTILINE)
+_STACK_INSIDE = lazy_re(r"^Traceback \(most recent call last\):\n[ \t]+File ", re.MULTILINE)
 _ERROR, _REFUSAL = _at_start(*_BEGINS), _at_start(*_REFUSES)
 
 

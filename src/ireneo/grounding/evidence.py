@@ -10,14 +10,15 @@ from ireneo.grounding.claims import Claim, Kind
 from ireneo.grounding.dates import Date, dates
 from ireneo.grounding.normal import straight, unescaped, unmarked
 from ireneo.grounding.numbers import read, units, without_gutter
+from ireneo.patterns import lazy_re
 
-_WORD = re.compile(r"\w+")
-_STATUS = re.compile(
+_WORD = lazy_re(r"\w+")
+_STATUS = lazy_re(
     r"(?:exit(?:ed|s)?|return(?:ed|code| code)?|status|code|error|signal)\W{0,4}"
     r"(?:(?:with|code|status|was|value|non-zero)\W{1,4}){0,3}(\d{1,3})\b",
     re.IGNORECASE,
 )
-_ELISION = re.compile(r"\s*\[?\.\.\.\]?\s*")
+_ELISION = lazy_re(r"(?:(?<!\s)\s++)?\[?\.\.\.\]?\s*")
 _PRODUCT_ENDINGS = ("s", "ql", "sql", "js", "py", "db", "file", "d")
 """What a name may end with in an identifier: Postgres is there where postgresql is."""
 _GAP = 60
@@ -140,7 +141,7 @@ class Evidence:
         return not unit or unit in known or known == {""}
 
     def _has_error(self, error: str) -> bool:
-        number = re.search(r"\d+$", error)
+        number = re.search(r"(?<!\d)\d+$", error)
         if number and error.lower().startswith("exit"):
             return number[0] in self._statuses
         if number and error.startswith("HTTP"):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
+
+from ireneo.patterns import lazy_re
 
 _COMMON: Mapping[str, frozenset[str]] = MappingProxyType(
     {
@@ -18,8 +19,8 @@ _COMMON: Mapping[str, frozenset[str]] = MappingProxyType(
         "Dutch": frozenset("het een van en niet dat is op te met voor zijn was ik maar ook door naar bij aan".split()),
     }
 )
-_WORD = re.compile(r"[^\W\d_]+")
-_QUOTED = re.compile(r"`[^`]*`|“[^”]*”|\"[^\"\n]*\"")
+_WORD = lazy_re(r"[^\W\d_]+")
+_QUOTED = lazy_re(r"`[^`]*`|“[^”]{0,1000}”|\"[^\"\n]*\"")
 ENOUGH_WORDS = 12
 """A shorter text has no language that could be told."""
 ENOUGH_COMMON = 4

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from ireneo.log.message import BLOCK_TAGS, BRIEF_TAG, PAD_TAG, PINS_TAG
+from ireneo.patterns import lazy_re
 
 OPEN, CLOSE = "⟦quoted: ", "⟧"
 """What marks a span as quoted. It says nothing itself, and is closed by nothing inside it."""
@@ -69,13 +70,13 @@ _ADDRESSED = (
     r"(?:AI|LLM|assistant|Claude|ChatGPT|GPT|language model)s?\b",
 )
 _PATTERNS = (*(text.replace(" ", _SPACE).replace(r"\b", _START, 1) for text in _WORDED), *_TEMPLATES, *_ADDRESSED)
-_INSTRUCTION = re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS), re.IGNORECASE)
-_MARK_OR_INSTRUCTION = re.compile(f"(?P<mark>{_MARK})|{_INSTRUCTION.pattern}", re.IGNORECASE)
-_STRAY = re.compile(rf"(?P<mark>{_MARK})|[⟦⟧]")
+_INSTRUCTION = "|".join(f"(?:{pattern})" for pattern in _PATTERNS)
+_MARK_OR_INSTRUCTION = lazy_re(f"(?P<mark>{_MARK})|{_INSTRUCTION}", re.IGNORECASE)
+_STRAY = lazy_re(rf"(?P<mark>{_MARK})|[⟦⟧]")
 _BRACKETS = str.maketrans("⟦⟧", "[]")
 
 # They show nothing to a reader, and hide a word from whoever looks for it.
-_INVISIBLE = re.compile(
+_INVISIBLE = lazy_re(
     "[\u00ad\u200b\u2060-\u2064\ufeff\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
     "|(?<=[A-Za-z])[\u200c\u200d](?=[A-Za-z])"
 )
@@ -106,11 +107,11 @@ def _with(delimiters: Iterable[str]) -> re.Pattern[str]:
     given = "|".join(re.escape(each) for each in sorted(delimiters, key=len, reverse=True) if each)
     if not given:
         return _MARK_OR_INSTRUCTION
-    return re.compile(f"(?P<mark>{_MARK})|{given}|{_INSTRUCTION.pattern}", re.IGNORECASE)
+    return re.compile(f"(?P<mark>{_MARK})|{given}|{_INSTRUCTION}", re.IGNORECASE)
 
 
 def _quoted(found: re.Match[str]) -> str:
     if found["mark"] is not None:
         return found[0]
-    span = re.sub(r"\s*\n\s*", " ", found[0])
+    span = re.sub(r"(?<!\s)\s*\n\s*", " ", found[0])
     return f"{OPEN}{span.translate(_BRACKETS)}{CLOSE}"

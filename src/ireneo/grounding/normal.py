@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ireneo.patterns import lazy_re
+
 _STRAIGHT = str.maketrans(
     {
         **dict.fromkeys("“”„‟«»″", '"'),
@@ -13,9 +15,9 @@ _STRAIGHT = str.maketrans(
         **dict.fromkeys("\u200b\u2060\ufeff\u00ad"),
     }
 )
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPE = lazy_re(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED = {"n": " ", "t": " ", "r": " ", "b": " ", "f": " "}
-_THOUSANDS = re.compile(r"(?<=\d)[,_](?=\d{3}(?!\d))")
+_THOUSANDS = lazy_re(r"(?<=\d)[,_](?=\d{3}(?!\d))")
 
 
 def straight(text: str) -> str:

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from ireneo.grounding.dates import is_clock, without_dates
 from ireneo.grounding.normal import joined
+from ireneo.patterns import lazy_re
 
 _ALIASES = {
     "s": "s sec secs second seconds sekunde sekunden",
@@ -34,18 +35,18 @@ _ALIASES = {
 }
 _UNITS = {alias: unit for unit, aliases in _ALIASES.items() for alias in aliases.split()}
 _UNIT = "|".join(sorted((re.escape(alias) for alias in _UNITS), key=len, reverse=True))
-_PLAIN = r"(?:\d{1,3}(?:[,_]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)*(?:[eE][+-]?\d+)?)"
+_PLAIN = r"(?:\d{1,3}(?:[,_]\d{3}){1,12}(?!\d)(?:\.\d+)?|\d+(?:\.\d+){0,12}(?:[eE][+-]?\d+)?)"
 NUMBER = rf"{_PLAIN}(?:[ -]?(?P<unit>(?i:{_UNIT}))(?![A-Za-z0-9_]))?"
 """A figure with its unit, if it has one."""
 
 # What stands before it may be a letter or a word (v1.2, L88, python3.11), but not the middle of a hash.
-_IN_WORD = re.compile(rf"(?<![A-Za-z0-9_.])[A-Za-z]{{0,12}}(?P<figure>{NUMBER})")
-_APART = re.compile(rf"(?P<figure>{_PLAIN}) (?P<unit>(?i:{_UNIT}))(?![A-Za-z0-9_])")
-_FIGURE = re.compile(_PLAIN)
-_DIGIT = re.compile(r"\d")
+_IN_WORD = lazy_re(rf"(?<![A-Za-z0-9_.])[A-Za-z]{{0,12}}(?P<figure>{NUMBER})")
+_APART = lazy_re(rf"(?<!\d)(?P<figure>{_PLAIN}) (?P<unit>(?i:{_UNIT}))(?![A-Za-z0-9_])")
+_FIGURE = lazy_re(_PLAIN)
+_DIGIT = lazy_re(r"\d")
 
 
-_GUTTER = re.compile(r"^ *(\d+)(?:→|\t)", re.MULTILINE)
+_GUTTER = lazy_re(r"^ *(\d+)(?:→|\t)", re.MULTILINE)
 
 
 def without_gutter(text: str) -> tuple[str, frozenset[str]]:

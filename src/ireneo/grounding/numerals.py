@@ -5,9 +5,10 @@ In English and German. “One” and “first” are mostly no numbers, and “s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from types import MappingProxyType
+
+from ireneo.patterns import lazy_re
 
 _UNITS = (
     "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen"
@@ -30,7 +31,7 @@ _INSIDE = {"one": 1, "first": 1, "second": 2}
 """Numbers only behind a ten: twenty-one."""
 _LARGE = {"hundred": 100, "hundredth": 100, "thousand": 1_000, "thousandth": 1_000, "million": 1_000_000}
 _LARGE |= {f"{word}s": value for word, value in _LARGE.items() if not word.endswith("th")}
-_WORD = re.compile(r"[^\W\d_]+|\S")
+_WORD = lazy_re(r"[^\W\d_]+|\S")
 
 
 def _german() -> Iterator[tuple[str, int]]:

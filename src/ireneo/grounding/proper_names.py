@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_SENTENCE = re.compile(r"(?:[.!?:;…]['\")\]]*\s+|\n|\s[-–—→•|]\s|^[-–—→•|]\s|[(\[\"“„«>])")
-_WORD = re.compile(r"[^\W\d_](?:[\w&]|['’-](?=\w))*")
+from ireneo.patterns import lazy_re
+
+_SENTENCE = lazy_re(r"(?:[.!?:;…]['\")\]]*\s+|\n|\s[-–—→•|]\s|^[-–—→•|]\s|[(\[\"“„«>])")
+_WORD = lazy_re(r"[^\W\d_](?:[\w&]|['’-](?=\w))*")
 _GERMAN_WORDS = """
 der die das den dem des und ist nicht ein eine einen einem mit für auf wurde werden wird sind im zum zur von bei
 aus nach ich wir sie habe haben hat noch nur auch durch dann wenn aber oder als wie dass

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+
+from ireneo.patterns import lazy_re
 
 LONGEST_QUOTED = 600
 """Characters up to which the sentences of one quotation are kept together; beyond, its end was forgotten."""
 
-_END = re.compile(r"[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[」』”’）]*\s*|[।؟۔]+\s*")
+_END = lazy_re(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[」』”’）]*\s*|[।؟۔]+\s*")
 _TITLES = "Mr|Mrs|Ms|Dr|St|Sr|Jr|Prof|Capt|Col|Gen|Lt|Sgt|Rev|Hon|Mme|Mlle|Hr|Fr|Nr|No|vs|etc|bzw|ca"
-_NO_END = re.compile(rf"(?:\b(?:{_TITLES})|(?<![\w'’])[A-HJ-Z]|\b[ap]\.m|\bi\.e|\be\.g|\bz\.B)\.[\"'”’»)\]]*\s+$")
+_NO_END = lazy_re(rf"(?:\b(?:{_TITLES})|(?<![\w'’])[A-HJ-Z]|\b[ap]\.m|\bi\.e|\be\.g|\bz\.B)\.[\"'”’»)\]]*\s+$")
 """A title or an initial; the English I ends sentences as well."""
+LONGEST_TITLE = 4
+"""Letters that may stand before the full stop that ends no sentence."""
 _PAIRS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"))
 
 
@@ -24,7 +27,9 @@ def _pieces(text: str) -> Iterator[str]:
     start = 0
     for found in _END.finditer(text):
         # “Where are you?” she asked: a small letter goes on with the sentence.
-        if text[found.end() : found.end() + 1].islower() or _NO_END.search(text, start, found.end()):
+        if text[found.end() : found.end() + 1].islower() or _NO_END.search(
+            text, max(start, found.start() - LONGEST_TITLE), found.end()
+        ):
             continue
         yield text[start : found.end()].strip()
         start = found.end()

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from ireneo.grounding.normal import straight, unmarked
+from ireneo.patterns import lazy_re
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
@@ -18,12 +19,12 @@ class Outcome(Struct, frozen=True, kw_only=True):
     failed: bool
 
 
-_GOOD = re.compile(
+_GOOD = lazy_re(
     r"\b(?:pass(?:es|ed|ing)?|succe(?:eds?|eded|eding|ssful(?:ly)?)|works?|worked|working|green|fixed|clean|"
     r"(?:is|are|was|were|ended|exit(?:ed|s)?(?: with)?(?: code| status)?) (?:ok|0))\b",
     re.IGNORECASE,
 )
-_BAD = re.compile(
+_BAD = lazy_re(
     r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|errored|broke|breaks|broken|red|crash(?:es|ed)?|"
     r"exit(?:ed|s)?(?: with)?(?: code| status)? [1-9]\d*)\b",
     re.IGNORECASE,
@@ -33,28 +34,32 @@ not no never none nothing without neither nor hardly cannot first before earlier
 then if whether unless should would will could may might must when while expect expects expected hope hoped hoping tried
 try only some part partly mostly except but instead zero
 """
-_UNSURE = re.compile(
+_UNSURE = lazy_re(
     rf"\b(?:{'|'.join(_HEDGES.split())}|\w+n't|used to|0 (?:fail|err|warn|issue)\w*"
     r"|to (?:pass|work|succeed|fail|make|see|check))\b",
     re.IGNORECASE,
 )
 """Denied, wished for, told of an earlier time or of a part: no plain verdict."""
-_CLAUSE = re.compile(r"(?:[;,:]|\.|[!?]| - )(?:\s+|$)|\s+(?:but|whereas|although|though|however)\s+|→", re.IGNORECASE)
-_CODE = re.compile(r"`([^`]+)`")
-_WORD = re.compile(r"[\w./:-]*\w")
-_TELLING = re.compile(r"\w[/._]\w")
-_COMPLETE = re.compile(r"^\W*(?:status\W+)?(?:complete|completed|done|finished|success|solved)\b", re.IGNORECASE)
-_BLOCKED = re.compile(r"^\W*(?:status\W+)?(?:blocked|failed|failing|stuck)\b", re.IGNORECASE)
-_PARTIAL = re.compile(r"^\W*(?:status\W+)?partial\b", re.IGNORECASE)
-_ALL = re.compile(
+_CLAUSE = lazy_re(
+    r"(?:[;,:]|\.|[!?]| - )(?:\s+|$)|(?<!\s)\s+(?:but|whereas|although|though|however)\s+"
+    r"|→",
+    re.IGNORECASE,
+)
+_CODE = lazy_re(r"`([^`]+)`")
+_WORD = lazy_re(r"(?<![\w./:-])[\w./:-]*\w")
+_TELLING = lazy_re(r"\w[/._]\w")
+_COMPLETE = lazy_re(r"^\W*(?:status\W+)?(?:complete|completed|done|finished|success|solved)\b", re.IGNORECASE)
+_BLOCKED = lazy_re(r"^\W*(?:status\W+)?(?:blocked|failed|failing|stuck)\b", re.IGNORECASE)
+_PARTIAL = lazy_re(r"^\W*(?:status\W+)?partial\b", re.IGNORECASE)
+_ALL = lazy_re(
     r"\b(?:all|the|whole|full|every)\b[\w ,]{0,30}\b(?:tests?|checks?|suite|build)\b|\b(?:everything|it all)\b",
     re.IGNORECASE,
 )
-_EVERYTHING = re.compile(
+_EVERYTHING = lazy_re(
     r"\b(?:all|whole|full|entire|every)\b[\w ,]{0,30}\b(?:tests?|checks?|suite|build)\b|\b(?:everything|it all)\b",
     re.IGNORECASE,
 )
-_DONE = re.compile(r"\bCOMPLETE\b")
+_DONE = lazy_re(r"\bCOMPLETE\b")
 """The word of our own statuses, wherever it stands."""
 
 

@@ -19,28 +19,29 @@ from ireneo.grounding.language import language_of
 from ireneo.grounding.numbers import NUMBER, read
 from ireneo.grounding.numerals import spelled
 from ireneo.grounding.story_words import BEFORE_TITLES, OPENERS, TITLES, VERB_ENDINGS, VERBS
+from ireneo.patterns import lazy_re
 
-_WORD = re.compile(r"[^\W\d_](?:[^\W_]|['’-](?=[^\W\d_]))*")
-_QUOTE = re.compile(
+_WORD = lazy_re(r"[^\W\d_](?:[^\W_]|['’-](?=[^\W\d_]))*")
+_QUOTE = lazy_re(
     r"[“„](?P<a>[^“”„]*)[”“]|«(?P<b>[^«»]*)»|「(?P<c>[^「」]*)」|『(?P<d>[^『』]*)』"
     r"|(?<![\w‘])‘(?P<e>[^‘\n]*?)’(?!\w)|(?<![\w\"])\"(?P<f>[^\"\n]*)\"(?!\w)"
 )
-_SPEECH = re.compile(r"(?<!\w)'((?:[^'\n]|(?<=\w)'(?=\w)){2,}?)'(?!\w)")
-_POSSESSIVE = re.compile(r"['’]s?$")
-_OPENS = re.compile(r"(?:^|[.!?:;…—–|(\[\x00])[\s\"'(\[*_\x00]*$")
-_EXPLAINED = re.compile(
+_SPEECH = lazy_re(r"(?<!\w)'((?:[^'\n]|(?<=\w)'(?=\w)){2,}?)'(?!\w)")
+_POSSESSIVE = lazy_re(r"['’]s?$")
+_OPENS = lazy_re(r"(?:^|[.!?:;…—–|(\[\x00])[\s\"'(\[*_\x00]*$")
+_EXPLAINED = lazy_re(
     r", (?:who|whom|whose|too|however|though|(?:the|a|an|his|her|their)\b[^,.;:!?]*,)"
     r"|(?:, [^,.;:!?]{1,60}){1,2}, (?:\w{2,}(?:ed|s)|was|had|took|gave|went|came|saw|said)\b"
 )
 """Behind a name: Holm, the keeper, …"""
-_BESIDE = re.compile(r" (?:and|or|und|et|y|e) [^\W\d_a-zà-ÿ]\w")
-_LISTED = re.compile(r", [^\W\d_a-zà-ÿ][\w'’-]+(?: [^\W\d_a-zà-ÿ][\w'’-]+)*(?:,| and| or)\s")
+_BESIDE = lazy_re(r" (?:and|or|und|et|y|e) [^\W\d_a-zà-ÿ]\w")
+_LISTED = lazy_re(r", [^\W\d_a-zà-ÿ][\w'’-]+(?: [^\W\d_a-zà-ÿ][\w'’-]+)*(?:,| and| or)\s")
 """Behind the first name of several."""
 _PARTICIPLES = ("ed", "ing")
 """Frightened, Vera and Holm fled: the first of these is no name."""
-_STARS = re.compile(r"(?<!\w)[*_]+|[*_]+(?!\w)")
-_PAIR = re.compile(r"\b(?:the|these|those|all|other|between|my|her|his|their) two\b|\btwo of\b", re.IGNORECASE)
-_FIGURE = re.compile(NUMBER)
+_STARS = lazy_re(r"(?<!\w)[*_]+|[*_]+(?!\w)")
+_PAIR = lazy_re(r"\b(?:the|these|those|all|other|between|my|her|his|their) two\b|\btwo of\b", re.IGNORECASE)
+_FIGURE = lazy_re(NUMBER)
 _STEM = 5
 _LANGUAGE_SAMPLE = 20_000
 _INFLECTED = ("e", "en", "er", "em", "es")

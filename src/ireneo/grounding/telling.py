@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable
 
 from ireneo.grounding.voice import FORM, OF_ITSELF, Fault, Voice, found_faults, unquoted
+from ireneo.patterns import lazy_re
 
-_COMMENT = re.compile(
+_COMMENT = lazy_re(
     r"\b(?:in|of|throughout|at the end of) (?:this|the) (?:chapter|scene|passage|excerpt|stretch|episode|summary)\b"
     r"|\b(?:this|the) (?:chapter|scene|passage|excerpt|stretch|episode|summary|narrative|roleplay|role-play)"
     r" (?:begins?|opens?|continues?|ends?|describes?|follows?|shows?|shifts?|began|opened|ended)\b"
@@ -15,22 +16,22 @@ _COMMENT = re.compile(
     r"|\blet me know\b|\bas an? (?:AI|(?:large )?language model)\b",
     re.IGNORECASE,
 )
-_LISTED = re.compile(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)])[ \t]+\S")
-_STAGE = re.compile(r"^[ \t>*_]*[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?[*_]*: ?[A-Z·*(]")
+_LISTED = lazy_re(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)])[ \t]+\S")
+_STAGE = lazy_re(r"^[ \t>*_]*[A-Z][\w'’-]*+(?: [A-Z][\w'’-]*+)?[*_]*: ?[A-Z·*(]")
 _OF_STORIES: tuple[Fault, ...] = (
     *FORM,
     (_COMMENT, "It talks about the story instead of telling it"),
     (_LISTED, "It is an item of a list"),
     (_STAGE, "It labels a speaker"),
 )
-_ROLES = re.compile(
+_ROLES = lazy_re(
     r"\bthe (user|assistant|player|narrator|game master|dungeon master|role-?player|character|chatbot"
     r"|language model|AI)\b",
     re.IGNORECASE,
 )
-_READER = re.compile(r"\b(?:you|your|yours|yourself|you['’](?:re|ve|d|ll))\b", re.IGNORECASE)
+_READER = lazy_re(r"\b(?:you|your|yours|yourself|you['’](?:re|ve|d|ll))\b", re.IGNORECASE)
 _TO_READER: Fault = (_READER, "It says “you”")
-_OWN = re.compile(r"(?<![\w'’])(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself)(?![\w])")
+_OWN = lazy_re(r"(?<![\w'’])(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself)(?![\w])")
 
 
 def telling_faults(text: str, voice: Voice, english: bool, labels: Callable[[str], bool]) -> list[str]:

@@ -6,17 +6,19 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
+from ireneo.patterns import lazy_re
+
 Voice = Literal["first", "second", "third"]
 """“I …”, “you …” or “the agent …”."""
 
-_QUOTED = re.compile(
+_QUOTED = lazy_re(
     r"```.*?(?:```|\Z)|`[^`\n]*`|[“„][^“”„]*[”“]|«[^«»]*»|‘[^‘’\n]*’(?!\w)|(?<!\w)\"[^\"\n]*\"", re.DOTALL
 )
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+_FENCE = lazy_re(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
 
 def _any_of(*patterns: str, flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
-    return re.compile("|".join(patterns), flags)
+    return lazy_re("|".join(patterns), flags)
 
 
 # In a project about agents the word is a thing's as well: the agent loop, the agent class.
@@ -37,7 +39,7 @@ _YOU = _any_of(
     r"\byour\b",
     r"(?-i:\bYou\b)",  # At the beginning of a sentence: it tells of someone.
 )
-_I = re.compile(r"(?<![\w'’./-])(?:I|I['’](?:m|ve|d|ll)|[Mm]y|[Mm]yself)(?=[\s,.;:!?]|$)(?!\.\w)")
+_I = lazy_re(r"(?<![\w'’./-])(?:I|I['’](?:m|ve|d|ll)|[Mm]y|[Mm]yself)(?=[\s,.;:!?]|$)(?!\.\w)")
 _WE = _any_of(r"(?<![\w-])(?:we|we['’](?:ve|re|d|ll)|our)\s+\w")
 _OFFERS = _any_of(
     r"\blet me know\b",
@@ -56,11 +58,11 @@ _REFUSAL = _any_of(
     r"\bI (?:cannot|can['’]?t|can not|could not|am unable to|am not able to|won['’]t) "
     r"(?:help|assist|comply|fulfil|provide (?:that|this|assistance)|summari[sz]e|continue with th)",
 )
-_LABEL = re.compile(
+_LABEL = lazy_re(
     r"^[ \t>*_#-]*(?:assistant|user|human|system|ai|agent|tool|developer)[*_]*[ \t]*:", re.IGNORECASE | re.MULTILINE
 )
-_MARKUP = re.compile(r"(?<!\w)</?[A-Za-z][\w:-]*(?:\s[^<>\n]*)?/?>|<[|][^<>\n]*[|]>")
-_HEADING = re.compile(r"^[ \t]*#{1,6}(?:[ \t]|$)", re.MULTILINE)
+_MARKUP = lazy_re(r"(?<!\w)</?[A-Za-z][\w:-]*(?:\s[^<>\n]*)?/?>|<[|][^<>\n]*[|]>")
+_HEADING = lazy_re(r"^[ \t]*#{1,6}(?:[ \t]|$)", re.MULTILINE)
 
 MARKUP = "It has markup"
 """How that fault begins: in a list of names a bracket may be a part of one."""

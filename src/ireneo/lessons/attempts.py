@@ -19,6 +19,7 @@ from ireneo.lessons.material import Material
 from ireneo.lessons.step_words import cause
 from ireneo.lessons.ways import Course, way
 from ireneo.log.message import MessageId
+from ireneo.patterns import lazy_re
 
 Outcome = Literal["worked", "failed", "replaced", "abandoned", "undone", "rejected", "open"]
 """It went well; it failed, and went well later on; another way was taken; it was given up; it went well and was taken
@@ -26,10 +27,10 @@ back; the user said no; nobody saw how it ends (a change that nothing checked, t
 LED_NOWHERE = frozenset({"failed", "replaced", "abandoned", "undone"})
 """The outcomes whose cost was lost."""
 
-_TIDIES = re.compile(r"^\s*(?:cd\s+\S+\s*&&\s*)?rm\b")
-_NOTES = re.compile(r"^(?:todo|task|skill|think|agent$|(?:exit|enter)planmode)", re.IGNORECASE)
+_TIDIES = lazy_re(r"^\s*(?:cd\s+\S+\s*&&\s*)?rm\b")
+_NOTES = lazy_re(r"^(?:todo|task|skill|think|agent$|(?:exit|enter)planmode)", re.IGNORECASE)
 """Tools by which an agent takes notes or hands work on: that they answered shows nothing."""
-_REVERTS = re.compile(r"\bgit (?:checkout|restore|revert|reset|stash)\b")
+_REVERTS = lazy_re(r"\bgit (?:checkout|restore|revert|reset|stash)\b")
 
 
 class Attempt(Struct, frozen=True, kw_only=True):

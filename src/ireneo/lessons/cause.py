@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from ireneo.patterns import lazy_re
+
 OTHER = "another error"
 _CAUSES = (
     (
@@ -26,14 +28,14 @@ _CAUSES = (
     ),
     (
         "code that does not build",
-        r"SyntaxError|IndentationError|undefined|build failed|expected .* found|cannot use|NameError|syntax error"
+        r"SyntaxError|IndentationError|undefined|build failed|expected .{0,400} found|cannot use|NameError|syntax error"
         r"|declared and not used|typecheck",
     ),
     ("a refusal", r"permission denied|not permitted|denied|unauthorized|credential|authenticat|blocked"),
     ("a time limit", r"timed? ?out|deadline"),
     ("a test", r"FAIL|assert|expected|errors?="),
 )
-_PATTERNS = tuple((name, re.compile(pattern, re.I)) for name, pattern in _CAUSES)
+_PATTERNS = tuple((name, lazy_re(pattern, re.I)) for name, pattern in _CAUSES)
 
 
 def cause(error: str) -> str:

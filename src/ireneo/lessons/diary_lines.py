@@ -19,6 +19,7 @@ from ireneo.lessons.pattern import pattern_of
 from ireneo.lessons.step_words import MOST_OF_AN_ERROR, cause, changes_named, error_quoted, named, telling
 from ireneo.lessons.ways import way
 from ireneo.log.message import MessageId
+from ireneo.patterns import lazy_re
 
 Section = Literal["attempted", "worked", "failed", "pattern", "plain"]
 """Where a line stands; a plain one is all that is said of a task in which nothing went wrong."""
@@ -53,11 +54,11 @@ _WORDS = {
 """How an outcome is told in the list of approaches."""
 LEAST_WORTH = 3.0
 """A task in which nothing went wrong and that is worth less is passed over where there is anything else to say."""
-_REASON = re.compile(
-    r"(?:user said|provided the following reason[^:]*|reason):\s*(?P<words>.+)", re.IGNORECASE | re.DOTALL
+_REASON = lazy_re(
+    r"(?:user said|provided the following reason[^:]{0,200}|reason):\s*(?P<words>.+)", re.IGNORECASE | re.DOTALL
 )
 _MOST_OF_A_REASON = 120
-_ASKS_ONLY = re.compile(r"--(?:version|help)\b")
+_ASKS_ONLY = lazy_re(r"--(?:version|help)\b")
 """What makes of a check a question about the tool."""
 
 

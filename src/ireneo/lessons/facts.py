@@ -10,25 +10,24 @@ from ireneo.lessons.material import Material
 from ireneo.lessons.sighting import Sighting
 from ireneo.lessons.telling import cited, told
 from ireneo.lessons.tries import Try
+from ireneo.patterns import lazy_re
 
 PLACES = 3
 """Parts of a path that say where a file lies."""
 _SERVES = (
-    ("the formatter", re.compile(r"(?:^|[\s:/_-])(?:fmt|format|gofmt|prettier)(?![\w-])")),
-    ("the linter", re.compile(r"(?:^|[\s:/_-])(?:lint|clippy|check-style|checkstyle)(?![\w-])")),
-    ("the generator", re.compile(r"(?:^|[\s:/_-])(?:generate|codegen|gen)(?![\w-])")),
-    ("the integration tests", re.compile(r"(?:integration|e2e)(?![\w-])")),
-    ("the tests", re.compile(r"(?:^|[\s:/_-])(?:tests?|runtests\.py|spec)(?![\w-])")),
-    ("the checks", re.compile(r"(?:^|[\s:/_-])check(?![\w-])")),
-    ("the build", re.compile(r"(?:^|[\s:/_-])build(?![\w-])")),
+    ("the formatter", lazy_re(r"(?:^|[\s:/_-])(?:fmt|format|gofmt|prettier)(?![\w-])")),
+    ("the linter", lazy_re(r"(?:^|[\s:/_-])(?:lint|clippy|check-style|checkstyle)(?![\w-])")),
+    ("the generator", lazy_re(r"(?:^|[\s:/_-])(?:generate|codegen|gen)(?![\w-])")),
+    ("the integration tests", lazy_re(r"(?:integration|e2e)(?![\w-])")),
+    ("the tests", lazy_re(r"(?:^|[\s:/_-])(?:tests?|runtests\.py|spec)(?![\w-])")),
+    ("the checks", lazy_re(r"(?:^|[\s:/_-])check(?![\w-])")),
+    ("the build", lazy_re(r"(?:^|[\s:/_-])build(?![\w-])")),
 )
 """What a command is for, by the last words of its name: `test-harness.sh` is something for tests, and runs none."""
-_SCRIPT = re.compile(r"(?:run[-_]?)?(?:tests?|lint|fmt|format|build|generate|codegen)(?:\.\w+)?")
+_SCRIPT = lazy_re(r"(?:run[-_]?)?(?:tests?|lint|fmt|format|build|generate|codegen)(?:\.\w+)?")
 """A script of the project that is named after what it does, and not one that only lies beside tests."""
-_MISSING = re.compile(r"does not exist|no such file|not found|cannot find|could not find", re.I)
-_OF_A_PROJECT = re.compile(
-    r"^(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|bundle exec|cargo xtask|poe) |/"
-)
+_MISSING = lazy_re(r"does not exist|no such file|not found|cannot find|could not find", re.I)
+_OF_A_PROJECT = lazy_re(r"^(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|bundle exec|cargo xtask|poe) |/")
 """Only what a project has settled for itself is a fact about it; that ``go test`` runs tests is one about Go."""
 
 

@@ -19,6 +19,7 @@ from ireneo.lessons.sighting import Sighting
 from ireneo.lessons.telling import cited, told
 from ireneo.lessons.tries import Try
 from ireneo.log.message import Message, MessageId
+from ireneo.patterns import lazy_re
 
 ENDS_IN = " ⇒ "
 GOT_OVER = " → "
@@ -31,8 +32,9 @@ _PLAIN = {
     TIMED_OUT: "runs into its time limit",
     WITHOUT_A_WORD: "fails without naming an error",
 }
-_TEST = re.compile(
-    r"^\s*--- FAIL: (\w{4,60}) |^(?:FAILED|ERROR) (?:[\w./-]+::)+([\w\[\]-]{4,80})|^(?:FAIL|ERROR): (test_\w{3,80}) "
+_TEST = lazy_re(
+    r"^[^\S\n]*--- FAIL: (\w{4,60}) |^(?:FAILED|ERROR) (?:[\w./-]+::)+([\w\[\]-]{4,80})|^(?:FAIL"
+    r"|ERROR): (test_\w{3,80}) "
     r"|^_+ (?:\S+:)?(test_\w{3,80}) _+$",
     re.M,
 )

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from ireneo.context.offline.errors import error_line
 from ireneo.context.offline.steps import Step
 from ireneo.grounding.neutral import instruction_like
+from ireneo.patterns import lazy_re
 
 MOST_FAULTS = 3
 """Errors that are told apart in one output: a linter names several."""
@@ -24,55 +25,54 @@ _LOOKED_AT = 40_000
 _WORDS = 9
 _CHARACTERS = 80
 
-_TOOL_ERROR = re.compile(r"<tool_use_error>\s*(.+?)(?:</tool_use_error>|\n|\Z)", re.S)
-_SOUNDS_WRONG = re.compile(
+_TOOL_ERROR = lazy_re(r"<tool_use_error>\s*(.+?)(?:</tool_use_error>|\n|\Z)", re.S)
+_SOUNDS_WRONG = lazy_re(
     r"error|fail|cannot|can't|could not|not |no such|denied|invalid|illegal|missing|unknown|unable|✗|\bE[A-Z]{3,}\b",
     re.I,
 )
-_PROMPT = re.compile(r"^(?:(?:ba|z|da)?sh: (?:line \d+: |-c: )*|\(eval\):(?:\d+: ?)?)")
-_ONE_OFF = re.compile(r"(could not apply|Available agents|has been denied)\b.*")
-_CUT_OFF = re.compile(r"(?<!\S)\S*\w\.{3}$")
-_STATUS = re.compile(r"^exit \d+: ")
-_TAGS = re.compile(r"</?(?:tool_use_error|error|output|stderr|stdout|returncode|output_head|output_tail|warning)>")
-_RAISED = re.compile(
+_PROMPT = lazy_re(r"^(?:(?:ba|z|da)?sh: (?:line \d+: |-c: )*|\(eval\):(?:\d+: ?)?)")
+_ONE_OFF = lazy_re(r"(could not apply|Available agents|has been denied)\b.*")
+_CUT_OFF = lazy_re(r"(?<!\S)\S*\w\.{3}$")
+_STATUS = lazy_re(r"^exit \d+: ")
+_TAGS = lazy_re(r"</?(?:tool_use_error|error|output|stderr|stdout|returncode|output_head|output_tail|warning)>")
+_RAISED = lazy_re(
     r"^(?:E\s+)?((?:[A-Za-z_]\w*\.)*(?:[A-Z]\w*(?:Error|Exception|Warning|NotReady|Failure|Configured|DoesNotExist))"
     r"(?::[^\n]*)?)$",
     re.M,
 )
-_SUMMED_UP = re.compile(r"^(?:FAILED|ERROR) \S+ - ([A-Z]\w*(?:Error|Exception|Warning|Failed)\b[^\n]*)$", re.M)
-_AT_A_LINE = re.compile(r"^\s*\S+?\.[A-Za-z]\w{0,4}:\d+(?::\d+)?: ?((?!\s*:)\S[^\n]*)$", re.M)
-_PLAIN = re.compile(
+_SUMMED_UP = lazy_re(r"^(?:FAILED|ERROR) \S+ - ([A-Z]\w*(?:Error|Exception|Warning|Failed)\b[^\n]*)$", re.M)
+_AT_A_LINE = lazy_re(r"^[^\S\n]*\S+?\.[A-Za-z]\w{0,4}:\d+(?::\d+)?: ?((?!\s*:)\S[^\n]*)$", re.M)
+_PLAIN = lazy_re(
     r"^[^\n]*(?:command not found|no such file or directory|cannot find|can't open file|permission denied"
     r"|directory not found|unknown (?:flag|command|option|shorthand|skill)|unrecogni[sz]ed (?:argument|option)"
     r"|invalid (?:option|argument)|parse error near|syntax error near|no module named|could not apply"
     r"|not in the list|import cycle not allowed)[^\n]*$",
     re.M | re.I,
 )
-_SPOKEN = re.compile(
-    r"^(?:fatal|error|Error|gh|npm ERR!|jq: error|Configuration error|ERROR)\b:?\s?[^\n:][^\n]+$", re.M
-)
-_ASKS = re.compile(r"^#+ (?:Fix any errors|See relevant lines?) ")
+_SPOKEN = lazy_re(r"^(?:fatal|error|Error|gh|npm ERR!|jq: error|Configuration error|ERROR)\b:?\s?[^\n:][^\n]+$", re.M)
+_ASKS = lazy_re(r"^#+ (?:Fix any errors|See relevant lines?) ")
 """How a tool begins to tell what it found; what that is follows."""
-_TESTS = re.compile(
-    r"^\s*--- FAIL\b|^FAILED \((?:failures|errors)=|^FAIL:? |^FAIL\t|^=+ .*\b\d+ (?:failed|errors?)\b.* =+$"
-    r"|^(?:FAILED|ERROR) \S+::|^FAIL\s|tests finished: .*\b(?:failed|exceptions)\b|^FAIL$|^test result: FAILED",
+_TESTS = lazy_re(
+    r"^[^\S\n]*--- FAIL\b|^FAILED \((?:failures|errors)=|^FAIL:? |^FAIL\t|^=+ .{0,300}\b\d+ (?:failed"
+    r"|errors?)\b.{0,300} =+$"
+    r"|^(?:FAILED|ERROR) \S+::|^FAIL\s|tests finished: .{0,400}\b(?:failed|exceptions)\b|^FAIL$|^test result: FAILED",
     re.M,
 )
-_NOT_BUILT = re.compile(r"^FAIL\s+\S+ \[((?:build|setup) failed)\]", re.M)
-_TIMED_OUT = re.compile(r"timed out and has been killed|^Command timed out|Command timed out after", re.M)
-_NO_MODULE = re.compile(r"No module named ['\"]?[\w.]+['\"]?")
+_NOT_BUILT = lazy_re(r"^FAIL\s+\S+ \[((?:build|setup) failed)\]", re.M)
+_TIMED_OUT = lazy_re(r"timed out and has been killed|^Command timed out|Command timed out after", re.M)
+_NO_MODULE = lazy_re(r"No module named ['\"]?[\w.]+['\"]?")
 
 _ACCIDENTS = (
-    re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|`[^`\n]*`|(?<!\w)'[^'\n]*'(?!\w)"),
-    re.compile(r"\b[a-z][a-z0-9+.-]*://\S+"),
-    re.compile(r"\((?![a-z]+\)$)[^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"),
-    re.compile(r"(?<![\w.])[~.]?(?:[\w.@+~$%-]*/)+[\w.@+~$%*-]*"),
-    re.compile(r"(?<!\w)\S*(?:[a-z][A-Z]|\w_\w|\w\.\w|\w\(|[\[\]{}*=&|<>$#@])\S*"),
-    re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{6,}\b(?:\.{3})?"),
-    re.compile(r"(?<![A-Za-z\d])[-+]?\d+(?:[.,:_x]\d+)*%?\w*"),
+    lazy_re(r"\"[^\"\n]*\"|“[^”\n]{0,1000}”|`[^`\n]*`|(?<!\w)'[^'\n]*'(?!\w)"),
+    lazy_re(r"\b[a-z][a-z0-9+.-]{0,30}://\S+"),
+    lazy_re(r"\((?![a-z]+\)$)[^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"),
+    lazy_re(r"(?<![\w.])[~.]?(?:[\w.@+~$%-]{0,255}/)+[\w.@+~$%*-]*"),
+    lazy_re(r"(?<!\S)\S*(?:[a-z][A-Z]|\w_\w|\w\.\w|\w\(|[\[\]{}*=&|<>$#@])\S*"),
+    lazy_re(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{6,}\b(?:\.{3})?"),
+    lazy_re(r"(?<![A-Za-z\d])[-+]?\d+(?:[.,:_x]\d+)*%?\w*"),
 )
-_NAMED_ERROR = re.compile(r"[A-Z]\w*(?:Error|Exception|Warning|NotReady|Failure|Configured|DoesNotExist)\b")
-_LAST_NAME = re.compile(r"(: )[^\s…]+(?: \([a-z]+\))?$")
+_NAMED_ERROR = lazy_re(r"[A-Z]\w*(?:Error|Exception|Warning|NotReady|Failure|Configured|DoesNotExist)\b")
+_LAST_NAME = lazy_re(r"(: )[^\s…]+(?: \([a-z]+\))?$")
 
 
 def faults(step: Step) -> tuple[str, ...]:
@@ -97,7 +97,7 @@ def named(line: str) -> str:
     rest = line.partition(":")[2] if kept else line
     for pattern in _ACCIDENTS:
         rest = pattern.sub("…", rest)
-    rest = re.sub(r"(?:\s*…[\s,;:.]*)+", " … ", rest).strip()
+    rest = re.sub(r"(?:(?:(?<!\s)\s++)?…[\s,;:.]*+)+", " … ", rest).strip()
     rest = _LAST_NAME.sub(r"\1…", rest) if not kept else rest
     words = rest.split()
     tail = words[-1] if words and re.fullmatch(r"\([a-z]+\)", words[-1]) else ""

@@ -10,6 +10,7 @@ from msgspec import Struct
 from ireneo.context.offline.prose import clip, sentences
 from ireneo.log.echo import without_recalled
 from ireneo.log.message import Message, MessageId
+from ireneo.patterns import lazy_re
 
 MOST_CHARACTERS = 120
 """Of a goal as it is shown; the message that it is taken from says the rest."""
@@ -22,8 +23,8 @@ _AGREES = frozenset(
 )
 """Words of which a message is made that only lets the agent go on, or says nothing of its own."""
 _MOST_WORDS = 12
-_INTERRUPTED = re.compile(r"^\[Request interrupted by user[^\]]*\]\s*")
-_ANSWERS = re.compile(
+_INTERRUPTED = lazy_re(r"^\[Request interrupted by user[^\]]*\]\s*")
+_ANSWERS = lazy_re(
     r"^(?:yes|yeah|yep|yup|no|nope|ok(?:ay)?|sure|right|correct|exactly|option|let'?s (?:do|go with) (?:option )?\W*\d"
     r"|(?:\W*\d\W*|[a-d])(?:\b|$)|(?:i|i['’](?:d|ll|m|ve)|it|it['’]s|they|my|the|that|that['’]s|there|both|none|neither)\b"
     r"|thanks?\b|great\b|perfect\b|actually\b)",
@@ -31,17 +32,17 @@ _ANSWERS = re.compile(
 )
 """How a message begins that answers what the agent asked."""
 _LONGEST_ANSWER = 200
-_ASKS = re.compile(r"\?|\bplease (?:provide|confirm|share|tell|specify|choose|let)\b|\blet me know\b", re.IGNORECASE)
+_ASKS = lazy_re(r"\?|\bplease (?:provide|confirm|share|tell|specify|choose|let)\b|\blet me know\b", re.IGNORECASE)
 """What an agent's words end with that wait for an answer."""
-_ASIDE = re.compile(
-    r"<(?P<tag>ide_\w+|system-reminder|local-command-\w+|command-message|environment_\w+|user_instructions)\b[^>]*>.*?"
+_ASIDE = lazy_re(
+    r"<(?P<tag>ide_\w+|system-reminder|local-command-\w+|command-message|environment_\w+|user_instructions)\b[^>]{0,1000}>.*?"
     r"(?:</(?P=tag)>|\Z)",
     re.DOTALL,
 )
 """What a harness sets round a user's words, with what stands in it."""
-_TAG = re.compile(r"</?[A-Za-z][\w-]*(?: [^<>\n]*)?/?>")
+_TAG = lazy_re(r"</?[A-Za-z][\w-]*(?: [^<>\n]*)?/?>")
 _LEAST_SENTENCE = 8
-_PASTED = re.compile(
+_PASTED = lazy_re(
     r"^[\w.-]+@[\w-]+\b|➜"
     r"|^\W*(?:={2,}|-{2,}|~|\+|/|\d{1,4}[-:/]\d|\d+[|)]|at |\$ |> |│|\[?(?:INFO|DEBUG|WARN|ERROR)\b)|={3,}"
     r"|^I(?:['’]ve| have) uploaded|https?://\S+$|[{}]|:\d+:\d+|:\s+/|: [0-9a-f/]{7,}\b"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from ireneo.lessons.signature import shape
 from ireneo.lessons.situation import Situation, keys
 from ireneo.log.message import Call
+from ireneo.patterns import lazy_re
 
-_FIRST = re.compile(r"\brun `([^`\n]+)` first\b")
+_FIRST = lazy_re(r"\brun `([^`\n]+)` first\b")
 
 
 def heeded(situation: Situation, call: Call, lesson: str) -> bool:

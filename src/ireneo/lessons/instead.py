@@ -9,6 +9,7 @@ from msgspec import Struct
 from ireneo.context.actions import CHANGES
 from ireneo.context.offline.steps import Step
 from ireneo.lessons.ways import Course
+from ireneo.patterns import lazy_re
 
 NEAR = 6
 """So many calls later another way may still be one to the same end."""
@@ -16,8 +17,8 @@ FAR = 200
 """So many calls before a call that went well may have to do with that."""
 _SHARED = 0.5
 """Of the words of a failed call, how many another way has to share with it."""
-_WORD = re.compile(r"[A-Za-z_][\w.-]{2,}")
-_THINKS = re.compile(r"(?:think|todo|task)", re.IGNORECASE)
+_WORD = lazy_re(r"[A-Za-z_][\w.-]{2,}")
+_THINKS = lazy_re(r"(?:think|todo|task)", re.IGNORECASE)
 _HELPS = frozenset({"run", "save", "use", "fetch"})
 
 

@@ -6,7 +6,6 @@ runs are learned from makes no difference.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
@@ -21,6 +20,7 @@ from ireneo.lessons.tries import LOOKS_ONLY
 from ireneo.memories.evidence import for_it, project_of
 from ireneo.memories.offer import Offer
 from ireneo.memories.record import TRUST, Kind, Record
+from ireneo.patterns import lazy_re
 
 KIND: dict[Category, Kind] = {"factual": "semantic", "procedural": "procedural", "failure": "failure"}
 WORTH_TOKENS = 2_000
@@ -42,17 +42,17 @@ SURE_FROM = 0.8
 """A claim that held so surely may be overturned by a run that shows the contrary; others only become less sure."""
 TWICE, THRICE = 2, 3
 
-_OF_A_LANGUAGE = re.compile(
+_OF_A_LANGUAGE = lazy_re(
     r"^(?:SyntaxError|IndentationError|TabError|NameError|TypeError|AttributeError|AssertionError|KeyError|IndexError"
     r"|ValueError|UnboundLocalError|ZeroDivisionError|RuntimeError|NotImplementedError|ReferenceError|undefined"
     r"|imported and not used|(?:build|setup) failed|declared and not used|cannot use\b|no such file|cd: |Exception"
     r"|ImportError: cannot import name|make: … Error|error: could not apply|ERROR$|\w+: can't open file)"
 )
-_OWN = re.compile(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
+_OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
 """What a text names that one project has and another has not: its commands, its files."""
-_TESTS = re.compile(r", such as `[^`]*`(?: and `[^`]*`)?")
-_VERBATIM = re.compile(r"“[^”]*”|`[^`]*`")
-_ACCIDENT = re.compile(r"/tmp/|/var/folders/|\b[0-9a-f]{10,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}\b|/(?:Users|home)/\w+")
+_TESTS = lazy_re(r", such as `[^`]*`(?: and `[^`]*`)?")
+_VERBATIM = lazy_re(r"“[^”]{0,1000}”|`[^`]*`")
+_ACCIDENT = lazy_re(r"/tmp/|/var/folders/|\b[0-9a-f]{10,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}\b|/(?:Users|home)/\w+")
 
 
 class Drawn(Struct, frozen=True, kw_only=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -14,8 +13,9 @@ from ireneo.lessons.diary import DiaryLine
 from ireneo.lessons.step_words import MOST_OF_AN_ERROR, cause, changes_named, named, telling
 from ireneo.lessons.ways import way
 from ireneo.log.message import MessageId
+from ireneo.patterns import lazy_re
 
-_NUMBER = re.compile(r"\d+")
+_NUMBER = lazy_re(r"\d+")
 LEAST = 2
 """What happened once is no pattern."""
 CHECKED = 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from ireneo.context.actions import CHANGES
@@ -11,8 +10,9 @@ from ireneo.lessons.sighting import Sighting
 from ireneo.lessons.telling import cited, told
 from ireneo.lessons.tries import Try, programs_of
 from ireneo.log.message import Message, MessageId
+from ireneo.patterns import lazy_re
 
-_PREPARES = re.compile(
+_PREPARES = lazy_re(
     r"(?:^|[\s:/_-])(?:fmt|format|gofmt|prettier|generate|codegen|gen|install|sync|tidy|migrate|setup|bootstrap)\b"
 )
 AFTER = " after "

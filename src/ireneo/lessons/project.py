@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 
+from ireneo.patterns import lazy_re
+
 _WORKTREES = ("/.worktrees/", "/.claude/worktrees/", "/.git/", "/worktrees/")
 """What stands between a repository and a second copy of it."""
-_HOMES = re.compile(r"^/(?:Users|home)/[^/]+/?$|^/root/?$|^[A-Za-z]:/Users/[^/]+/?$")
+_HOMES = lazy_re(r"^/(?:Users|home)/[^/]+/?$|^/root/?$|^[A-Za-z]:/Users/[^/]+/?$")
 _NOWHERE = frozenset(
     "tmp var private usr opt mnt workspace workspaces testbed app src code repo repos work projects project data root "
     "home users desktop documents downloads dev git github.com folders private".split()
 )
 """Folders in which anything may stand: their names tell of no project."""
-_INSTANCE = re.compile(r"(?P<owner>[A-Za-z0-9][\w.-]*?)__(?P<name>[A-Za-z0-9][\w.]*(?:-[A-Za-z][\w.]*)*)-\d+(?!\w)")
-_ACCIDENT = re.compile(r"^(?:tmp|temp|pytest|T)?[-_.]?[0-9a-f-]{6,}$|^tmp\w{6,}$|^\d+$", re.IGNORECASE)
+_INSTANCE = lazy_re(
+    r"(?P<owner>[A-Za-z0-9][\w.-]{0,99}?)__(?P<name>[A-Za-z0-9][\w.]{0,99}(?:-[A-Za-z][\w.]{0,99}){0,9})-\d+(?!\w)"
+)
+_ACCIDENT = lazy_re(r"^(?:tmp|temp|pytest|T)?[-_.]?[0-9a-f-]{6,}$|^tmp\w{6,}$|^\d+$", re.IGNORECASE)
 
 
 def project_of(*, directory: str = "", folder: str = "", session: str = "") -> str:

@@ -15,27 +15,28 @@ from ireneo.context.actions import CHANGES
 from ireneo.context.offline.errors import is_environment
 from ireneo.lessons.fault import FOUND_NOTHING, TESTS_FAILED, TIMED_OUT
 from ireneo.lessons.tries import LOOKS_ONLY, Try
+from ireneo.patterns import lazy_re
 
 WITHIN = 30
 """Calls in which the next try to the same end is looked for; of another program, and of a search, fewer."""
 SOON = 4
-_LINTER = re.compile(r"\(((?!typecheck)[a-z]+)\)$")
+_LINTER = lazy_re(r"\(((?!typecheck)[a-z]+)\)$")
 _LEAST_SOUGHT = 6
 """Characters of a pattern that says what is looked for."""
 _LINE = 90
 """Characters of a line that is shown as an example."""
-_FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*(?:=[\w./-]+)?")
-_NARROW = re.compile(r"(?<!\S)(-run|-k|--tests?|-t|--filter|--grep)\b|::\w")
-_SHOWING = re.compile(r"(?:2>&1|\|\s*(?:head|tail|less|grep)\b.*)$", re.S)
+_FLAG = lazy_re(r"(?<![\w-])--?[A-Za-z][\w-]*(?:=[\w./-]+)?")
+_NARROW = lazy_re(r"(?<!\S)(-run|-k|--tests?|-t|--filter|--grep)\b|::\w")
+_SHOWING = lazy_re(r"(?:2>&1|\|\s*(?:head|tail|less|grep)\b.*)$", re.S)
 _LOOKING = frozenset({"read", "search"})
 _SHELL_WORDS = frozenset("Bash python git do done for if then fi while pwd echo sleep cd time kill test rm cp".split())
-_SEVERAL = re.compile(r"\bmatch(?:es|ed)\b.*\bof\b|\bmultiple\b|not unique|more than on(?:e|ce)", re.I)
+_SEVERAL = lazy_re(r"\bmatch(?:es|ed)\b.*\bof\b|\bmultiple\b|not unique|more than on(?:e|ce)", re.I)
 """Errors that say that a text stands in several places; then more of the lines round it tells them apart."""
-_NOT_STARTED = re.compile(r"\bspawn\b|posix_spawn")
+_NOT_STARTED = lazy_re(r"\bspawn\b|posix_spawn")
 """What a tool says that could not even start its program: the path that it names is not the one looked for."""
-_NAME = re.compile(r"[\w./@][\w./@: +-]*\Z")
-_CD = re.compile(r"(?<![\w-])(?:cd|pushd)\s+[^\s;&|]+")
-_LOOKS = re.compile(r"(?:^|[\s:/_-])(?:build|vet|test|tests|lint|check|cache|list|show|status|diff|log|info|version)\b")
+_NAME = lazy_re(r"[\w./@][\w./@: +-]*\Z")
+_CD = lazy_re(r"(?<![\w-])(?:cd|pushd)\s+[^\s;&|]+")
+_LOOKS = lazy_re(r"(?:^|[\s:/_-])(?:build|vet|test|tests|lint|check|cache|list|show|status|diff|log|info|version)\b")
 """Commands that change nothing another one hangs on."""
 _TOO_COMMON = frozenset({"-v", "-n", "-l", "-r", "-i", "-A", "-B", "-C", "-c", "-e", "-q", "-s", "-a", "-f", "-m"})
 

@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from ireneo.context.actions import Deed, understand
 from ireneo.log.message import Call
-from ireneo.memories.signature import action_signature, error_signature
+from ireneo.memories.signature import action_signature, error_signature, quoted_as
+from ireneo.patterns import lazy_re
 
 LONGEST_COMMAND = 20_000
 """Characters of a command that are looked at."""
@@ -18,27 +19,26 @@ _CLASS_CHARACTERS = 90
 _ACTION_CHARACTERS = 600
 _ARGUMENT_CHARACTERS = 120
 
-_HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n.*?(?:^\s*\2\s*$|\Z)", re.S | re.M)
-_QUOTED = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'", re.S)
-_STEPS = re.compile(r"&&|\|\||[;\n]")
-_PIPE = re.compile(r"(?<!\|)\|(?!\|)")
-_BEFORE = re.compile(
+_HEREDOC = lazy_re(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n.*?(?:^\s*\2\s*$|\Z)", re.S | re.M)
+_STEPS = lazy_re(r"&&|\|\||[;\n]")
+_PIPE = lazy_re(r"(?<!\|)\|(?!\|)")
+_BEFORE = lazy_re(
     r"^(?:(?:\w+=\S*|sudo|env|time|nice|nohup|exec|command|timeout(?: -\S+)* \S+"
     r"|(?:conda|mamba|micromamba) run(?: (?:-[np]|--name|--prefix) \S+| --?[\w=-]+)*)\s+)+"
 )
 """What stands before the program that does the work."""
-_SAYS_NOTHING = re.compile(r"^(?:cd|pushd|popd|export|source|\.(?=\s)|set|unset|true|sleep|echo|pwd|printf)\b|^#|^\W*$")
-_REDIRECT = re.compile(r"\d*>{1,2}(?:&\d|\s*\S+)|\d>&\d")
+_SAYS_NOTHING = lazy_re(r"^(?:cd|pushd|popd|export|source|\.(?=\s)|set|unset|true|sleep|echo|pwd|printf)\b|^#|^\W*$")
+_REDIRECT = lazy_re(r"(?:(?<!\d)\d++)?>{1,2}(?:&\d|\s*\S+)|\d>&\d")
 _MANIFOLD = frozenset(
     "apt apt-get brew bun bundle cargo composer conda docker dotnet gh git go gradle helm just kubectl make mise mvn"
     " nix npm npx pip pip3 pnpm podman poetry rails rake rustup systemctl terraform uv yarn".split()
 )
 """Programs whose first plain words say what they do: ``git push`` is another thing than ``git log``."""
 _RUNS_OTHERS = frozenset("run exec tool x pr issue api repo release compose".split())
-_WORD = re.compile(r"[a-z][\w:-]*\Z")
-_INTERPRETER = re.compile(r"(?:python|node|ruby|perl|bash|sh|zsh|deno|php|ts-node|tsx|Rscript|lua|julia)[\d.]*\Z")
-_PATH = re.compile(r"(?<![\w.@+~-])(?:[\w.@+~-]*/)+[\w.@+~-]*|\b[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}\b")
-_CD = re.compile(r"(?:^|&&|;|\n)\s*cd\s+([^\s;&|]+)")
+_WORD = lazy_re(r"[a-z][\w:-]*\Z")
+_INTERPRETER = lazy_re(r"(?:python|node|ruby|perl|bash|sh|zsh|deno|php|ts-node|tsx|Rscript|lua|julia)[\d.]*\Z")
+_PATH = lazy_re(r"(?<![\w.@+~-])(?:[\w.@+~-]*/)+[\w.@+~-]*|\b[\w@+-][\w.@+-]{0,255}\.[A-Za-z]\w{0,7}\b")
+_CD = lazy_re(r"(?:^|&&|;|\n)[^\S\n]*cd\s+([^\s;&|]+)")
 
 
 class Shape(Struct, frozen=True, kw_only=True):
@@ -82,7 +82,7 @@ def shape(call: Call) -> Shape:
     given = call.arguments if isinstance(call.arguments, dict) else {}
     action = understand(call)
     command = "" if isinstance(call.arguments, str) else _command(given)
-    lines = _QUOTED.sub("''", _HEREDOC.sub("<<''\n", command[:LONGEST_COMMAND]).replace("\\\n", " "))
+    lines = quoted_as("''", _HEREDOC.sub("<<''\n", command[:LONGEST_COMMAND]).replace("\\\n", " "))
     pipe = _telling(lines)
     words = pipe[0].split() if pipe else []
     named = tuple(dict.fromkeys(_PATH.findall(_REDIRECT.sub(" ", lines))))
@@ -112,12 +112,12 @@ def shape(call: Call) -> Shape:
     )
 
 
-_CHECKS = re.compile(
+_CHECKS = lazy_re(
     r"(?:(?:test|repro\w*|check|verify)(?:_[\w.]*)?(?:\.(?:sh|py))?"
     r"|sphinx-build|pylint|mypy|flake8|pytest|tox|nox|ruff)\Z"
 )
 """Programs that are run to see whether something holds, however they are started."""
-_WRITES = re.compile(r"(?<![\d<>&=-])>{1,2}\s*([\w./~@+-]*[A-Za-z][\w./~@+-]*)")
+_WRITES = lazy_re(r"(?<![\d<>&=-])>{1,2}\s*([\w./~@+-]*[A-Za-z][\w./~@+-]*)")
 _PATHS = ("file_path", "path", "filename", "file", "notebook_path", "target_file", "relative_path", "AbsolutePath")
 _COMMANDS = ("command", "cmd", "script", "bash", "CommandLine")
 
@@ -202,8 +202,8 @@ def _script(words: Sequence[str]) -> str:
     return words[0] if words[0].startswith("./") and "." in _base(words[0]) else ""
 
 
-_GREP = re.compile(
-    r"\b(?:e|f)?(?:grep|rg|ag)\s+(?:-[\w-]+(?:[= ]\d+)?\s+)*"
+_GREP = lazy_re(
+    r"\b(?:e|f)?(?:grep|rg|ag)\s+(?:-[\w-]+(?:[= ]\d+)?\s+){0,20}"
     r"(?:\"((?:\\.|[^\"\\])*)\"|'([^']*)'|([^\s|;&'\"-][^\s|;&]*))"
 )
 

@@ -13,6 +13,7 @@ from ireneo.lessons.cause import cause
 from ireneo.lessons.signature import Shape, error_class, shape
 from ireneo.lessons.situation_files import Files, base
 from ireneo.log.message import Call, Message, MessageId
+from ireneo.patterns import lazy_re
 
 
 class Outcome(Struct, kw_only=True):
@@ -193,7 +194,7 @@ def _alike(one: str, other: str) -> bool:
     return _NUMBER.sub("", one[:_SAID])[:_COMPARED] == _NUMBER.sub("", other[:_SAID])[:_COMPARED]
 
 
-_NUMBER = re.compile(r"\d+")
+_NUMBER = lazy_re(r"\d+")
 _SAID = 120
 """Characters of an error that are read for its cause."""
 _COMPARED = 60
@@ -213,8 +214,8 @@ def _fallen(output: str) -> frozenset[str]:
     return names_in("\n".join(lines[:40]))
 
 
-_NAME = re.compile(r"(?<![A-Za-z_])[A-Za-z_]\w*(?:[A-Z_]\w*)+|\b[a-z]+_\w+")
-_FALLEN = re.compile(r"FAIL|ERROR|Error|error:|panic|undefined")
+_NAME = lazy_re(r"(?<![A-Za-z_])[A-Za-z_]\w*(?:[A-Z_]\w*)+|\b[a-z]+_\w+")
+_FALLEN = lazy_re(r"FAIL|ERROR|Error|error:|panic|undefined")
 
 
 def keys(seen: Shape) -> tuple[str, str, str, str]:
@@ -224,18 +225,18 @@ def keys(seen: Shape) -> tuple[str, str, str, str]:
 
 _LOOKED_AT = 20_000
 # Each begins where a word does: begun anew at every letter, a word of a megabyte would be read a million times.
-_ERROR_PATH = re.compile(r"(?<![\w@+~./-])[\w@+~./-]*\w\.[A-Za-z]\w{0,7}(?=[:\"',)\s])")
-_NOT_THERE = re.compile(r"does not exist|no such file|not found|ENOENT", re.I)
-_UNREAD = re.compile(r"not been read|read it first|must read", re.I)
-_A_FOLDER = re.compile(r"EISDIR|is a directory", re.I)
-_NO_FOLDER = re.compile(r"cd:.*no such file", re.I)
-_MISSING = re.compile(
+_ERROR_PATH = lazy_re(r"(?<![\w@+~./-])[\w@+~./-]*\w\.[A-Za-z]\w{0,7}(?=[:\"',)\s])")
+_NOT_THERE = lazy_re(r"does not exist|no such file|not found|ENOENT", re.I)
+_UNREAD = lazy_re(r"not been read|read it first|must read", re.I)
+_A_FOLDER = lazy_re(r"EISDIR|is a directory", re.I)
+_NO_FOLDER = lazy_re(r"cd:.{0,1000}no such file", re.I)
+_MISSING = lazy_re(
     r"(?:cannot (?:access|open|stat)|can't open file|no such file or directory:|^(?:cat|ls|grep|sed|head|tail):)"
     r" '?([\w@+~./-]+)'?",
     re.I | re.M,
 )
-_REMOVES = re.compile(r"(?:^|&&|;|\n)\s*(?:git )?rm (?:-\w+ )*([^\n;&|]+)")
-_DISTURBS = re.compile(
+_REMOVES = lazy_re(r"(?:^|&&|;|\n)[^\S\n]*(?:git )?rm (?:-\w+ )*([^\n;&|]+)")
+_DISTURBS = lazy_re(
     r"\b(?:gofmt|fmt|format|prettier|black|ruff (?:format|check --fix)|--fix"
     r"|git (?:checkout|stash|reset|restore|pull|merge|rebase|cherry-pick|apply|switch)"
     r"|sed -i|perl -p?i|patch -p|mv |codegen|generate)\b"

@@ -6,6 +6,8 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterable
 
+from ireneo.patterns import lazy_re
+
 KEEP_TEXTS = 200
 """Files whose text is kept; the one that was touched longest ago goes first."""
 KEEP_CHARACTERS = 400_000
@@ -18,9 +20,9 @@ KEEP_PATHS = 20_000
 _LOOKED_AT = 20_000
 """Characters of an output in which paths are looked for."""
 
-_PATH = re.compile(r"(?<![\w@+~.-])(?:[\w@+~.-]*/)+[\w@+~.-]+|\b[\w@+-][\w@+.-]*\.[A-Za-z]\w{0,7}\b")
-_NUMBER = re.compile(r" *(\d+)(?:→|\t| \| ?)")
-_NUMBERED = re.compile(r"^ *\d+(?:→|\t| \| ?)", re.M)
+_PATH = lazy_re(r"(?<![\w@+~./-])(?:[\w@+~.-]*/)+[\w@+~.-]+|\b[\w@+-][\w@+.-]{0,255}\.[A-Za-z]\w{0,7}\b")
+_NUMBER = lazy_re(r" *(\d+)(?:→|\t| \| ?)")
+_NUMBERED = lazy_re(r"^ *\d+(?:→|\t| \| ?)", re.M)
 
 
 class Known:

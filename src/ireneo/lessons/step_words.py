@@ -9,6 +9,7 @@ from ireneo.context.offline.errors import exit_status
 from ireneo.context.offline.prose import clip
 from ireneo.context.offline.steps import Step
 from ireneo.grounding.neutral import instruction_like
+from ireneo.patterns import lazy_re
 
 MOST_OF_A_COMMAND = 60
 MOST_OF_AN_ERROR = 110
@@ -16,36 +17,36 @@ MOST_OF_AN_ERROR = 110
 _FILES = 2
 """Files that are named of those that were changed."""
 _DOING = {"read": "reading", "edit": "editing", "write": "writing", "search": "searching for", "fetch": "fetching"}
-_EXIT = re.compile(r"^exit \d+: ")
-_GENERIC = re.compile(
+_EXIT = lazy_re(r"^exit \d+: ")
+_GENERIC = lazy_re(
     r"task failed|^FAIL(?:ED)?\b|^(?:g?make|npm|yarn|pnpm)\b.*\berr(?:or)?\b|exit status|^error: recipe|^[=_-]{4,}"
     r"|^> ?\s*raise\b|^raise\b|^\d+ (?:failed|errors?)\b|^Exit code|process completed|^String:|^Found \d+"
     r"|(?-i:\b(?:INFO|DEBUG)\b)|^>?\s*\d+ [│|]",
     re.IGNORECASE,
 )
 """Lines that name no cause: they only say that it failed."""
-_CAUSE = re.compile(
+_CAUSE = lazy_re(
     r"^E\s{2,}\S|^(?:\w+\.)*\w*(?:Error|Exception)\b: \S|^FAILED \S+::\S+ - \S"
     r"|^\S+\.[a-z]{1,4}:\d+(?::\d+)?: (?!in\b)\S|\berror(?:\[\w+\]| TS\d+)?: \S"
 )
 """Lines that name one: a test runner's, a compiler's, a linter's."""
-_TELLS = re.compile(
+_TELLS = lazy_re(
     r"\b(?:want|expected|got|error|fail\w*|undefined|cannot|missing|invalid|panic\w*|unused|should|must)\b"
     r"|Error\b|Exception\b",
     re.IGNORECASE,
 )
 """What such a line says that tells more than what a test has logged at its place."""
-_TEST = re.compile(r"^--- FAIL: ")
+_TEST = lazy_re(r"^--- FAIL: ")
 """Lines that name at least the test."""
-_SAYS_WHY = re.compile(
+_SAYS_WHY = lazy_re(
     r"error|fatal|cannot|can't|could not|no such|not found|denied|usage:|invalid|fail|unknown|illegal|not exist|exceed"
     r"|too (?:large|long|many)|missing|unexpected|not a |is a directory|unmatched|no matches|parse",
     re.IGNORECASE,
 )
 """What a search or a look into a file says that failed, and did not merely show what it found."""
-_BARE = re.compile(r"^\W*(?:error|fatal|failed|failure|exception|traceback)\W*$", re.IGNORECASE)
+_BARE = lazy_re(r"^\W*(?:error|fatal|failed|failure|exception|traceback)\W*$", re.IGNORECASE)
 """A line that announces the next one."""
-_MARKS = re.compile(r"</?[A-Za-z][\w-]*>")
+_MARKS = lazy_re(r"</?[A-Za-z][\w-]*>")
 _LOOKED_AT = 40_000
 
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from ireneo.context.actions import CHANGES
 from ireneo.lessons.attempts import Task
+from ireneo.patterns import lazy_re
 
 
 class Done(Struct, frozen=True, kw_only=True):
@@ -113,7 +114,7 @@ RULES: tuple[Rule, ...] = (
 )
 """Asked in this order; the first that fits names the type. Another type is one more row."""
 
-_FILLERS = re.compile(
+_FILLERS = lazy_re(
     r"^(?:(?:ok(?:ay)?|yes|yeah|so|and|now|then|also|but|hmm+|ah|oh|hey|hi|please|can|could|would|you|we|i|i['’]d|i['’]m"
     r"|let['’]?s|let me|want|need|like|to|should|will|maybe|just|try|help|me|first|next|go|ahead|quickly|actually"
     r"|in this session|task ?\d*|question)\b[\s,:;.!-]*)+",
@@ -141,8 +142,8 @@ def _worded(rule: Rule, goal: str, wish: str) -> bool:
     return bool(begins or (rule.says and re.search(rule.says, goal, re.IGNORECASE)))
 
 
-_TEST = re.compile(r"(?:^|[/_.-])(?:tests?|specs?)(?:[/_.-]|$)", re.IGNORECASE)
-_DOCUMENT = re.compile(r"\.(?:md|mdx|rst|txt|adoc)$", re.IGNORECASE)
+_TEST = lazy_re(r"(?:^|[/_.-])(?:tests?|specs?)(?:[/_.-]|$)", re.IGNORECASE)
+_DOCUMENT = lazy_re(r"\.(?:md|mdx|rst|txt|adoc)$", re.IGNORECASE)
 
 
 def _done(task: Task) -> Done:

@@ -14,17 +14,18 @@ from ireneo.lessons.fault import FOUND_NOTHING, faults
 from ireneo.lessons.material import Material, material_steps
 from ireneo.lessons.signature import Shape, shape
 from ireneo.log.message import Call
+from ireneo.memories.signature import quoted_as
+from ireneo.patterns import lazy_re
 
 CHARACTERS_A_TOKEN = 4
 AWAY_SECONDS = 600.0
 """A longer wait for a result is no work: somebody was away."""
 
-_HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n.*?(?:^\s*\2\s*$|\Z)", re.S | re.M)
-_QUOTED = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'", re.S)
-_PARTS = re.compile(r"&&|\|\||[;\n]")
+_HEREDOC = lazy_re(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n.*?(?:^\s*\2\s*$|\Z)", re.S | re.M)
+_PARTS = lazy_re(r"&&|\|\||[;\n]")
 LOOKS_ONLY = frozenset("cat head tail ls echo rm cp mv mkdir touch grep rg find sed wc nl rmdir which git cd".split())
 """Programs that seldom fail by what other programs did; where they do they name themselves."""
-_SCRIPT = re.compile(r"\.(?:py|sh|js|ts|rb|go)\Z")
+_SCRIPT = lazy_re(r"\.(?:py|sh|js|ts|rb|go)\Z")
 
 
 class Try(Struct, frozen=True, kw_only=True):
@@ -116,7 +117,7 @@ def _shown(program: str, step: Step) -> str:
 def programs_of(step: Step) -> list[str]:
     """The programs of a command, in order, each once."""
     command = step.command if isinstance(step.call.arguments, str) else str(step.call.arguments.get("command", ""))
-    lines = _QUOTED.sub("''", _HEREDOC.sub("<<''\n", command[:20_000]).replace("\\\n", " "))
+    lines = quoted_as("''", _HEREDOC.sub("<<''\n", command[:20_000]).replace("\\\n", " "))
     shapes = [shape(Call(id="", name="", arguments={"command": part})) for part in _PARTS.split(lines) if part.strip()]
     return list(dict.fromkeys(each.program for each in shapes if each.program.strip() and each.program != "''"))
 

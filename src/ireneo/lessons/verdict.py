@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
@@ -19,8 +18,9 @@ from ireneo.lessons.situation import Outcome, Situation, keys
 from ireneo.lessons.situation_cues import Chain, chains
 from ireneo.lessons.situation_files import base
 from ireneo.log.message import Call
+from ireneo.patterns import lazy_re
 
-_STATUS = re.compile(r"^exit \d+: ")
+_STATUS = lazy_re(r"^exit \d+: ")
 _MOST_PROOFS = 3
 _MOST_CHANGED = 5
 _QUOTED = 140

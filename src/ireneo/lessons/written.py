@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Struct
@@ -15,6 +14,7 @@ from ireneo.lessons.diary import DiaryLine, Entry
 from ireneo.log.annotation import Annotation
 from ireneo.log.echo import harmless, without_recalled
 from ireneo.log.message import MessageId
+from ireneo.patterns import lazy_re
 
 MOST_LINES = 8
 """Of each section that an agent writes at once."""
@@ -22,7 +22,7 @@ MOST_CHARACTERS = 300
 """Of each line."""
 SHOWN = 3
 """Names that are marked as unverified in one line."""
-_MARK = re.compile(r"^(?:[-*•]|\d{1,3}[.)])\s+")
+_MARK = lazy_re(r"^(?:[-*•]|\d{1,3}[.)])\s+")
 
 
 class Written(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from ireneo.log.message import BLOCK_TAGS, BRIEF_TAG, PAD_TAG, PINS_TAG, Draft, Message, Part, Result, Text
+from ireneo.patterns import lazy_re
 
 BRIEF_HEADING = f"{BRIEF_TAG} Recalled from memory for this turn; nobody says it here."
 PAD_HEADING = f"{PAD_TAG} My working notes on the task; not a request."
@@ -20,7 +21,7 @@ CLOSING = {BRIEF_TAG: "[/BRIEF]", PAD_TAG: "[/SCRATCHPAD]"}
 """What each block ends with."""
 EXPORT_BEGINS, EXPORT_ENDS = "<!-- ireneo: lessons begin", "<!-- ireneo: lessons end -->"
 """Between these stand lessons in a file that agents read; who reads them there recalls them."""
-_EXPORTED = re.compile(rf"{EXPORT_BEGINS}.*?(?:{EXPORT_ENDS}|\Z)", re.S)
+_EXPORTED = lazy_re(rf"{EXPORT_BEGINS}.*?(?:{EXPORT_ENDS}|\Z)", re.S)
 _HEADINGS = {BRIEF_TAG: BRIEF_HEADING, PAD_TAG: PAD_HEADING}
 _TAGS = (*BLOCK_TAGS, PINS_TAG, *CLOSING, *CLOSING.values())
 

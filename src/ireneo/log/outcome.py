@@ -10,15 +10,16 @@ import re
 
 from ireneo.log.message import Call
 from ireneo.log.running import runs_something
+from ireneo.patterns import lazy_re
 
 _CODE = r"(?:exit(?:ed|s)?[ _]?(?:with )?(?:code|status)|return[ _]?code)[:=>]? *(-?\d+)"
 _WHO = r"(?:(?:the )?(?:process|command|shell|script|program)\b[^\n]{0,200}? )?"
-_CODE_AT_START = re.compile(rf"\A\W{{0,20}}{_WHO}{_CODE}\b", re.I)
-_CODE_LINE = re.compile(rf"^[^\w\n]{{0,20}}{_WHO}{_CODE}[^\w\n]{{0,20}}$", re.I | re.M)
+_CODE_AT_START = lazy_re(rf"\A\W{{0,20}}{_WHO}{_CODE}\b", re.I)
+_CODE_LINE = lazy_re(rf"^[^\w\n]{{0,20}}{_WHO}{_CODE}[^\w\n]{{0,20}}$", re.I | re.M)
 
 
 def _any_of(*patterns: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
-    return re.compile("|".join(patterns), flags)
+    return lazy_re("|".join(patterns), flags)
 
 
 _FAILED_AT_START = _any_of(
@@ -33,11 +34,11 @@ _FAILED_AT_START = _any_of(
     r"Permission to use .{1,500} has been denied",
     r"The user doesn't want to (?:proceed|take this action)",
     r"\[Request interrupted by user",
-    r"\(eval\):\S*\d+: ",
+    r"\(eval\):\S*\d: ",
     r"unknown (?:flag|command|option)\b",
     r"\w+: [^\n]{0,200}\(HTTP [45]\d\d\)",
 )
-_FAILED_ALONE = re.compile(
+_FAILED_ALONE = lazy_re(
     r"(?:command not found|No such file or directory|Permission denied|: not found"
     r"|is not recognized as an internal or external command.{0,80})\.?\Z",
     re.I,
@@ -98,7 +99,7 @@ _PASSED = _any_of(
 _END = 20_000
 """How much of a long output is looked at, at either end, in characters: what decides stands there."""
 _LINE = 300
-_TRACEBACK = re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t][^\n]*\n|\n)*[\w.]+(?::[^\n]*)?", re.M)
+_TRACEBACK = lazy_re(r"^Traceback \(most recent call last\):\n(?:[ \t][^\n]*\n|\n)*[\w.]+(?::[^\n]*)?", re.M)
 
 
 _OPENING = 400
@@ -121,7 +122,7 @@ _STOPPED = _any_of(
     r"permission to use [^\n]{1,300} (?:has been|was) denied",
     flags=re.I,
 )
-_ABORTED = re.compile(r"\b(?:command|operation) aborted\W*\Z", re.I)
+_ABORTED = lazy_re(r"\b(?:command|operation) aborted\W*\Z", re.I)
 
 
 def was_refused(text: str) -> bool:

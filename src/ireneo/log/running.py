@@ -5,23 +5,24 @@ from __future__ import annotations
 import re
 
 from ireneo.log.message import Call
+from ireneo.patterns import lazy_re
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_WORD = lazy_re(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _RUNNERS = {
     *("bash", "shell", "sh", "zsh", "powershell", "exec", "execute", "run", "terminal", "command", "cmd"),
     *("python", "ipython", "jupyter", "repl", "console", "script", "test", "tests"),
 }
 _COMMAND_KEYS = ("command", "cmd", "script", "code", "input")
-_WRITTEN = re.compile(r"<<-?\s*(['\"]?)(\w+)\1([^\n]*)\n.*?^\s*\2\s*$", re.S | re.M)
-_SEPARATOR = re.compile(r"&&|\|\||;|\n")
-_SHOWS = re.compile(
+_WRITTEN = lazy_re(r"<<-?\s*(['\"]?)(\w+)\1([^\n]*)\n.*?^\s*\2\s*$", re.S | re.M)
+_SEPARATOR = lazy_re(r"&&|\|\||;|\n")
+_SHOWS = lazy_re(
     r"(?:cat|head|tail|less|more|nl|grep|egrep|fgrep|rg|ag|ack|find|fd|ls|tree|wc|file|stat|awk|diff|sort|uniq|jq|strings"
     r"|sed -n|git(?: -C \S+| --no-pager)* (?:show|diff|log|grep|blame|status|ls-files|cat-file)"
     r"|gh (?:pr|issue|run|api)|bat|xxd|od|column|cut|echo|printf)\b"
 )
 _LONG = 20_000
 """How much of a command is looked at, in characters."""
-_SAYS_NOTHING = re.compile(r"(?:cd|pwd|export|set|source|true|sleep|mkdir|touch|\w+=\S*)\b|#|$")
+_SAYS_NOTHING = lazy_re(r"(?:cd|pwd|export|set|source|true|sleep|mkdir|touch|\w+=\S*)\b|#|$")
 
 
 def runs_something(call: Call) -> bool:

@@ -14,6 +14,7 @@ from ireneo.memories.classify_words import FAILED, HAD, NO_PAST, PRESENT, STEPS,
 from ireneo.memories.recall.word_lists import BASE_FORMS
 from ireneo.memories.record import Kind
 from ireneo.memories.slots import read_slot
+from ireneo.patterns import lazy_re
 
 LONGEST = 2_000
 """Characters of a text that are looked at."""
@@ -40,8 +41,8 @@ def classify(text: str, speaker: str = "") -> Guess:
     return Guess(kind="episodic" if _happened(looked_at) else "semantic")
 
 
-_NUMBERED = re.compile(r"^\s*(?:\d{1,2}[.)]|step \d{1,2}\b[.:)]?)\s+\S", re.I | re.M)
-_INLINE_NUMBERS = re.compile(r"(?:^|\s)(?:step |\()?1[.):] \S.{1,400}\s(?:step |\()?2[.):] \S", re.S | re.I)
+_NUMBERED = lazy_re(r"^[^\S\n]*(?:\d{1,2}[.)]|step \d{1,2}\b[.:)]?)\s+\S", re.I | re.M)
+_INLINE_NUMBERS = lazy_re(r"(?:^|\s)(?:step |\()?1[.):] \S.{1,400}\s(?:step |\()?2[.):] \S", re.S | re.I)
 
 
 def _is_procedure(text: str) -> bool:
@@ -49,7 +50,7 @@ def _is_procedure(text: str) -> bool:
 
 
 _BE_PAST = frozenset(("was", "were", "wasn't", "weren't", "had", "hadn't", "got"))
-_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
+_WORD = lazy_re(r"[a-z]+(?:'[a-z]+)?")
 _BEFORE_A_NAME = frozenset("a an the my your his her its our their this that these those of some any no".split())
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ireneo.patterns import lazy_re
+
 IMPERATIVES = (
     "run|use|check|open|add|set|call|make|write|install|build|start|stop|create|update|deploy|test|commit|push|pull"
     "|merge|read|wait|ask|click|go|copy|move|delete|remove|restart|verify|export|import|configure|edit|put|take|send"
@@ -21,7 +23,7 @@ OUTCOMES = (
 
 def any_of(*patterns: str) -> re.Pattern[str]:
     """Whether one of `patterns` stands in a text, in whatever case."""
-    return re.compile("|".join(patterns), re.I)
+    return lazy_re("|".join(patterns), re.I)
 
 
 FAILED = any_of(

@@ -8,12 +8,12 @@ pairs are all alike, and so the order in which they come makes no difference.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
 from ireneo.log.ids import digest
+from ireneo.patterns import lazy_re
 
-_MARK = re.compile(r"\[[ms]_[a-z2-7]{3,26}\]")
+_MARK = lazy_re(r"\[[ms]_[a-z2-7]{3,26}\]")
 _CONTRACTIONS = {
     "can't": "can not",
     "cannot": "can not",

@@ -16,6 +16,7 @@ from msgspec import Struct
 from ireneo.memories.recall.words import terms
 from ireneo.memories.record import MemoryId, Record
 from ireneo.memories.reflect import MOST_CONCLUSIONS, Conclusion, check_conclusion, events
+from ireneo.patterns import lazy_re
 
 MOST_CITED = 32
 """Events that one conclusion counts, the newest."""
@@ -34,13 +35,13 @@ CLAUSE = 140
 _NAMES = 12
 """Names of one episode that are paired."""
 
-_OUTCOME = re.compile(
+_OUTCOME = lazy_re(
     r"`(?P<action>[^`\n]{2,120})`\s+(?:has |had |was )?"
     r"(?:(?P<failed>failed|timed out|crashed|broke)|(?P<worked>passed|succeeded|worked))\b",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"(?<=[.!?;])\s+|\n+")
-_NAME = re.compile(r"`([^`\s]{3,80})`|(?<![\w/.-])((?:[\w.-]+/)+[\w.-]*\w|[\w-]+\.[a-z]{1,5})(?![\w/])")
+_CLAUSE = lazy_re(r"(?<=[.!?;])\s+|\n+")
+_NAME = lazy_re(r"`([^`\s]{3,80})`|(?<![\w/.-])((?:[\w.-]+/)+[\w.-]*\w|[\w-]+\.[a-z]{1,5})(?![\w/])")
 
 
 class _Found(Struct, frozen=True, kw_only=True):

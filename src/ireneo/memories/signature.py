@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from ireneo.patterns import lazy_re
+
 LONGEST = 300
 """Characters of the signature of an action, and of an error."""
 SEPARATOR = " ⇒ "
@@ -64,34 +66,34 @@ def _error(text: str) -> str:
     return _clip("; ".join(chosen))
 
 
-_LINE_ENDS = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+|; ")
-_NAMES_ERROR = re.compile(
+_LINE_ENDS = lazy_re(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+|; ")
+_NAMES_ERROR = lazy_re(
     r"\b\w*(?:error|exception|failed|failure|fatal|panic(?:ked)?|denied|refused|not found|no such|cannot|can't|unable"
     r"|undefined|unknown|invalid|missing|timed? ?out|killed|aborted|conflict|segfault|unexpected|unsupported)\b",
     re.I,
 )
-_FRAME = re.compile(r"(?:File \"|at \S+ ?\(|Traceback \(most|During handling|The above exception|=+ |_+ |\^+|~+)")
+_FRAME = lazy_re(r"(?:File \"|at \S+ ?\(|Traceback \(most|During handling|The above exception|=+ |_+ |\^+|~+)")
 
 _SECRETS_OF_PLACE = (
     # Ways of writing what is quoted, from the longest mark to the shortest; an apostrophe inside a word is none.
-    (re.compile(r"```.*?```", re.S), "'…'"),
-    (re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|`[^`\n]*`|‘[^’\n]*’"), "'…'"),
-    (re.compile(r"(?<![\w'])'(?!…')[^'\n]*'(?!\w)"), "'…'"),
-    (re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://[^\s'\")\]>,;]+", re.I), "<url>"),
-    (re.compile(r"\b[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+\b"), "<address>"),
-    (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?\b"), "<time>"),
-    (re.compile(r"(?<![\w:.])\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[ap]m)?\b", re.I), "<time>"),
-    (re.compile(r"\b\d+(?:\.\d+)? ?(?:ns|us|µs|ms|s|secs?|seconds?|mins?|minutes?|h|hours?|days?)\b", re.I), "<time>"),
-    (re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.I), "<hash>"),
-    (re.compile(r"\b0x[0-9a-f]+\b", re.I), "<address>"),
-    (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\blocalhost:\d+\b"), "<address>"),
-    (re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}\b", re.I), "<hash>"),
+    (lazy_re(r"```.*?```", re.S), "'…'"),
+    (lazy_re(r"\"[^\"\n]*\"|“[^”\n]{0,1000}”|«[^»\n]{0,1000}»|`[^`\n]*`|‘[^’\n]{0,1000}’"), "'…'"),
+    (lazy_re(r"(?<![\w'])'(?!…')[^'\n]*'(?!\w)"), "'…'"),
+    (lazy_re(r"\b[a-z][a-z0-9+.-]{0,30}://[^\s'\")\]>,;]+", re.I), "<url>"),
+    (lazy_re(r"\b[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+\b"), "<address>"),
+    (lazy_re(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?\b"), "<time>"),
+    (lazy_re(r"(?<![\w:.])\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[ap]m)?\b", re.I), "<time>"),
+    (lazy_re(r"\b\d+(?:\.\d+)? ?(?:ns|us|µs|ms|s|secs?|seconds?|mins?|minutes?|h|hours?|days?)\b", re.I), "<time>"),
+    (lazy_re(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.I), "<hash>"),
+    (lazy_re(r"\b0x[0-9a-f]+\b", re.I), "<address>"),
+    (lazy_re(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\blocalhost:\d+\b"), "<address>"),
+    (lazy_re(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}\b", re.I), "<hash>"),
     # Only the last part of a path stays; a lone slash, as in "and/or", is none unless it begins a word.
-    (re.compile(r"(?:[A-Za-z]:|(?<![\w.@+~$%-]))(?:[\w.@+~$%-]*[\\/])+(?=[\w.@+~$<%-])"), ""),
-    (re.compile(r"(?<![\w<])[~.]*[\\/]+(?![\w.])"), ""),
-    (re.compile(r"(?:(?<![\w<>])[-+])?\d+(?:[.,_]\d+)*%?"), "<n>"),
-    (re.compile(r"<n>(?:[.,:x-]?<n>)+"), "<n>"),
-    (re.compile(r"\s+"), " "),
+    (lazy_re(r"(?:[A-Za-z]:|(?<![\w.@+~$%\\/-]))(?:[\w.@+~$%-]*[\\/])+(?=[\w.@+~$<%-])"), ""),
+    (lazy_re(r"(?<![\w<])[~.]{0,8}[\\/]+(?![\w.])"), ""),
+    (lazy_re(r"(?:(?<![\w<>])[-+])?\d+(?:[.,_]\d+)*%?"), "<n>"),
+    (lazy_re(r"<n>(?:[.,:x-]?<n>)+"), "<n>"),
+    (lazy_re(r"\s+"), " "),
 )
 
 
@@ -116,13 +118,13 @@ def _settled(text: str) -> str:
 
 
 _SHELL_KEYS = ("command", "cmd", "script")
-_SHELLS = re.compile(r"^(?:\S*/)?(?:ba|z|da|k|fi)?sh (?:-\w+ )*-\w*c (['\"])(.*)\1\s*$", re.S)
-_HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n.*?(?:^\s*\2\s*$|\Z)", re.S | re.M)
-_SEPARATES = re.compile(r"&&|\|\||[;\n|&]")
-_SETUP = re.compile(r"^(?:cd|pushd|popd|export|source|\.(?=\s)|set|unset|true|sleep|echo|pwd)\b.*$|^#.*$")
-_BEFORE = re.compile(r"^(?:(?:\w+=\S*|sudo|env|time|nice|nohup|exec|command|timeout(?: -\S+)* \S+)\s+)+")
-_REDIRECT = re.compile(r"\d*>{1,2}(?:&\d|\s*\S+)|<\s*\S+|\d>&\d")
-_SHOWN_ONLY = re.compile(r"^(?:head|tail|less|more|tee|cat)\b")
+_SHELLS = lazy_re(r"^(?:\S*/)?(?:ba|z|da|k|fi)?sh (?:-\w+ )*-\w*c (['\"])(.*)\1\s*$", re.S)
+_HEREDOC = lazy_re(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n.*?(?:^\s*\2\s*$|\Z)", re.S | re.M)
+_SEPARATES = lazy_re(r"&&|\|\||[;\n|&]")
+_SETUP = lazy_re(r"^(?:cd|pushd|popd|export|source|\.(?=\s)|set|unset|true|sleep|echo|pwd)\b.*$|^#.*$")
+_BEFORE = lazy_re(r"^(?:(?:\w+=\S*|sudo|env|time|nice|nohup|exec|command|timeout(?: -\S+)* \S+)\s+)+")
+_REDIRECT = lazy_re(r"(?:(?<!\d)\d++)?>{1,2}(?:&\d|\s*\S+)|<\s*\S+|\d>&\d")
+_SHOWN_ONLY = lazy_re(r"^(?:head|tail|less|more|tee|cat)\b")
 
 
 def _arguments(arguments: Mapping[str, object]) -> str:
@@ -154,14 +156,29 @@ def _command(command: str) -> str:
     command = command.strip()[:_LOOKED_AT]
     if within := _SHELLS.match(command):
         command = within[2]
-    command = _QUOTED.sub("'…'", _HEREDOC.sub("<<'…'\n", command).replace("\\\n", " "))
+    command = quoted_as("'…'", _HEREDOC.sub("<<'…'\n", command).replace("\\\n", " "), ticks=True)
     steps = [_BEFORE.sub("", each.strip()) for each in _SEPARATES.split(_REDIRECT.sub(" ", command))]
     telling = [each for each in steps if each and not _SETUP.match(each)]
     done = [each for at, each in enumerate(telling) if not (at and _SHOWN_ONLY.match(each))]
     return " && ".join(dict.fromkeys(_forget(each) for each in done or telling or steps[-1:]))
 
 
-_QUOTED = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|`[^`]*`", re.S)
+# What follows a mark that nothing closes is taken whole: no other mark in it closes either, so none is tried.
+_DOUBLE = r"\"(?:\\.|[^\"\\]|\\\Z)*+(?:\"|(?P<open>\Z))"
+_QUOTED = lazy_re(rf"{_DOUBLE}|'[^']*'", re.S)
+_QUOTED_OR_TICKED = lazy_re(rf"{_DOUBLE}|'[^']*'|`[^`]*`", re.S)
+_SINGLE = lazy_re(r"'[^']*'")
+_SINGLE_OR_TICKED = lazy_re(r"'[^']*'|`[^`]*`")
+
+
+def quoted_as(mark: str, command: str, *, ticks: bool = False) -> str:
+    """`command` with `mark` in place of what is quoted in it; with `ticks` also of what stands between those."""
+    quoted, single = (_QUOTED_OR_TICKED, _SINGLE_OR_TICKED) if ticks else (_QUOTED, _SINGLE)
+
+    def marked(found: re.Match[str]) -> str:
+        return mark if found["open"] is None else '"' + single.sub(mark, found[0][1:])
+
+    return quoted.sub(marked, command)
 
 
 def _clip(text: str, longest: int = LONGEST) -> str:

@@ -10,6 +10,7 @@ import re
 from typing import NamedTuple
 
 from ireneo.memories.recall.word_lists import COMMON_WORDS
+from ireneo.patterns import lazy_re
 
 LONGEST = 200
 """Characters of a statement of which the slot is read."""
@@ -44,7 +45,7 @@ _WHO = rf"(?P<subject>I|{_NAME})"
 _NOW = r"(?: now| currently)?"
 
 _PATTERNS = tuple(
-    (re.compile(pattern), attribute)
+    (lazy_re(pattern), attribute)
     for pattern, attribute in (
         (rf"(?P<subject>[Mm]y) (?P<attribute>{_ONE_VALUED}) (?:is|are){_NOW} (?P<value>.+)", ""),
         (rf"(?P<subject>[Mm]y) (?P<attribute>{_ONE_PERSON}) is{_NOW}(?: called| named)? (?P<value>{_NAME})", ""),
@@ -60,12 +61,12 @@ _PATTERNS = tuple(
         (rf"{_WHO} (?:is|am){_NOW} (?P<value>\d{{1,3}}) years old", "age"),
     )
 )
-_UNSURE = re.compile(
+_UNSURE = lazy_re(
     r"\b(?:not|never|no longer|maybe|perhaps|probably|possibly|might|may be|could|would|should|used to|if|unless|when"
     r"|or|but|think|believe|guess|seems?|either|n't)\b|n['’]t\b|\?|;|: |[.!] ",
     re.I,
 )
-_NO_VALUE = re.compile(
+_NO_VALUE = lazy_re(
     r"(?:\w+ing|very|too|so|also|always|just|still|always|to|that|what|where|how|why|because|on|in|at|with|for|of"
     r"|important|good|bad|great|better|worse|nice|hard|easy|wrong|right|fine|okay|unknown|one|due|gone)\b",
     re.I,

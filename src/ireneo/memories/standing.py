@@ -5,7 +5,6 @@ Several errors of one program stand in one line, so that its name is not said an
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Struct
@@ -14,11 +13,12 @@ from ireneo.log.ids import short
 from ireneo.memories.record import Kind, MemoryId
 from ireneo.memories.scratchpad import Count
 from ireneo.memories.wording import one_line
+from ireneo.patterns import lazy_re
 
 HEADING = "## Lessons of earlier runs"
 SHARE = 0.7
 """Of the room of a brief, what lessons take where other memories have something to say as well."""
-_HEAD = re.compile(r"^(`[^`]+`(?: of a file that was not read before)? fails with )(“[^”]*”)\.?$")
+_HEAD = lazy_re(r"^(`[^`]+`(?: of a file that was not read before)? fails with )(“[^”]*”)\.?$")
 
 
 class Standing(Struct, frozen=True, kw_only=True):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import heapq
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -18,6 +17,7 @@ from msgspec import Struct
 
 from ireneo.context.summary import Line, Summary, SummaryId
 from ireneo.context.weigh import Count
+from ireneo.patterns import lazy_re
 from ireneo.pyramid.offline.names import key_words
 from ireneo.pyramid.render import block, header, sentence
 
@@ -42,7 +42,7 @@ WHOLE = 1.25
 SENTENCE_TOKENS = 12
 NAME_TOKENS = 2
 """What each sentence and each name takes of a reader's attention, beside what it costs: without it stumps would win."""
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 class _Piece(Struct, kw_only=True):

@@ -9,10 +9,11 @@ from typing import TypeVar
 import msgspec
 
 from ireneo.errors import BadReply
+from ireneo.patterns import lazy_re
 
 R = TypeVar("R", bound=msgspec.Struct)
 
-_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+_THOUGHT = lazy_re(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _MOST_PLACES = 50
 """How many braces are looked at before a text is taken for prose."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from ireneo.patterns import lazy_re
 
 _SHOWN = 200
-_KEY = re.compile(r"\b(?:sk|pk|key|gsk|xai|AIza)[-_*][\w*.-]{6,}|\bAIza[\w-]{10,}")
+_KEY = lazy_re(r"\b(?:sk|pk|key|gsk|xai|AIza)[-_*][\w*.-]{6,}|\bAIza[\w-]{10,}")
 
 
 def shown(words: str, keys: tuple[str, ...]) -> str:

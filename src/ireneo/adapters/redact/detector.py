@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import redact_secret
 
 from ireneo.adapters.redact.likely import is_name, is_password, is_placeholder, is_token
 from ireneo.adapters.redact.span import Span
+from ireneo.patterns import lazy_re
 
-_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATES = lazy_re("[\ud800-\udfff]")
 _LIMITS = redact_secret.WholeInputLimits(max_input_bytes=1 << 31, max_findings=1 << 20)
 
-_CODE = re.compile(r"(?:[A-Za-z_]+(?:\.[A-Za-z_]+)+\)*|[a-z_]+\)+)\Z")
+_CODE = lazy_re(r"(?:[A-Za-z_]+(?:\.[A-Za-z_]+)+\)*|[a-z_]+\)+)\Z")
 """A call, or a name of the program, with what may close the call that it is handed to: `api_key=_sdk.api_key)`."""
-_KEY = re.compile(r"[A-Za-z0-9+/=]{24}")
+_KEY = lazy_re(r"[A-Za-z0-9+/=]{24}")
 """What every private key has between its first line and its last."""
 _GUESSED = "contextual_secret"
 """What the detector calls a value that only its name gives away; it takes the names of things for secrets as well."""

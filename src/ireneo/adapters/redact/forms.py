@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ireneo.adapters.redact.likely import is_password, is_placeholder, is_token
 from ireneo.adapters.redact.span import Span
+from ireneo.patterns import lazy_re
 
 
 class Form(NamedTuple):
@@ -22,7 +23,7 @@ class Form(NamedTuple):
 
 
 def _form(kind: str, needle: str, pattern: str, like: Callable[[str], bool] | None = None) -> Form:
-    return Form(kind, needle, re.compile(pattern), like)
+    return Form(kind, needle, lazy_re(pattern), like)
 
 
 def _like_a_token(value: str) -> bool:
@@ -54,7 +55,7 @@ FORMS = (
     _form("sshpass-password", "sshpass", r"sshpass\s+-p\s*\\*[\"']?([^\s\"'\\]{3,256})"),
 )
 
-_URL_PASSWORD = re.compile(r"://[^\s/:@\"'`<>\\]{0,128}:([^\s/@\"'`<>\\{}]{3,256})@")
+_URL_PASSWORD = lazy_re(r"://[^\s/:@\"'`<>\\]{0,128}:([^\s/@\"'`<>\\{}]{3,256})@")
 _NO_PASSWORDS = frozenset("password passwd pass pwd pw secret token user username postgres root mysql admin".split())
 """What stands for a password in an example of a URL, or is the one that everybody knows."""
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ireneo.adapters.redact.span import Span
+from ireneo.patterns import lazy_re
 
-_BEGIN = re.compile(r"-----BEGIN ((?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?)-----")
-_BODY = re.compile(r"[A-Za-z0-9+/=]{24,}")
-_LAST = re.compile(r"[A-Za-z0-9+/=]{4,}")
-_ENDS = re.compile(r"\\+[nrt]|[^A-Za-z0-9+/=]+")
-_BETWEEN = re.compile(
+_BEGIN = lazy_re(r"-----BEGIN ((?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?)-----")
+_BODY = lazy_re(r"[A-Za-z0-9+/=]{24,}")
+_LAST = lazy_re(r"[A-Za-z0-9+/=]{4,}")
+_ENDS = lazy_re(r"\\+[nrt]|[^A-Za-z0-9+/=]+")
+_BETWEEN = lazy_re(
     r"(?:\\+[nrt]|\\*[\"'`]|[\s\d→|>+,:;-]|(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[^\n\\]*)*"
 )
 """What stands between two lines of a key: their ends, numbers before them, quotes of a program, and headers."""

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import re
 
-_PLACEHOLDERS = re.compile(
+from ireneo.patterns import lazy_re
+
+_PLACEHOLDERS = lazy_re(
     r"^[<{\[]|^%\w*%?$|\{\{|xxxx|\*\*\*|\.\.\.|…|your[-_]?|example|change[-_]?me|placeholder|redacted|dummy|insert|"
     r"^(?:test|fake|mock|sample|null|none|true|false|undefined|string|todo|tbd)(?:[-_ ]|$)",
     re.IGNORECASE,
 )
-_VARIABLE = re.compile(r"\$(?:[({].*|[A-Z_][A-Z0-9_]*|[a-z_]+(?:[A-Z][a-z]+)*)", re.DOTALL)
-_PATH = re.compile(r"^(?:~|\.{1,2})?/|^[A-Za-z]:\\|://")
-_CODE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+_VARIABLE = lazy_re(r"\$(?:[({].*|[A-Z_][A-Z0-9_]*|[a-z_]+(?:[A-Z][a-z]+)*)", re.DOTALL)
+_PATH = lazy_re(r"^(?:~|\.{1,2})?/|^[A-Za-z]:\\|://")
+_CODE = lazy_re(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 """A name with a dot in it, as `os.environ` and `config.json` are."""
-_SEPARATED = re.compile(
+_SEPARATED = lazy_re(
     r"(?:[A-Z]?[a-z]+\d{0,2}|[A-Z]+\d{0,2}|v?\d+)(?:[-_./:](?:[A-Z]?[a-z]+\d{0,2}|[A-Z]+\d{0,2}|v?\d+))+"
 )
 """Words with something between them, as `api-key-v2` has."""
-_PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_PIECE = lazy_re(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_UUID = lazy_re(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _VOWELS = frozenset("aeiou")
 _SYMBOLS = frozenset("!@#%^&*?+~|")
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ireneo.adapters.redact.likely import is_password, is_placeholder, is_token
 from ireneo.adapters.redact.span import Span
+from ireneo.patterns import lazy_re
 
 PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd")
 KEYS = tuple(
@@ -16,9 +17,7 @@ TOKENS = ("token", "secret", "credential", *KEYS)
 """What the names of secrets end with, in small letters."""
 _STEMS = (*((word, "password") for word in PASSWORDS), *((word, "secret") for word in TOKENS[:3]), ("key", "secret"))
 
-_COUNTED_TOKENS = re.compile(
-    r"(?:page|next|cursor|continuation|sync|cancellation|max|stop|eos|bos|pad|sep|unk)[_-]?token"
-)
+_COUNTED_TOKENS = lazy_re(r"(?:page|next|cursor|continuation|sync|cancellation|max|stop|eos|bos|pad|sep|unk)[_-]?token")
 """Tokens that open nothing."""
 
 LONGEST_NAME = 64
@@ -26,15 +25,15 @@ LONGEST_NAME = 64
 _QUOTE = r"\\*[\"'`]"
 _BARE = r"[^\s\"'`\\,;&<>(){}\[\]|]{6,512}"
 _QUOTED = r"[^\s\"'`\\\[\]]{6,512}"
-_ASSIGNED = re.compile(
+_ASSIGNED = lazy_re(
     rf"(?P<close>{_QUOTE})?\]?(?P<sign>[ \t]{{0,8}}(?::=|=>|==?|:)[ \t]{{0,8}}|[ \t]+is:?[ \t]+)"
     rf"(?:(?P<open>{_QUOTE})(?P<quoted>{_QUOTED})(?={_QUOTE})|(?P<bare>{_BARE}))",
     re.IGNORECASE,
 )
-_OPTION = re.compile(rf"[ \t]+(?:{_QUOTE})?(?P<bare>{_BARE})")
-_NAME = re.compile(r"[\w-]*\Z")
-_COOKIES = re.compile(rf"(?:{_QUOTE})?[ \t]*[:=][ \t]*(?:{_QUOTE})?(?P<line>[^\r\n\"'\\]{{1,4096}})")
-_COOKIE = re.compile(r"[\w.-]{1,128}=([^;,\s\[\]]{16,4096})")
+_OPTION = lazy_re(rf"[ \t]+(?:{_QUOTE})?(?P<bare>{_BARE})")
+_NAME = lazy_re(r"(?<![\w-])[\w-]*\Z")
+_COOKIES = lazy_re(rf"(?:{_QUOTE})?[ \t]*[:=][ \t]*(?:{_QUOTE})?(?P<line>[^\r\n\"'\\]{{1,4096}})")
+_COOKIE = lazy_re(r"[\w.-]{1,128}=([^;,\s\[\]]{16,4096})")
 
 
 def named(text: str) -> Iterator[Span]:

@@ -14,6 +14,7 @@ from ireneo.adapters.redact.keys import lines_of, private_keys
 from ireneo.adapters.redact.likely import is_carried
 from ireneo.adapters.redact.named import named, value_named
 from ireneo.adapters.redact.span import Span, merged
+from ireneo.patterns import lazy_re
 
 SHORTEST = 6
 """Nothing shorter is a secret, unless a URL or a command has it in a secret's place."""
@@ -25,10 +26,10 @@ BLOB = 1_024
 """From this length on a text of letters and digits alone is an image, an archive, a seal: no secret has its size."""
 ROUNDS = 16
 
-_MARK = re.compile(r"(\[REDACTED [a-z0-9-]+\])")
-_BLOB = re.compile(r"(?:data:[\w.+/;=-]{0,128},)?[A-Za-z0-9+/_=-]*")
-_ESCAPED_SPACE = re.compile(r"\\+[nrt]")
-_WORD = re.compile(r"\w")
+_MARK = lazy_re(r"(\[REDACTED [a-z0-9-]+\])")
+_BLOB = lazy_re(r"(?:data:[\w.+/;=-]{0,128},)?[A-Za-z0-9+/_=-]*")
+_ESCAPED_SPACE = lazy_re(r"(?<!\\)\\+[nrt]")
+_WORD = lazy_re(r"\w")
 
 
 SHORT = 256

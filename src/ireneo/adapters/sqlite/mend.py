@@ -12,9 +12,10 @@ from ireneo.adapters.sqlite.prune import recount
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.reindex import rebuild_words
 from ireneo.adapters.sqlite.runs import remove_run
+from ireneo.patterns import lazy_re
 
-_INDEX = re.compile(r"(?:missing from|entries in|entry in) index (\w+)")
-_WORDS = re.compile(r"fts5", re.IGNORECASE)
+_INDEX = lazy_re(r"(?:missing from|entries in|entry in) index (\w+)")
+_WORDS = lazy_re(r"fts5", re.IGNORECASE)
 SAFE = ("messages", "summaries", "annotations", "memories", "runs", "sightings", "vectors")
 """Whose indexes are made anew: their rows have checksums, so that it is known which of the two is damaged."""
 ALL = 1 << 62

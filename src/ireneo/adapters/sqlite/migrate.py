@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
@@ -40,7 +39,7 @@ class Migration(Struct, frozen=True, kw_only=True):
 def load_migrations() -> tuple[Migration, ...]:
     """Read the migrations that ship with the package, in their order."""
     found = []
-    for file in files(__package__).joinpath("migrations").iterdir():
+    for file in Path(__file__).with_name("migrations").iterdir():
         number, _, name = file.name.removesuffix(".sql").partition("_")
         found.append(Migration(number=int(number), name=name, sql=file.read_text(encoding="utf-8")))
     return tuple(sorted(found, key=lambda migration: migration.number))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from importlib.resources import files
+from pathlib import Path
 from types import MappingProxyType
 
-_NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+from ireneo.patterns import lazy_re
+
+_NAME = lazy_re(r"^-- name: (\w+)\n", re.MULTILINE)
 
 
 def parse_queries(text: str) -> dict[str, str]:
@@ -23,7 +25,7 @@ def parse_queries(text: str) -> dict[str, str]:
 def load_queries() -> Mapping[str, str]:
     """Read every query that ships with the package; a name stands once in all files together."""
     found: dict[str, str] = {}
-    for file in sorted(files(__package__).joinpath("queries").iterdir(), key=lambda file: file.name):
+    for file in sorted(Path(__file__).with_name("queries").iterdir(), key=lambda file: file.name):
         queries = parse_queries(file.read_text(encoding="utf-8"))
         if twice := found.keys() & queries.keys():
             raise ValueError(f"two queries are named {', '.join(sorted(twice))}")

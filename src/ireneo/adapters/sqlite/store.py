@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import apsw
-from msgspec import Struct
 
 from ireneo.adapters.nesting import Nesting
 from ireneo.adapters.pool import Pool
-from ireneo.adapters.sqlite.annotations import SqliteAnnotations
 from ireneo.adapters.sqlite.at_rest import RestingConnection, is_writable
 from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.connection import Connection
-from ireneo.adapters.sqlite.erasure import SqliteErasure
-from ireneo.adapters.sqlite.leases import SqliteLeases
-from ireneo.adapters.sqlite.ledger import SqliteLedger
-from ireneo.adapters.sqlite.log import SqliteLog
-from ireneo.adapters.sqlite.memories import SqliteMemories
 from ireneo.adapters.sqlite.migrate import (
     Durability,
     check_place,
@@ -29,45 +23,152 @@ from ireneo.adapters.sqlite.migrate import (
     prepare_resting,
     prepare_writer,
 )
-from ireneo.adapters.sqlite.pads import SqlitePads
 from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.rebuilds import SqliteRebuilds
-from ireneo.adapters.sqlite.reindex import SqliteWords
-from ireneo.adapters.sqlite.runs import SqliteRuns
 from ireneo.adapters.sqlite.scrub import WAIT_SECONDS, look_at_scrubs, scrub_file
-from ireneo.adapters.sqlite.search import SqliteSearch
-from ireneo.adapters.sqlite.sessions import SqliteSessions
-from ireneo.adapters.sqlite.spending import SqliteSpending
-from ireneo.adapters.sqlite.summaries import SqliteSummaries
 from ireneo.adapters.sqlite.translate import READ_ONLY
-from ireneo.adapters.sqlite.upkeep import SqliteUpkeep
-from ireneo.adapters.sqlite.vectors import SqliteVectors
 from ireneo.errors import BadInput, ReadOnlyStore, Unreachable
 from ireneo.ports.erasure import Scrubbed
+
+if TYPE_CHECKING:
+    from ireneo.adapters.sqlite.annotations import SqliteAnnotations
+    from ireneo.adapters.sqlite.erasure import SqliteErasure
+    from ireneo.adapters.sqlite.leases import SqliteLeases
+    from ireneo.adapters.sqlite.ledger import SqliteLedger
+    from ireneo.adapters.sqlite.log import SqliteLog
+    from ireneo.adapters.sqlite.memories import SqliteMemories
+    from ireneo.adapters.sqlite.pads import SqlitePads
+    from ireneo.adapters.sqlite.rebuilds import SqliteRebuilds
+    from ireneo.adapters.sqlite.reindex import SqliteWords
+    from ireneo.adapters.sqlite.runs import SqliteRuns
+    from ireneo.adapters.sqlite.search import SqliteSearch
+    from ireneo.adapters.sqlite.sessions import SqliteSessions
+    from ireneo.adapters.sqlite.spending import SqliteSpending
+    from ireneo.adapters.sqlite.summaries import SqliteSummaries
+    from ireneo.adapters.sqlite.upkeep import SqliteUpkeep
+    from ireneo.adapters.sqlite.vectors import SqliteVectors
 
 READERS = 4
 """Connections that read, each opened when the others are taken; what is more waits its turn."""
 
 
-class SqliteTransaction(Struct, frozen=True, kw_only=True):
-    """All ports over one open transaction."""
+class SqliteTransaction:
+    """All ports over one open transaction; the module of each is loaded when it is first asked for."""
 
-    log: SqliteLog
-    sessions: SqliteSessions
-    summaries: SqliteSummaries
-    rebuilds: SqliteRebuilds
-    annotations: SqliteAnnotations
-    spending: SqliteSpending
-    leases: SqliteLeases
-    vectors: SqliteVectors
-    memories: SqliteMemories
-    pads: SqlitePads
-    runs: SqliteRuns
-    ledger: SqliteLedger
-    search: SqliteSearch
-    words: SqliteWords
-    upkeep: SqliteUpkeep
-    erasure: SqliteErasure
+    def __init__(self, channel: Channel) -> None:
+        """Stand on an open transaction."""
+        self._channel = channel
+
+    @cached_property
+    def log(self) -> SqliteLog:
+        """The messages."""
+        from ireneo.adapters.sqlite.log import SqliteLog
+
+        return SqliteLog(self._channel)
+
+    @cached_property
+    def sessions(self) -> SqliteSessions:
+        """The sessions."""
+        from ireneo.adapters.sqlite.sessions import SqliteSessions
+
+        return SqliteSessions(self._channel)
+
+    @cached_property
+    def summaries(self) -> SqliteSummaries:
+        """The summaries."""
+        from ireneo.adapters.sqlite.summaries import SqliteSummaries
+
+        return SqliteSummaries(self._channel)
+
+    @cached_property
+    def rebuilds(self) -> SqliteRebuilds:
+        """The marks of rebuilds."""
+        from ireneo.adapters.sqlite.rebuilds import SqliteRebuilds
+
+        return SqliteRebuilds(self._channel)
+
+    @cached_property
+    def annotations(self) -> SqliteAnnotations:
+        """The pins, releases and disputes."""
+        from ireneo.adapters.sqlite.annotations import SqliteAnnotations
+
+        return SqliteAnnotations(self._channel)
+
+    @cached_property
+    def spending(self) -> SqliteSpending:
+        """What was spent on models."""
+        from ireneo.adapters.sqlite.spending import SqliteSpending
+
+        return SqliteSpending(self._channel)
+
+    @cached_property
+    def leases(self) -> SqliteLeases:
+        """Who is at which work."""
+        from ireneo.adapters.sqlite.leases import SqliteLeases
+
+        return SqliteLeases(self._channel)
+
+    @cached_property
+    def vectors(self) -> SqliteVectors:
+        """The vectors of what is searched."""
+        from ireneo.adapters.sqlite.vectors import SqliteVectors
+
+        return SqliteVectors(self._channel)
+
+    @cached_property
+    def memories(self) -> SqliteMemories:
+        """What was learned."""
+        from ireneo.adapters.sqlite.memories import SqliteMemories
+
+        return SqliteMemories(self._channel)
+
+    @cached_property
+    def pads(self) -> SqlitePads:
+        """The scratchpads."""
+        from ireneo.adapters.sqlite.pads import SqlitePads
+
+        return SqlitePads(self._channel)
+
+    @cached_property
+    def runs(self) -> SqliteRuns:
+        """The runs that were learned from."""
+        from ireneo.adapters.sqlite.runs import SqliteRuns
+
+        return SqliteRuns(self._channel)
+
+    @cached_property
+    def ledger(self) -> SqliteLedger:
+        """The files that were."""
+        from ireneo.adapters.sqlite.ledger import SqliteLedger
+
+        return SqliteLedger(self._channel)
+
+    @cached_property
+    def search(self) -> SqliteSearch:
+        """What finds messages and memories by their words."""
+        from ireneo.adapters.sqlite.search import SqliteSearch
+
+        return SqliteSearch(self._channel)
+
+    @cached_property
+    def words(self) -> SqliteWords:
+        """The index of those words."""
+        from ireneo.adapters.sqlite.reindex import SqliteWords
+
+        return SqliteWords(self._channel)
+
+    @cached_property
+    def upkeep(self) -> SqliteUpkeep:
+        """What keeps the store sound."""
+        from ireneo.adapters.sqlite.upkeep import SqliteUpkeep
+
+        return SqliteUpkeep(self._channel)
+
+    @cached_property
+    def erasure(self) -> SqliteErasure:
+        """What takes content out for good."""
+        from ireneo.adapters.sqlite.erasure import SqliteErasure
+
+        return SqliteErasure(self._channel)
 
 
 class SqliteStore:
@@ -164,24 +265,7 @@ class SqliteStore:
 async def _through(connection: Connection, *, writes: bool) -> AsyncIterator[SqliteTransaction]:
     channel = Channel(connection, writes=writes)
     try:
-        yield SqliteTransaction(
-            log=SqliteLog(channel),
-            sessions=SqliteSessions(channel),
-            summaries=SqliteSummaries(channel),
-            rebuilds=SqliteRebuilds(channel),
-            annotations=SqliteAnnotations(channel),
-            spending=SqliteSpending(channel),
-            leases=SqliteLeases(channel),
-            vectors=SqliteVectors(channel),
-            memories=SqliteMemories(channel),
-            pads=SqlitePads(channel),
-            runs=SqliteRuns(channel),
-            ledger=SqliteLedger(channel),
-            search=SqliteSearch(channel),
-            words=SqliteWords(channel),
-            upkeep=SqliteUpkeep(channel),
-            erasure=SqliteErasure(channel),
-        )
+        yield SqliteTransaction(channel)
     finally:
         channel.shut()
 

@@ -12,9 +12,10 @@ from collections.abc import Iterable
 import apsw
 
 from ireneo.adapters.sqlite.queries import SQL
+from ireneo.patterns import lazy_re
 
-_PLAIN = re.compile(r"[a-z0-9\x80-\U0010ffff]*\Z")
-_ODD = re.compile(r"[^a-z0-9\x80-\U0010ffff]")
+_PLAIN = lazy_re(r"[a-z0-9\x80-\U0010ffff]*\Z")
+_ODD = lazy_re(r"[^a-z0-9\x80-\U0010ffff]")
 
 
 def token(prefix: str, term: str) -> str:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import re
 
 from ireneo.adapters.tokens.fingerprint import fingerprint, known
+from ireneo.patterns import lazy_re
 
 _TOKEN = 1000
 _LONGEST_WORD_PART = 12
 _LONGEST_SIGN_PART = 6  # and of Chinese, Japanese and Korean, which put as much into a sign
 _LONGEST_WORD = 32
 _LONG = 16
-_LONG_RUN = re.compile(r"([\x00-\x7f\u2500-\u259f])\1{16,}")
-_SAME = re.compile(r"[\x00-\x7f\w]+|(.)\1*", re.DOTALL)
-_MIXED = re.compile(r"[A-Z].*[A-Z]", re.DOTALL)
+_LONG_RUN = lazy_re(r"([\x00-\x7f\u2500-\u259f])\1{16,}")
+_SAME = lazy_re(r"[\x00-\x7f\w]+|(.)\1*", re.DOTALL)
+_MIXED = lazy_re(r"[A-Z].*[A-Z]", re.DOTALL)
 _RULERS = frozenset("-=*#_.")
 _BLOCKS = frozenset(map(chr, range(0x2580, 0x25A0)))
 

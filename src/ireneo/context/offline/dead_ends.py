@@ -10,13 +10,14 @@ from ireneo.context.offline.errors import is_environment, signature
 from ireneo.context.offline.prose import clip, finding_score, sentences
 from ireneo.context.offline.steps import Step
 from ireneo.context.summary import Line
+from ireneo.patterns import lazy_re
 
-_UNDO = re.compile(
+_UNDO = lazy_re(
     r"\bgit (?:checkout (?:--? |\S+ -- |\.)|checkout [\w./-]+\.\w+|restore |revert |reset --hard"
     r"|stash\b(?! (?:pop|apply|list)))"
 )
-_REMOVE = re.compile(r"\b(?:git )?rm (?:-\S+ )*(?P<paths>[^&|;]+)")
-_REASON = re.compile(r"(?:user said|provided the following reason[^:]*|reason):\s*(.+)", re.IGNORECASE | re.DOTALL)
+_REMOVE = lazy_re(r"\b(?:git )?rm (?:-\S+ )*(?P<paths>[^&|;]+)")
+_REASON = lazy_re(r"(?:user said|provided the following reason[^:]{0,200}|reason):\s*(.+)", re.IGNORECASE | re.DOTALL)
 
 
 def dead_ends(steps: Sequence[Step]) -> list[Line]:

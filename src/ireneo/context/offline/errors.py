@@ -6,22 +6,25 @@ import re
 from functools import lru_cache
 
 from ireneo.context.offline.prose import clip
+from ireneo.patterns import lazy_re
 
-_TAGS = re.compile(r"</?(?:tool_use_error|error|output|stderr|stdout|returncode|output_head|output_tail|warning)>")
-_NAMED = re.compile(
+_TAGS = lazy_re(r"</?(?:tool_use_error|error|output|stderr|stdout|returncode|output_head|output_tail|warning)>")
+_NAMED = lazy_re(
     r"(?:^|\s)(?:[A-Z]\w*(?:Error|Exception)\b|error(?:\[\w+\])?:|Error:|ERROR|fatal:|panic:|FAIL(?:ED|:)?\b|E\s{2,}\S|"
     r"--- FAIL|undefined:|cannot |could not |no such |not found|permission denied|command not found|Traceback)",
     re.IGNORECASE,
 )
-_STATUS = re.compile(r"(?:exit(?:ed)?(?: with)?(?: code| status)?|returncode>)\s*[:=]?\s*(?P<code>\d+)", re.IGNORECASE)
-_ACCIDENT = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,}\b|\d+|(?:[\w.@~+-]*/)+[\w.@~+-]*|\"[^\"]*\"|'[^']*'")
+_STATUS = lazy_re(
+    r"(?:exit(?:ed)?(?: with)?(?: code| status)?|returncode>)\s*+(?:[:=]\s*+)?(?P<code>\d+)", re.IGNORECASE
+)
+_ACCIDENT = lazy_re(r"0x[0-9a-f]+|\b[0-9a-f]{7,}\b|\d+|(?:[\w.@~+-]{0,255}/)+[\w.@~+-]*|\"[^\"]*\"|'[^']*'")
 
 
-_HEADING = re.compile(r"[=_-]{3,} (?:ERRORS|FAILURES|test session starts|short test summary info) [=_-]{3,}")
-_MASKED = re.compile(
+_HEADING = lazy_re(r"[=_-]{3,} (?:ERRORS|FAILURES|test session starts|short test summary info) [=_-]{3,}")
+_MASKED = lazy_re(
     r"^(?:--- FAIL|FAIL\b|FAILED\b|Traceback \(most|panic:|error\[E\d|make(?:\[\d+\])?: \*\*\*)", re.MULTILINE
 )
-_ENVIRONMENT = re.compile(
+_ENVIRONMENT = lazy_re(
     r"not found|no such|unknown|unrecogni[sz]ed|usage:|permission denied|no module named|not installed|cannot find",
     re.IGNORECASE,
 )

@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ireneo.patterns import lazy_re
+
 MAX_SENTENCE = 320
 """Characters; a longer sentence is a list or a pasted line, and is cut at a word with a mark."""
 
-_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_MARKUP = re.compile(r"^(?:[#>*+-]+|\d+[.)])\s+|\*\*")
-_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(\d/])")
-_INTENT = re.compile(
+_FENCE = lazy_re(r"```.*?(?:```|\Z)", re.DOTALL)
+_MARKUP = lazy_re(r"^(?:[#>*+-]+|\d+[.)])\s+|\*\*")
+_END = lazy_re(r"(?<=[.!?])\s+(?=[A-Z`\"'(\d/])")
+_INTENT = lazy_re(
     r"^(?:THOUGHT:|(?:now|next|first|then|ok(?:ay)?|good|great|perfect|alright|so|and|but)[,.!]?\s+)*"
     r"(?:I'll|I will|let me|let's|I(?: now)? need to|I should|I want to|I(?:'m| am) going to|my plan)\b",
     re.IGNORECASE,
 )
-_FINDING = re.compile(
+_FINDING = lazy_re(
     r"\b(?:found|because|root cause|the (?:issue|problem|bug|reason|error|cause)|turns out|actually|instead|however|"
     r"but|must|only|never|always|missing|wrong|fail(?:s|ed|ing|ure)?|cannot|can't|doesn't|didn't|isn't|not|means|"
     r"so that|since|unless|already|expects?|requires?|should|confirm(?:s|ed)?|see(?:s|ms)?)\b",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
@@ -15,11 +14,12 @@ from ireneo.engine.doctor.finding import TAKE_OUT, TAKEN_OUT, UNREADABLE, Cure, 
 from ireneo.errors import MessageNotFound
 from ireneo.log.branch import SessionKey
 from ireneo.log.ids import short
+from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
 
 CHUNK = 200
 """Summaries that are read at a time."""
-_ID = re.compile(r"\bs_[a-z2-7]{26}\b")
+_ID = lazy_re(r"\bs_[a-z2-7]{26}\b")
 
 
 class Shelf(Struct, frozen=True, kw_only=True):

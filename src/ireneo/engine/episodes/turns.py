@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
@@ -19,12 +18,13 @@ from ireneo.log.message import Message, MessageId
 from ireneo.memories.offer import Offer
 from ireneo.memories.record import TRUST
 from ireneo.memories.signature import action_signature, error_signature, signature
+from ireneo.patterns import lazy_re
 
 MOST_CHARACTERS = 300
 """Of a memory's text: what is said once more in it stands in the messages that it names."""
 DIRECTORY = "cwd"
 """What logs of coding agents call the directory that a line was written in, and what a failure's conditions call it."""
-_TAG = re.compile(r"</?[a-z][\w-]*>")
+_TAG = lazy_re(r"</?[a-z][\w-]*>")
 """The marks in which a harness wraps what a user gave as a command."""
 _ASKED = 120
 _COMMAND = 80

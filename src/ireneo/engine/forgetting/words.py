@@ -9,9 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.log.message import Call, Media, Message, Opaque, Part, Result, Text, Thinking
+from ireneo.patterns import lazy_re
 
-_WORD = re.compile(r"\w+")
-_SENTENCE = re.compile(r"(?:\A|[.!?:;\n]\s*[\"'“‘(\[*-]*\s*)(\w+)")
+_WORD = lazy_re(r"\w+")
+_SENTENCE = lazy_re(r"(?:\A|[.!?:;\n]\s{0,200}+[\"'“‘(\[*-]{0,8}+\s{0,200}+)(\w+)")
 SHORTEST = 4
 """Shorter words without a digit stand everywhere, and tell nothing."""
 

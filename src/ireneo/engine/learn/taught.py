@@ -14,6 +14,7 @@ from ireneo.grounding.sources import call_text, source_texts
 from ireneo.lessons.study import MOST_SOURCES
 from ireneo.lessons.wording import limited
 from ireneo.log.message import Message
+from ireneo.patterns import lazy_re
 from ireneo.prompts.lessons.reply import Taught
 
 MOST_WORDS = 60
@@ -23,15 +24,15 @@ OWN_TOOLS = "ireneo"
 """What memory's own tools are called by in a log: what they answer was recalled."""
 _OF_SOMETHING = frozenset(("path", "identifier", "error", "command", "quotation"))
 """Claims that name something of the project or its tools; a number alone, or a proper name, does not."""
-_ORDERS = re.compile(
+_ORDERS = lazy_re(
     r"\b(?:always|never|must|should|shall|please|make sure|be sure|remember to|do not|don['’]t|ensure|required? to"
     r"|before (?:you|any|each|every|running)|first,? run|need(?:s)? to|you (?:can|may|have))\b",
     re.I,
 )
-_PLACE = re.compile(r"(?<![\w/.:-])[\w.-]+(?:/[\w-]+(?:\.[\w-]+)*)+")
+_PLACE = lazy_re(r"(?<![\w/.:-])[\w.-]+(?:/[\w-]+(?:\.[\w-]+)*)+")
 """Names with a slash; in prose some are words side by side, which a lesson can do without."""
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-_WORD = re.compile(r"[\w./:@|&=+-]*\w")
+_SENTENCE = lazy_re(r"(?<=[.!?])\s+|\n+")
+_WORD = lazy_re(r"(?<![\w./:@|&=+-])[\w./:@|&=+-]*\w")
 
 
 def limits_of(taught: Taught) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from functools import partial
 
 from msgspec.structs import replace
@@ -26,7 +26,7 @@ class BlockWork:
         self._desk = desk
         self._terms = terms
 
-    async def catch_up(self) -> AsyncIterator[Worked]:
+    async def catch_up(self) -> AsyncGenerator[Worked, None]:
         """Write the blocks that need no model, where there are more than a context writes in passing."""
         desk, policy = self._desk, self._terms.policy
         if await due_ahead(desk.store, desk.key, desk.branch, policy) is None:

@@ -17,8 +17,9 @@ from ireneo.grounding.sources import source_texts
 from ireneo.grounding.status import Outcome, overclaims
 from ireneo.log.echo import without_recalled
 from ireneo.log.message import Message
+from ireneo.patterns import lazy_re
 
-_QUOTED = re.compile(r"“[^”]*”")
+_QUOTED = lazy_re(r"“[^”]{0,1000}”")
 
 BESIDE = 0.5
 """What the offline line of a section weighs where a model's stand beside it."""

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 
 from ireneo.engine.writing.story_sources import Passage
 from ireneo.log.message import MessageId
+from ireneo.patterns import lazy_re
 
 MOST_RESTS = 3
 NEAR = 0.6
 """A passage that shares this much of what the best one shares is rested on as well."""
 MOST_SOURCES = 6
-_WORD = re.compile(r"[^\W_]+")
-_DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_WORD = lazy_re(r"[^\W_]+")
+_DENSE = lazy_re(r"[\u3040-\u30ff\u3400-\u9fff]")
 _STEM = 6
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -16,6 +15,7 @@ from ireneo.grounding.neutral import instruction_like
 from ireneo.grounding.sentences import sentences
 from ireneo.grounding.story import StoryEvidence, with_quotation_marks
 from ireneo.grounding.telling import names_oneself, telling_faults, tells_of_itself
+from ireneo.patterns import lazy_re
 from ireneo.prompts.story.reply import StoryReply, ThreadSaid
 from ireneo.prompts.voices import Voice
 
@@ -27,8 +27,8 @@ TOLD = 5
 """Claims that one fault names; a model that invents more gets the idea."""
 RETOLD, RETOLD_HERE, RETOLD_WORDS = 0.8, 0.5, 5
 """A sentence with so much of what was known before, and no more than that of anything new, retells what was known."""
-_DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_DENSE = lazy_re(r"[\u3040-\u30ff\u3400-\u9fff]")
+_WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
 _MYSELF = frozenset({"i", "me", "myself", "ich", "mich", "mir", "je", "moi", "yo"})
 
 

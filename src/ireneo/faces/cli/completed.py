@@ -9,7 +9,7 @@ import typer
 
 import ireneo
 from ireneo.errors import IreneoError
-from ireneo.faces.cli.place import place_of
+from ireneo.faces.cli.place import is_there, place_of
 from ireneo.faces.cli.words import counted, one_line
 
 SHOWN = 60
@@ -53,7 +53,7 @@ def _begun(
 
     try:
         path = place_of(Path(given) if (given := ctx.params.get("db")) else None).path
-        known = asyncio.run(opened()) if path.exists() else ()
+        known = asyncio.run(opened()) if is_there(path) else ()
     except IreneoError:
         # Whoever presses a key is not told of a fault: the command itself says it.
         known = ()

@@ -5,16 +5,17 @@ OpenHands' SDK writes `events/event-00001-<id>.json` and so on beside a `base_st
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Iterable
 from io import BufferedIOBase
 from pathlib import Path
 from typing import cast
 
+from ireneo.patterns import lazy_re
+
 HELD_BYTES = 1 << 24
 """So much of a folder is held; what is more lies in a temporary file without a name."""
-_EVENT = re.compile(r"event-\d+-[^/]*\.json")
+_EVENT = lazy_re(r"event-\d+-[^/]*\.json")
 
 
 def event_files(folder: Path) -> list[Path]:

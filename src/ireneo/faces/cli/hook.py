@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-import ireneo
 from ireneo.errors import IreneoError, UnreadableLog
-from ireneo.faces.cli.stored import existing
+from ireneo.faces.cli.place import existing
+from ireneo.guard import check_call
 
 if TYPE_CHECKING:
     from ireneo.types import Caution
@@ -54,13 +54,12 @@ def answer(given: bytes, db: Path | None, space: str) -> str:
 
 
 async def _answered(asked: Asked, path: Path, space: str) -> str:
-    async with ireneo.open(path, space=space) as memory:
-        transcript = Path(asked.transcript_path).expanduser()
-        try:
-            found = await _checked(memory, asked, tail(transcript) if transcript.is_file() else None)
-        except UnreadableLog as fault:
-            _told(f"{fault} The call was checked without the session so far.")
-            found = await _checked(memory, asked, None)
+    transcript = Path(asked.transcript_path).expanduser()
+    try:
+        found = await _checked(path, space, asked, tail(transcript) if transcript.is_file() else None)
+    except UnreadableLog as fault:
+        _told(f"{fault} The call was checked without the session so far.")
+        found = await _checked(path, space, asked, None)
     if found is None:
         return ""
     said = f"Ireneo, from past runs: {found.markdown}"
@@ -71,14 +70,15 @@ async def _answered(asked: Asked, path: Path, space: str) -> str:
     return msgspec.json.encode(told).decode() + "\n"
 
 
-async def _checked(memory: ireneo.Memory, asked: Asked, lines: Iterator[bytes] | None) -> Caution | None:
-    return await memory.check(
+async def _checked(path: Path, space: str, asked: Asked, transcript: Iterator[bytes] | None) -> Caution | None:
+    return await check_call(
+        path,
+        space,
         asked.tool_name,
         asked.tool_input,
-        session=asked.session_id or None,
-        project=asked.cwd or None,
-        log=None if lines is None else ireneo.log_format("claude-code"),
-        lines=lines or (),
+        session=asked.session_id,
+        project=asked.cwd,
+        transcript=transcript,
     )
 
 

@@ -67,11 +67,11 @@ class Tally(Struct, kw_only=True):
     """Files of a folder that hold no log."""
     redacted: Counter[str] = field(default_factory=Counter)
     """The secrets of each kind that were taken out."""
-    unredacted: int = 0
-    """Messages that stand there with their secrets since an earlier import."""
     taken: list[Taken] = field(default_factory=list)
     quiet: bool = False
     """It is told as JSON at the end, and nothing before that."""
+    unredacted: int = 0
+    """Messages that stand there with their secrets since an earlier import."""
 
 
 def import_logs(
@@ -128,9 +128,8 @@ def _answer(tally: Tally, path: Path) -> dict[str, object]:
 
 def _tell(tally: Tally, path: Path) -> None:
     if tally.sessions:
-        sys.stdout.write(
-            f"  {counted(tally.sessions, 'session')}, {counted(tally.new, 'new message')} → {shown(path)}\n"
-        )
+        stored = f"{counted(tally.sessions, 'session')}, {counted(tally.new, 'new message')}"
+        sys.stdout.write(f"  {stored} → {shown(path)}\n")
     for line in secrets_told(tally.redacted, tally.unredacted):
         sys.stdout.write(f"  {line}\n")
 

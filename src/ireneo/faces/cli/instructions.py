@@ -13,14 +13,18 @@ from typing import TYPE_CHECKING
 
 from ireneo.errors import BadInput
 from ireneo.faces.cli.words import one_line
+from ireneo.patterns import lazy_re
 
 if TYPE_CHECKING:
     from ireneo.types import Lesson
 
 BEGINS = "<!-- ireneo: lessons begin; what stands between these marks is rewritten by `ireneo lessons --export` -->"
 ENDS = "<!-- ireneo: lessons end -->"
-_BLOCK = re.compile(r"<!-- ireneo: lessons begin\b[^\n]*-->.*?<!-- ireneo: lessons end -->", re.S)
-_MARK = re.compile(r"<!-- ireneo: lessons (?:begin\b[^\n]*|end )-->")
+_BLOCK = lazy_re(
+    r"<!-- ireneo: lessons begin\b[^\n]{0,400}-->(?:(?!<!-- ireneo: lessons begin\b).)*?<!-- ireneo: lessons end -->",
+    re.S,
+)
+_MARK = lazy_re(r"<!-- ireneo: lessons (?:begin\b[^\n]{0,400}|end )-->")
 HEADINGS = {"failure": "Don't repeat", "procedural": "How it is done", "factual": "What is so"}
 """The parts of the block, in this order."""
 _SKILL = """---

@@ -9,8 +9,8 @@ import typer
 from msgspec import Struct
 
 from ireneo.faces.cli.completed import sessions_begun
+from ireneo.faces.cli.place import DEFAULT_SPACE as DEFAULT_SPACE
 
-DEFAULT_SPACE = "default"
 AUTO = "auto"
 STDIN = "-"
 

@@ -6,7 +6,7 @@ import sys
 
 from ireneo.faces.cli.answers import write_json
 from ireneo.faces.cli.options import AsJson, Db
-from ireneo.faces.cli.place import place_of, shown
+from ireneo.faces.cli.place import is_there, place_of, shown
 
 
 def path(as_json: AsJson = False, db: Db = None) -> None:
@@ -16,7 +16,7 @@ def path(as_json: AsJson = False, db: Db = None) -> None:
     above it; your own place, where your system keeps the data of programs.
     """
     place = place_of(db)
-    there = place.path.exists()
+    there = is_there(place.path)
     if as_json:
         write_json({"path": str(place.path.absolute()), "why": place.why, "exists": there})
         return

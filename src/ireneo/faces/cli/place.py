@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ireneo.errors import BadInput, IreneoError, Unreachable
+from ireneo.errors import BadInput, Unreachable
 
 if TYPE_CHECKING:
     from platformdirs.api import PlatformDirsABC
 
+DEFAULT_SPACE = "default"
 FILE = "memory.db"
 """What a database is called where nobody named it."""
 FOLDER = ".ireneo"
@@ -89,11 +90,11 @@ def is_there(path: Path) -> bool:
 
 def room_for(path: Path) -> Path:
     """Make the folder of a database that is about to be made, for its user alone; gives the path."""
-    if not is_there(path.parent):
-        try:
+    try:
+        if not path.parent.is_dir():
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as fault:
-            raise IreneoError(f"The folder {shown(path.parent)} can't be made: {fault.strerror}.") from fault
+    except OSError as fault:
+        raise Unreachable(f"The folder {shown(path.parent)} can't be made: {fault.strerror}.") from fault
     return path
 
 

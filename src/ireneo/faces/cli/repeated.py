@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from ireneo.patterns import lazy_re
 
 if TYPE_CHECKING:
     from ireneo.types import Lesson
 
-_VERBATIM = re.compile(r"“[^”]*”|`[^`]*`")
+_VERBATIM = lazy_re(r"“[^”]{0,1000}”|`[^`]*`")
 _UNREAD = " of a file that was not read before"
 _WHEN = "When "
 

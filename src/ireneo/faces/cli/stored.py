@@ -11,7 +11,17 @@ import ireneo
 from ireneo.errors import BadInput, SessionNotFound
 from ireneo.faces.cli.place import database, existing, is_there, room_for
 
-__all__ = ["database", "embedder_named", "existing", "reading", "session_named", "title_of", "tried", "writing"]
+__all__ = [
+    "database",
+    "embedder_named",
+    "existing",
+    "is_there",
+    "reading",
+    "session_named",
+    "title_of",
+    "tried",
+    "writing",
+]
 
 T = TypeVar("T")
 BRANCH = "@"

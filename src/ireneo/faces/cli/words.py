@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from ireneo.patterns import lazy_re
 
-_STEERING = re.compile(
+_STEERING = lazy_re(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?"
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )

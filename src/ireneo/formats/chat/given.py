@@ -6,7 +6,6 @@ before it, and settles nothing: a session may begin with words, and go on in any
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
@@ -26,6 +25,7 @@ from ireneo.formats.chat.replies import messages_of_item, objects_of
 from ireneo.formats.chat.responses.names import NAME as RESPONSES
 from ireneo.formats.chat.times import time_of, with_times
 from ireneo.log.message import Draft
+from ireneo.patterns import lazy_re
 
 DEFAULT_FORMAT = OPENAI
 """What plain messages are read and written as, where nothing tells: it asks the least of a list."""
@@ -40,7 +40,7 @@ _PROMPTS = {
     "systemInstruction": GEMINI,
     "system_instruction": GEMINI,
 }
-_PLACE = re.compile(r"^message (\d+)")
+_PLACE = lazy_re(r"^message (\d+)")
 
 
 class Read(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,6 @@ since they are only paths. Several calls answered by fewer unnamed results: thos
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TypeAlias
@@ -24,10 +23,11 @@ from ireneo.formats.logs.narrow import mapping, moment, objects, string
 from ireneo.formats.logs.sessions import with_faults
 from ireneo.log.message import Call, Draft, Opaque, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
+from ireneo.patterns import lazy_re
 
 FORMAT = "atif"
-_VERSION = re.compile(rb'(?<!\\)"schema_version":\s*"ATIF-')
-_STEPS = re.compile(rb'(?<!\\)"steps":\s*\[\s*\{\s*"step_id":')
+_VERSION = lazy_re(rb'(?<!\\)"schema_version":\s*"ATIF-')
+_STEPS = lazy_re(rb'(?<!\\)"steps":\s*\[\s*\{\s*"step_id":')
 _CODES = ("exit_code", "returncode", "return_code")
 _FLAGS = ("is_error", "error", "failed")
 

@@ -17,12 +17,13 @@ from ireneo.formats.logs.narrow import mapping, moment, objects, string
 from ireneo.formats.logs.sessions import straight_session, with_faults
 from ireneo.log.message import Call, Draft, Native, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
+from ireneo.patterns import lazy_re
 
 FORMAT = "mini-swe-agent"
-_MARK = re.compile(rb'"trajectory_format":\s*"mini-swe-agent|"mini_version":|"instance_cost":')
-_BLOCK = re.compile(r"```(?:mswea_bash_command|bash)\s*\n(.*?)\n```", re.S)
-_RETURNED = re.compile(r"\s*<returncode>(-?\d+)</returncode>")
-_TIMED_OUT = re.compile(r"\s*The last command <command>.*?</command> timed out", re.S)
+_MARK = lazy_re(rb'"trajectory_format":\s*"mini-swe-agent|"mini_version":|"instance_cost":')
+_BLOCK = lazy_re(r"```(?:mswea_bash_command|bash)\s*\n(.*?)\n```", re.S)
+_RETURNED = lazy_re(r"\s*<returncode>(-?\d+)</returncode>")
+_TIMED_OUT = lazy_re(r"\s*The last command <command>.*?</command> timed out", re.S)
 
 
 class MiniSweAgent:
@@ -116,7 +117,8 @@ class _Run:
         parts: list[Part] = []
         if thought := string(message.get("reasoning_content")):
             parts.append(Thinking(text=thought))
-        blocks = list(_BLOCK.finditer(text))
+        # Where the last fence ends, no block begins any more.
+        blocks = list(_BLOCK.finditer(text, 0, text.rfind("\n```") + len("\n```")))
         self.waiting = self.called(message, extra, blocks)
         # Only a reply with exactly one block is run; the others are turned down, blocks and all.
         cut = blocks[0].span() if len(self.waiting) == 1 and len(blocks) == 1 else (len(text), len(text))

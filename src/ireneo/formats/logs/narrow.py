@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from ireneo.patterns import lazy_re
+
 _NOTHING: Mapping[str, object] = {}
 MILLISECONDS_FROM = 100_000_000_000
 """So many seconds after 1970 is the year 5138: a larger number counts milliseconds."""
@@ -20,8 +22,8 @@ _DATE_WORDS = frozenset(
     " october november december mon tue tues wed thu thur thurs fri sat sun monday tuesday wednesday thursday friday"
     " saturday sunday am pm a p m t z on at of the st nd rd th utc gmt".split()
 )
-_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
-_EITHER_WAY = re.compile(r"(?<!\d)(\d{1,2})([/.-])(\d{1,2})\2\d{4}(?!\d)")
+_YEAR = lazy_re(r"(?<!\d)\d{4}(?!\d)")
+_EITHER_WAY = lazy_re(r"(?<!\d)(\d{1,2})([/.-])(\d{1,2})\2\d{4}(?!\d)")
 _DEFAULTS = datetime(1904, 1, 1), datetime(1908, 2, 2)
 """Of what a date leaves out; one that is the same with both leaves out neither its day, nor its month, nor its year."""
 

@@ -21,10 +21,11 @@ from ireneo.formats.logs.narrow import json_in, mapping, objects, string
 from ireneo.formats.logs.sessions import with_faults
 from ireneo.log.message import Call, Draft, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
+from ireneo.patterns import lazy_re
 
 FORMAT = "swe-agent"
-_STEPS = re.compile(rb'(?<!\\)"trajectory":\s*\[\s*\{\s*(?<!\\)"(?:action|observation|response|thought|state|query)":')
-_PROMPT = re.compile(rb'(?<!\\)"message_type":\s*"system_prompt"')
+_STEPS = lazy_re(rb'(?<!\\)"trajectory":\s*\[\s*\{\s*(?<!\\)"(?:action|observation|response|thought|state|query)":')
+_PROMPT = lazy_re(rb'(?<!\\)"message_type":\s*"system_prompt"')
 _REPEATED = ("query", "messages")
 _AHEAD = 50
 """How many replies of the history are looked through for the one of a step: those in between led to none."""
@@ -33,12 +34,12 @@ _COMMANDS = {
     *("find_file", "search_file", "search_dir", "filemap", "str_replace_editor", "submit", "exit_forfeit"),
 }
 """Commands of SWE-agent's own that show or change files: what they print is no program's output."""
-_FAILED = re.compile(
+_FAILED = lazy_re(
     r"\s*(?:Your proposed edit has introduced new syntax error|Your edit was not applied|Your command was blocked"
     r"|EXECUTION TIMED OUT|COMMAND TIMED OUT|The command '[^\n]{0,300}' (?:timed out|was cancelled)"
     r"|No replacement was performed|Usage: |usage: |File [^\n]{1,300} not found\b|Invalid )"
 )
-_WENT_WELL = re.compile(
+_WENT_WELL = lazy_re(
     r"^(?:Your command ran successfully and did not produce any output|The file [^\n]{1,300} has been edited\b"
     r"|(?:Text replaced|File updated|Replaced \d+ occurrences)\. Please review the changes)",
     re.M,

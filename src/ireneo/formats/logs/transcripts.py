@@ -6,7 +6,6 @@ objects, or any of these as JSON lines; one message a line is one session.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
@@ -24,13 +23,14 @@ from ireneo.formats.logs.narrow import mapping, moment, string
 from ireneo.formats.logs.sessions import straight_session, with_faults
 from ireneo.log.message import Call, Draft, Native, Result
 from ireneo.log.outcome import derive_failed
+from ireneo.patterns import lazy_re
 
 _LISTS = ("messages", "traj")
 _IDS = ("session_id", "conversation_id", "thread_id", "instance_id", "id")
 _TIMES = ("timestamp", "created_at", "created")
-_LIST_OF_MESSAGES = re.compile(rb'(?:\A\s*|"(?:messages|traj)":\s*)\[\s*\{\s*"')
-_ROLE = re.compile(rb'"role":\s*"(?:user|assistant|system|developer|tool)"')
-_ANTHROPIC = re.compile(rb'"type":\s*"(?:tool_use|tool_result|thinking|redacted_thinking)"')
+_LIST_OF_MESSAGES = lazy_re(rb'(?:\A\s*|"(?:messages|traj)":\s*)\[\s*\{\s*"')
+_ROLE = lazy_re(rb'"role":\s*"(?:user|assistant|system|developer|tool)"')
+_ANTHROPIC = lazy_re(rb'"type":\s*"(?:tool_use|tool_result|thinking|redacted_thinking)"')
 
 
 class Run(Struct, kw_only=True):

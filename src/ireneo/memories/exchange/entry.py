@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import get_args
@@ -14,6 +13,7 @@ from msgspec.structs import fields, replace
 from ireneo.log.ids import digest
 from ireneo.memories.offered import MOST_BYTES
 from ireneo.memories.record import TRUST, Evidence, Kind, Period, Record
+from ireneo.patterns import lazy_re
 
 SEAL = "as_exported"
 """The name of the line that tells an edited file from one that is as it was exported."""
@@ -22,7 +22,7 @@ _SEALED = ("kind", "text", "subject", "attribute", "value", "task_type", "name",
 _KNOWN = {each.name for each in fields(Record)} | {SEAL}
 _INSIDE = {"evidence": {each.name for each in fields(Evidence)}, "periods": {each.name for each in fields(Period)}}
 _AN_EXAMPLE = "2026-05-03T10:00:00Z, or +02:00 for the Z"
-_PLACE = re.compile(r"`?\$\.?(\w*)")
+_PLACE = lazy_re(r"`?\$\.?(\w*)")
 
 
 class Unread(Struct, frozen=True, kw_only=True):

@@ -11,8 +11,10 @@ from functools import cache
 from msgspec import Struct
 from msgspec.structs import FieldInfo, fields
 
+from ireneo.patterns import lazy_re
+
 FENCE = "+++"
-_BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
+_BARE = lazy_re(r"[A-Za-z0-9_-]+\Z")
 _MINUTE = timedelta(minutes=1)
 
 

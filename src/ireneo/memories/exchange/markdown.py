@@ -10,6 +10,7 @@ from datetime import datetime
 from ireneo.memories.exchange.entry import SEAL, Entry, Unread, entry_of, seal_of
 from ireneo.memories.exchange.front import FENCE, front_matter, line_of
 from ireneo.memories.record import Record
+from ireneo.patterns import lazy_re
 
 SUFFIX = ".md"
 _BOM = "\ufeff"
@@ -20,7 +21,7 @@ _ORDER = (
     *("confidence", "salience", "origin", "trust", "seen"),
 )
 """What someone who opens the file looks for first."""
-_LINE = re.compile(r"\(at line (\d+), column \d+\)")
+_LINE = lazy_re(r"\(at line (\d+), column \d+\)")
 
 
 def file_name(record: Record, *, whole_id: bool = False) -> str:

@@ -12,32 +12,33 @@ from msgspec import Struct
 from ireneo.memories.recall.time_words import Window, time_window
 from ireneo.memories.recall.word_lists import COMMON_WORDS, FRAME_WORDS
 from ireneo.memories.recall.words import terms
+from ireneo.patterns import lazy_re
 
 FRAME_WEIGHT = 0.5
 """What a word counts that says which sort of answer is wanted ("how many *days*"), against one of the matter itself."""
 
 _FRAME_TERMS = frozenset(terms(FRAME_WORDS))
-_QUOTED = re.compile(
+_QUOTED = lazy_re(
     "[\"\u201c\u00ab]([^\"\u201d\u00bb]{2,80})[\"\u201d\u00bb]|(?<!\\w)['\u2018]([^'\u2019]{3,80})['\u2019](?!\\w)"
 )
-_ASKER = re.compile(r"\b(?:i|my|me|mine|we|our|us)\b", re.I)
-_ANSWERER = re.compile(r"\b(?:you|your|yours)\b", re.I)
+_ASKER = lazy_re(r"\b(?:i|my|me|mine|we|our|us)\b", re.I)
+_ANSWERER = lazy_re(r"\b(?:you|your|yours)\b", re.I)
 # "Can you remind me …" asks nothing about the one who is asked.
-_BEGGING = re.compile(
+_BEGGING = lazy_re(
     r"\b(?:can|could|would|will|do)\s+you\s+(?:please\s+)?"
     r"(?:remind|tell|help|confirm|give|remember|recall|suggest|recommend|clarify|know)\b",
     re.I,
 )
-_WHEN = re.compile(
+_WHEN = lazy_re(
     r"\bwhen\b|\bhow (?:long|many (?:day|week|month|year|hour)s)\b|\b(?:what|which) (?:date|day|month|year)\b"
     r"|\bwhich\b.*\bfirst\b|\border\b",
     re.I,
 )
-_HOW_MANY = re.compile(
+_HOW_MANY = lazy_re(
     r"\bhow (?:many|much|old|long|far|often|tall|big)\b|\bwhat (?:time|percentage|price|age|number)\b",
     re.I,
 )
-_AROUND = re.compile(r"\b(before|until|prior to|after|since)\b\s+([^,.;:?!]{2,60})", re.I)
+_AROUND = lazy_re(r"\b(before|until|prior to|after|since)\b\s+([^,.;:?!]{2,60})", re.I)
 _EARLIER = frozenset(("before", "until", "prior to"))
 
 

@@ -15,6 +15,7 @@ from ireneo.memories.recall.documents import ASSISTANT, USER, length_class, plac
 from ireneo.memories.recall.found import Passage, Postings, Shelf
 from ireneo.memories.recall.question import Question
 from ireneo.memories.recall.words import terms
+from ireneo.patterns import lazy_re
 
 SPEAKER_FAVOUR = 0.4
 """How much more a message counts whose author is the one speaker that the question names."""
@@ -27,13 +28,13 @@ WINDOW_FAVOUR = 0.25
 PHRASE_FAVOUR = 0.25
 """How much more one counts that has a quoted phrase of the question word for word."""
 
-_TIME_WORD = re.compile(
+_TIME_WORD = lazy_re(
     r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|weeks?|weekend|months?|years?|days?|recently|just|since|until"
     r"|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august"
     r"|september|october|november|december|morning|evening|(?:19|20)\d\d)\b",
     re.I,
 )
-_FIGURE = re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|once|twice|dozen|couple|half)\b", re.I)
+_FIGURE = lazy_re(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|once|twice|dozen|couple|half)\b", re.I)
 _READ = 1_500
 """Letters of a text that are looked through for words of time and figures; in a longer one they are bound to occur."""
 

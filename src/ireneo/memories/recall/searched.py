@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ireneo.log.echo import said_in
@@ -10,6 +9,7 @@ from ireneo.log.message import Call, Draft, Message, Result, Text
 from ireneo.memories.recall.documents import ASSISTANT, CLASS_BITS, OTHER, USER, RoleClass, length_class
 from ireneo.memories.recall.words import document_terms, terms
 from ireneo.memories.record import Kind, Record
+from ireneo.patterns import lazy_re
 
 ARGUMENT_CHARS = 2_000
 """Of each string among a call's arguments, so many characters: what a file is written with is seldom asked for."""
@@ -18,7 +18,7 @@ RESULT_TAIL_CHARS = 1_000
 """Of each result, so many from its beginning and its end, where a tool says what it did and how that went."""
 
 # A name of one to three words, as they are written before what somebody says.
-_LABEL = re.compile(r"\**([A-Z][\w'’-]{1,24}(?: [A-Z][\w'’-]{0,24}){0,2})\**: \S")
+_LABEL = lazy_re(r"\**([A-Z][\w'’-]{1,24}(?: [A-Z][\w'’-]{0,24}){0,2})\**: \S")
 _HEADINGS = frozenset(
     """
     note notes error errors warning info debug question answer summary title subject example step steps result results

@@ -10,6 +10,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from ireneo.patterns import lazy_re
+
 _MONTHS = (
     "january february march april may june july august september october november december".split()
 )  # fmt: skip
@@ -90,13 +92,13 @@ def _read(read: _Reading, match: re.Match[str], now: datetime | None) -> Window 
         return None
 
 
-_BEFORE = re.compile(r"\b(?:before|until|till|prior to|by|earlier than)\s+(?:the\s+)?(?:end of\s+)?$", re.I)
-_LEADS = re.compile(r"\b(?:in|last|since|until|during|before|after|of|this|by|year|from)\s+(?:the\s+)?$", re.I)
-_LAST = re.compile(r"\b(?:last|previous)\s+$", re.I)
-_SHARED_YEAR = re.compile(
+_BEFORE = lazy_re(r"\b(?:before|until|till|prior to|by|earlier than)\s+(?:the\s+)?(?:end of\s+)?$", re.I)
+_LEADS = lazy_re(r"\b(?:in|last|since|until|during|before|after|of|this|by|year|from)\s+(?:the\s+)?$", re.I)
+_LAST = lazy_re(r"\b(?:last|previous)\s+$", re.I)
+_SHARED_YEAR = lazy_re(
     r"\s*(?:and|to|through|until|or|-|\u2013)\s*[a-z]+(?:\s+\d{1,2})?,?\s+(?P<year>(?:19|20)\d\d)", re.I
 )
-_AFTER = re.compile(r"\b(?:after|since|from|later than)\s+(?:the\s+)?$", re.I)
+_AFTER = lazy_re(r"\b(?:after|since|from|later than)\s+(?:the\s+)?$", re.I)
 
 
 def _turned(before: str, window: Window) -> Window:
@@ -246,7 +248,7 @@ _SEASON = "(?P<season>spring|summer|autumn|fall|winter)"
 _WHOLE_MONTH = "(?P<month>" + "|".join(_MONTHS) + ")"
 
 _READINGS = tuple(
-    (re.compile(pattern, re.IGNORECASE), read)
+    (lazy_re(pattern, re.IGNORECASE), read)
     for pattern, read in (
         (r"\b(?P<year>(?:19|20)\d\d)-(?P<iso>0[1-9]|1[0-2])-(?P<day>[0-3]\d)\b", _iso),
         (rf"\b{_DAY}\s+(?:of\s+)?{_MONTH}\b\.?(?:,?\s+{_YEAR})?", _date),

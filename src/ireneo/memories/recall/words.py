@@ -9,9 +9,8 @@ import re
 import unicodedata
 from functools import cache, lru_cache
 
-from snowballstemmer.english_stemmer import EnglishStemmer
-
 from ireneo.memories.recall.word_lists import BASE_FORMS, COMMON_WORDS
+from ireneo.patterns import lazy_re
 
 FORMAT = 2
 """The number of these rules; an index that was written by others is to be written anew."""
@@ -19,13 +18,13 @@ FORMAT = 2
 LONGEST = 40
 """Letters of a term at the most; what is longer (a hash, a data URL) is cut there."""
 
-_ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
-_POSSESSIVE = re.compile(r"'(?:s|d|ll|re|ve|m|t)?$")
+_ASCII_WORD = lazy_re(r"[a-z0-9]+(?:'[a-z]+)?")
+_POSSESSIVE = lazy_re(r"'(?:s|d|ll|re|ve|m|t)?$")
 # Scripts that put no space between words: Thai to Burmese, Khmer, kana, Han (all planes in use), Hangul.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
 )
-_RUN = re.compile(f"([{_UNSPACED}]+)")
+_RUN = lazy_re(f"([{_UNSPACED}]+)")
 
 
 def terms(text: str) -> list[str]:
@@ -68,6 +67,9 @@ def _stem(word: str) -> str:
     if word in COMMON_WORDS:
         return ""
     word = BASE_FORMS.get(word, word)
+    # Imported when used: with it come the stemmers of all languages.
+    from snowballstemmer.english_stemmer import EnglishStemmer
+
     # A stemmer keeps the word it is at in itself: one of its own each time, for several threads may be here at once.
     return str(EnglishStemmer().stemWord(word)) if word.isascii() and word.isalpha() else word
 

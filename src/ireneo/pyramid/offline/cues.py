@@ -11,6 +11,7 @@ import re
 from msgspec import Struct
 
 from ireneo.context.thread import ThreadKind
+from ireneo.patterns import lazy_re
 
 _STARTERS = """
 The This That These Those And But What Who When Then So If How Why He She We They It You One No Not In At On As My
@@ -18,7 +19,7 @@ Our Your His Her Their There Here Now For From With Yes Oh Well Or Yet Nor All S
 """
 NAME = (
     rf"(?-i:(?!(?:{'|'.join(_STARTERS.split())})\b)"
-    r"[A-ZÀ-Þ](?:['’][A-ZÀ-Þ])?[a-zà-þ]\w*(?:-\w+)*(?:['’](?!s\b|ll\b|d\b|ve\b)\w+)*)"
+    r"[A-ZÀ-Þ](?:['’][A-ZÀ-Þ])?[a-zà-þ]\w*(?:-\w+){0,4}(?:['’](?!s\b|ll\b|d\b|ve\b)\w+){0,4})"
 )
 """A proper name; a word that often begins a sentence is none."""
 KIN = (
@@ -61,7 +62,7 @@ class Cue(Struct, frozen=True, kw_only=True):
 
 def cue(kind: ThreadKind, words: str, pattern: str, *, weight: float = 1.0, says: int = 0, told: bool = True) -> Cue:
     """Write down a cue; bars stand between the words of a set, and ampersands between the sets."""
-    compiled = re.compile(pattern, re.IGNORECASE)
+    compiled = lazy_re(pattern, re.IGNORECASE)
     return Cue(kind=kind, words=word_sets(words), pattern=compiled, weight=weight, says=says, told=told)
 
 
@@ -75,4 +76,4 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
 
 
-_WORD = re.compile(r"\w+")
+_WORD = lazy_re(r"\w+")

@@ -6,9 +6,9 @@ from ireneo.pyramid.offline.cues import HAVE, MONEY, NAME, PEOPLE, THEM, cue
 
 _AMOUNT = (
     r"(?:(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|forty|fifty|sixty|hundred"
-    r"|thousand|some|\d[\d,.]*|my"
+    r"|thousand|some|\d[\d,.]{0,20}|my"
     r"|our|his"
-    r"|her|their|the|so|that|this|much|more|every|all|good|great|large|lot|of|huge|little|last|few|\w+['’]s) )*"
+    r"|her|their|the|so|that|this|much|more|every|all|good|great|large|lot|of|huge|little|last|few|\w+['’]s) ){0,8}"
 )
 _DUE = (
     rf"(?:an? (?:\w+ )?(?!apology|explanation|answer|kiss|hug|visit|call\b|hand\b|look|talk|word|chat|thanks|try|lot"

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from ireneo.context.thread import Thread, ThreadId, Threads
 from ireneo.log.message import Message
+from ireneo.patterns import lazy_re
 from ireneo.pyramid.offline.cues import words_of
 from ireneo.pyramid.offline.opening import may_open, opening, thread
 from ireneo.pyramid.offline.promise_words import CONSENT, DEMAND
@@ -25,7 +26,7 @@ TABLE_NEAR = 4
 AGAIN = 0.7
 """Threads of one kind and one person that share so much of what they speak of are one, taken up again."""
 
-_REPLY = re.compile(
+_REPLY = lazy_re(
     r"^\W*(?:he|she|they|it|his|her|their|in|at|by|to|because|from|yes|no|the|i|we|that|this|nothing|nobody|dead"
     r"|gone)\b",
     re.IGNORECASE,

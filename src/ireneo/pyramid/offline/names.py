@@ -6,22 +6,22 @@ sentences, and hardly ever small. What begins a sentence is counted once the wor
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from ireneo.grounding.proper_names import writes_nouns_large
+from ireneo.patterns import lazy_re
 from ireneo.pyramid.offline.name_words import ABBREVIATED, DETERMINERS, NO_NAMES, NOUN_ENDINGS, PARTICLES
 from ireneo.pyramid.offline.uncased import has_case, rare_words
 
 GERMAN_EVERY = 20
 """In German at least one word in so many is an article or the like."""
-_WORD = re.compile(r"[^\W\d_](?:[^\W_]|['’-](?=[^\W\d_]))*")
-_OPENS = re.compile(r"(?:^|[.!?:;…\"“”„«»‘(\[*]|--|—|(?<![^\W_])')[\s\"“”„«»‘'(\[*_]*$")
-_POSSESSIVE = re.compile(r"['’]s?$")
-_STARTS_DEED = re.compile(r"(?:is|was|had|has|says?|said|\w{2,}ed)$")
+_WORD = lazy_re(r"[^\W\d_](?:[^\W_]|['’-](?=[^\W\d_]))*")
+_OPENS = lazy_re(r"(?:^|[.!?:;…\"“”„«»‘(\[*]|--|—|(?<![^\W_])')[\s\"“”„«»‘'(\[*_]*$")
+_POSSESSIVE = lazy_re(r"['’]s?$")
+_STARTS_DEED = lazy_re(r"(?:is|was|had|has|says?|said|\w{2,}ed)$")
 
 
 class _Word(Struct, frozen=True, array_like=True):

@@ -6,6 +6,7 @@ import re
 
 from ireneo.context.offline.prose import clip
 from ireneo.context.thread import Thread, ThreadKind, thread_id
+from ireneo.patterns import lazy_re
 from ireneo.pyramid.offline.cues import Cue, words_of
 from ireneo.pyramid.offline.debt_words import DEBTS
 from ireneo.pyramid.offline.promise_words import BACKED, BACKED_WORDS, DEMAND_WORDS, MEANS_TO, PROMISES
@@ -34,7 +35,7 @@ ASKING = BACKED_WORDS | DEMAND_WORDS
 HINTS = frozenset(BY_WORD) | ASKING
 """One of these stands in every sentence that may open a thread."""
 
-_CLAUSE = re.compile(r"[,;:—–]\s+|--\s*|\s+(?=(?:and|but|for|that|because)\s)")
+_CLAUSE = lazy_re(r"[,;:—–]\s+|--\s*|(?<!\s)\s+(?=(?:and|but|for|that|because)\s)")
 _SPEAKER = frozenset("i me my we us our myself ich mich je me yo".split())
 _HEARER = frozenset("you your yours du dir dich euch te vous tu le".split())
 _NOBODY = frozenset("he she they it him her his them their who himself herself er sie ihm ihr ihnen lui os les".split())

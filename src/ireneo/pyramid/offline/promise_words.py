@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ireneo.patterns import lazy_re
 from ireneo.pyramid.offline.cues import HAVE, NAME, PEOPLE, POSSESSIVE, THEM, WILL, cue, word_sets
 
 _SOLEMNLY = "(?:(?: do| hereby| solemnly| faithfully| once| already| always)* )"
@@ -119,7 +120,7 @@ PROMISES = (
 )
 
 BACKED_WORDS = word_sets("promise|promises|swear|vow|word|oath|on|verspreche|promets|jure|prometo|juro")[0]
-BACKED = re.compile(
+BACKED = lazy_re(
     "(?:and |but |yes,? )?(?:(?:I|we) (?:promise|swear|vow)(?: (?:you|it|that|to you))*"
     "|that(?:'s|’s| is) (?:a|my) (?:promise|vow|oath)|you have (?:my|our) (?:word|oath)|(?:I|we) give you (?:my|our)"
     " word"
@@ -129,14 +130,14 @@ BACKED = re.compile(
 )
 """A sentence that says of the one before it that it was a promise."""
 
-MEANS_TO = re.compile(
+MEANS_TO = lazy_re(
     r"\b(?:I|we)(?:'ll|’ll| will| shall| won't| won’t| would never|'m going to| am going to| are going to)\b"
     r"|\bich werde\b|\bwir werden\b|\bje \w+r?ai\b|\b\w+(?:ré|remos)\b",
     re.IGNORECASE,
 )
 """Somebody says what they will do."""
 
-DEMAND = re.compile(
+DEMAND = lazy_re(
     r"\b(?:promise|swear to) (?:me|us)\b(?:,? that| you(?:'ll|’ll| will| won't| won’t)| to| never| not|,)"
     r"|\b(?:must|have to|need to) promise (?:me|us)\b|\bversprich mir\b|\bpromets-moi\b|\bprométeme\b",
     re.IGNORECASE,
@@ -144,7 +145,7 @@ DEMAND = re.compile(
 """Somebody asks for a promise."""
 DEMAND_WORDS = word_sets("promise|swear|versprich|promets|prométeme")[0]
 
-CONSENT = re.compile(
+CONSENT = lazy_re(
     r"^[\W_]*(?:yes|(?:I|we) (?:do )?(?:promise|swear|vow|give you)|(?:I|we) (?:will|won't|shall|do)\b\W*(?:$"
     r"|[.!,;\"”])|of course|certainly"
     r"|you have my word|ich verspreche|je (?:te |vous |le )*(?:promets|jure)|(?:te )?lo (?:prometo|juro))",

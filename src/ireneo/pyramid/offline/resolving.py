@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from ireneo.context.thread import Thread
+from ireneo.patterns import lazy_re
 from ireneo.pyramid.offline.cues import words_of
 from ireneo.pyramid.offline.resolving_words import ANSWERS, BY_WORD, ENDS, FATE, HINTS, PLACE, End
 from ireneo.pyramid.offline.same_words import about, names
@@ -24,11 +25,11 @@ ALONE = 1_500
 TOGETHER = 5_000
 """Within so many, to be of the only one that its speaker and hearer have with each other."""
 
-_WHY = re.compile(r"^\W*(?:\w+[, ]+)?why\b", re.IGNORECASE)
-_REASON = re.compile(r"\b(?:because|so that|in order to|wanted|hoped|feared)\b", re.IGNORECASE)
-_MAY_BE = re.compile(r"\b(?:if|will|shall|would|may|might|should|could|perhaps|maybe)\b", re.IGNORECASE)
-_FATES = re.compile(r"\b(?:happened to|became of|become of)\b", re.IGNORECASE)
-_PLACES = re.compile(r"\bwhere\b", re.IGNORECASE)
+_WHY = lazy_re(r"^\W*(?:\w+[, ]+)?why\b", re.IGNORECASE)
+_REASON = lazy_re(r"\b(?:because|so that|in order to|wanted|hoped|feared)\b", re.IGNORECASE)
+_MAY_BE = lazy_re(r"\b(?:if|will|shall|would|may|might|should|could|perhaps|maybe)\b", re.IGNORECASE)
+_FATES = lazy_re(r"\b(?:happened to|became of|become of)\b", re.IGNORECASE)
+_PLACES = lazy_re(r"\bwhere\b", re.IGNORECASE)
 
 
 class Known(Struct, frozen=True, kw_only=True):

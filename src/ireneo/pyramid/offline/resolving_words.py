@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from ireneo.context.thread import ThreadKind
+from ireneo.patterns import lazy_re
 from ireneo.pyramid.offline.cues import NAME, word_sets
 
 
@@ -22,7 +23,7 @@ class End(NamedTuple):
 
 def _end(kinds: str, words: str, pattern: str, by_people: bool = False) -> End:
     named: list[ThreadKind] = [kind for kind in KINDS if kind in kinds.split()]
-    return End(tuple(named), word_sets(words), re.compile(pattern, re.IGNORECASE), by_people)
+    return End(tuple(named), word_sets(words), lazy_re(pattern, re.IGNORECASE), by_people)
 
 
 KINDS: tuple[ThreadKind, ...] = ("promise", "debt", "secret", "wound", "question")
@@ -162,14 +163,14 @@ ENDS = (
     ),
 )
 
-ANSWERS = re.compile(
+ANSWERS = lazy_re(
     r"\b(?:is|was|are|were|had|has|went|gone|died|killed|murdered|betrayed|stole|took|taken|found|because|wanted|wants"
     r"|turned out|poisoned|sent|hid|hidden|lies|lived|came|fled|left|returned|planned|intended)\b",
     re.IGNORECASE,
 )
 """One of these stands in what answers a question about somebody."""
 
-FATE = re.compile(
+FATE = lazy_re(
     r"\b(?:died|is dead|was dead|dead|killed|murdered|taken|captured|escaped|fled|survived|married|alive|hanged"
     r"|drowned|left for"
     r"|returned|came back|became)\b",
@@ -177,7 +178,7 @@ FATE = re.compile(
 )
 """What becomes of people."""
 
-PLACE = re.compile(
+PLACE = lazy_re(
     r"\b(?:is|was|went|fled|gone|hid|hiding|living|lives|lived|kept|taken|left|travelled|sailed|returned|found) "
     r"(?:him |her |it |them )?(?:in|at|to|into|back to|under|near|inside|behind)\b",
     re.IGNORECASE,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
+from ireneo.patterns import lazy_re
 from ireneo.pyramid.offline.table_talk import EMPTY
 
-_WORD = re.compile(r"[^\W_][\w’'-]*")
-_NAME = re.compile(r"(?<![.!?…\"“”:(*_] )(?<!^)\b[A-ZÀ-Þ][a-zà-þ][\w’-]+")
+_WORD = lazy_re(r"[^\W_][\w’'-]*")
+_NAME = lazy_re(r"(?<![.!?…\"“”:(*_] )(?<!^)\b[A-ZÀ-Þ][a-zà-þ][\w’-]+")
 _NO_NAMES = frozenset("I’ll I’m I’ve Mr Mrs Ms Dr Sir Lord Lady God Heaven Yes No Oh Well Okay Miss Master".split())
 
 

@@ -5,20 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ireneo.patterns import lazy_re
+
 MAX_SENTENCE = 280
 """Characters; a longer sentence is cut at a clause, with a mark."""
 MAX_QUOTED = 420
 """Characters up to which the sentences of one quotation are kept together."""
 
-_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_BREAK = re.compile(r"\n\s*\n|\n\s*(?:[#>*•|-]|\d{1,3}[.)])\s*")
-_END = re.compile(r"[.!?…]+[\"'”’»)\]*_]*\s+|[。！？]+[」』”’）]*\s*|[।؟۔]+\s*")
-_NO_END = re.compile(
+LONGEST_TITLE = 4
+"""Letters that may stand before the full stop that ends no sentence."""
+
+_FENCE = lazy_re(r"```.*?(?:```|\Z)", re.DOTALL)
+_BREAK = lazy_re(r"\n\s*\n|\n\s*(?:[#>*•|-]|\d{1,3}[.)])\s*")
+_END = lazy_re(r"(?<![.!?…])[.!?…]+[\"'”’»)\]*_]*\s+|[。！？]+[」』”’）]*\s*|[।؟۔]+\s*")
+_NO_END = lazy_re(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Sr|Jr|Prof|Capt|Col|Gen|Lt|Sgt|Rev|Hon|Mme|Mlle|Hr|Fr|Nr|No|vs|etc|bzw|ca)|"
     r"\b[A-Z]|\b[ap]\.m|\bi\.e|\be\.g|\bz\.B)\.[\"'”’»)\]*_]*\s+$"
 )
-_ASIDE = re.compile(r"^(?:[(\[][^()\[\]]{0,60}[)\]]\s*)+|(?:\s*[(\[][^()\[\]]{0,60}[)\]])+$")
-_LEAD = re.compile(r"^[\s*_#>|~•–—-]+|[\s*_#|~•]+$")
+_ASIDE = lazy_re(r"^(?:[(\[][^()\[\]]{0,60}[)\]]\s*)+|(?:(?:(?<!\s)\s++)?[(\[][^()\[\]]{0,60}[)\]]){1,12}$")
+_LEAD = lazy_re(r"^[\s*_#>|~•–—-]+|[\s*_#|~•]+$")
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -34,7 +39,7 @@ def _pieces(text: str) -> Iterator[str]:
     for found in _END.finditer(text):
         after = text[found.end() : found.end() + 1]
         # "Where are you?" she asked: a small letter goes on with the sentence.
-        if after.islower() or _NO_END.search(text, start, found.end()):
+        if after.islower() or _NO_END.search(text, max(start, found.start() - LONGEST_TITLE), found.end()):
             continue
         yield text[start : found.end()].strip()
         start = found.end()

@@ -8,18 +8,19 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from ireneo.log.message import Message, MessageId, Text
+from ireneo.patterns import lazy_re
 
 NEAR = 4
 """Whom a line is said to is looked for among so many messages before and after it."""
 
-_END = re.compile(r"(?<=[.!?…])(?<!\bMr\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMrs\.)(?<!\bMs\.)[\"”’»')\]]*\s+")
+_END = lazy_re(r"(?<=[.!?…])(?<!\bMr\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMrs\.)(?<!\bMs\.)[\"”’»')\]]*\s+")
 _SAID = (
     "(?:said|asked|replied|answered|cried|whispered|returned|added|exclaimed|murmured|muttered|shouted|sagte|fragte"
     "|rief"
     "|dit|demanda|dijo)"
 )
 _WHO = r"(?:(?:Mr|Mrs|Miss|Dr|Lady|Sir|Captain)\.? )?[A-ZÀ-Þ][\w’-]+(?: [A-ZÀ-Þ][\w’-]+)?"
-_TAG = re.compile(rf"[”\"»]\s*(?:{_SAID}\s+(?P<after>{_WHO})|(?P<before>{_WHO})\s+{_SAID}\b)")
+_TAG = lazy_re(rf"[”\"»]\s*(?:{_SAID}\s+(?P<after>{_WHO})|(?P<before>{_WHO})\s+{_SAID}\b)")
 _PRONOUNS = frozenset(
     "I He She It They We You The A An My His Her Their Er Sie Es Wir Il Elle Nous Vous Él Ella".split()
 )

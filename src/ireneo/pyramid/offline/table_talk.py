@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-TABLE = re.compile(
+from ireneo.patterns import lazy_re
+
+TABLE = lazy_re(
     r"\b(?:dice|d\d+|roll(?:s|ed|ing)?|re-?roll|hit points?|bonus action|saving throws?|disadvantage|advantage"
     r"|initiative"
     r"|stream(?:s|ing)?|twitch|episodes?|subscribers?|subs|podcast|youtube|tweets?|twitter|chat ?room|donat\w+"
@@ -15,20 +17,21 @@ TABLE = re.compile(
 )
 """Words of those who play or show a story, not of those in it."""
 
-SHOW = re.compile(
+SHOW = lazy_re(
     r"\b(?:stream(?:s|ing)?|twitch|episodes?|subscribers?|subs|podcast|youtube|tweets?|twitter|chat ?room|donat\w+"
     r"|t-?shirts?|merch|viewers?|charity|giveaways?|fan ?art|kickstarter|sponsors?|hashtag|convention|rulebook)\b",
     re.IGNORECASE,
 )
 """Words of a show: what is said near them is said to those who watch."""
 
-JOKE = re.compile(
-    r"\((?:\w+ )?(?:laugh|chuckl|giggl|sing|jok|cough|snort)\w*[^)]*\)|\b(?:just kidding|I'm kidding|joking|haha+"
+JOKE = lazy_re(
+    r"\((?:\w+ )?(?:laugh|chuckl|giggl|sing|jok|cough|snort)\w{0,40}[^)]{0,400}\)|\b(?:just kidding"
+    r"|I'm kidding|joking|haha+"
     r"|lol)\b",
     re.IGNORECASE,
 )
 
-NOT_SO = re.compile(
+NOT_SO = lazy_re(
     r"\b(?:if (?:I|we|you|he|she|they|it|only)|as if|as though|unless|wouldn't|would you|could I|could we|suppose"
     r"|pretend"
     r"|maybe|perhaps|might (?:have )?|(?:can|could|should|may|shall|do|did|does|would|will) (?:I|we|you|he|she|they)"
@@ -37,14 +40,14 @@ NOT_SO = re.compile(
 )
 """What is only supposed, or asked."""
 
-TRIFLE = re.compile(
+TRIFLE = lazy_re(
     r"\b(?:be (?:very |so )?(?:right back|fine|okay|ok|all right|alright|brief|quick|careful|right there|back in)"
     r"|just go|right back|owes? (?:you|me|us|him|her|them) one|finish it|try harder)\b",
     re.IGNORECASE,
 )
 """What is promised or owed in passing, and forgotten as soon."""
 
-DENIES = re.compile(
+DENIES = lazy_re(
     r"\b(?:don't|do not|don’t|didn't|did not|never|not|no|nothing|neither|can't|cannot|won't|hardly|scarcely"
     r"|without) (?:\w+ ){0,2}$",
     re.IGNORECASE,

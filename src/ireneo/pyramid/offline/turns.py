@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ireneo.patterns import lazy_re
+
 _TURNS = r"""
 di(?:es|ed)|dead|death|dying|kill(?:s|ed|ing|er)?|murder\w*|slain|slays?|slew|buri(?:ed|es)|funeral|execut\w+|behead\w*
 |perish\w*|drown(?:s|ed)?|hanged|corpses?|sacrific\w+|resurrect\w*|ghosts?
@@ -26,23 +28,23 @@ di(?:es|ed)|dead|death|dying|kill(?:s|ed|ing|er)?|murder\w*|slain|slays?|slew|bu
 |mur(?:ió|e)|muert[oe]|mat(?:ó|ar)|encontr\w+|secreto|huyó|volvió|prometió|juró|confesó|casó|robó|guerra|descubr\w+
 """
 # For small letters: a pattern that heeds no case tries every branch at every word, and takes five times as long.
-_TURN = re.compile(rf"\b(?:{''.join(_TURNS.split(chr(10)))})\b")
-_TURN_SIGNS = re.compile("[死殺杀戦战争約约婚逃盗秘密毒呪王帰归发現见見決决]")
-_WORD = re.compile(r"[^\W\d_]+")
+_TURN = lazy_re(rf"\b(?:{''.join(_TURNS.split(chr(10)))})\b")
+_TURN_SIGNS = lazy_re("[死殺杀戦战争約约婚逃盗秘密毒呪王帰归发現见見決决]")
+_WORD = lazy_re(r"[^\W\d_]+")
 SHORTEST = 5
 """Words; what is shorter tells nothing by itself."""
 SHORTEST_STUMP = 9
 """Words of a question, or of what is broken off."""
 SHORTEST_DENSE = 6
 """Signs, where words aren't set apart."""
-_GREETING = re.compile(
+_GREETING = lazy_re(
     r"(?:hi|hello|hey|thanks?|thank you|bye|goodbye|good (?:morning|evening|night|luck)|welcome|yes|yeah|yep|no|nope|"
     r"ok|okay|oh|ooh|ah|aw+|wow|whoa|ha(?:ha)*|lol|right|all right|alright|sure|great|cool|nice|awesome|"
     r"exactly|sorry|please|what|wait|so|well|um+|uh+|hm+|you know|i know|i mean|i don't know|i think so|hallo|danke|"
     r"ja|nein|salut|merci|oui|non|hola|gracias|sí)\b[,.!?]*\s*",
     re.IGNORECASE,
 )
-_TABLE = re.compile(
+_TABLE = lazy_re(
     r"\b(?:\d*d\d+|d20|roll(?:s|ed|ing)?|re-?roll|natural (?:one|twenty|\d+)|nat (?:one|20|1)|modifiers?|hit points?|"
     r"saving throws?|(?:skill|perception|stealth|insight|dexterity|strength|wisdom|charisma|arcana|ability) checks?|"
     r"initiative|bonus action|advantage|disadvantage|armou?r class|spell slots?|points? of damage|damage|dice|plus \d+|"
@@ -51,14 +53,14 @@ _TABLE = re.compile(
     r"episodes?|stream(?:s|ing)?|twitch|youtube|twitter|subscri\w+|donat\w+|charity|sponsors?|websites?|merch|t-shirts?|"
     r"kickstarter|tickets?|www|dot com|\.com|panel|convention|fan art|hashtag|chat ?room|season \d|snacks?|pizza)\b"
 )
-_LAUGHTER = re.compile(r"\b(?:a?(?:ha|he|hi){2,}h?|lo+l|lmao|rofl)\b|^[^\w]*(?:laugh\w*|giggl\w*|gasp\w*)[^\w]*$", re.I)
-_POINTS_BACK = re.compile(
+_LAUGHTER = lazy_re(r"\b(?:a?(?:ha|he|hi){2,}h?|lo+l|lmao|rofl)\b|^[^\w]*(?:laugh\w*|giggl\w*|gasp\w*)[^\w]*$", re.I)
+_POINTS_BACK = lazy_re(
     r"(?:which|as well as|plus|it|it's|that|that's|this|these|those|he|she|they|him|her|them|because|"
     r"er|sie|es|das|il|elle|ça|eso|and|but|or|und|aber|et|mais|y|pero)\b",
     re.IGNORECASE,
 )
-_CUT_OFF = re.compile(r"(?:--|—|–|…|\.\.\.)[\"'”’]*$")
-_FIRST_PERSON = re.compile(r"\b(?:I|I'm|I'll|I've|I'd|me|my|we|we're|we'll|let's|our|ich|mein\w*|je|mon|yo|mi)\b")
+_CUT_OFF = lazy_re(r"(?:--|—|–|…|\.\.\.)[\"'”’]*$")
+_FIRST_PERSON = lazy_re(r"\b(?:I|I'm|I'll|I've|I'd|me|my|we|we're|we'll|let's|our|ich|mein\w*|je|mon|yo|mi)\b")
 
 
 def without_greeting(sentence: str) -> str:

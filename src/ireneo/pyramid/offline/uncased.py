@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
-_DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+")
-_KATAKANA = re.compile(r"[\u30a0-\u30ff]{2,}")
-_KANJI = re.compile(r"[\u3400-\u9fff]{2,4}")
-_SPACED = re.compile(r"[^\W\d_]{3,}")
+from ireneo.patterns import lazy_re
+
+_DENSE = lazy_re(r"[\u3040-\u30ff\u3400-\u9fff]+")
+_KATAKANA = lazy_re(r"[\u30a0-\u30ff]{2,}")
+_KANJI = lazy_re(r"[\u3400-\u9fff]{2,4}")
+_SPACED = lazy_re(r"[^\W\d_]{3,}")
 _FUNCTION = frozenset(
     "的一是不了在人我有他这这個们們中来來上大为為和国地到以说說时時要就出会會可也你对對生能而子那得于於着著下自之年"
     "过過发發后後作里裡用道行所然家种種事成方多经經么麼去法学學如都同现現当當没沒动動面起看定天分还還进進好小"

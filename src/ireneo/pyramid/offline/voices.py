@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
 from ireneo.log.message import Message, Text
+from ireneo.patterns import lazy_re
 
 NARRATORS = frozenset(
     "narrator gm dm game-master gamemaster dungeon-master storyteller erzähler erzählerin spielleiter narrateur "
     "narratrice narrador narradora narratore 旁白 ナレーター".split()
 )
-_WORD = re.compile(r"\w+(?:['’]\w+)?")
+_WORD = lazy_re(r"\w+(?:['’]\w+)?")
 _SELF = frozenset(
     "i i'm i'll i've i'd me my mine we we're we'll our us ich mich mir wir je j'ai moi nous yo mí".split()
 )
 _QUOTES = '"“”„«»「『'
-_SPOKEN_SELF = re.compile(r"[\"“„«「『][^\"”“»」』]*[\"”“»」』]?")
+_SPOKEN_SELF = lazy_re(r"[\"“„«「『][^\"”“»」』]*[\"”“»」』]?")
 _ROLES = {"user": "User", "assistant": "Assistant"}
 
 

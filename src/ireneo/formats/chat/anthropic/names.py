@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from ireneo.patterns import lazy_re
 
 NAME: Final = "anthropic"
 
@@ -14,7 +15,7 @@ CALL: Final = "tool_use"
 RESULT: Final = "tool_result"
 THINKING: Final = ("thinking", "redacted_thinking")
 
-FITTING_ID: Final = re.compile(r"[A-Za-z0-9_-]+")
+FITTING_ID: Final = lazy_re(r"[A-Za-z0-9_-]+")
 
 
 def is_server_call(kind: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
@@ -10,8 +9,9 @@ from msgspec.structs import replace
 from ireneo.formats.chat.mends.change import with_parts
 from ireneo.formats.chat.mends.matching import Spot, match
 from ireneo.log.message import Call, Draft, Part, Result
+from ireneo.patterns import lazy_re
 
-_ELSEWHERE = re.compile(r"[^A-Za-z0-9_-]")
+_ELSEWHERE = lazy_re(r"[^A-Za-z0-9_-]")
 _LONGEST = 48
 """How much of an id that doesn't fit is kept: some providers take no more than 64 letters."""
 

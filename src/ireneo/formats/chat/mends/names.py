@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from ireneo.formats.chat.notes import UNNAMED
+from ireneo.patterns import lazy_re
 
-FITTING_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
+FITTING_NAME: Final = lazy_re(r"[A-Za-z0-9_-]{1,128}")
 
-_ELSEWHERE = re.compile(r"[^A-Za-z0-9_-]")
+_ELSEWHERE = lazy_re(r"[^A-Za-z0-9_-]")
 
 
 def fitting_name(name: str) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from ireneo.formats.chat.openai.names import NAME
 from ireneo.log.message import Media, Opaque
+from ireneo.patterns import lazy_re
 
-_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+*-]+);base64,([A-Za-z0-9+/=_-]*)")
+_DATA_URL = lazy_re(r"data:([\w.+-]+/[\w.+*-]+);base64,([A-Za-z0-9+/=_-]*)")
 _AUDIO = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 _IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _PDF = "application/pdf"

@@ -6,7 +6,6 @@ reply changes), `told` (what aider says became of it, and what its linter and te
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from ireneo.formats.logs.aider.drafts import FORMAT, Chat
@@ -16,9 +15,10 @@ from ireneo.formats.logs.json_lines import BOM, parse_line, readable
 from ireneo.formats.logs.naming import Names
 from ireneo.formats.logs.narrow import mapping, string
 from ireneo.formats.logs.sessions import with_faults
+from ireneo.patterns import lazy_re
 
-_BEGINNING = re.compile(rb"\s*# aider chat started at \d{4}-\d\d-\d\d")
-_CARRIED = re.compile(rb'"markdown":\s*"(?:\s|\\[nr])*# aider chat started at \d{4}-\d\d-\d\d')
+_BEGINNING = lazy_re(rb"\s*# aider chat started at \d{4}-\d\d-\d\d")
+_CARRIED = lazy_re(rb'"markdown":\s*"(?:\s|\\[nr])*# aider chat started at \d{4}-\d\d-\d\d')
 
 
 class Aider:

@@ -18,15 +18,16 @@ from ireneo.formats.logs.format import LoggedSession
 from ireneo.formats.logs.sessions import straight_session
 from ireneo.log.message import Call, Draft, Native, Origin, Part, Result, Role, Text, opens_turn
 from ireneo.log.outcome import derive_failed
+from ireneo.patterns import lazy_re
 
 FORMAT = "aider"
-_PLACE = re.compile(
+_PLACE = lazy_re(
     r'"cwd": "(?P<told>/[^"]+)"|^Git working dir: (?P<dir>/\S.*)$|^Git repo: (?P<repo>/\S*?)/?\.git\b', re.M
 )
-_TO_MODEL = re.compile(r"/(?:ask|code|architect|context|chat-mode)\s+\S")
-_COMMAND = re.compile(r"[/!]\S")
-_TESTS_FAILED = re.compile(r"^>>>>> (?:Some Tests Failed|Tests (?:Timed Out|Errored))", re.M)
-_TESTS_PASSED = re.compile(r"^>>>>> All Tests Passed", re.M)
+_TO_MODEL = lazy_re(r"/(?:ask|code|architect|context|chat-mode)\s+\S")
+_COMMAND = lazy_re(r"[/!]\S")
+_TESTS_FAILED = lazy_re(r"^>>>>> (?:Some Tests Failed|Tests (?:Timed Out|Errored))", re.M)
+_TESTS_PASSED = lazy_re(r"^>>>>> All Tests Passed", re.M)
 
 
 class Chat:

@@ -7,13 +7,15 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from ireneo.patterns import lazy_re
+
 EDIT = "edit"
-_SEARCH = re.compile(r"<{5,9} SEARCH>?\s*$")
-_DIVIDER = re.compile(r"={5,9}\s*$")
-_REPLACE = re.compile(r">{5,9} (?:REPLACE|UPDATED)\s*$")
-_FENCE = re.compile(r"(?P<ticks>`{3,})(?P<info>\S*)\s*$")
-_PATH = re.compile(r"[\w.~@+\\/-]+[\w)\]]|[\w.~@+\\/ -]+\.\w{1,10}")
-_NAMED_FILE = re.compile(r"^(?:\+\+\+) (?:b/)?(?P<path>\S+)", re.M)
+_SEARCH = lazy_re(r"<{5,9} SEARCH>?\s*$")
+_DIVIDER = lazy_re(r"={5,9}\s*$")
+_REPLACE = lazy_re(r">{5,9} (?:REPLACE|UPDATED)\s*$")
+_FENCE = lazy_re(r"(?P<ticks>`{3,}+)(?P<info>\S*+)\s*$")
+_PATH = lazy_re(r"[\w.~@+\\/-]+[\w)\]]|[\w.~@+\\/ -]+\.\w{1,10}")
+_NAMED_FILE = lazy_re(r"^(?:\+\+\+) (?:b/)?(?P<path>\S+)", re.M)
 
 
 class Edit(Struct, frozen=True, kw_only=True):

@@ -14,9 +14,10 @@ from msgspec import Struct, field
 
 from ireneo.formats.logs.format import Fault
 from ireneo.formats.logs.narrow import moment
+from ireneo.patterns import lazy_re
 
-STARTED = re.compile(r"^# aider chat started at (?P<time>\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?)\s*$", re.M)
-_SPACED = re.compile(r"(?:#### |> ?).*  $")
+STARTED = lazy_re(r"^# aider chat started at (?P<time>\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?)\s*$", re.M)
+_SPACED = lazy_re(r"(?:#### |> ?).*  $")
 _USER = "####"
 _TOOL = ">"
 

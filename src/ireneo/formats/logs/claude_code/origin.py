@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from ireneo.formats.logs.claude_code.lines import Line
 from ireneo.formats.logs.narrow import mapping
 from ireneo.log.message import Origin
+from ireneo.patterns import lazy_re
 
 # A command with a prompt of its own (`<command-message>` first) is the user's way to ask for that; a command to the
 # harness itself (`<command-name>` first: /exit, /model, /clear) asks the model for nothing.
-_HARNESS = re.compile(
+_HARNESS = lazy_re(
     r"\s*(?:<(?:system-reminder|local-command-[a-z]+|command-name|bash-(?:input|stdout|stderr)|user-prompt-submit-hook"
     r"|ide_[a-z_]+|(?:agent|task)-notification|user-memory-input)[ >]"
     r"|\[Request interrupted by user"

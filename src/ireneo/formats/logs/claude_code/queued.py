@@ -6,15 +6,15 @@ of their own was written. Here they get one.
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 
 from ireneo.formats.logs.claude_code.stubs import Stub, open_line, stub_of_words
 from ireneo.formats.logs.kept import Lines
 from ireneo.formats.logs.narrow import string
+from ireneo.patterns import lazy_re
 
-_COMMAND = re.compile(r"/[\w:-]+(?:\s|$)")
+_COMMAND = lazy_re(r"/[\w:-]+(?:\s|$)")
 _NEAR = 10
 """How many lines after the words left the queue a line of their own may stand."""
 

@@ -8,7 +8,6 @@ one more session of the same name: only one is held in memory, and its lines nam
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 
 from ireneo.formats.logs.claude_code.lines import Line
@@ -17,8 +16,9 @@ from ireneo.formats.logs.format import Fault
 from ireneo.formats.logs.json_lines import parse_line
 from ireneo.formats.logs.kept import Lines, Place
 from ireneo.formats.logs.narrow import mapping, string
+from ireneo.patterns import lazy_re
 
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_UUID = lazy_re(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _OWN = ""
 """What the agent's own story is called; a sub-agent's is called after it."""
 

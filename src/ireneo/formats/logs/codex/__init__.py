@@ -11,7 +11,6 @@ covered: rollouts that were compressed (`.jsonl.zst`), and messages between agen
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from ireneo.formats.chat.responses.names import NAME
@@ -22,8 +21,9 @@ from ireneo.formats.logs.format import Fault, LoggedSession
 from ireneo.formats.logs.json_lines import parse_line
 from ireneo.formats.logs.naming import Names
 from ireneo.formats.logs.sessions import with_faults
+from ireneo.patterns import lazy_re
 
-_ENVELOPE = re.compile(
+_ENVELOPE = lazy_re(
     rb'(?<!\\)"type":\s*"(?:session_meta|turn_context|response_item|event_msg|compacted|world_state)",\s*'
     rb'(?<!\\)"payload":\s*\{'
 )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from ireneo.log.message import Draft, Text
+from ireneo.patterns import lazy_re
 
-_MARKED = re.compile(
+_MARKED = lazy_re(
     r"\s*(?:<(?:user_instructions|environment_context|turn_aborted|user_shell_command|skill|plugins|subagents"
     r"|subagent_notification|collaboration_mode|realtime_conversation|personality_spec|permissions instructions"
     r"|model_switch|hook_prompt|user_action|ENVIRONMENT_CONTEXT|INSTRUCTIONS)\b[^>\n]*>"

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 
 from ireneo.formats.logs.narrow import mapping
 from ireneo.log.message import Call
 from ireneo.log.outcome import derive_failed
+from ireneo.patterns import lazy_re
 
-_HEADER = re.compile(r"\A(?:(?:Command|Chunk ID|Wall time|Total output lines|Original token count): [^\n]*\n)*")
-_CODE = re.compile(r"(?:Exit code:|Process exited with code) (-?\d+)(?:\n|\Z)")
-_RUNNING = re.compile(r"Process running with session ID \S+")
-_FAILED = re.compile(
+_HEADER = lazy_re(r"\A(?:(?:Command|Chunk ID|Wall time|Total output lines|Original token count): [^\n]*\n)*")
+_CODE = lazy_re(r"(?:Exit code:|Process exited with code) (-?\d+)(?:\n|\Z)")
+_RUNNING = lazy_re(r"Process running with session ID \S+")
+_FAILED = lazy_re(
     r"(?:aborted|execution error|exec_command failed|write_stdin failed|unsupported (?:custom tool )?call"
     r"|failed to parse|apply_patch verification failed|patch rejected|err:|exec command rejected"
     r"|tool call error|command timed out|failed in sandbox|failed to spawn)\b"

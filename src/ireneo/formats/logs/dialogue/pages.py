@@ -9,10 +9,11 @@ from ireneo.formats.logs.dialogue.script import Script, Speech, is_chapter, spee
 from ireneo.formats.logs.dialogue.voices import spoken
 from ireneo.formats.logs.narrow import moment
 from ireneo.log.message import Draft
+from ireneo.patterns import lazy_re
 
 WRAPPED = 45
 """Where all lines of a paragraph but its last are at least so long, they were broken to fit a page, and are joined."""
-_QUOTE = re.compile(r"^\s*>\s?")
+_QUOTE = lazy_re(r"^\s*>\s?")
 
 
 def speeches(lines: Iterable[str], script: Script) -> Iterator[Draft]:

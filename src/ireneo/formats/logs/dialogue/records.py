@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
@@ -21,10 +20,11 @@ from ireneo.formats.logs.format import Fault
 from ireneo.formats.logs.json_lines import BOM
 from ireneo.formats.logs.narrow import moment
 from ireneo.log.message import Draft
+from ireneo.patterns import lazy_re
 
 SURE_AUTHORS = frozenset({"author", "speaker", "name", "names", "from", "sender"})
 SURE_TEXTS = frozenset({"text", "utterance", "utterances", "content", "message"})
-_OPENS_JSON = re.compile(rb'(?=[\[{])(?:\[\s*)*(?:\{\s*(?:["}]|\Z)|"|\]|\Z)')
+_OPENS_JSON = lazy_re(rb'(?=[\[{])(?:\[\s*)*(?:\{\s*(?:["}]|\Z)|"|\]|\Z)')
 SEEN_LINES = 20
 """So many lines are looked at where the first one may be damaged."""
 

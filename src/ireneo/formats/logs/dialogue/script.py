@@ -9,6 +9,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from ireneo.patterns import lazy_re
+
 Form = Literal["bold", "angle", "plain", "heading"]
 
 SHARE = 1 / 20
@@ -22,12 +24,12 @@ _TIME = r"(?:[\[(](?P<time>[^\]\[()]{0,30}?\d[^\]\[()]{0,30})[\])]\s*)?"
 _NAME = rf"[^\s*_<>:#\[\]|`][^*<>:#\[\]|`]{{0,{LONGEST_NAME - 1}}}"
 _BOLD = r"(?:\*\*|__)"
 _FORMS: dict[Form, re.Pattern[str]] = {
-    "bold": re.compile(rf"(?:[-*]\s+)?{_TIME}{_BOLD}(?P<name>{_NAME}?)(?::{_BOLD}|{_BOLD}\s*:)\s*(?P<text>.*)"),
-    "angle": re.compile(rf"{_TIME}<(?P<name>{_NAME})>\s+(?P<text>.*)"),
-    "plain": re.compile(rf"{_TIME}(?P<name>{_NAME}):(?:\s+(?P<text>.*)|$)"),
-    "heading": re.compile(r"#{1,6}\s+(?P<name>.+?)\s*#*\s*$"),
+    "bold": lazy_re(rf"(?:[-*]\s+)?{_TIME}{_BOLD}(?P<name>{_NAME}?)(?::{_BOLD}|{_BOLD}\s*:)\s*(?P<text>.*)"),
+    "angle": lazy_re(rf"{_TIME}<(?P<name>{_NAME})>\s+(?P<text>.*)"),
+    "plain": lazy_re(rf"{_TIME}(?P<name>{_NAME}):(?:\s+(?P<text>.*)|$)"),
+    "heading": lazy_re(r"#{1,6}\s++(?P<name>.{1,120}?)\s*+#*+\s*$"),
 }
-_WORD = re.compile(r"[^\W\d_][\w.'’-]*")
+_WORD = lazy_re(r"[^\W\d_][\w.'’-]*")
 _SMALL = frozenset("of the de la le von van der den al el and & to no. y".split())
 """Words of a name that are written small."""
 _NO_SPEAKERS = frozenset(
@@ -38,7 +40,7 @@ _NO_SPEAKERS = frozenset(
 _NUMBER = (
     r"(?:[ivxlcdm]+|\d+|the\s+\w+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|first|second|third)"
 )
-_CHAPTER = re.compile(
+_CHAPTER = lazy_re(
     rf"#{{1,6}}\s+\S|chapter\s+{_NUMBER}\b|(?:part|book|act|scene|canto|volume)\s+{_NUMBER}\s*(?:[.:–—-]|$)"
     r"|(?:prologue|epilogue|interlude)\s*(?:[.:–—-]|$)",
     re.IGNORECASE,

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from ireneo.formats.logs.documents import documents
@@ -15,8 +14,9 @@ from ireneo.formats.logs.gemini_cli.messages import FORMAT
 from ireneo.formats.logs.naming import Names
 from ireneo.formats.logs.narrow import string
 from ireneo.formats.logs.sessions import with_faults
+from ireneo.patterns import lazy_re
 
-_MARKS = (re.compile(rb'"sessionId":\s*"'), re.compile(rb'"projectHash":\s*"'))
+_MARKS = (lazy_re(rb'"sessionId":\s*"'), lazy_re(rb'"projectHash":\s*"'))
 
 
 class GeminiCli:

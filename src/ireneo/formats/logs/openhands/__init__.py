@@ -10,7 +10,6 @@ attachments; their events are kept as records only. An action that the user ran 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from ireneo.formats.logs.entries import Entries, entry_runs
@@ -22,14 +21,15 @@ from ireneo.formats.logs.openhands.classic import Classic, is_classic
 from ireneo.formats.logs.openhands.names import ACTIONS, FORMAT, KINDS, OBSERVATIONS
 from ireneo.formats.logs.openhands.sdk import Sdk, is_sdk
 from ireneo.formats.logs.sessions import with_faults
+from ireneo.patterns import lazy_re
 
-_KINDS = re.compile(rb'(?<!\\)"kind":\s*"(?:%s)"' % "|".join(sorted(KINDS)).encode())
-_LISTED = re.compile(rb'(?<!\\)"(?:history|events)":\s*\[\s*(?:\[\s*)?\{|\A\s*\[\s*(?:\[\s*)?\{|\A\s*\{\s*"id":')
-_EVENT = re.compile(
+_KINDS = lazy_re(rb'(?<!\\)"kind":\s*"(?:%s)"' % "|".join(sorted(KINDS)).encode())
+_LISTED = lazy_re(rb'(?<!\\)"(?:history|events)":\s*\[\s*(?:\[\s*)?\{|\A\s*\[\s*(?:\[\s*)?\{|\A\s*\{\s*"id":')
+_EVENT = lazy_re(
     rb'(?<!\\)"(?:action":\s*"(?:%s)|observation":\s*"(?:%s))"'
     % ("|".join(sorted(ACTIONS)).encode(), "|".join(sorted(OBSERVATIONS)).encode())
 )
-_ABOUT_RUN = re.compile(rb'(?<!\\)"agent_class":\s*"')
+_ABOUT_RUN = lazy_re(rb'(?<!\\)"agent_class":\s*"')
 
 
 class OpenHands:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from ireneo.formats.logs.narrow import mapping
 from ireneo.log.message import Call
 from ireneo.log.outcome import derive_failed
+from ireneo.patterns import lazy_re
 
-_FAILED = re.compile(r"ERROR:\n|\[(?:Your proposed edit has introduced|No exact match found|Error\b)")
-_EDITED = re.compile(
+_FAILED = lazy_re(r"ERROR:\n|\[(?:Your proposed edit has introduced|No exact match found|Error\b)")
+_EDITED = lazy_re(
     r"(?:The file [^\n]{1,300} has been edited\.|File created successfully at)|\[File: [^\n]* after edit\)\]"
 )
 """What the tools for files begin with."""

@@ -5,7 +5,6 @@ A session without such names is a straight line. `entries` says what an entry sa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from ireneo.formats.logs.format import Fault, LoggedSession
@@ -15,8 +14,9 @@ from ireneo.formats.logs.narrow import string
 from ireneo.formats.logs.pi.entries import FORMAT
 from ireneo.formats.logs.pi.grow import Growth
 from ireneo.formats.logs.sessions import with_faults
+from ireneo.patterns import lazy_re
 
-_RESULT = (re.compile(rb'"role":\s*"toolResult"'), re.compile(rb'"type":\s*"message"'))
+_RESULT = (lazy_re(rb'"role":\s*"toolResult"'), lazy_re(rb'"type":\s*"message"'))
 
 
 class Pi:

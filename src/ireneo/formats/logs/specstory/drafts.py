@@ -6,7 +6,6 @@ are one session. Where the work is done is not told.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
@@ -21,12 +20,13 @@ from ireneo.formats.logs.sessions import straight_session
 from ireneo.formats.logs.specstory.tools import used
 from ireneo.formats.logs.specstory.turns import Piece, pieces
 from ireneo.log.message import Call, Draft, Native, Origin, Part, Role, Text, Thinking
+from ireneo.patterns import lazy_re
 
 FORMAT = "specstory"
-_SESSION = re.compile(r"<!-- (?P<agent>.{1,60}) Session (?P<id>\S{1,100}) \((?P<time>[^)]{4,40})\) -->")
+_SESSION = lazy_re(r"<!-- (?P<agent>.{1,60}) Session (?P<id>\S{1,100}) \((?P<time>[^)]{4,40})\) -->")
 _HEADER = 40
 """The comment that names the session stands in so many of the first lines."""
-_THINK = re.compile(r"</?think>|</?details>|<summary>.*?</summary>")
+_THINK = lazy_re(r"</?think>|</?details>|<summary>.{0,2000}?</summary>")
 _RULES = ("", "---")
 _SYNTHETIC = "<synthetic>"
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from msgspec import Struct
 
-_FENCE = re.compile(r"(?P<ticks>`{3,})(?P<language>[\w+.#-]*)\s*$")
+from ireneo.patterns import lazy_re
+
+_FENCE = lazy_re(r"(?P<ticks>`{3,})(?P<language>[\w+.#-]*)\s*$")
 
 
 class Fenced(Struct, frozen=True, kw_only=True):

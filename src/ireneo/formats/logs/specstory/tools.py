@@ -15,26 +15,29 @@ from msgspec import Struct
 from ireneo.formats.logs.specstory.fences import Fenced, asked_then_printed, fenced
 from ireneo.log.message import Call, Result, Text
 from ireneo.log.outcome import derive_failed
+from ireneo.patterns import lazy_re
 
-_TAG = re.compile(r"<tool-use\b(?P<attributes>[^>\n]{0,400})>")
-_ATTRIBUTE = re.compile(r'\bdata-tool-(?P<key>type|name)="(?P<value>[^"]*)"')
-_NAMED = re.compile(r"Tool use: \*\*(?P<name>[^*\n]{1,80})\*\*(?P<rest>[^\n]*)")
-_MARKS = re.compile(r"</?(?:details|tool-use)\b[^>]*>")
-_SUMMARY = re.compile(r"<summary>(?P<text>.*?)</summary>", re.S)
-_TICKED = re.compile(r"`([^`\n]+)`")
-_COMMAND_LINE = re.compile(r"`(.+)`\s*$")
-_KEYED = re.compile(r"\b(path|pattern|include) `([^`\n]+)`")
-_TOLD = re.compile(r"(?P<what>[A-Z][\w ]{2,30}): (?P<value>\S.*)")
-_BULLET = re.compile(r"- (?P<key>\w[\w.-]{0,60}): `(?P<value>.*)")
-_PATCHED = re.compile(r"\*\*(?P<deed>Update|Add|Modify|Delete): `(?P<path>[^`\n]+)`\*\*")
-_WRITTEN = re.compile(
-    r"(?:The file (?P<file>\S.*?) has been (?:updated|created)|File created successfully at: (?P<made>\S.*?)\s*$)", re.M
+_TAG = lazy_re(r"<tool-use\b(?P<attributes>[^>\n]{0,400})>")
+_ATTRIBUTE = lazy_re(r'\bdata-tool-(?P<key>type|name)="(?P<value>[^"]*)"')
+_NAMED = lazy_re(r"Tool use: \*\*(?P<name>[^*\n]{1,80})\*\*(?P<rest>[^\n]*)")
+_MARKS = lazy_re(r"</?(?:details|tool-use)\b[^>]{0,1000}>")
+_SUMMARY = lazy_re(r"<summary>(?P<text>.{0,2000}?)</summary>", re.S)
+_TICKED = lazy_re(r"`([^`\n]+)`")
+_COMMAND_LINE = lazy_re(r"`(.+)`\s*$")
+_KEYED = lazy_re(r"\b(path|pattern|include) `([^`\n]+)`")
+_TOLD = lazy_re(r"(?P<what>[A-Z][\w ]{2,30}): (?P<value>\S.*)")
+_BULLET = lazy_re(r"- (?P<key>\w[\w.-]{0,60}): `(?P<value>.*)")
+_PATCHED = lazy_re(r"\*\*(?P<deed>Update|Add|Modify|Delete): `(?P<path>[^`\n]+)`\*\*")
+_WRITTEN = lazy_re(
+    r"(?:The file (?P<file>\S.{0,400}?) has been (?:updated|created)"
+    r"|File created successfully at: (?P<made>\S.{0,400}?)[^\S\n]*+$)",
+    re.M,
 )
-_DONE = re.compile(
-    r"(?:The file \S.*? has been (?:updated|created)|File created successfully at: |Plan updated\b|Success\.)"
+_DONE = lazy_re(
+    r"(?:The file \S.{0,400}? has been (?:updated|created)|File created successfully at: |Plan updated\b|Success\.)"
 )
-_REFUSED = re.compile(r"File has (?:been unexpectedly modified|not been read yet)|File does not exist\b")
-_EXITED = re.compile(r"\A(?:(?:Chunk ID|Wall time): [^\n]*\n){0,2}Process exited with code (-?\d+)$", re.M)
+_REFUSED = lazy_re(r"File has (?:been unexpectedly modified|not been read yet)|File does not exist\b")
+_EXITED = lazy_re(r"\A(?:(?:Chunk ID|Wall time): [^\n]*\n){0,2}Process exited with code (-?\d+)$", re.M)
 _SHELLS = ("shell", "bash", "exec_command", "shell_command", "run_terminal_cmd", "command", "run_shell_command")
 
 

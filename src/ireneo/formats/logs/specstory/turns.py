@@ -7,7 +7,6 @@ of the last speaker.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
@@ -15,18 +14,17 @@ from typing import Literal
 from msgspec import Struct
 
 from ireneo.formats.logs.narrow import moment
+from ireneo.patterns import lazy_re
 
-_SPEAKER = re.compile(
-    r"_\*\*(?P<who>User|Agent|Assistant)(?P<side> - sidechain)?(?: \((?P<about>.{0,200})\))?\*\*_\s*$"
-)
-_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
-_OPENED = re.compile(r"<tool-use\b")
-_CLOSED = re.compile(r"(?:</details>\s*)?</tool-use>\s*$")
-_THOUGHT = re.compile(r"<think>")
+_SPEAKER = lazy_re(r"_\*\*(?P<who>User|Agent|Assistant)(?P<side> - sidechain)?(?: \((?P<about>.{0,200})\))?\*\*_\s*$")
+_TIME = lazy_re(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
+_OPENED = lazy_re(r"<tool-use\b")
+_CLOSED = lazy_re(r"(?:</details>\s*)?</tool-use>\s*$")
+_THOUGHT = lazy_re(r"<think>")
 _THOUGHT_THROUGH = "</think>"
-_BARE = re.compile(r"Tool use: \*\*[^*\n]{1,80}\*\*")
-_RULE = re.compile(r"---\s*$")
-_MESSAGE = re.compile(r"<!-- message-id: (?P<id>\S{1,100}) -->\s*$")
+_BARE = lazy_re(r"Tool use: \*\*[^*\n]{1,80}\*\*")
+_RULE = lazy_re(r"---\s*$")
+_MESSAGE = lazy_re(r"<!-- message-id: (?P<id>\S{1,100}) -->\s*$")
 _BEFORE = timedelta(days=1)
 """No turn of a session lies further before its beginning; a line that does is quoted."""
 

@@ -1,0 +1,35 @@
+"""Patterns that are compiled when they are first asked for, so that a process pays for those alone that it uses."""
+
+from __future__ import annotations
+
+import re
+from typing import AnyStr, Generic, cast
+
+_METHODS = ("finditer", "findall", "fullmatch", "match", "search", "split", "sub", "subn")
+
+
+class _Pattern(Generic[AnyStr]):
+    """Stands for a compiled pattern; once it is compiled, its methods are attributes and cost nothing more."""
+
+    def __init__(self, source: AnyStr, flags: int) -> None:
+        self._source: AnyStr = source
+        self._flags = flags
+
+    def __getattr__(self, name: str) -> object:
+        # Asked for what is no attribute yet. A copy in the making has none at all, and must not look for its source.
+        if name.startswith("_"):
+            raise AttributeError(name)
+        compiled = re.compile(self._source, self._flags)
+        self.__dict__.update((each, getattr(compiled, each)) for each in _METHODS)
+        return getattr(compiled, name)
+
+    def __repr__(self) -> str:
+        return f"lazy_re({self._source!r}, {self._flags})"
+
+
+def lazy_re(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """A pattern, to be used like one that `re.compile` gives; a fault in `source` shows when it is first used.
+
+    For every pattern that a module or a class holds. Where a function makes one, it is for use at once: `re.compile`.
+    """
+    return cast("re.Pattern[AnyStr]", _Pattern(source, flags))
