@@ -117,7 +117,7 @@ class Learning(Knowledge):
             call,
             session=session,
             so_far=so_far,
-            project=project,
+            project=project_asked(project),
             conditions=conditions,
         )
 
