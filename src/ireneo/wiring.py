@@ -25,6 +25,7 @@ from ireneo.engine.models import Models
 from ireneo.engine.spending import Limits
 from ireneo.engine.story.context import compact_story
 from ireneo.errors import BadInput
+from ireneo.formats.chat.format import ThinkingRule
 from ireneo.formats.chat.registry import chat_format
 from ireneo.prompts.voices import Voice
 
@@ -132,6 +133,7 @@ def compact(
     to: str | None = None,
     preset: str | Policy | None = None,
     tokens: TokenCounts | Tokenizer = "estimate",
+    thinking: ThinkingRule | None = None,
 ) -> Context:
     """Cut a message list to `budget` tokens, without any store: a provider's format in, the same (or `to`) out.
 
@@ -139,14 +141,15 @@ def compact(
     Pydantic AI among them, or an object that holds one as the provider takes it (``messages`` and ``system``, say), or
     a list of drafts (from a log), which come out as OpenAI's where `to` names no other format. Objects of LangChain,
     Pydantic AI and google-genai come out as such. Each message is read in the format whose marks it bears; a list in
-    several comes out only in the one that `to` names.
+    several comes out only in the one that `to` names. `thinking` is what
+    `Session.context` says of it.
     Raises BudgetTooSmall under 256 tokens, UnknownFormat, and UnreadableLog with the fault's place.
     """
     policy = preset if isinstance(preset, Policy) else preset_named(preset or "coding")
     read = read_list(messages, chat_format(to).name if to else None)
     chat = chat_format(to or read.likely)
     cut = (compact_story if policy.pyramid else compact_drafts)(
-        read.drafts, budget, chat, policy, tokenizer(tokens).count
+        read.drafts, budget, chat, policy, tokenizer(tokens).count, thinking
     )
     return with_objects(cut) if read.objects == chat.name else cut
 

@@ -107,7 +107,15 @@ def test_every_verb_that_reads_does_and_every_other_says_why_not(
     assert [name for kind, name, did, *_ in told if kind == "read" and did == "did"] == list(READING)
     refused = {name: why for kind, name, did, *why in told if kind == "write" and did == "refused"}
     # What has nothing to do writes nothing.
-    nothing_due = {"embed", "learn", "doctor that mends", "Session.catch_up", "Session.due", "Session.summarise"}
+    nothing_due = {
+        "embed",
+        "learn",
+        "doctor that mends",
+        "secrets that are taken out",
+        "Session.catch_up",
+        "Session.due",
+        "Session.summarise",
+    }
     assert set(WRITING) - set(refused) <= nothing_due
     sentence = f"{folder / 'memory.db'} may not be written to; check its permissions and those of its folder."
     assert {why for (why,) in refused.values()} == {sentence}

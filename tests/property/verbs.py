@@ -9,6 +9,7 @@ from pathlib import Path
 
 import ireneo
 from ireneo import Draft, Memory, Session, log_format
+from ireneo.adapters.redact import SecretRedactor
 from ireneo.engine.exchange import MemoryFile
 from ireneo.engine.means import Means
 from ireneo.engine.models import Models
@@ -68,6 +69,7 @@ def memory_with_all(store: Store, before: Callable[[], Awaitable[None]] | None =
             clock=ManualClock(NOON),
             models=Models.of(TellingModel(before)),
             embedder=LetterEmbedder(before),
+            redactor=SecretRedactor,
         ),
         "mine",
     )
@@ -193,6 +195,7 @@ READING: Mapping[str, Verb] = {
     "known_files": lambda memory: memory.known_files(["0" * 64]),
     "unlearned": lambda memory: memory.unlearned(),
     "doctor": lambda memory: memory.doctor(),
+    "secrets": lambda memory: memory.secrets(),
     "forget in preview": lambda memory: memory.forget(subject="Anna", preview=True),
     "Session.context": on(RUN, _context),
     "Session.context of a story": on(STORY, lambda session: session.context(2_000, preset="story", explain=True)),
@@ -287,6 +290,7 @@ WRITING: Mapping[str, Verb] = {
     "embed": lambda memory: _each(memory.embed()),
     "work": lambda memory: _each(memory.work(until_idle=True)),
     "doctor that mends": lambda memory: memory.doctor(mend=True),
+    "secrets that are taken out": lambda memory: memory.secrets(mend=True),
     "Scratchpad": _pad,
     "Session.append": on(STORY, _append),
     "Session.fork": on(STORY, _fork),

@@ -24,12 +24,18 @@ class Terms(Struct, frozen=True, kw_only=True, dict=True):
     policy: Policy
     count: Count
     thinking: Thinking = "none"
+    asked: Thinking | None = None
+    """What the caller says of the model's thinking; None: as the format has it."""
     notes: tuple[Annotation, ...] = ()
     """The pins, releases and disputes along the path."""
     rebuild: bool = False
     """The context is to be made anew, whatever its beginning was until now."""
     idle_seconds: float | None = None
     """How long no context was asked for; None where that is not known."""
+
+    def ruled(self, rule: Thinking) -> Thinking:
+        """Which thinking may be shown in a format that has this rule, where the caller says nothing else."""
+        return rule if rule == "none" or self.asked is None else self.asked
 
     @cached_property
     def pins(self) -> tuple[list[Line], list[Line]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from ireneo.context.assemble import assemble
 from ireneo.context.compose import Composed
 from ireneo.context.forest import RowItem
@@ -19,7 +21,7 @@ from ireneo.context.needs import (
 )
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
-from ireneo.context.terms import Terms
+from ireneo.context.terms import Terms, Thinking
 from ireneo.context.weigh import Count, weigh
 from ireneo.engine.encode import Context, encode, excess, make_context
 from ireneo.errors import BudgetTooSmall
@@ -62,8 +64,20 @@ class Aim:
         self.target = max(min(self.target, composed_tokens) - spared, LEAST)
 
 
-def compact_drafts(drafts: Sequence[Draft], budget: int, chat: ChatFormat, policy: Policy, count: Count) -> Context:
-    """Cut the path that `drafts` make to `budget` tokens, and write it in the format `chat`."""
+def compact_drafts(
+    drafts: Sequence[Draft],
+    budget: int,
+    chat: ChatFormat,
+    policy: Policy,
+    count: Count,
+    asked: Thinking | None = None,
+) -> Context:
+    """Cut the path that `drafts` make to `budget` tokens, and write it in the format `chat`.
+
+    `asked` is what the caller says of a model's thinking; None: as the format has it.
+    """
+    terms = Terms(budget=budget, policy=policy, count=count, asked=asked)
+    terms = replace(terms, thinking=terms.ruled(chat.thinking))
     check_budget(budget)
     messages = chain(None, drafts, lambda parts: weigh(parts, count))
     whole: dict[str, Draft] = {message.id: message.draft for message in messages}
@@ -71,9 +85,8 @@ def compact_drafts(drafts: Sequence[Draft], budget: int, chat: ChatFormat, polic
     composed = Composed(shown=(), tokens=0)
     while True:
         if messages:
-            terms = Terms(budget=aim.target, policy=policy, count=count, thinking=chat.thinking)
-            composed = _assemble(messages, terms).composed
-        payload = encode(composed.shown, whole, chat)
+            composed = _assemble(messages, replace(terms, budget=aim.target)).composed
+        payload = encode(composed.shown, whole, chat, terms.thinking)
         over = excess(payload, budget, chat, count)
         if over <= 0 or aim.least:
             break

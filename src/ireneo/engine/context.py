@@ -107,7 +107,8 @@ async def context(
             return make_context(budget, 0, chat, chat.encode(()), (), count)
         erased = await tx.erasure.count(key)
         cached.composed.renew(erased)
-        terms = replace(terms, notes=tuple(await tx.annotations.on_path(key, head.id)), thinking=chat.thinking)
+        notes = tuple(await tx.annotations.on_path(key, head.id))
+        terms = replace(terms, notes=notes, thinking=terms.ruled(chat.thinking))
         driver = Driver(tx, key, head, terms, voice, cached.composed)
         mark = await driver.mark(budget)
         pad = await pads.shown(tx, key.space, budget, count)
@@ -116,7 +117,7 @@ async def context(
             assembled = await driver.drive(aim.target, mark)
             shown = pads.put(assembled.composed.shown, None if aim.least else pad, head, terms)
             whole = await driver.whole(shown)
-            payload = encode(shown, whole, chat)
+            payload = encode(shown, whole, chat, terms.thinking)
             over = excess(payload, budget, chat, count)
             if over <= 0 or aim.least:
                 break

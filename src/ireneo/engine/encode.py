@@ -8,16 +8,18 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.context.parts import without_thinking
 from ireneo.context.plan_rebuild import Explained
 from ireneo.context.summary import Level
 from ireneo.context.view import Shown, What, drafts
 from ireneo.context.weigh import Count, arguments_text, weigh
-from ireneo.formats.chat.format import ChatFormat, Payload, Violation
+from ireneo.formats.chat.format import ChatFormat, Payload, ThinkingRule, Violation
 from ireneo.formats.chat.losses import losses
 from ireneo.formats.chat.replies import made_into_objects
+from ireneo.formats.chat.rules.thinking import THINKING_MISSING
 from ireneo.formats.chat.thoughts import without_dangling, without_thoughts
 from ireneo.log.ids import short
-from ireneo.log.message import Draft, texts
+from ireneo.log.message import Draft, Thinking, texts
 
 CHARACTERS_PER_TOKEN = 4
 _BLOCKS = ("summary", "waiting", "left out")
@@ -64,6 +66,12 @@ class Context(Struct, frozen=True, kw_only=True, omit_defaults=True):
     mended: tuple[Violation, ...] = ()
     """What is shown otherwise than it was handed in, because the format demands it: a call without a result, a result
     without a call, and what the format has no place for. Each with its place in `view`, and a sentence."""
+    thinking_off: str = ""
+    """Why a model that thinks must be called with its extended thinking off this time, where it must; else empty.
+
+    A tool loop runs whose beginning is shown without the thinking that stood there. It may be on again as soon as the
+    user has spoken. Adaptive thinking, which the model turns on by itself, may stay on.
+    """
     pins: tuple[ViewRow, ...] = ()
     """What is pinned and stands in no message that is shown."""
     pad: ViewRow | None = None
@@ -92,6 +100,7 @@ def make_context(
     `whole` are the messages that are shown as they were handed in.
     """
     decoded = _decoded(payload, chat)
+    broken = chat.validate(payload, thinking=True)
     return Context(
         budget=budget,
         tokens=_tokens(decoded, count) if tokens is None else tokens,
@@ -102,7 +111,8 @@ def make_context(
         view=view_rows(shown),
         pins=pin_rows(shown),
         pad=pad_row(shown),
-        violations=tuple(chat.validate(payload)),
+        violations=tuple(each for each in broken if each.rule != THINKING_MISSING),
+        thinking_off=_thinking_off(broken),
         mended=_mended(shown, whole or {}, payload, decoded, chat),
     )
 
@@ -112,12 +122,21 @@ def with_objects(context: Context) -> Context:
     return replace(context, messages=made_into_objects(context.messages, context.format))
 
 
-def encode(shown: Sequence[Shown], whole: Mapping[str, Draft], chat: ChatFormat) -> Payload:
-    """Write what is shown as a message list; `whole` has the drafts with their native payloads."""
+def encode(
+    shown: Sequence[Shown], whole: Mapping[str, Draft], chat: ChatFormat, thinking: ThinkingRule = "none"
+) -> Payload:
+    """Write what is shown as a message list; `whole` has the drafts with their native payloads.
+
+    A provider wants the thinking of a whole tool loop or none: where the rule `thinking` left a part of it, it goes.
+    """
     settled = [_with_native(each, whole) for each in shown]
     lost = [each.what in _BLOCKS or _thought(each, whole) for each in shown]
     sound = without_dangling([each.draft for each in settled], lost)
-    return chat.encode(drafts([replace(each, draft=draft) for each, draft in zip(settled, sound, strict=True)]))
+    written = drafts([replace(each, draft=draft) for each, draft in zip(settled, sound, strict=True)])
+    payload = chat.encode(written)
+    if thinking == "turn" and chat.thinking == "prefix" and _thinking_off(chat.validate(payload, thinking=True)):
+        return chat.encode([without_thinking(draft) if _thinks(draft) else draft for draft in written])
+    return payload
 
 
 def _thought(shown: Shown, whole: Mapping[str, Draft]) -> bool:
@@ -167,6 +186,14 @@ def _decoded(payload: Payload, chat: ChatFormat) -> list[Draft]:
 def _characters(draft: Draft) -> int:
     words = sum(len(text) + 1 for text in texts(draft.parts))
     return words + sum(len(call.name) + len(arguments_text(call)) + 2 for call in draft.calls)
+
+
+def _thinking_off(broken: Iterable[Violation]) -> str:
+    return next((each.message for each in broken if each.rule == THINKING_MISSING), "")
+
+
+def _thinks(draft: Draft) -> bool:
+    return any(isinstance(part, Thinking) for part in draft.parts)
 
 
 def view_rows(shown: Sequence[Shown]) -> tuple[ViewRow, ...]:

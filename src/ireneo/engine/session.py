@@ -45,10 +45,11 @@ from ireneo.engine.work.desk import Desk
 from ireneo.engine.work.stories import StoryWork
 from ireneo.engine.work.worked import Worked, summarised_by
 from ireneo.errors import BadInput, SessionNotFound
+from ireneo.formats.chat.format import ThinkingRule
 from ireneo.formats.chat.registry import chat_format
 from ireneo.formats.logs.registry import chat_format_of
 from ireneo.log.branch import MAIN, Head, SessionKey
-from ireneo.log.message import Message
+from ireneo.log.message import Message, MessageId
 from ireneo.memories.record import Record
 from ireneo.ports.upkeep import Pruned
 from ireneo.prompts.voices import Voice
@@ -73,6 +74,8 @@ class Session(Noted):
         self._asked_at: datetime | None = None
         self._characters: set[str] = set()
         """Those of whom it is known that they are there."""
+        self._shown: tuple[MessageId, int] | None = None
+        """Of the context that was given out last, where it shows the whole path: its end, and how many messages."""
 
     @property
     def id(self) -> str:
@@ -108,9 +111,15 @@ class Session(Noted):
 
         Keys, tokens and passwords in them become marks such as ``[REDACTED password]`` before anything is stored, in
         a message of whichever role, unless the memory was opened with `keep_secrets`.
+
+        A context that comes back in it, with new messages behind it, is known for what it is: a block stands for what
+        it covers, a shortened or masked message for itself whole, and nothing of it is stored again. Raises BadInput
+        where such a list isn't what the branch says.
         """
         source = await self._read_source()
         drafts, self._source = decode_given(messages, format, source)
+        # A framework may put several messages of a list into one; it leaves none out.
+        may_be_back = self._shown is not None and len(drafts) * 2 >= self._shown[1]
         return await appending.append(
             self._store,
             self.key,
@@ -122,6 +131,8 @@ class Session(Noted):
             project=self._project,
             now=self._means.clock.now(),
             cleaning=self._means.cleaning(),
+            chat=chat_format(format or chat_format_of(self._source) or DEFAULT_FORMAT),
+            shown=self._shown[0] if self._shown and may_be_back else None,
         )
 
     async def context(
@@ -134,6 +145,7 @@ class Session(Noted):
         explain: bool = False,
         rebuild: bool = False,
         as_: str = "",
+        thinking: ThinkingRule | None = None,
     ) -> Context:
         """Cut the session to `budget` tokens, in the provider's format `to` (that of the session, where none is given).
 
@@ -147,6 +159,12 @@ class Session(Noted):
 
         With `preset` ``"story"`` the past is shown from coarse to fine. `as_` shows what one character remembers, who
         knows only what she was present for; BadInput is raised for one whom nobody in the session knows.
+        knows only what she was present for.
+
+        `thinking` says what becomes of a model's thinking, where its format has a place for it: ``"prefix"`` shows it
+        as long as nothing before it was changed, ``"turn"`` that of the running turn, whatever was changed before it
+        (for models that don't bind their thinking to what stood before it), ``"none"`` shows none. None is the rule of
+        the format. Where the next call must go without extended thinking, `Context.thinking_off` says why.
         """
         chat = chat_format(to or chat_format_of(await self._read_source()) or DEFAULT_FORMAT)
         policy = self._policy(preset, as_)
@@ -162,6 +180,7 @@ class Session(Noted):
             count=self._count,
             idle_seconds=idle,
             rebuild=rebuild,
+            asked=thinking,
         )
         if policy.pyramid is not None:
             told = voice_of(policy, self._means.story_voice)
@@ -171,6 +190,9 @@ class Session(Noted):
         else:
             voice, cached = self._means.voice, self._cached
             found = await cutting.context(self._store, self.key, self.branch, chat, terms, voice, cached)
+        # One with blocks is known by them.
+        whole = found.view and all(row.what == "message" for row in found.view)
+        self._shown = (MessageId(found.view[-1].last), len(found.messages)) if whole else None
         if gives_objects(self._source, chat.name):
             found = with_objects(found)
         return found if explain else replace(found, explained=None)

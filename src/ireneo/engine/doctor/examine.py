@@ -13,7 +13,7 @@ from ireneo.engine.doctor.finding import RESTORE, UNREADABLE, Cure, Finding, Fou
 from ireneo.engine.doctor.leases import check_leases
 from ireneo.engine.doctor.marks import check_marks
 from ireneo.engine.doctor.messages import Told, check_messages
-from ireneo.engine.doctor.paths import check_paths
+from ireneo.engine.doctor.paths import check_paths, stood_for
 from ireneo.engine.doctor.runs import check_runs
 from ireneo.engine.doctor.summaries import check_summaries, read_shelf
 from ireneo.engine.doctor.words import check_words
@@ -130,7 +130,7 @@ async def _examine(tx: Transaction, key: SessionKey, look: Look, found: list[Fou
     gone = {name for each in sick if each.cure for name in each.cure.discard}
     found += await check_marks(tx, key, [*(head for _, head in heads), *ends], shelf, gone)
     grown = await limbs(tx, key, [*heads, *(("", end) for end in ends)])
-    found += check_paths(key, branches, grown)
+    found += check_paths(key, branches, grown, await stood_for(tx, key, grown))
     if not look.quick:
         found += await check_messages(tx, key, grown, look.told)
 

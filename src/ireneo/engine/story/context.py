@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ireneo.context.plan_rebuild import whole as explain_whole
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
-from ireneo.context.terms import Terms
+from ireneo.context.terms import Terms, Thinking
 from ireneo.context.view import Shown
 from ireneo.context.weigh import Count, weigh
 from ireneo.engine.compact import Aim, check_budget
@@ -70,7 +70,7 @@ async def story_context(
         notes = tuple(await tx.annotations.on_path(key, head.id))
         erased = await tx.erasure.count(key)
         cache.renew(erased)
-        terms = replace(terms, notes=notes, thinking=chat.thinking, count=cache.count)
+        terms = replace(terms, notes=notes, thinking=terms.ruled(chat.thinking), count=cache.count)
         path = StoryPath(StoredReading(tx, key, head, terms.policy), terms.policy, cache.recalled)
         pad = await pads.shown(tx, key.space, terms.budget, terms.count)
         room = room_for(pad, terms)
@@ -93,14 +93,21 @@ async def story_context(
     return replace(made, behind=grown.behind, unkept=unkept)
 
 
-def compact_story(drafts: Sequence[Draft], budget: int, chat: ChatFormat, policy: Policy, count: Count) -> Context:
+def compact_story(
+    drafts: Sequence[Draft],
+    budget: int,
+    chat: ChatFormat,
+    policy: Policy,
+    count: Count,
+    asked: Thinking | None = None,
+) -> Context:
     """Show the story that `drafts` tell within a budget, without any store."""
     check_budget(budget)
     messages = chain(None, drafts, lambda parts: weigh(parts, count))
     if not messages:
         return make_context(budget, 0, chat, chat.encode(()), (), count)
-    terms = Terms(budget=budget, policy=policy, count=count, thinking=chat.thinking)
-    return at_once(_compacted(messages, chat, terms))
+    terms = Terms(budget=budget, policy=policy, count=count, asked=asked)
+    return at_once(_compacted(messages, chat, replace(terms, thinking=terms.ruled(chat.thinking))))
 
 
 async def _compacted(messages: Sequence[Message], chat: ChatFormat, terms: Terms) -> Context:
@@ -150,7 +157,7 @@ async def _fitted(
         composed, passing = compose_story(story, replace(terms, budget=aim.target), cache)
         shown = composed.shown if aim.least else showing.put(composed.shown)
         whole = await showing.whole(shown)
-        payload = encode(shown, whole, chat)
+        payload = encode(shown, whole, chat, terms.thinking)
         tokens, heeded = sizes(payload, chat, terms.count)
         if heeded <= terms.budget or aim.least:
             break

@@ -48,5 +48,8 @@ class ChatFormat(Protocol):
     def encode(self, drafts: Sequence[Draft]) -> Payload:
         """Write drafts as a message list that passes `validate`, mending what a cut may have left (see each format)."""
 
-    def validate(self, payload: Payload) -> list[Violation]:
-        """Name every rule that the list breaks; an empty list is valid."""
+    def validate(self, payload: Payload, *, thinking: bool = False) -> list[Violation]:
+        """Name every rule that the list breaks; an empty list is valid.
+
+        With `thinking`, those too that hold where extended thinking is on for the next call.
+        """

@@ -9,7 +9,7 @@ from ireneo.formats.chat.anthropic.expression import express, whole_loops
 from ireneo.formats.chat.anthropic.names import FITTING_ID, NAME
 from ireneo.formats.chat.anthropic.plain import adopt_plain
 from ireneo.formats.chat.anthropic.reader import read_message, read_system
-from ireneo.formats.chat.anthropic.rules import LOCAL_RULES, RULES, outlined
+from ireneo.formats.chat.anthropic.rules import LOCAL_RULES, RULES, THINKING_RULES, outlined
 from ireneo.formats.chat.anthropic.server import is_server_block
 from ireneo.formats.chat.anthropic.system_rules import blank_system
 from ireneo.formats.chat.anthropic.writer import merge_natives, write_messages, write_system
@@ -60,9 +60,12 @@ class AnthropicMessages:
             system=copied_messages(system) if isinstance(system, list) else system,
         )
 
-    def validate(self, payload: Payload) -> list[Violation]:
-        """Name every rule that the list breaks."""
-        return [*blank_system(payload.system), *violations(outlined(payload.messages), RULES)]
+    def validate(self, payload: Payload, *, thinking: bool = False) -> list[Violation]:
+        """Name every rule that the list breaks; with `thinking`, as if extended thinking were on for the next call."""
+        return [
+            *blank_system(payload.system),
+            *violations(outlined(payload.messages), THINKING_RULES if thinking else RULES),
+        ]
 
 
 def _accepts(payload: object) -> bool:

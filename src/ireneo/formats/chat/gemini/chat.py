@@ -61,8 +61,8 @@ class GeminiContents:
         sign_running(contents)
         return Payload(messages=contents, system=write_system(sound[:first]))
 
-    def validate(self, payload: Payload) -> list[Violation]:
-        """Name every rule that the list breaks."""
+    def validate(self, payload: Payload, *, thinking: bool = False) -> list[Violation]:
+        """Name every rule that the list breaks; they are the same whether or not the model is to think."""
         return violations(outlined(payload.messages), RULES)
 
 

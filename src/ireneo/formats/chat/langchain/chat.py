@@ -10,7 +10,7 @@ from ireneo.formats.chat.langchain.expression import carries
 from ireneo.formats.chat.langchain.identity import name_messages
 from ireneo.formats.chat.langchain.names import NAME
 from ireneo.formats.chat.langchain.reader import read_message, settle_marked
-from ireneo.formats.chat.langchain.rules import LOCAL_RULES, RULES, outlined
+from ireneo.formats.chat.langchain.rules import LOCAL_RULES, RULES, THINKING_RULES, outlined
 from ireneo.formats.chat.langchain.shape import nested_messages
 from ireneo.formats.chat.langchain.writer import write_draft
 from ireneo.formats.chat.mends.answers import answer_calls
@@ -57,9 +57,9 @@ class LangChainMessages:
         messages = [message for draft in mended(drafts, _MENDS) for message in write_draft(draft)]
         return Payload(messages=name_messages(copied_messages(messages)))
 
-    def validate(self, payload: Payload) -> list[Violation]:
-        """Name every rule that the list breaks."""
-        return violations(outlined(payload.messages), RULES)
+    def validate(self, payload: Payload, *, thinking: bool = False) -> list[Violation]:
+        """Name every rule that the list breaks; with `thinking`, as if extended thinking were on for the next call."""
+        return violations(outlined(payload.messages), THINKING_RULES if thinking else RULES)
 
 
 def _accepts(payload: object) -> bool:

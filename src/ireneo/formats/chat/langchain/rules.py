@@ -10,9 +10,10 @@ from ireneo.formats.chat.langchain.identity import duplicate_id, missing_id
 from ireneo.formats.chat.langchain.names import ROLES, role_named
 from ireneo.formats.chat.langchain.reader import bare_draft, read_message
 from ireneo.formats.chat.rules.ids import call_without_id, duplicate_id_in_message
-from ireneo.formats.chat.rules.outline import Outline, Outlines, Rule, breach
+from ireneo.formats.chat.rules.outline import Outline, Outlines, Rule, breach, thinks
 from ireneo.formats.chat.rules.pairs import PAIR_RULES
 from ireneo.formats.chat.rules.roles import first_not_user
+from ireneo.formats.chat.rules.thinking import thinking_missing
 from ireneo.formats.chat.rules.unreadable import unreadable
 from ireneo.log.message import Draft
 
@@ -33,6 +34,7 @@ def outlined(messages: Sequence[dict[str, object]]) -> Outlines:
                 message=message,
                 calls=tuple(call.id for call in draft.calls) if draft else (),
                 results=tuple(result.call_id for result in draft.results) if draft else (),
+                thinks=draft is not None and thinks(draft),
                 answers=answered if role == "tool" else None,
             )
         )
@@ -80,6 +82,8 @@ LOCAL_RULES: tuple[Rule, ...] = (
 """Those that look at one message at a time."""
 
 RULES: tuple[Rule, ...] = (*LOCAL_RULES, missing_id, duplicate_id, system_not_first, first_not_user, *PAIR_RULES)
+THINKING_RULES: tuple[Rule, ...] = (*RULES, thinking_missing)
+"""Those that hold where the provider below thinks, and wants its thinking back."""
 
 
 def _draft(message: dict[str, object]) -> Draft | None:

@@ -56,8 +56,8 @@ class OpenAIChat:
         messages = [message for draft in mended(drafts, self._mends) for message in write_draft(draft)]
         return Payload(messages=copied_messages(messages))
 
-    def validate(self, payload: Payload) -> list[Violation]:
-        """Name every rule that the list breaks."""
+    def validate(self, payload: Payload, *, thinking: bool = False) -> list[Violation]:
+        """Name every rule that the list breaks; they are the same whether or not the model is to think."""
         return violations(outlined(payload.messages), self._rules)
 
 

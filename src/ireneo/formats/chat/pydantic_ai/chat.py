@@ -19,7 +19,7 @@ from ireneo.formats.chat.natives import settle_natives
 from ireneo.formats.chat.pydantic_ai.expression import carries
 from ireneo.formats.chat.pydantic_ai.names import NAME
 from ireneo.formats.chat.pydantic_ai.reader import read_message
-from ireneo.formats.chat.pydantic_ai.rules import LOCAL_RULES, RULES, outlined
+from ireneo.formats.chat.pydantic_ai.rules import LOCAL_RULES, RULES, THINKING_RULES, outlined
 from ireneo.formats.chat.pydantic_ai.shape import dumped_messages
 from ireneo.formats.chat.pydantic_ai.writer import write_messages
 from ireneo.formats.chat.reading import copied_messages, record
@@ -52,9 +52,9 @@ class PydanticAIMessages:
         """
         return Payload(messages=copied_messages(write_messages(mended(drafts, _MENDS))))
 
-    def validate(self, payload: Payload) -> list[Violation]:
-        """Name every rule that the list breaks."""
-        return violations(outlined(payload.messages), RULES)
+    def validate(self, payload: Payload, *, thinking: bool = False) -> list[Violation]:
+        """Name every rule that the list breaks; with `thinking`, as if extended thinking were on for the next call."""
+        return violations(outlined(payload.messages), THINKING_RULES if thinking else RULES)
 
 
 def _accepts(payload: object) -> bool:

@@ -16,9 +16,10 @@ from ireneo.formats.chat.pydantic_ai.names import (
 )
 from ireneo.formats.chat.pydantic_ai.reader import read_message
 from ireneo.formats.chat.rules.ids import call_without_id, duplicate_id_in_message
-from ireneo.formats.chat.rules.outline import Outline, Outlines, Rule, breach
+from ireneo.formats.chat.rules.outline import Outline, Outlines, Rule, breach, thinks
 from ireneo.formats.chat.rules.pairs import PAIR_RULES
 from ireneo.formats.chat.rules.roles import first_not_user
+from ireneo.formats.chat.rules.thinking import thinking_missing
 from ireneo.formats.chat.rules.unreadable import unreadable
 from ireneo.log.message import Draft
 
@@ -37,6 +38,7 @@ def outlined(messages: Sequence[dict[str, object]]) -> Outlines:
                 message=message,
                 calls=tuple(call.id for draft in drafts for call in draft.calls),
                 results=tuple(result.call_id for draft in drafts for result in draft.results),
+                thinks=any(map(thinks, drafts[:1])),
                 answers=after,
             )
         )
@@ -81,6 +83,8 @@ LOCAL_RULES: tuple[Rule, ...] = (
 """Those that look at one message at a time."""
 
 RULES: tuple[Rule, ...] = (*LOCAL_RULES, first_not_user, *PAIR_RULES)
+THINKING_RULES: tuple[Rule, ...] = (*RULES, thinking_missing)
+"""Those that hold where the provider below thinks, and wants its thinking back."""
 
 
 def _drafts(message: dict[str, object]) -> list[Draft]:

@@ -63,8 +63,8 @@ class OpenAIResponses:
         apart = [draft for draft in sound[:first] if draft.native is None]
         return Payload(messages=copied_messages(write_items(listed)), system=write_instructions(apart))
 
-    def validate(self, payload: Payload) -> list[Violation]:
-        """Name every rule that the list breaks."""
+    def validate(self, payload: Payload, *, thinking: bool = False) -> list[Violation]:
+        """Name every rule that the list breaks; they are the same whether or not the model is to think."""
         return violations(outlined(payload.messages), RULES)
 
 

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from ireneo.formats.chat.format import Violation
+from ireneo.log.message import Draft, Thinking
 
 
 class Outline(Struct, frozen=True, kw_only=True):
@@ -22,6 +23,8 @@ class Outline(Struct, frozen=True, kw_only=True):
     """The ids of the calls that the application must answer; empty where one is missing."""
     results: tuple[str, ...] = ()
     """The ids that its results name; empty where one is missing."""
+    thinks: bool = False
+    """It begins with thinking that its provider signed or sealed."""
     answers: int | None = None
     """The index of the message whose calls its results must answer, if one stands where it should."""
 
@@ -75,6 +78,11 @@ class Outlines:
                 (found.repeated if before else found.orphaned).append((index, name))
         found.unanswered.extend((at, name) for name, ats in made.items() for at in ats if (at, name) not in answered)
         return found
+
+
+def thinks(draft: Draft) -> bool:
+    """Whether a message begins with thinking that its provider signed or sealed."""
+    return any(isinstance(part, Thinking) and part.is_bound for part in draft.parts[:1])
 
 
 Rule: TypeAlias = Callable[[Outlines], Iterator[Violation]]
