@@ -40,7 +40,7 @@ async def check_call(
         call = Call(id="", name=tool, arguments=dict(arguments))
         situations, clock = Situations(), SystemClock()
         return await check(
-            store, clock, situations, space, call, session=session or None, so_far=so_far, project=project
+            store, clock, situations, space, call, session=session or None, so_far=so_far, project=project or None
         )
     finally:
         await store.close()

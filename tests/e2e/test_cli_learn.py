@@ -38,6 +38,8 @@ KEYS = [
     "seen",
     "last_seen",
     "sources",
+    "state",
+    "against",
 ]
 
 

@@ -46,6 +46,11 @@ class BrokenOffError(Exception):
     """Ends a transaction in the middle."""
 
 
+def inside(number: int, runs: Sequence[tuple[int, int]]) -> bool:
+    """Whether a document stands within one of the runs."""
+    return any(first <= number <= last for first, last in runs)
+
+
 class Stores(RuleBasedStateMachine):
     """Does the same to each store and to the model, and compares."""
 
@@ -352,8 +357,36 @@ class Stores(RuleBasedStateMachine):
                 paths = self.models[info.key].paths.values()
                 assert (info.messages, info.tokens) == (len(paths), sum(path[-1].tokens for path in paths))
 
+    async def compare_branches(self, tx: Transaction, key: SessionKey) -> None:
+        """What lies on no branch is left behind, and nothing else; what lies beside a path is beside it."""
+        model = self.models[key]
+        numbers = (await tx.search.postings(key.space, "messages", ["b"]))["b"]
+        there = {
+            each.document: each.message.id for each in await tx.search.messages(key.space, numbers) if each.key == key
+        }
+        # There is nothing to be found in an `a` alone.
+        searched = {name for name, path in model.paths.items() if path[-1].draft.text == "b"}
+        assert set(there.values()) == searched
+        on = {
+            branch: {each.id for each in model.paths[head.id]} if head else set()
+            for branch, head in model.branches.items()
+        }
+        kept = set().union(*on.values())
+        undone = await tx.search.undone(key.space)
+        assert {name for number, name in there.items() if inside(number, undone)} == searched - kept
+        for branch, head in model.branches.items():
+            if head is not None:
+                aside = await tx.search.aside(key, head.id)
+                assert {name for number, name in there.items() if inside(number, aside)} == searched - on[branch]
+        for branch in (None, *BRANCHES):
+            wanted = kept if branch is None else on.get(branch, set())
+            named = [(key.session, [message.id for message in path]) for path in model.paths.values()]
+            lies = [set(names) <= wanted for _, names in named]
+            assert list(await tx.log.lie(key.space, named, branch)) == lies
+
     async def compare(self, tx: Transaction, key: SessionKey) -> None:
         model = self.models[key]
+        await self.compare_branches(tx, key)
         heads = {branch: head_of(message) if message else None for branch, message in model.branches.items()}
         assert dict(await tx.sessions.branches(key)) == heads
         for branch in BRANCHES:

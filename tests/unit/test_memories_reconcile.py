@@ -236,7 +236,7 @@ def test_a_failure_is_overturned_when_it_works_later_and_stands_when_it_fails_ag
     assert book.tell("make failed again", **told).did == "reinforced"
     done = book.tell("make works", signature="make ⇒ missing", against=True)
     assert (done.did, done.record.state, len(done.record.evidence)) == ("overturned", "retired", 3)
-    assert done.record.reason.startswith("overturned: it worked on 4 May 2031")
+    assert done.record.reason == "overturned: the user said on 4 May 2031: “make works”."
     assert done.record.text == "I tried make; it failed."
     early = book.tell("make worked", signature="make ⇒ missing", against=True, at=START)
     assert early.record.state == "retired"
@@ -327,7 +327,8 @@ def chosen(records: Sequence[Record]) -> list[str]:
 def test_settling_twice_is_settling_once(kind: str) -> None:
     book = Book()
     for text in ("one thing", "another", "one thing"):
-        book.tell(text, kind=kind, task_type="t", signature="s", subject="a", attribute="b")  # type: ignore[typeddict-item]
+        told: Told = {"kind": kind, "task_type": "t", "subject": "a", "attribute": "b"}  # type: ignore[typeddict-item]
+        book.tell(text, **(told | Told(signature="s") if kind == "failure" else told))
     records = list(book.kept.values())
     settle = KINDS[records[0].kind].settle
     once = settle(records)

@@ -272,3 +272,27 @@ def test_a_kind_is_told_by_rules_where_a_model_fails_or_makes_it_up(answer: Exce
         assert (told.kind, told.subject) in {("semantic", ""), ("semantic", "harbour"), ("semantic", "The harbour")}
 
     run(work())
+
+
+def test_what_one_project_shows_is_concluded_from_it_alone() -> None:
+    async def work() -> None:
+        house = House()
+        for day in range(4):
+            project = ("harbour", "mill")[day % 2]
+            await house.memory.remember(
+                f"Anna was late: the {project} clock was wrong.",
+                kind="episodic",
+                project=project,
+                at=NOON + timedelta(days=day),
+            )
+        done = [await house.memory.reflect(force=True) for _ in range(3)]
+        assert [each.episodes for each in done] == [2, 2, 0]
+        for conclusion in await house.all():
+            cited = await house.memory.get([name for piece in conclusion.evidence for name in piece.memories])
+            assert len({piece.project for each in cited for piece in each.evidence}) == 1
+        for prompt in ("harbour", "mill"):
+            found = await house.memory.recall("Why was Anna late?", kind="semantic", project=prompt, limit=50)
+            others = {"harbour", "mill"} - {prompt}
+            assert not any(other in each.text for other in others for each in found)
+
+    run(work())

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ireneo.context.weigh import Count, weigh
 from ireneo.engine.cleaning import Choices, Cleaning, chain_named
 from ireneo.engine.naming import messages_named
+from ireneo.engine.projects import LOOKED_AT, place_session
 from ireneo.engine.returned import Aligned, Covered, Path, Returned
 from ireneo.errors import BadInput, MessageNotFound
 from ireneo.formats.chat.format import ChatFormat
@@ -41,6 +42,7 @@ async def append(
     *,
     source: str | None,
     after: str | None = None,
+    project: str = "",
     chat: ChatFormat | None = None,
     shown: MessageId | None = None,
     now: datetime | None = None,
@@ -51,7 +53,8 @@ async def append(
     With `after`, offering the same again changes nothing: the same messages after the same past are the same. The
     branch is moved only where that takes it on from where it stands. With `chat`, the format that they are in, a
     context among them is known for what it is, and only what is new behind it is stored; `shown` is the head for which
-    the last context was given out. Raises BadInput for a context that doesn't lie on the path.
+    the last context was given out. Raises BadInput for a context that doesn't lie on the path. `project` is the one
+    that the session works on, where that is told; raises BadInput where it is known to be of another.
 
     What bears no time of its own is said `now`. Only what may be a history of another day, new messages of more than
     one turn, gets none.
@@ -61,7 +64,7 @@ async def append(
     listed = [[each.drafts[0] for each in choices], drafts]
     returned = [Returned(each, chat) for each in listed] if chat else []
     async with store.write() as tx:
-        await tx.sessions.create(key, source)
+        is_new = await tx.sessions.create(key, source)
         head = await tx.log.head(key, branch)
         place = head if after is None else await _place(tx, key, after)
 
@@ -85,6 +88,8 @@ async def append(
         last = messages[-1]
         if await _goes_on(tx, key, head, last) or not await _lies_behind(tx, key, head, last):
             await tx.log.move(key, branch, last.id)
+        if is_new or project or any(each.record for each in drafts[:LOOKED_AT]):
+            await place_session(tx, key, project, drafts)
     return Appended(ids=ids, new=new, dropped=settled.dropped, redacted=cleaning.found)
 
 

@@ -8,14 +8,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.means import Means
+from ireneo.engine.projects import place_all
 from ireneo.engine.recall.asked import MOST_CHARACTERS, Asked
 from ireneo.engine.recall.by_words import LOOKED_AT_FOR_SOME, by_words
+from ireneo.engine.recall.scope import Scope
 from ireneo.engine.recall.shelves import Memories
 from ireneo.engine.remember import used
+from ireneo.engine.scratchpad import check_pad
 from ireneo.errors import BadInput, MemoryNotFound, StoreError
 from ireneo.lessons.confidence import cues_to_read
 from ireneo.lessons.lessons import applies, projects_of
-from ireneo.lessons.project import project_named
 from ireneo.lessons.sighting import Sighting
 from ireneo.lessons.standing import standing
 from ireneo.memories.brief import LEAST_BUDGET, Brief, Found, make_brief
@@ -50,8 +52,14 @@ class Cue(Struct, frozen=True, kw_only=True):
     situation: str = ""
     about_to: str = ""
     """The action about to be taken: a command, or a tool, a colon and what it is given."""
-    project: str = ""
-    """Where the work is done, by its name or a directory: its lessons stand in the brief, and those of several."""
+    project: str | None = None
+    """Where the work is done, by its name: its lessons stand first, with those of several, and nothing of others."""
+    as_: str = ""
+    """Only what this character was present for."""
+    undone: bool = False
+    """Also what a rewind left behind."""
+    session: str | None = None
+    branch: str | None = None
 
 
 async def brief(means: Means, space: str, cue: Cue, task: str | None, budget: int) -> Brief:
@@ -59,15 +67,21 @@ async def brief(means: Means, space: str, cue: Cue, task: str | None, budget: in
 
     A store that can't be written to at the moment loses nothing but the mark: `unmarked` says so then.
     """
+    if isinstance(budget, bool) or not isinstance(budget, int):
+        raise BadInput(f"`budget` is {budget!r}; give a whole number of tokens.")
     if budget < LEAST_BUDGET:
         raise BadInput(f"A brief of {budget:,} tokens has room for nothing; give at least {LEAST_BUDGET}.")
     name = None if task is None else checked_task(task)
     now = means.clock.now()
+    if cue.project is not None:
+        await place_all(means.store, space)
     async with means.store.read() as tx:
         pad = await tx.pads.read(space, name) if name else None
-        found = await _found(tx, space, cue, now)
-        project = project_named(cue.project)
-        lessons = await _standing(tx, space, project, now) if project else []
+        if name:
+            await check_pad(tx, space, name, pad, cue.project)
+        scope = await Scope.of(tx, space, cue)
+        found = await _found(tx, space, cue, now, scope)
+        lessons = await _standing(tx, space, cue.project, now, scope) if cue.project else []
     made = make_brief(pad, found, now, budget, means.count, lessons)
     if not made.lines:
         return made
@@ -79,9 +93,9 @@ async def brief(means: Means, space: str, cue: Cue, task: str | None, budget: in
     return made
 
 
-async def _found(tx: Transaction, space: str, cue: Cue, now: datetime) -> list[Found]:
+async def _found(tx: Transaction, space: str, cue: Cue, now: datetime, scope: Scope) -> list[Found]:
     """Each kind by its own cue: the task type, the goal, the situation, the action about to be taken and the goal."""
-    out = await _procedures(tx, space, cue.task_type, now) if cue.task_type.strip() else []
+    out = await _procedures(tx, space, cue.task_type, now, scope) if cue.task_type.strip() else []
     asked: list[tuple[Kind, str]] = [
         ("semantic", cue.goal),
         ("episodic", cue.situation or cue.goal),
@@ -89,18 +103,19 @@ async def _found(tx: Transaction, space: str, cue: Cue, now: datetime) -> list[F
     ]
     for kind, text in asked:
         if text.strip():
-            out += await _called_to_mind(tx, space, kind, text, now)
+            out += await _called_to_mind(tx, space, kind, text, now, scope)
     if cue.about_to.strip():
-        out += await _failures(tx, space, cue.about_to, now)
-    project = project_named(cue.project)
-    # What was seen in one project alone is none of another's business, however well it reads.
-    return [each for each in out if not each.record.cue or applies(projects_of(each.record), project)]
+        out += await _failures(tx, space, cue.about_to, now, scope)
+    return out
 
 
-async def _standing(tx: Transaction, space: str, project: str, now: datetime) -> list[Standing]:
+async def _standing(tx: Transaction, space: str, project: str, now: datetime, scope: Scope) -> list[Standing]:
     """The lessons of a project, by what they are expected to save."""
     wanted = Wanted(states=("active",), lessons=True, archived=False)
-    records = [each for each in await tx.memories.list(space, wanted, READ) if each.cue]
+    listed = await tx.memories.list(space, wanted, READ)
+    # What was seen in one project alone is none of another's business, however well it reads.
+    here = [each for each in listed if each.cue and applies(projects_of(each), project)]
+    records = [each for each in await scope.seen(here) if each is not None]
     cues = list(dict.fromkeys(name for each in records for name in cues_to_read(each.cue)))
     sighted: dict[str, list[Sighting]] = {}
     for start in range(0, len(cues), TOGETHER):
@@ -109,21 +124,24 @@ async def _standing(tx: Transaction, space: str, project: str, now: datetime) ->
     return standing(records, sighted, now, project)
 
 
-async def _procedures(tx: Transaction, space: str, task_type: str, now: datetime) -> list[Found]:
+async def _procedures(tx: Transaction, space: str, task_type: str, now: datetime, scope: Scope) -> list[Found]:
     """Those of just this task type: how a task is done is never found by likeness."""
-    listed = await tx.memories.list(space, _wanted("procedural", task_type=task_type))
+    # Another version may hold of what is seen from here than of all there is.
+    every = await tx.memories.list(space, Wanted(kind="procedural", task_type=task_type, archived=False))
+    listed = [each for each in await scope.seen(every) if each is not None and each.state == "active"]
     ranked = sorted(listed, key=lambda each: -worth(each, now))[:OF_EACH]
     return [Found(record=each, score=worth(each, now), why=f"the task type is {each.task_type}") for each in ranked]
 
 
-async def _failures(tx: Transaction, space: str, about_to: str, now: datetime) -> list[Found]:
+async def _failures(tx: Transaction, space: str, about_to: str, now: datetime, scope: Scope) -> list[Found]:
     """Those of the same action, however it is written; after them those that read like it."""
     meant = actions(about_to)
     listed = await tx.memories.list(space, _wanted("failure"), READ)
-    same = [each for each in listed if (action_of(each.signature) or each.signature) in meant]
+    alike = [each for each in listed if (action_of(each.signature) or each.signature) in meant]
+    same = [each for each in await scope.seen(alike) if each is not None and each.state == "active"]
     why = "the same action failed before"
     found = [Found(record=each, score=2 * worth(each, now), why=why) for each in same]
-    return [*found, *(await _called_to_mind(tx, space, "failure", about_to, now))]
+    return [*found, *(await _called_to_mind(tx, space, "failure", about_to, now, scope))]
 
 
 def actions(about_to: str) -> set[str]:
@@ -134,9 +152,11 @@ def actions(about_to: str) -> set[str]:
     return {text, action_signature(SHELL, text), *named}
 
 
-async def _called_to_mind(tx: Transaction, space: str, kind: Kind, text: str, now: datetime) -> list[Found]:
+async def _called_to_mind(
+    tx: Transaction, space: str, kind: Kind, text: str, now: datetime, scope: Scope
+) -> list[Found]:
     """Those of a kind that recall finds by the words of `text`, the best first."""
-    shelf = Memories(Asked(text=text[:MOST_CHARACTERS], kind=kind, limit=OF_EACH), now)
+    shelf = Memories(Asked(text=text[:MOST_CHARACTERS], kind=kind, limit=OF_EACH), now, scope)
     question = read_question(text, now=now)
     asked = {term for term, _ in question.terms}
     out: list[Found] = []

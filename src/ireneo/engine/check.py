@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.lessons.caution import Caution
+from ireneo.lessons.caution import Caution, without_others
 from ireneo.lessons.heeded import heeded
+from ireneo.lessons.lessons import belongs, projects_of
 from ireneo.lessons.project import project_named
 from ireneo.lessons.situation import Situation
 from ireneo.lessons.verdict import asked_cues, judge, lesson_cues
@@ -93,12 +94,13 @@ async def check(
     *,
     session: str | None = None,
     so_far: Situation | None = None,
-    project: str = "",
+    project: str | None = None,
     conditions: Mapping[str, str] | None = None,
 ) -> Caution | None:
     """Say of `call` that it is likely to fail, or nothing.
 
-    The session's own run, if it was learned from already, is no past run.
+    The session's own run, if it was learned from already, is no past run. With a `project` (empty: none) what was said
+    in others is not quoted.
     """
     async with store.read() as tx:
         situation = so_far
@@ -107,11 +109,14 @@ async def check(
         cues = asked_cues(situation, call)
         sightings = await tx.runs.sightings(space, cues, MOST_SIGHTINGS)
         past = [each for each in sightings if each.session != session]
-        found = judge(situation, call, past, project=project_named(project), conditions=conditions, now=clock.now())
+        here = None if project is None else project_named(project)
+        found = judge(situation, call, past, project=here, conditions=conditions, now=clock.now())
         if found is None:
             return None
         cues = lesson_cues(call, found)
-        lessons = await tx.memories.list(space, Wanted(states=("active",), cues=cues), 1) if cues else ()
+        listed = await tx.memories.list(space, Wanted(states=("active",), cues=cues)) if cues else ()
+        lessons = [each for each in listed if belongs(projects_of(each), here)][:1]
         if any(heeded(situation, call, each.text) for each in lessons):
             return None
-        return replace(found, lesson=lessons[0].id) if lessons else found
+        told = without_others(found)
+        return replace(told, lesson=lessons[0].id) if lessons else told

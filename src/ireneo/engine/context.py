@@ -52,10 +52,10 @@ KEPT_TOGETHER = 256
 class Cached:
     """What a session keeps at hand between two contexts."""
 
-    def __init__(self, task: str) -> None:
-        """Begin with nothing; `task` is the one whose scratchpad is shown."""
+    def __init__(self, session: str, task: str) -> None:
+        """Begin with nothing; `task` is the one whose scratchpad `session` shows."""
         self.composed = ComposedCache()
-        self.pads = Padding(task)
+        self.pads = Padding(session, task)
 
 
 class ComposedCache:

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from ireneo.context.weigh import Count, weigh
 from ireneo.engine.batches import BATCH, BATCH_BYTES, size_of
 from ireneo.engine.cleaning import Cleaning, Naming
+from ireneo.engine.projects import place_session
 from ireneo.formats.logs.format import Fault, GrowingSession, Node
 from ireneo.log.branch import MAIN, Head, SessionKey, head_of
 from ireneo.log.message import Message, MessageId, Part
@@ -155,6 +156,7 @@ class _Importing:
             branches = await tx.sessions.branches(key)
             if MAIN not in branches or (self._new + new and not await passes(tx, key, branches[MAIN], end)):
                 await tx.log.move(key, MAIN, end.id)
+            await place_session(tx, key, drafts=[each.draft for run in self._batch.runs for each in run])
         return self._new + new
 
     async def find(self, ids: Sequence[str]) -> Sequence[Message]:

@@ -13,6 +13,7 @@ from ireneo.engine.ahead import Ahead, due_ahead, write_ahead
 from ireneo.engine.batches import BATCH, BATCH_BYTES, size_of
 from ireneo.engine.cleaning import Choices, Cleaning, Given, chain_named
 from ireneo.engine.imports import Imported, passes, stored_name
+from ireneo.engine.projects import place_session
 from ireneo.engine.story.preset import preset_of
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import Fault, LogFormat, StraightFormat
@@ -125,6 +126,7 @@ class JoinedImport:
                         "of its logs in their order, the new ones last, or take them into another session."
                     )
                 await tx.log.move(key, MAIN, end.id)
+            await place_session(tx, key, drafts=[each.draft for each in messages])
         self._head = end
         await self._write_ahead(end, source)
         return new

@@ -22,6 +22,7 @@ from ireneo.engine.fading import Fading, archive, fading, restore
 from ireneo.engine.forget import Receipt, forget
 from ireneo.engine.history import history
 from ireneo.engine.means import Means
+from ireneo.engine.projects import project_asked
 from ireneo.engine.recall.asked import Asked
 from ireneo.engine.recall.recall import recall
 from ireneo.engine.reflect import Reflected, reflect
@@ -46,6 +47,15 @@ class Knowledge:
         self._means = means
         self._store = means.store
         self._held = HeldVectors()
+
+    @staticmethod
+    def project_named(given: str) -> str:
+        """The project that is meant by its name, or by a directory of it; empty where that names none."""
+        return project_asked(given) or ""
+
+    def count(self, text: str) -> int:
+        """What `text` costs, in tokens, as this memory counts them."""
+        return self._means.count(text)
 
     async def remember(self, text: str, **told: Unpack[Told]) -> Remembered:
         """Remember `text`, and tell what became of it: added, reinforced, superseded, disputed, overturned or ignored.
@@ -94,15 +104,35 @@ class Knowledge:
         budget: int | None = None,
         at: datetime | None = None,
         session: str | None = None,
+        branch: str | None = None,
+        project: str | None = None,
+        as_: str = "",
+        undone: bool = False,
         explain: bool = False,
     ) -> Recollection:
         """What answers the question `text`, best first: at most `limit` messages and memories.
 
-        With `kind` only memories of that kind, with `session` only what comes from there, with `at` what was the case
-        then and what was said by then. `budget` is what the texts may cost together, in tokens. `explain` gives the
-        parts of each score. Raises BadInput for an empty question, a kind or limit that there is not, and a naive time.
+        With `kind` only memories of that kind, with `at` what was the case then and what was said by then. With
+        `session` only what comes from there, and with a `branch` of it what lies on the path to that branch's head.
+        With `project`, a name or the directory where it lies, what belongs to it and what belongs to none; with
+        `as_` what that character was present for. What a rewind left behind is found with `undone` alone. `budget` is
+        what the texts may cost together, in tokens. `explain` gives the parts of each score.
+
+        Raises BadInput for an empty question, a kind, limit, branch or character that there is not, and a naive time.
         """
-        asked = Asked(text=text, kind=kind, limit=limit, budget=budget, at=at, session=session, explain=explain)
+        asked = Asked(
+            text=text,
+            kind=kind,
+            limit=limit,
+            budget=budget,
+            at=at,
+            session=session,
+            branch=branch,
+            project=project_asked(project),
+            as_=as_,
+            undone=undone,
+            explain=explain,
+        )
         return await recall(self._means, self.space, self._held, asked)
 
     async def embed(self) -> AsyncIterator[Embedded]:
@@ -125,7 +155,9 @@ class Knowledge:
         task_type: str = "",
         situation: str = "",
         about_to: str = "",
-        project: str = "",
+        project: str | None = None,
+        as_: str = "",
+        undone: bool = False,
         task: str | None = None,
         budget: int = BUDGET,
     ) -> Brief:
@@ -133,15 +165,29 @@ class Knowledge:
 
         Procedures of just this `task_type`, facts for the `goal`, episodes like the `situation` (the goal, where none
         is given), failures of the action `about_to` be taken and for the goal. With a `project` its lessons stand
-        before them, by what they are expected to save, and those that hold in several projects. No model is asked.
-        What is shown is marked as used. Raises BadInput under 64 tokens.
+        before them, by what they are expected to save, and those that hold in several projects; what belongs to other
+        projects is left out. With `as_` what that character was present for, with `undone` also what a rewind left
+        behind. No model is asked. What is shown is marked as used. Raises BadInput under 64 tokens, for a character
+        whom nobody knows, and for the scratchpad of another project.
         """
-        cue = Cue(goal=goal, task_type=task_type, situation=situation, about_to=about_to, project=project)
+        cue = Cue(
+            goal=goal,
+            task_type=task_type,
+            situation=situation,
+            about_to=about_to,
+            project=project_asked(project),
+            as_=as_,
+            undone=undone,
+        )
         return await briefs.brief(self._means, self.space, cue, task, budget)
 
-    def scratchpad(self, task: str) -> Scratchpad:
-        """The scratchpad of a task: the contexts of the session called `task` show it. Raises BadInput for no name."""
-        return Scratchpad(self._means, self.space, task)
+    def scratchpad(self, task: str, *, project: str | None = None) -> Scratchpad:
+        """The scratchpad of a task: the contexts of the session called `task` show it. Raises BadInput for no name.
+
+        With `project` it is that project's alone: its calls raise BadInput where the pad, or the session that is called
+        as the task is, is not of it.
+        """
+        return Scratchpad(self._means, self.space, task, project_asked(project))
 
     async def pads(self) -> Sequence[Pad]:
         """Every scratchpad of the space, the one that was written last standing first."""

@@ -14,7 +14,9 @@ from ireneo.engine.learn.learn import Learned, learn
 from ireneo.engine.learn.listed import Lesson
 from ireneo.engine.means import Means
 from ireneo.engine.opening import Opened, dispute_id, open_id
+from ireneo.engine.projects import project_asked
 from ireneo.engine.remember import Remembered
+from ireneo.errors import BadInput
 from ireneo.formats.logs.format import LogFormat
 from ireneo.lessons.calibrate import Measured
 from ireneo.lessons.caution import Caution
@@ -24,6 +26,7 @@ from ireneo.lessons.run import LearnedRun
 from ireneo.lessons.sighting import Category, Claim
 from ireneo.log.annotation import Annotation
 from ireneo.log.message import Call, Draft
+from ireneo.memories.record import Source
 
 
 class Learning(Knowledge):
@@ -48,10 +51,20 @@ class Learning(Knowledge):
         return len(await due_runs(self._means, self.space))
 
     async def lessons(
-        self, *, project: str | None = None, category: Category | None = None, confidence: Level | None = None
+        self,
+        *,
+        project: str | None = None,
+        category: Category | None = None,
+        confidence: Level | None = None,
+        disputed: bool = False,
     ) -> Sequence[Lesson]:
-        """What runs taught and still holds, the surest first; with `project` what concerns it or holds in several."""
-        return await listing.lessons(self._means, self.space, project=project, category=category, confidence=confidence)
+        """What runs taught and still holds, the surest first; with `project` what concerns it or holds in several.
+
+        With `disputed` also what counts no longer since somebody spoke against it, with the reason that was given.
+        """
+        return await listing.lessons(
+            self._means, self.space, project=project, category=category, confidence=confidence, disputed=disputed
+        )
 
     async def runs(self) -> Sequence[LearnedRun]:
         """The runs that were learned from, each with its diary, the one that ended last standing first."""
@@ -77,7 +90,7 @@ class Learning(Knowledge):
         arguments: Mapping[str, object] | str,
         *,
         session: str | None = None,
-        project: str = "",
+        project: str | None = None,
         conditions: Mapping[str, str] | None = None,
         log: LogFormat | None = None,
         lines: Iterable[bytes] = (),
@@ -86,9 +99,12 @@ class Learning(Knowledge):
 
         With `session` as things stand there now; where it is not stored, its log so far may be given as `lines` in
         the format `log`. Past runs of `project`, a name or
-        the directory where it lies, say most. What was seen under other `conditions` (versions, hashes of
+        the directory where it lies, say most; that calls failed in others counts, and what was said there is not
+        quoted. What was seen under other `conditions` (versions, hashes of
         files) than are given doesn't count. It is advice, and never raises for what a call says.
         """
+        if log is None and not (isinstance(lines, Sequence) and not lines):
+            raise BadInput("`lines` of a log are given, and not in which format they are; name it as `log`.")
         so_far = situation_of_log(log, lines, session or "") if log is not None else None
         call = Call(id="", name=tool, arguments=arguments if isinstance(arguments, str) else dict(arguments))
         # What runs taught was drawn from calls without their secrets.
@@ -101,7 +117,7 @@ class Learning(Knowledge):
             call,
             session=session,
             so_far=so_far,
-            project=project,
+            project=project_asked(project),
             conditions=conditions,
         )
 
@@ -113,17 +129,22 @@ class Learning(Knowledge):
         """Note that a file, told by the digest of its content, was learned from whole."""
         await files.mark_file(self._means, self.space, digest, name, sessions)
 
-    async def open_id(self, id: str, *, session: str = "") -> Opened:
+    async def open_id(self, id: str, *, session: str = "", project: str | None = None) -> Opened:
         """What an id names, wherever in the space: a block, a message, a memory, a pin, a session's diary.
 
         Its beginning will do where nothing else begins so. With `session` what stands in sessions is looked for in
         that one alone. Raises NotFound, and BadInput where it might name several.
-        """
-        return await open_id(self._means, self.space, id, session)
 
-    async def dispute(self, id: str, reason: str, *, claim: str = "") -> Annotation | Remembered:
+        With `project` what belongs to another one is not opened.
+        """
+        return await open_id(self._means, self.space, id, session, project_asked(project))
+
+    async def dispute(
+        self, id: str, reason: str, *, claim: str = "", origin: Source = "agent", project: str | None = None
+    ) -> Annotation | Remembered:
         """Say that the block or the memory `id` is wrong, and why; of a block one `claim` alone may be.
 
-        Raises NotFound, and BadInput without a reason.
+        The reason is kept with whose word it is, `origin`. With `project` what belongs to another one is not
+        disputed. Raises NotFound, and BadInput without a reason.
         """
-        return await dispute_id(self._means, self.space, id, reason, claim)
+        return await dispute_id(self._means, self.space, id, reason, claim, origin, project_asked(project))

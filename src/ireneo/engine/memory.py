@@ -13,6 +13,7 @@ from ireneo.engine.imports import Imported, import_session, stored_name
 from ireneo.engine.joined import JoinedImport
 from ireneo.engine.learning import Learning
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
+from ireneo.engine.projects import check_project, project_told
 from ireneo.engine.session import Session
 from ireneo.engine.story.preset import preset_of
 from ireneo.engine.work.loop import Works
@@ -26,18 +27,25 @@ from ireneo.ports.store import SessionInfo
 class Memory(Learning):
     """What `ireneo.open` gives: the sessions of one space, and its memories. No call ever reaches another space."""
 
-    async def session(self, id: str, *, branch: str = MAIN, must_exist: bool = False, task: str = "") -> Session:
+    async def session(
+        self, id: str, *, branch: str = MAIN, must_exist: bool = False, task: str = "", project: str = ""
+    ) -> Session:
         """The session called `id`, on one of its branches; it is made by its first append.
 
-        Its contexts show the scratchpad of `task`, or of the task that is called as the session is. With `must_exist`,
-        raises SessionNotFound where it was not made yet.
+        Its contexts show the scratchpad of `task`, or of the task that is called as the session is. `project`, a name
+        or the directory where it lies, is the one that it works on: what it shows is told there, and not in others. An
+        imported log says that itself. With `must_exist`, raises SessionNotFound where it was not made yet, and
+        BadInput where it is known to be of another project.
         """
+        named = project_told(project)
         key = await stored_name(self._store, SessionKey(self.space, id), self._means.cleaning())
         async with self._store.read() as tx:
             info = await tx.sessions.get(key)
         if info is None and must_exist:
             raise SessionNotFound(f"There is no session {id!r} in space {self.space!r}; see `ireneo sessions`.")
-        session = Session(self._means, key, branch, info.source if info else None, task)
+        if named and info is not None:
+            check_project(id, info.project, named)
+        session = Session(self._means, key, branch, info.source if info else None, task, named)
         if must_exist:
             await session.check()
         return session

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.engine import notes as noting
 from ireneo.engine.diary import Diary, read_diary
@@ -12,12 +13,15 @@ from ireneo.engine.expand import Expanded, expand
 from ireneo.engine.forgetting.reading import all_annotations
 from ireneo.engine.means import Means
 from ireneo.engine.naming import memory_named, the_one
+from ireneo.engine.projects import place_all
+from ireneo.engine.recall.asked import Asked
+from ireneo.engine.recall.scope import Scope
 from ireneo.engine.remember import Remembered, settle_offers
 from ireneo.errors import BadInput, MemoryNotFound, NotFound, SummaryNotFound
 from ireneo.log.annotation import Annotation
 from ireneo.log.branch import MAIN, SessionKey
 from ireneo.memories.exchange.offers import against
-from ireneo.memories.record import MemoryId, Record
+from ireneo.memories.record import TRUST, MemoryId, Record, Source
 from ireneo.ports.store import Transaction
 
 SUMMARY = "s_"
@@ -38,13 +42,17 @@ class Opened(Struct, frozen=True, kw_only=True):
     """Of a session: what was tried in it, and what came of that."""
 
 
-async def open_id(means: Means, space: str, id: str, session: str = "") -> Opened:
+async def open_id(means: Means, space: str, id: str, session: str = "", project: str | None = None) -> Opened:
     """What `id`, or the only id that begins so, names in the space (of what stands in sessions: in `session` alone).
 
+    With `project` (empty: none) what belongs to another one is not opened, and of a memory what is told there is not.
     Raises NotFound, and BadInput, with some of them, where it might name several or has too few characters for a name.
     """
+    if project is not None:
+        await place_all(means.store, space)
     async with means.store.read() as tx:
-        keys = [info.key for info in await tx.sessions.list(space) if session in ("", info.key.session)]
+        infos = [info for info in await tx.sessions.list(space) if session in ("", info.key.session)]
+        keys = [info.key for info in infos if project is None or (info.project or "") in ("", project)]
         if id[:2] in NOTES:
             return await _note(tx, space, keys, id)
         record, key = None, None
@@ -52,6 +60,8 @@ async def open_id(means: Means, space: str, id: str, session: str = "") -> Opene
             key = await _place(tx, space, keys, id)
         elif id:
             record, key, id = await _memory_or_message(tx, space, keys, id)
+        if record is not None:
+            record = await _seen(tx, space, record, project)
     if record is not None:
         return Opened(memory=record)
     if key is not None:
@@ -64,27 +74,61 @@ async def open_id(means: Means, space: str, id: str, session: str = "") -> Opene
     return Opened(session=run.session, diary=diary)
 
 
-async def dispute_id(means: Means, space: str, id: str, reason: str, claim: str = "") -> Annotation | Remembered:
+async def dispute_id(
+    means: Means,
+    space: str,
+    id: str,
+    reason: str,
+    claim: str = "",
+    origin: Source = "agent",
+    project: str | None = None,
+) -> Annotation | Remembered:
     """Say that a block is wrong (or one claim of it), or that a memory is; with why. Raises NotFound, BadInput.
 
-    A block is shown as disputed until it is written again. Against a memory it is one more word, told now: what it
-    changes follows from whose words speak for it.
+    A block is shown as disputed until it is written again. Against a memory it is one more word of `origin`, told now
+    and kept with its reason: what it changes follows from whose words speak for it. With `project` (empty: none) what
+    belongs to another one is not disputed.
     """
     if not reason.strip():
         raise BadInput("Say what is wrong with it, and what is shown instead.")
+    if origin not in TRUST:
+        raise BadInput(f"`origin` is {origin!r}, which is none; give one of {', '.join(TRUST)}.")
+    if project is not None:
+        await place_all(means.store, space)
     reason = means.cleaning().text(reason)
     if id.startswith(SUMMARY):
         async with means.store.read() as tx:
-            key = await _place(tx, space, [info.key for info in await tx.sessions.list(space)], id)
+            infos = await tx.sessions.list(space)
+            keys = [info.key for info in infos if project is None or (info.project or "") in ("", project)]
+            key = await _place(tx, space, keys, id)
         return await noting.dispute(means.store, key, id, reason, claim)
+    if claim:
+        raise BadInput("Only of a block can one claim be disputed; a memory is disputed as it stands: leave it out.")
     async with means.store.read() as tx:
         record = await memory_named(tx, space, id)
+        if record is not None:
+            record = await _seen(tx, space, record, project)
     if record is None:
         raise MemoryNotFound(f"There is no memory {id!r} in space {space!r}; only blocks and memories are disputed.")
-    offer = against(record, means.clock.now(), origin="agent", why=" ".join(reason.split()))
+    offer = against(record, means.clock.now(), origin=origin, why=" ".join(reason.split()))
+    offer = replace(offer, project=project or "")
     async with means.store.write() as tx:
         # It was opened and found wrong: that is a new word, however much it reads like the memory.
         return (await settle_offers(tx, space, [offer], judged=True))[0]
+
+
+async def _seen(tx: Transaction, space: str, record: Record, project: str | None) -> Record:
+    """A memory as it is seen from a project. Raises NotFound where it belongs to others alone."""
+    if project is None:
+        return record
+    scope = await Scope.of(tx, space, Asked(text=record.id, project=project, undone=True))
+    (seen,) = await scope.seen([record])
+    if seen is None:
+        here = f"project {project!r}" if project else "no project that is known"
+        raise NotFound(
+            f"{record.id} belongs to another project, and you work on {here}; only what belongs there is opened."
+        )
+    return seen
 
 
 async def _place(tx: Transaction, space: str, keys: Sequence[SessionKey], id: str) -> SessionKey:

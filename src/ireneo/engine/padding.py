@@ -8,7 +8,7 @@ from ireneo.context.padded import bound_from, pad_place, pad_shown, positions, w
 from ireneo.context.terms import Terms
 from ireneo.context.view import Shown
 from ireneo.context.weigh import MESSAGE_TOKENS, Count
-from ireneo.log.branch import Head
+from ireneo.log.branch import Head, SessionKey
 from ireneo.memories.scratchpad import PAD_TOKENS, pad_block
 from ireneo.ports.store import Transaction
 
@@ -37,8 +37,9 @@ class Padding:
     not known here, and no thinking from before is shown then.
     """
 
-    def __init__(self, task: str) -> None:
-        """Begin with nothing; `task` is the one whose scratchpad is shown."""
+    def __init__(self, session: str, task: str) -> None:
+        """Begin with nothing; `task` is the one whose scratchpad `session` shows."""
+        self.session = session
         self.task = task
         self._last: tuple[int, str] | None = None
         """Where the last one stood and how it read; None where there was none."""
@@ -48,7 +49,8 @@ class Padding:
     async def shown(self, tx: Transaction, space: str, budget: int, count: Count) -> Shown | None:
         """The scratchpad as a context of this budget shows it; None where there is none, or no room for it."""
         pad = await tx.pads.read(space, self.task)
-        if pad is None:
+        if pad is None or (pad.project and pad.project != await self._project(tx, space)):
+            # What an agent elsewhere wrote under this name is not this one's own notes.
             return None
 
         def billed(text: str) -> int:
@@ -56,6 +58,10 @@ class Padding:
 
         text = pad_block(pad, int(budget * PAD_SHARE) - MESSAGE_TOKENS, billed)
         return pad_shown(text, billed) if text else None
+
+    async def _project(self, tx: Transaction, space: str) -> str:
+        info = await tx.sessions.get(SessionKey(space, self.session))
+        return (info.project if info else None) or ""
 
     def put(self, shown: Sequence[Shown], pad: Shown | None, head: Head, terms: Terms) -> list[Shown]:
         """`shown` with the scratchpad in its place, and without the thinking that was said to another one."""

@@ -1,22 +1,98 @@
-"""Which project a stored session worked on."""
+"""Which project a session worked on: noted when it is stored, and else found when it is first asked for."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from ireneo.engine.episodes.place import places
 from ireneo.engine.episodes.turns import DIRECTORY
 from ireneo.engine.means import Means
-from ireneo.lessons.project import project_of
-from ireneo.log.branch import Head, SessionKey
+from ireneo.errors import BadInput
+from ireneo.lessons.project import project_named, project_of
+from ireneo.log.branch import MAIN, Head, SessionKey
+from ireneo.log.message import Draft
+from ireneo.ports.store import Store, Transaction
 
 LOOKED_AT = 40
 """So many messages from its beginning tell where a session worked, or none does."""
+TOGETHER = 100
+"""Sessions that are looked into in one transaction."""
 
 
 async def session_project(means: Means, key: SessionKey, head: Head) -> str:
-    """The project of the session on the path to `head`, by where its first messages were said, or by its name."""
+    """The project of the session on the path to `head`: as it was told, or by where its first messages were said."""
     async with means.store.read() as tx:
-        first = await tx.log.path(key, head.id, 0, min(LOOKED_AT, head.position))
-        found = await places(tx, key, [message.id for message in first])
+        info = await tx.sessions.get(key)
+        return (info and info.project) or await _project_on(tx, key, head)
+
+
+async def place_session(tx: Transaction, key: SessionKey, project: str = "", drafts: Sequence[Draft] = ()) -> None:
+    """Note the project of a session in which `drafts` were just stored: the one that is named, or where they were said.
+
+    Raises BadInput where it is known to be of another one than is named.
+    """
+    info = await tx.sessions.get(key)
+    if info is None:
+        return
+    if project:
+        check_project(key.session, info.project, project)
+        if info.project != project:
+            await tx.sessions.place(key, project)
+    elif info.project is None or (not info.project and _may_tell(info.messages, drafts)):
+        await _settle(tx, key, info.project)
+
+
+async def place_all(store: Store, space: str) -> None:
+    """Note of every session its project of which nobody has yet: of those that an earlier version stored."""
+    async with store.read() as tx:
+        unplaced = await tx.sessions.unplaced(space)
+    for start in range(0, len(unplaced), TOGETHER):
+        async with store.write() as tx:
+            for key in unplaced[start : start + TOGETHER]:
+                await _settle(tx, key, None)
+
+
+def check_project(session: str, known: str | None, named: str) -> None:
+    """Raise BadInput where a session is known to be of another project than is named."""
+    if known and known != named:
+        raise BadInput(f"Session {session} belongs to project {known!r}, not to {named!r}; leave the project out.")
+
+
+def project_asked(given: str | None) -> str | None:
+    """The project that is meant by its name or a directory of it; None where none is asked for.
+
+    Empty: what belongs to no project.
+    """
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        raise BadInput(f"`project` is {type(given).__name__}; give its name, or a directory of it.")
+    return project_named(given)
+
+
+def project_told(given: str) -> str:
+    """The project that something is said to belong to; empty where nothing is said. Raises BadInput for none."""
+    named = project_asked(given) or ""
+    if given.strip() and not named:
+        raise BadInput(f"{given!r} names no project; give the project's name.")
+    return named
+
+
+def _may_tell(messages: int, drafts: Sequence[Draft]) -> bool:
+    """Whether what was just stored stands at the beginning of its session, and a log says where it was said."""
+    return messages - len(drafts) < LOOKED_AT and any(each.record is not None for each in drafts[:LOOKED_AT])
+
+
+async def _settle(tx: Transaction, key: SessionKey, known: str | None) -> None:
+    head = await tx.log.head(key, MAIN)
+    found = await _project_on(tx, key, head) if head else project_of(session=key.session)
+    if found != known:
+        await tx.sessions.place(key, found)
+
+
+async def _project_on(tx: Transaction, key: SessionKey, head: Head) -> str:
+    first = await tx.log.path(key, head.id, 0, min(LOOKED_AT, head.position))
+    found = await places(tx, key, [message.id for message in first])
     # A session may begin in a home and move on: the first directory that names a project counts.
     directories = dict.fromkeys(place[DIRECTORY] for message in first if (place := found.get(message.id)))
     named = (project_of(directory=directory) for directory in directories)

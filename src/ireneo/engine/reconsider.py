@@ -28,7 +28,7 @@ async def reconsidered(tx: Transaction, space: str, now: datetime) -> list[Remem
         holding = {each.id: each for each in found if each.state == "active"}
         why = lost_ground(record, cited, holding)
         left = tuple(name for name in cited if name in holding)
-        for settled in await settle_offers(tx, space, [_offer(record, left, now, against=bool(why))]):
+        for settled in await settle_offers(tx, space, [_offer(record, left, now, why)]):
             if settled.did == "ignored":
                 continue
             reason = f"It was given up: {why}" if why else f"{len(left)} of its {len(cited)} sources still carry it."
@@ -42,7 +42,7 @@ def lost_ground(record: Record, cited: tuple[MemoryId, ...], holding: Mapping[Me
     return still_stands(conclusion, holding) or unsupported(conclusion, list(holding.values()))
 
 
-def _offer(record: Record, left: tuple[MemoryId, ...], now: datetime, *, against: bool) -> Offer:
+def _offer(record: Record, left: tuple[MemoryId, ...], now: datetime, why: str) -> Offer:
     return Offer(
         text=record.text,
         kind=record.kind,
@@ -58,6 +58,7 @@ def _offer(record: Record, left: tuple[MemoryId, ...], now: datetime, *, against
         value=record.value,
         task_type=record.task_type,
         name=record.name,
-        against=against,
-        memories=() if against else left,
+        against=bool(why),
+        why=why,
+        memories=() if why else left,
     )

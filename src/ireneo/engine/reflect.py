@@ -8,7 +8,7 @@ to the same, and the second finds it done.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -17,9 +17,12 @@ from msgspec.structs import replace
 from ireneo.engine.concluding import Conclusions, draw, draw_offline
 from ireneo.engine.means import Means
 from ireneo.engine.models import Models
+from ireneo.engine.recall.asked import Asked
+from ireneo.engine.recall.scope import Scope
 from ireneo.engine.reconsider import STALE, reconsidered
 from ireneo.engine.remember import Remembered, settle_offers
 from ireneo.errors import ModelError
+from ireneo.lessons.lessons import projects_of
 from ireneo.memories.offer import Offer
 from ireneo.memories.record import TRUST, MemoryId, Record
 from ireneo.memories.reflect import EPISODES_DUE, Conclusion, due, events
@@ -92,12 +95,37 @@ async def _read(tx: Transaction, space: str, *, force: bool) -> _Read:
     new = list(await tx.memories.list(space, _UNREFLECTED, BATCH))
     if not (due(new) or force):
         return _Read(new=(), earlier=(), concluded=())
-    batch = sorted(new, key=lambda episode: (episode.at, episode.id))
-    known = await tx.memories.list(space, _EPISODES, len(new) + COUNTED)
+    # What one project shows is concluded there: the project of the newest comes first, the others with the next ones.
+    project = await _first_project(tx, space, new)
+    here = await _scope(tx, space, project)
+    batch = sorted(await here(new), key=lambda episode: (episode.at, episode.id))
+    known = await here(await tx.memories.list(space, _EPISODES, len(new) + COUNTED))
     earlier = [episode for episode in known if episode.reflected is not None][:COUNTED]
-    facts = await tx.memories.list(space, Wanted(kind="semantic", states=("active",), archived=False), COUNTED)
+    listed = await tx.memories.list(space, Wanted(kind="semantic", states=("active",), archived=False), COUNTED)
+    facts = await here(listed)
     concluded = [fact.text for fact in facts if fact.origin == "derived"][:TOLD]
     return _Read(new=tuple(batch), earlier=tuple(earlier), concluded=tuple(concluded))
+
+
+async def _first_project(tx: Transaction, space: str, records: Sequence[Record]) -> str:
+    """The project of the first of them that is of any: as its evidence says, or the sessions that it comes from."""
+    there = await tx.sessions.projects(space, [name for each in records for name in each.sessions])
+    for record in records:
+        named = projects_of(record) or {there[name] for name in record.sessions if name in there}
+        if named:
+            return min(named)
+    return ""
+
+
+async def _scope(tx: Transaction, space: str, project: str) -> Callable[[Sequence[Record]], Awaitable[list[Record]]]:
+    """What is left of memories without those of other projects than `project`."""
+    scope = await Scope.of(tx, space, Asked(text=space or project or "all", project=project, undone=True))
+
+    async def here(records: Sequence[Record]) -> list[Record]:
+        seen = await scope.seen(records)
+        return [record for record, as_seen in zip(records, seen, strict=True) if as_seen is not None]
+
+    return here
 
 
 async def _drawn(models: Models, read: _Read) -> tuple[Conclusions, str]:

@@ -13,9 +13,13 @@ from ireneo.engine.classify import typed
 from ireneo.engine.echo import held_already
 from ireneo.engine.means import Means
 from ireneo.engine.naming import memory_named
+from ireneo.engine.projects import check_project, place_session, project_told
+from ireneo.engine.recall.asked import Asked
+from ireneo.engine.recall.scope import Scope
 from ireneo.engine.sources import grounded
 from ireneo.engine.stale import restale
 from ireneo.errors import MemoryNotFound
+from ireneo.log.branch import SessionKey
 from ireneo.memories.kinds.registry import KINDS
 from ireneo.memories.offer import Offer
 from ireneo.memories.offered import Told, offered
@@ -77,7 +81,7 @@ async def settle_offers(
     that a memory had already, here or elsewhere: its sources may be missing, and what it says again is no echo.
     """
     settle = _reconcile if judged else _settle
-    return [await settle(tx, space, offer) for offer in offers]
+    return [await settle(tx, space, await _placed(tx, space, offer, judged=judged)) for offer in offers]
 
 
 async def used(means: Means, space: str, ids: Sequence[str], *, helped: bool | None = None) -> list[Record]:
@@ -117,24 +121,48 @@ async def _found(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record
     return list(found.values())
 
 
+async def _placed(tx: Transaction, space: str, offer: Offer, *, judged: bool) -> Offer:
+    """`offer` with the project that it belongs to: the one that is told, or that of its session."""
+    if not offer.session:
+        return replace(offer, project=project_told(offer.project))
+    key = SessionKey(space, offer.session)
+    info = await tx.sessions.get(key)
+    if info is not None and info.project is None:
+        await place_session(tx, key)
+        info = await tx.sessions.get(key)
+    known = (info.project if info else None) or ""
+    told = project_told(offer.project)
+    if not judged:
+        check_project(offer.session, known, told or known)
+    return replace(offer, project=told or known)
+
+
 async def _settle(tx: Transaction, space: str, offer: Offer) -> Remembered:
     cited = bool(offer.messages)
     offer, heard = await grounded(tx, space, offer)
+    if cited and offer.session and not offer.project:
+        offer = await _placed(tx, space, offer, judged=False)
     row = KINDS[offer.kind]
     known = await tx.memories.of_key(space, row.name, row.key(offer))
     if not heard and (offer.origin in ("agent", "derived") or (cited and not offer.messages)):
         held = await held_already(tx, space, offer, known)
+        if held is not None and offer.project and await _here(tx, space, offer.project, [held]) == []:
+            # What another project knows is not known here.
+            held = None
         # That it is not so, or no longer, says more than the memory does that was recalled.
         if held is not None and not offer.against and offer.until is None:
             reason = "It reads as a memory that is held already: it was recalled, and is no new evidence."
             return Remembered(did="ignored", reason=reason, record=held)
-    return await _reconcile(tx, space, offer)
+    return await _reconcile(tx, space, offer, judged=False)
 
 
-async def _reconcile(tx: Transaction, space: str, offer: Offer) -> Remembered:
+async def _reconcile(tx: Transaction, space: str, offer: Offer, *, judged: bool = True) -> Remembered:
     row = KINDS[offer.kind]
     known = await tx.memories.of_key(space, row.name, row.key(offer))
     done = reconcile(offer, known)
+    # What other projects say of the same is none of this one's business: it is told what became of it here.
+    apart = offer.project and known and not offer.cue and (offer.against or not judged)
+    told = reconcile(offer, await _here(tx, space, offer.project, known)) if apart else done
     if not done.stored:
         return Remembered(did=done.did, reason=done.reason, record=done.record)
     now = {each.id: each for each in (done.record, *done.changed)}
@@ -143,4 +171,12 @@ async def _reconcile(tx: Transaction, space: str, offer: Offer) -> Remembered:
     fallen = [name for name, each in now.items() if name in before and before[name].state != each.state]
     now.update({each.id: each for each in await restale(tx, space, fallen, [done.record])})
     record = now.pop(done.record.id)
-    return Remembered(did=done.did, reason=done.reason, record=record, changed=tuple(now[name] for name in sorted(now)))
+    return Remembered(did=told.did, reason=told.reason, record=record, changed=tuple(now[name] for name in sorted(now)))
+
+
+async def _here(tx: Transaction, space: str, project: str, records: Sequence[Record]) -> list[Record]:
+    """The memories as far as they belong to a project or to none, settled as if nothing else had been told."""
+    scope = await Scope.of(tx, space, Asked(text=project, project=project, undone=True))
+    here = await scope.told_here(records)
+    kinds = {each.kind for each in here}
+    return [each for kind in kinds for each in KINDS[kind].settle([one for one in here if one.kind == kind])]

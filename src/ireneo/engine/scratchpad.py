@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ireneo.engine.means import Means
+from ireneo.engine.projects import place_all
 from ireneo.engine.remember import Remembered, settle_offers
 from ireneo.errors import BadInput
 from ireneo.log.branch import SessionKey
@@ -18,16 +19,21 @@ from ireneo.ports.store import Transaction
 class Scratchpad:
     """The working state of one task, in every session and process that works on it; made by `Memory.scratchpad`."""
 
-    def __init__(self, means: Means, space: str, task: str) -> None:
-        """Name the task; nothing is read yet. Raises BadInput where that is no name."""
+    def __init__(self, means: Means, space: str, task: str, project: str | None = None) -> None:
+        """Name the task; nothing is read yet. Raises BadInput where that is no name.
+
+        With `project` (empty: none) every call raises BadInput where it is another one's scratchpad.
+        """
         self.task = means.cleaning().text(checked_task(task))
+        self._project = project
         self._means = means
         self._space = space
 
     async def read(self) -> Pad | None:
         """What is written on it now; None where nothing is."""
+        await self._place()
         async with self._means.store.read() as tx:
-            return await tx.pads.read(self._space, self.task)
+            return await self._read(tx)
 
     async def write(
         self,
@@ -52,11 +58,14 @@ class Scratchpad:
             facts=tuple(facts),
             questions=tuple(questions),
             written=self._means.clock.now(),
+            project=self._project or "",
         )
         pad = checked_pad(self._means.cleaning().struct(pad), self._means.count)
         if pad.is_empty:
             raise BadInput("There is nothing to write on the scratchpad; give a goal, or let go of it with drop().")
+        await self._place()
         async with self._means.store.write() as tx:
+            await self._read(tx)
             await tx.pads.write(self._space, pad)
         return pad
 
@@ -67,20 +76,50 @@ class Scratchpad:
         returned. The memories are the agent's word. Raises BadInput where one can't be remembered; then all stays.
         """
         now = self._means.clock.now()
+        await self._place()
         outcome = self._means.cleaning().text(outcome)
         async with self._means.store.write() as tx:
-            pad = await tx.pads.read(self._space, self.task)
+            pad = await self._read(tx)
             if pad is None:
                 return ()
             session = await _session_of(tx, self._space, self.task)
-            done = await settle_offers(tx, self._space, promoted(pad, outcome, session, now))
+            offers = promoted(pad, outcome, session, self._project or pad.project, now)
+            done = await settle_offers(tx, self._space, offers)
             await tx.pads.remove(self._space, self.task)
         return tuple(done)
 
     async def drop(self) -> bool:
         """Let go of it, and remember nothing; False where there was none."""
+        await self._place()
         async with self._means.store.write() as tx:
+            await self._read(tx)
             return await tx.pads.remove(self._space, self.task)
+
+    async def _place(self) -> None:
+        """See to it that it is known of which projects the sessions are, where that is asked for."""
+        if self._project is not None:
+            await place_all(self._means.store, self._space)
+
+    async def _read(self, tx: Transaction) -> Pad | None:
+        pad = await tx.pads.read(self._space, self.task)
+        await check_pad(tx, self._space, self.task, pad, self._project)
+        return pad
+
+
+async def check_pad(tx: Transaction, space: str, task: str, pad: Pad | None, project: str | None) -> None:
+    """Raise BadInput where a scratchpad, or the session that shows it, is not of `project`; None: whoever's it is."""
+    if project is None:
+        return
+    here = f"project {project!r}" if project else "no project that is known"
+    if pad is not None and pad.project not in ("", project):
+        raise BadInput(f"The scratchpad of {task} was written in project {pad.project!r}, and you work on {here}.")
+    info = await tx.sessions.get(SessionKey(space, task))
+    if info is not None and (info.project or "") != project:
+        theirs = f"project {info.project!r}" if info.project else "no project that is known"
+        raise BadInput(
+            f"{task} is a session of {theirs}, and you work on {here}: only its own agent writes its scratchpad; "
+            "name another task."
+        )
 
 
 async def pads(means: Means, space: str) -> Sequence[Pad]:
@@ -89,13 +128,15 @@ async def pads(means: Means, space: str) -> Sequence[Pad]:
         return await tx.pads.list(space)
 
 
-def promoted(pad: Pad, outcome: str, session: str, now: datetime) -> list[Offer]:
+def promoted(pad: Pad, outcome: str, session: str, project: str, now: datetime) -> list[Offer]:
     """What is worth remembering of a scratchpad whose task ends so."""
-    facts = Told(kind="semantic", origin="agent", session=session, at=pad.written)
+    facts = Told(kind="semantic", origin="agent", session=session, project=project, at=pad.written)
     offers = [offered(fact, facts, now) for fact in pad.facts]
     if ended := " ".join(outcome.split()):
         text = ended if not pad.goal or pad.goal.casefold() in ended.casefold() else f"{pad.goal}: {ended}"
-        offers.append(offered(text, Told(kind="episodic", origin="agent", session=session, at=now), now))
+        offers.append(
+            offered(text, Told(kind="episodic", origin="agent", session=session, project=project, at=now), now)
+        )
     return offers
 
 

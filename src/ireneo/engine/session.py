@@ -31,6 +31,7 @@ from ireneo.engine.models import Models
 from ireneo.engine.naming import memory_named
 from ireneo.engine.noted import Noted
 from ireneo.engine.prune import Loose
+from ireneo.engine.recall.scope import check_character
 from ireneo.engine.story.context import story_context
 from ireneo.engine.story.preset import preset_of
 from ireneo.engine.story.tell import voice_of
@@ -60,14 +61,19 @@ MAX_TEXTS = 1_000_000
 class Session(Noted):
     """A conversation or a run, on one of its branches; made by `Memory.session`."""
 
-    def __init__(self, means: Means, key: SessionKey, branch: str, source: str | None, task: str = "") -> None:
+    def __init__(
+        self, means: Means, key: SessionKey, branch: str, source: str | None, task: str = "", project: str = ""
+    ) -> None:
         """Name the place; nothing is read yet. Contexts show the scratchpad of `task`, of none that of the id."""
         super().__init__(means, key, branch)
         self.task = task or key.session
         self._source = source
-        self._cached = Cached(self.task)
+        self._project = project
+        self._cached = Cached(key.session, self.task)
         self._tellings: TellingCache | None = None
         self._asked_at: datetime | None = None
+        self._characters: set[str] = set()
+        """Those of whom it is known that they are there."""
         self._shown: tuple[MessageId, int] | None = None
         """Of the context that was given out last, where it shows the whole path: its end, and how many messages."""
 
@@ -75,6 +81,12 @@ class Session(Noted):
     def id(self) -> str:
         """The session's name in its space."""
         return self.key.session
+
+    async def project(self) -> str:
+        """The project that it works on, as it was told or as its log tells; empty where none is known."""
+        async with self._store.read() as tx:
+            info = await tx.sessions.get(self.key)
+        return (info.project if info else None) or self._project
 
     async def append(
         self,
@@ -116,6 +128,7 @@ class Session(Noted):
             self._count,
             source=self._source,
             after=after,
+            project=self._project,
             now=self._means.clock.now(),
             cleaning=self._means.cleaning(),
             chat=chat_format(format or chat_format_of(self._source) or DEFAULT_FORMAT),
@@ -145,6 +158,7 @@ class Session(Noted):
         tokens, and UnknownFormat.
 
         With `preset` ``"story"`` the past is shown from coarse to fine. `as_` shows what one character remembers, who
+        knows only what she was present for; BadInput is raised for one whom nobody in the session knows.
         knows only what she was present for.
 
         `thinking` says what becomes of a model's thinking, where its format has a place for it: ``"prefix"`` shows it
@@ -154,6 +168,9 @@ class Session(Noted):
         """
         chat = chat_format(to or chat_format_of(await self._read_source()) or DEFAULT_FORMAT)
         policy = self._policy(preset, as_)
+        await self._check_character(policy)
+        if prices is not None and policy.pyramid is not None:
+            raise BadInput("A story is told anew for each context, and `prices` decide nothing of it; leave them out.")
         now = self._means.clock.now()
         idle = (now - self._asked_at).total_seconds() if self._asked_at else None
         self._asked_at = now
@@ -215,6 +232,7 @@ class Session(Noted):
         Tells how far it is. What is done stays, wherever it is broken off; a short run of an agent needs nothing.
         """
         policy = self._policy(preset, as_)
+        await self._check_character(policy)
         if policy.pyramid is not None:
             async for worked in self._work(policy).catch_up():
                 yield worked
@@ -250,7 +268,7 @@ class Session(Noted):
         """Make the branch `name` at the message `at` (the head, where none is given), and stand on it."""
         name = self._means.cleaning().text(name)
         await branches.fork(self._store, self.key, self.branch, name, at)
-        return Session(self._means, self.key, name, self._source, self.task)
+        return Session(self._means, self.key, name, self._source, self.task, self._project)
 
     async def branches(self) -> Mapping[str, Head | None]:
         """Where each branch stands. Raises SessionNotFound before the first append."""
@@ -264,6 +282,7 @@ class Session(Noted):
         of a story. Writes nothing. Raises BadInput for a preset that there is not.
         """
         policy = self._policy(preset).seen(as_)
+        await self._check_character(policy)
         return await seeing.tree(self._store, self.key, self.branch, policy, self._count, self._voice(policy))
 
     async def loose(self, without: str = "") -> Loose:
@@ -304,6 +323,16 @@ class Session(Noted):
         else:
             policy = given if isinstance(given, Policy) else preset(given)
         return policy.seen(seen_by) if seen_by else policy
+
+    async def _check_character(self, policy: Policy) -> None:
+        """Raise BadInput for the memory of a character who is nowhere in the session."""
+        if not policy.seen_by or policy.seen_by in self._characters:
+            return
+        async with self._store.read() as tx:
+            if await tx.log.head(self.key, self.branch) is None:
+                return
+            await check_character(tx, self.key.space, self.key.session, policy.seen_by)
+        self._characters.add(policy.seen_by)
 
     def _own(self) -> tuple[Policy, Voice]:
         policy = self._policy(None)

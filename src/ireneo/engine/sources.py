@@ -30,10 +30,13 @@ async def grounded(tx: Transaction, space: str, offer: Offer) -> tuple[Offer, bo
     sessions = await _sessions(tx, space, offer)
     if offer.summaries:
         await _check_summaries(tx, sessions, offer)
-    messages = await _messages(tx, sessions, offer.messages)
+    messages, where = await _messages(tx, sessions, offer.messages)
     _check("message", [name for name in offer.messages if name not in messages])
     spoken = tuple(name for name in offer.messages if _says(messages[name], offer.text))
     heard = any(messages[name].role in ("user", "tool") for name in spoken)
+    if not offer.session and len(where) == 1:
+        # What nobody said where it comes from comes from where its messages stand.
+        offer = replace(offer, session=where[0])
     return replace(offer, messages=spoken), heard
 
 
@@ -64,14 +67,18 @@ async def _sessions(tx: Transaction, space: str, offer: Offer) -> list[SessionKe
 
 async def _messages(
     tx: Transaction, sessions: Sequence[SessionKey], wanted: Sequence[MessageId]
-) -> Mapping[MessageId, Message]:
+) -> tuple[Mapping[MessageId, Message], list[str]]:
+    """The messages that are named, and the sessions in which they were found."""
     found: dict[MessageId, Message] = {}
+    where: list[str] = []
     for key in sessions:
         left = [name for name in wanted if name not in found]
         if not left:
             break
-        found.update({each.id: each for each in await tx.log.find(key, left)})
-    return found
+        there = {each.id: each for each in await tx.log.find(key, left)}
+        where += [key.session] if any(name in there for name in left) else []
+        found.update(there)
+    return found, where
 
 
 async def _check_summaries(tx: Transaction, sessions: Sequence[SessionKey], offer: Offer) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.log.message import MessageId
 
@@ -16,7 +17,9 @@ class Proof(Struct, frozen=True, kw_only=True):
     """Empty: the session that the call is made in."""
     message: MessageId
     quote: str
-    """What it said, shortened; empty where it said nothing."""
+    """What it said, shortened; empty where it said nothing, or in another project."""
+    project: str = ""
+    """Of a run in another project than the call's: which one."""
 
 
 class Caution(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -44,9 +47,20 @@ class Caution(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The caution as an agent reads it: advice, its evidence, and what changed."""
         # The counts in the text are of one situation in past runs; the chance weighs all that is known of the call.
         lines = [f"Likely to fail (estimated chance {self.chance * 100:.0f} %): {self.text}"]
-        lines += [f"- {proof.session or 'this session'}, {proof.message}: “{proof.quote}”" for proof in self.evidence]
+        lines += [_line(proof) for proof in self.evidence]
         if self.changed:
             lines.append(f"- changed since: {', '.join(self.changed)}")
         if self.lesson:
             lines.append(f"- lesson {self.lesson}")
         return "\n".join(lines)
+
+
+def without_others(found: Caution) -> Caution:
+    """`found` without what runs of other projects said: that such calls failed there counts, their words stay there."""
+    return replace(found, evidence=tuple(replace(each, quote="") if each.project else each for each in found.evidence))
+
+
+def _line(proof: Proof) -> str:
+    if proof.project:
+        return f"- {proof.session}, in another project ({proof.project})"
+    return f"- {proof.session or 'this session'}, {proof.message}: “{proof.quote}”"

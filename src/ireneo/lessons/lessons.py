@@ -17,7 +17,7 @@ from ireneo.lessons.failing import ENDS_IN, GOT_OVER
 from ireneo.lessons.fault import FOUND_NOTHING, TESTS_FAILED, TIMED_OUT, WITHOUT_A_WORD
 from ireneo.lessons.sighting import TOLD, Category, Sighting
 from ireneo.lessons.tries import LOOKS_ONLY
-from ireneo.memories.evidence import for_it
+from ireneo.memories.evidence import for_it, project_of
 from ireneo.memories.offer import Offer
 from ireneo.memories.record import TRUST, Kind, Record
 from ireneo.patterns import lazy_re
@@ -164,9 +164,14 @@ def applies(projects: Collection[str], project: str) -> bool:
     return not project or not named or len(named) > 1 or project in named
 
 
+def belongs(projects: Collection[str], project: str | None) -> bool:
+    """The same where a `project` is all that is asked for: None for everything, empty for what is in none."""
+    return project is None or len(set(projects)) != 1 or project in projects
+
+
 def projects_of(record: Record) -> frozenset[str]:
     """The projects in which a lesson held."""
-    return frozenset(name for each in for_it(record) if (name := each.conditions.get("project", "")))
+    return frozenset(name for each in for_it(record) if (name := project_of(each)))
 
 
 def best_told(sightings: Sequence[Sighting]) -> Sighting | None:

@@ -45,7 +45,7 @@ def judge(
     call: Call,
     sightings: Sequence[Sighting],
     *,
-    project: str = "",
+    project: str | None = None,
     conditions: Mapping[str, str] | None = None,
     now: datetime | None = None,
 ) -> Caution | None:
@@ -57,7 +57,7 @@ def judge(
     found = chains(situation, seen)
     given = conditions or {}
     counted = [each for each in sightings if not _differences(each, given)] if given else sightings
-    sure = estimate(found, seen.deed, tally(counted, project, now))
+    sure = estimate(found, seen.deed, tally(counted, project or "", now))
     if sure is None or sure.chance < THRESHOLD:
         return None
     shown = [each for each in counted if each.cue == stored(sure.cue)]
@@ -69,7 +69,9 @@ def judge(
     others = [said for each in sightings if each.cue == stored(sure.cue) for said in _differences(each, given)]
     failed, total = sum(each.held for each in shown), sum(each.held + each.broke for each in shown)
     return Caution(
-        text=_told(situation, seen, sure, last, failed=failed, total=total, quote=proofs[0].quote),
+        text=_told(
+            situation, seen, sure, last, failed=failed, total=total, quote="" if proofs[0].project else proofs[0].quote
+        ),
         chance=sure.chance,
         failed=failed,
         of=total,
@@ -93,7 +95,7 @@ def _failed_here(situation: Situation, seen: Shape, chain: Chain) -> Outcome | N
     return next((outcome for outcome in found if outcome is not None and outcome.failed), None)
 
 
-def _proofs(last: Outcome | None, shown: Sequence[Sighting], project: str) -> tuple[Proof, ...]:
+def _proofs(last: Outcome | None, shown: Sequence[Sighting], project: str | None) -> tuple[Proof, ...]:
     out = []
     if last is not None and last.sources:
         quote = "" if instruction_like(last.error) else clip(last.error, _QUOTED)
@@ -101,7 +103,9 @@ def _proofs(last: Outcome | None, shown: Sequence[Sighting], project: str) -> tu
     # Those of the same project say most, then the newest, in which order a store gives them.
     for each in sorted(shown, key=lambda each: each.project != project):
         if each.held and each.sources:
-            out.append(Proof(session=each.session, message=each.sources[-1], quote=each.conditions.get(ERROR, "")))
+            quote = each.conditions.get(ERROR, "")
+            other = "" if project is None or each.project == project else each.project
+            out.append(Proof(session=each.session, message=each.sources[-1], quote=quote, project=other))
     return tuple(out[:_MOST_PROOFS])
 
 

@@ -202,6 +202,14 @@ def heard_by(draft: Draft, character: str) -> bool:
     return present is None or character in present or character == draft.author
 
 
+def voices_in(parts: Sequence[Part]) -> Iterator[str]:
+    """Who speaks in `parts` by name, and who is said to have been there."""
+    for part in parts:
+        if isinstance(part, Text):
+            yield from (part.author,) if part.author else ()
+            yield from part.present or ()
+
+
 def as_read(text: Text) -> str:
     """A text as a reader sees it: its words, behind the name of their author where they have one."""
     return f"{text.author}: {text.text}" if text.author else text.text

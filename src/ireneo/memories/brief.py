@@ -16,6 +16,7 @@ from ireneo.log.echo import fenced
 from ireneo.log.ids import short
 from ireneo.log.message import BRIEF_TAG
 from ireneo.memories import standing
+from ireneo.memories.evidence import disputes
 from ireneo.memories.kinds.registry import KINDS
 from ireneo.memories.record import Kind, MemoryId, Record
 from ireneo.memories.scratchpad import Count, Pad, pad_text, pad_within
@@ -147,6 +148,7 @@ def line_of(record: Record, now: datetime) -> str:
     doubts = [
         f"disputed: {_clip(record.reason)}" if record.state == "disputed" else "",
         f"to be reconsidered: {_clip(record.stale)}" if record.stale else "",
+        *(_clip(said) for said in disputes(record)[:1] if record.state == "active"),
     ]
     doubt = with_notes("", doubts).strip()
     return f"{doubt} {said}" if doubt else said

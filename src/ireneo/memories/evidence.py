@@ -11,11 +11,21 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from ireneo.memories.offer import Offer
-from ireneo.memories.record import TRUST, Evidence, Record
+from ireneo.memories.record import TRUST, Evidence, Record, Source
+from ireneo.memories.wording import day, one_line
 
 MOST_EVIDENCE = 512
 """Pieces that a memory keeps: the first half and the last half of them by time, so that its beginning and its present
 stay."""
+MOST_WHY = 400
+"""Characters of a reason that a sentence quotes."""
+_WHO: dict[Source, str] = {
+    "user": "The user",
+    "agent": "The agent",
+    "run": "A run",
+    "tool": "A tool",
+    "derived": "What it was concluded from",
+}
 
 
 def evidence_of(offer: Offer) -> Evidence:
@@ -32,6 +42,8 @@ def evidence_of(offer: Offer) -> Evidence:
         confidence=offer.confidence,
         conditions=offer.conditions,
         session=offer.session,
+        project=offer.project,
+        why=offer.why,
         messages=offer.messages,
         summaries=offer.summaries,
         memories=offer.memories,
@@ -42,8 +54,9 @@ def with_evidence(evidence: Sequence[Evidence], piece: Evidence) -> tuple[tuple[
     """`evidence` and `piece`, by time and at most so many, and whether it is a new one.
 
     A piece is known where one of the same origin says the same of the same time from the same sources; of two without
-    any source, where they were told at the same moment. Of a known piece the one that was told first is kept. A piece
-    that would be let go of at once, from amid all others, counts as known: it can't be told whether it was there.
+    any source, where they were told at the same moment in the same project. Of a known piece the one that was told
+    first is kept. A piece that would be let go of at once, from amid all others, counts as known: it can't be told
+    whether it was there.
     """
     for at, known in enumerate(evidence):
         if _sameness(known) == _sameness(piece):
@@ -79,6 +92,29 @@ def for_it(record: Record) -> tuple[Evidence, ...]:
     return tuple(each for each in record.evidence if not each.against)
 
 
+def project_of(piece: Evidence) -> str:
+    """The project that a piece says it is of; empty where it says none."""
+    return piece.project or piece.conditions.get("project", "")
+
+
+def why_against(piece: Evidence) -> str:
+    """What a word against a memory says is wrong with it; empty where it says nothing."""
+    return piece.why or piece.conditions.get("disputed", "") if piece.against else ""
+
+
+def said_against(piece: Evidence, what: str = "that it is not so") -> str:
+    """Who spoke against a memory and when, with the reason where one was given; `what` is said where none was."""
+    why = one_line(why_against(piece)).rstrip(".")
+    said = f": “{why if len(why) <= MOST_WHY else why[: MOST_WHY - 1].rstrip() + '…'}”" if why else f" {what}"
+    return f"{_WHO[piece.origin]} said on {day(piece.recorded)}{said}."
+
+
+def disputes(record: Record) -> tuple[str, ...]:
+    """The reasons that were given against a memory, by whom and when, in sentences, the newest first."""
+    told = sorted((piece for piece in record.evidence if why_against(piece)), key=lambda piece: piece.recorded)
+    return tuple(dict.fromkeys(said_against(piece) for piece in reversed(told)))
+
+
 def as_told_until(record: Record, moment: datetime) -> Record | None:
     """`record` with only what we had been told by `moment`, not settled yet; None where that is nothing."""
     told = tuple(each for each in record.evidence if each.recorded <= moment)
@@ -95,7 +131,7 @@ def _sameness(piece: Evidence) -> tuple[object, ...]:
         piece.messages,
         piece.summaries,
         piece.memories,
-        None if piece.sources else piece.recorded,
+        None if piece.sources else (piece.recorded, project_of(piece)),
     )
 
 
@@ -104,7 +140,7 @@ def _told(piece: Evidence) -> tuple[object, ...]:
 
 
 def _rest(piece: Evidence) -> tuple[object, ...]:
-    return piece.session, sorted(piece.conditions.items())
+    return piece.session, sorted(piece.conditions.items()), piece.project, piece.why
 
 
 def _ordered(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:

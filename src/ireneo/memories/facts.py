@@ -7,7 +7,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from ireneo.memories.evidence import as_told_until, for_it
+from ireneo.memories.evidence import as_told_until, disputes, for_it
 from ireneo.memories.kinds.values import settle_values, stand_together
 from ireneo.memories.record import MemoryId, Period, Record
 from ireneo.memories.timeline import beliefs, held_at
@@ -23,6 +23,11 @@ class Fact(Struct, frozen=True, kw_only=True):
     """When we came to believe it; None where we never did, since a more trusted word stood against it."""
     believed_to: datetime | None = None
     """When we ceased to believe that it was ever so then; None: we believe it still."""
+
+    @property
+    def against(self) -> tuple[str, ...]:
+        """The reasons that were given against it, by whom and when, in sentences."""
+        return disputes(self.record)
 
 
 def facts(records: Sequence[Record], *, at: datetime | None = None, believed_at: datetime | None = None) -> list[Fact]:

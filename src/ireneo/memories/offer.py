@@ -36,9 +36,13 @@ class Offer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     conditions: dict[str, str] = {}
     against: bool = False
     """It speaks against what it is about: the approach worked after all."""
+    why: str = ""
+    """What is wrong with what it speaks against, in the words of whoever says so."""
     adds: bool = False
     """It stands beside the other values of its slot, and takes the place of none."""
     session: str = ""
+    project: str = ""
+    """The project that it belongs to; empty: that of its session."""
     messages: tuple[MessageId, ...] = ()
     summaries: tuple[str, ...] = ()
     memories: tuple[MemoryId, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TypedDict, get_args
+from typing import Literal, TypedDict, get_args
 
 from msgspec.structs import replace
 
@@ -17,7 +17,7 @@ from ireneo.memories.record import TRUST, Kind, MemoryId, Source
 MOST_BYTES = 65_536
 """What the text of a memory may take, in UTF-8."""
 MOST_NAME = 1_000
-"""Characters of a subject, an attribute, a value, a task type, a name, a session, a signature."""
+"""Characters of a subject, an attribute, a value, a task type, a name, a session, a project, a signature."""
 
 _KINDS: tuple[str, ...] = get_args(Kind)
 _SOURCES: tuple[str, ...] = get_args(Source)
@@ -49,6 +49,8 @@ class Told(TypedDict, total=False):
     summaries: Sequence[str]
     memories: Sequence[str]
     session: str
+    project: str
+    """The project that it belongs to; that of its session, where none is told."""
     pinned: bool
     against: bool
     """It speaks against what it is about: the approach worked after all, it is not so."""
@@ -57,6 +59,11 @@ class Told(TypedDict, total=False):
     attribute's name tells."""
 
 
+_ONLY_OF: dict[Literal["until", "signature"], tuple[Kind, ...]] = {
+    "until": ("semantic", "procedural"),
+    "signature": ("failure",),
+}
+"""Of which kinds alone something is: of others it would be kept and never looked at."""
 _FIELDS = tuple(Told.__annotations__)
 
 
@@ -71,7 +78,7 @@ def offered(text: str, told: Told, now: datetime) -> Offer:
         _check_time(name, told.get(name))
     for name in ("trust", "salience", "confidence"):
         _check_share(name, told.get(name))
-    for name in ("subject", "attribute", "value", "task_type", "name", "signature", "session"):
+    for name in ("subject", "attribute", "value", "task_type", "name", "signature", "session", "project"):
         _check_name(name, told.get(name, ""))
     for name in ("messages", "summaries", "memories"):
         _check_ids(name, told.get(name, ()))
@@ -84,6 +91,7 @@ def offered(text: str, told: Told, now: datetime) -> Offer:
 def _offer(text: str, told: Told, recorded: datetime) -> Offer:
     origin = told.get("origin", "user")
     guess = _guess(text, told, origin)
+    _check_sense(told, guess.kind)
     at, until = told.get("at"), told.get("until")
     if at and until and until < at:
         raise BadInput(f"`until` ({until:%Y-%m-%d}) is before `at` ({at:%Y-%m-%d}); give the later time as `until`.")
@@ -107,13 +115,26 @@ def _offer(text: str, told: Told, recorded: datetime) -> Offer:
         signature=told.get("signature", "").strip(),
         conditions=dict(told.get("conditions", {})),
         against=bool(told.get("against", False)),
+        # What is said against something says what is wrong with it.
+        why=text if told.get("against") else "",
         adds=_adds(told, guess.attribute),
         session=told.get("session", ""),
+        project=told.get("project", ""),
         messages=tuple(MessageId(each) for each in dict.fromkeys(told.get("messages", ()))),
         summaries=tuple(dict.fromkeys(told.get("summaries", ()))),
         memories=tuple(MemoryId(each) for each in dict.fromkeys(told.get("memories", ()))),
         pinned=bool(told.get("pinned", False)),
     )
+
+
+def _check_sense(told: Told, kind: Kind) -> None:
+    """Raise BadInput for what is told of a text and says nothing of a memory of its kind."""
+    for name, kinds in _ONLY_OF.items():
+        if told.get(name) and kind not in kinds:
+            raise BadInput(
+                f"`{name}` says something of a {' or '.join(kinds)} memory, and this one is {kind}; "
+                f"leave it out, or say of which `kind` it is."
+            )
 
 
 def _guess(text: str, told: Told, origin: Source) -> Guess:

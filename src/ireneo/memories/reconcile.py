@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from ireneo.memories.evidence import evidence_of, for_it, with_evidence
 from ireneo.memories.kinds.registry import KINDS
 from ireneo.memories.kinds.row import KindRow
+from ireneo.memories.likeness import normal
 from ireneo.memories.offer import Offer
 from ireneo.memories.record import MemoryId, Record
 from ireneo.memories.timeline import held_at
@@ -68,7 +69,7 @@ def made(row: KindRow, offer: Offer) -> Record:
             text=offer.text,
             at=offer.at,
             recorded=offer.recorded,
-            evidence=(evidence_of(offer),),
+            evidence=(evidence_of(_with_own_why(offer, offer.text)),),
             pinned=offer.pinned,
         ),
         offer,
@@ -82,7 +83,7 @@ def _same(row: KindRow, offer: Offer, known: Sequence[Record]) -> Record | None:
 
 
 def _merged(old: Record, offer: Offer) -> tuple[Record, bool]:
-    evidence, is_new = with_evidence(old.evidence, evidence_of(offer))
+    evidence, is_new = with_evidence(old.evidence, evidence_of(_with_own_why(offer, old.text)))
     record = replace(
         old,
         evidence=evidence,
@@ -92,6 +93,11 @@ def _merged(old: Record, offer: Offer) -> tuple[Record, bool]:
         archived=old.archived and not is_new,
     )
     return (_worded(record, offer) if _said_better(old, offer) else record), is_new
+
+
+def _with_own_why(offer: Offer, text: str) -> Offer:
+    """`offer` without a reason that only says again what it speaks against."""
+    return replace(offer, why="") if offer.why and normal(offer.why) == normal(text) else offer
 
 
 def _said_better(old: Record, offer: Offer) -> bool:

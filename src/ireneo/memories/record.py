@@ -49,6 +49,10 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True):
     conditions: dict[str, str] = {}
     """Of a failure: what held when it was seen."""
     session: str = ""
+    project: str = ""
+    """The project that it was said or seen in, where that is known."""
+    why: str = ""
+    """Of a word against the memory: what is wrong with it, in the words of whoever said so."""
     messages: tuple[MessageId, ...] = ()
     summaries: tuple[str, ...] = ()
     memories: tuple[MemoryId, ...] = ()

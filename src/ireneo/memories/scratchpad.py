@@ -41,6 +41,8 @@ class Pad(Struct, frozen=True, kw_only=True, omit_defaults=True):
     questions: tuple[str, ...] = ()
     """What is open."""
     written: datetime
+    project: str = ""
+    """The project in which it was written, where that was said."""
 
     @property
     def is_empty(self) -> bool:

@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from ireneo.log.branch import SessionKey
-from ireneo.log.message import Message
+from ireneo.log.message import Message, MessageId
 from ireneo.memories.record import Record
 
 Shelf = Literal["messages", "memories"]
@@ -42,6 +42,14 @@ class FoundMemory(Struct, frozen=True, kw_only=True):
     record: Record
 
 
+class FoundSession(Struct, frozen=True, kw_only=True):
+    """A session by the key that the numbers of its documents begin with."""
+
+    session: str
+    project: str
+    """The project that it worked on; empty where none is known."""
+
+
 class SearchPort(Protocol):
     """The documents of a space."""
 
@@ -66,6 +74,24 @@ class SearchPort(Protocol):
 
     async def authors(self, space: str) -> Mapping[str, int]:
         """In how many of the space's messages each author speaks, as the names are written, by name."""
+
+    async def undone(self, space: str) -> Sequence[tuple[int, int]]:
+        """The messages of a space that lie on no branch, as runs of numbers: the first and the last of each, rising.
+
+        No number of a message that lies on a branch stands within a run.
+        """
+
+    async def aside(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
+        """The messages of a session that don't lie on the path to `to`, as such runs."""
+
+    async def of_project(self, space: str, documents: Sequence[int], project: str) -> Sequence[int]:
+        """Those of these documents of memories that may be of `project` or of none, in the order asked.
+
+        Of what alone another one is known to have shown, none is given; the others are to be looked at more closely.
+        """
+
+    async def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:
+        """The sessions whose keys (`session_of` a number) these are; unknown ones are passed over."""
 
 
 class WordsPort(Protocol):

@@ -49,6 +49,8 @@ class SessionInfo(Struct, frozen=True, kw_only=True):
     tokens: int
     first_at: datetime | None
     last_at: datetime | None
+    project: str | None = None
+    """The project that it worked on; empty: of none that is known; None: nobody looked yet."""
 
 
 class Rebuild(Struct, frozen=True, kw_only=True):
@@ -108,6 +110,20 @@ class LogPort(Protocol):
         They come in the order asked, each once; those of one beginning by id, those of one source id by position.
         """
 
+    async def lie(
+        self, space: str, named: Sequence[tuple[str, Sequence[MessageId]]], branch: str | None = None
+    ) -> Sequence[bool]:
+        """Of each session's messages in `named` whether all of them lie on a branch of it, or on the one called so.
+
+        Those that are not stored (any more) lie on none. Of a session that is not stored nothing can be said: True.
+        """
+
+    async def voices(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
+        """Who speaks by name in a session's messages, or in all of a space, and who is said to have been there.
+
+        With `name` only that one is looked for, and none is given where it is not there.
+        """
+
     async def natives(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
         """Read whole drafts, native payload and log record included; unknown ids are passed over."""
 
@@ -126,6 +142,15 @@ class SessionsPort(Protocol):
 
     async def get(self, key: SessionKey) -> SessionInfo | None:
         """What the list says of one session; None where it was not made."""
+
+    async def place(self, key: SessionKey, project: str) -> None:
+        """Note which project a session worked on; empty: none that is known. Raises SessionNotFound."""
+
+    async def unplaced(self, space: str) -> Sequence[SessionKey]:
+        """The sessions of which nobody noted that yet."""
+
+    async def projects(self, space: str, sessions: Sequence[str]) -> Mapping[str, str]:
+        """The projects of sessions, by name; those of none, and those that are not stored, are left out."""
 
     async def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
         """Each branch of a session by name. Raises SessionNotFound."""

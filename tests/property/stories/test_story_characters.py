@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.property.invariants.houses import House, calm, every_store, live_in
 
-from ireneo import Policy
-from ireneo.log.message import heard_by
+from ireneo import Draft, Policy
+from ireneo.log.message import Text, heard_by
 
 from .checks import caught_up, shape, sound, twin_context
 from .fickle import FickleLLM, memory_with
@@ -16,6 +16,13 @@ from .test_story_work import worked
 
 CHARACTERS = st.sampled_from(["Vera", "Tom", "Nobody"])
 ALONE = ("Holm and Tom alone", "Vera and Holm alone", "Vera thinks", "scene", "chat", "promise", "tool")
+
+
+def enters(character: str) -> Draft:
+    """Nobody but `character` is there: only one of whom the story knows has a memory."""
+    return Draft(role="user", parts=(Text(text="Nobody here.", author=character, present=(character,)),))
+
+
 private = st.lists(st.sampled_from(ALONE), min_size=8, max_size=24)
 
 
@@ -30,7 +37,7 @@ def test_nothing_that_she_did_not_hear_is_in_her_context_or_in_a_prompt(
         memory = memory_with(inner, model)
         policy = TINY_STORY.seen(character)
         session = await memory.session("run")
-        await session.append(Storyteller().tell(pieces))
+        await session.append([enters(character), *Storyteller().tell(pieces)])
         for look in (budget, 500):
             context = await session.context(look, to=to, preset=TINY_STORY, as_=character)
             sound(context, await session.messages(), look, character)
@@ -67,7 +74,7 @@ def test_her_context_after_a_rewind_is_that_of_a_session_that_was_never_rewound(
         memory = await house.memory()
         policy = TINY_STORY.seen(character)
         session = await memory.session("run")
-        await session.append(Storyteller().tell(pieces))
+        await session.append([enters(character), *Storyteller().tell(pieces)])
         await caught_up(session, policy)
         path = await session.messages()
         await session.rewind(path[place % len(path)].id)

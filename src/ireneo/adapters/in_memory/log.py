@@ -11,7 +11,7 @@ from ireneo.adapters.in_memory.shelf import Shelf
 from ireneo.adapters.in_memory.tree import Tree
 from ireneo.adapters.payload import pack, unpack
 from ireneo.log.branch import Head, SessionKey
-from ireneo.log.message import Draft, Message, MessageId
+from ireneo.log.message import Draft, Message, MessageId, voices_in
 
 FOUND_AT_MOST = 100
 
@@ -69,6 +69,25 @@ class MemoryLog:
             for message in _matches(tree, name):
                 found.setdefault(message.id, message)
         return list(found.values())[:FOUND_AT_MOST]
+
+    async def lie(
+        self, space: str, named: Sequence[tuple[str, Sequence[MessageId]]], branch: str | None = None
+    ) -> Sequence[bool]:
+        """Whether messages lie on branches."""
+        trees = {tree.key.session: tree for tree in self._shelf.space(space)}
+        there = {name: trees[name].on_branches(branch) for name in dict(named) if name in trees}
+        return [session not in there or there[session].issuperset(names) for session, names in named]
+
+    async def voices(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
+        """Who speaks, or is said to be there."""
+        found = {
+            voice
+            for tree in self._shelf.space(space)
+            if session is None or tree.key.session == session
+            for message in tree.messages.values()
+            for voice in voices_in(message.parts)
+        }
+        return frozenset(found if name is None else found & {name})
 
     async def natives(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
         """Read whole drafts."""

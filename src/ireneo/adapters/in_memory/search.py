@@ -6,9 +6,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ireneo.adapters.in_memory.shelf import Shelf
+from ireneo.adapters.in_memory.tree import Tree
+from ireneo.log.branch import SessionKey
+from ireneo.log.message import MessageId
+from ireneo.memories.evidence import project_of
 from ireneo.memories.recall.documents import place_of
 from ireneo.memories.recall.searched import author_of_message, terms_of_stored
-from ireneo.ports.search import FoundMemory, FoundMessage, Size
+from ireneo.ports.search import FoundMemory, FoundMessage, FoundSession, Size
 from ireneo.ports.search import Shelf as Shelved
 
 
@@ -56,6 +60,33 @@ class MemorySearch:
         spoke = Counter(author for each in messages if (author := author_of_message(each.draft)))
         return {author: spoke[author] for author in sorted(spoke)}
 
+    async def undone(self, space: str) -> Sequence[tuple[int, int]]:
+        """The messages that lie on no branch, as runs of numbers."""
+        return sorted(run for tree in self._shelf.space(space) for run in _without(tree, tree.on_branches()))
+
+    async def aside(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
+        """The messages of a session that don't lie on the path to one of them, as runs of numbers."""
+        tree = self._shelf.need(key)
+        return _without(tree, {message.id for message in tree.walk(to)})
+
+    async def of_project(self, space: str, documents: Sequence[int], project: str) -> Sequence[int]:
+        """Those of the documents of memories that may be of a project, or of none."""
+        there = {tree.key.session: tree.project or "" for tree in self._shelf.space(space)}
+        found: list[int] = []
+        for each in await self.memories(space, documents):
+            projects = {project_of(piece) or there.get(piece.session, "") for piece in each.record.evidence}
+            found += [each.document] if projects & {"", project} else []
+        return found
+
+    async def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:
+        """The sessions whose keys begin numbers."""
+        there = {tree.number: tree for tree in self._shelf.space(space)}
+        return {
+            key: FoundSession(session=there[key].key.session, project=there[key].project or "")
+            for key in keys
+            if key in there
+        }
+
     def _documents(self, space: str, shelf: Shelved) -> Iterator[tuple[int, Collection[str], int]]:
         """The number of each document, its terms, and how many these are with what is said twice."""
         if shelf == "messages":
@@ -66,6 +97,11 @@ class MemorySearch:
             kept = self._shelf.kept(space)
             for number, name in kept.documents.items():
                 yield number, frozenset(kept.terms[name]), len(kept.terms[name])
+
+
+def _without(tree: Tree, live: Collection[MessageId]) -> list[tuple[int, int]]:
+    """The documents of a session but those of `live` messages, each a run of its own."""
+    return sorted((number, number) for number, name in tree.numbers.items() if name not in live)
 
 
 class MemoryWords:

@@ -50,6 +50,21 @@ class MemorySessions:
         tree = self._shelf.need(key)
         return {branch: tree.head(branch) for branch in sorted(tree.branches)}
 
+    async def place(self, key: SessionKey, project: str) -> None:
+        """Note which project a session worked on."""
+        self._shelf.change(key).project = project
+
+    async def unplaced(self, space: str) -> Sequence[SessionKey]:
+        """The sessions of which nobody noted that yet."""
+        return sorted(
+            (tree.key for tree in self._shelf.space(space) if tree.project is None), key=lambda key: key.session
+        )
+
+    async def projects(self, space: str, sessions: Sequence[str]) -> Mapping[str, str]:
+        """The projects of sessions, by name."""
+        there = {tree.key.session: tree.project for tree in self._shelf.space(space)}
+        return {session: project for session in sessions if (project := there.get(session))}
+
 
 class MemoryTransaction(Struct, frozen=True, kw_only=True):
     """All ports over one open transaction."""

@@ -52,6 +52,8 @@ class Tree:
         """Of the messages in which there is something to search."""
         self.numbers: dict[int, MessageId] = {}
         """The documents by number."""
+        self.project: str | None = None
+        """The project that it worked on; None: nobody looked yet."""
         self.numbered = 0
         """How many documents there ever were: the ordinal of the next one."""
 
@@ -69,6 +71,7 @@ class Tree:
         other.leased = self.leased
         other.documents = dict(self.documents)
         other.numbers = dict(self.numbers)
+        other.project = self.project
         other.numbered = self.numbered
         return other
 
@@ -117,4 +120,16 @@ class Tree:
             tokens=sum(message.tokens for message in self.messages.values()),
             first_at=self.span[0],
             last_at=self.span[1],
+            project=self.project,
         )
+
+    def on_branches(self, branch: str | None = None) -> set[MessageId]:
+        """The messages that lie on a branch, or on the one called so."""
+        found: set[MessageId] = set()
+        for name, to in self.branches.items():
+            if to is not None and branch in (None, name):
+                for message in self.walk(to):
+                    if message.id in found:
+                        break
+                    found.add(message.id)
+        return found

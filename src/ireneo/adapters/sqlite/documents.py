@@ -29,20 +29,22 @@ class Placed(Struct, frozen=True, kw_only=True):
     """The number that it was found by, where it is indexed anew: it keeps its ordinal."""
 
 
-def index_messages(database: apsw.Connection, space: str, session: int, placed: Sequence[Placed]) -> None:
+def index_messages(database: apsw.Connection, space: str, session: int, placed: Sequence[Placed]) -> list[int]:
     """Make messages searchable that are no documents yet, in the order in which they are to be neighbours.
 
-    One in which there is nothing to search takes no number: its neighbours are each other's.
+    One in which there is nothing to search takes no number: its neighbours are each other's. Gives the numbers.
     """
     found = [terms_of_stored(each.message) for each in placed]
     ordinals = _ordinals(database, session, placed, found)
     prefix = need_prefix(database, space)
     rows: list[Bindings] = []
     words: list[Bindings] = []
+    numbers: list[int] = []
     for each, terms, ordinal in zip(placed, found, ordinals, strict=True):
         document = None
         if terms:
             document = document_number(session, ordinal, len(terms), role_of_message(each.message.draft))
+            numbers.append(document)
             words.append({"document": document, "space_terms": tokens(prefix, terms)})
         place: Bindings = {"key": session, "segment": each.segment, "position": each.message.position}
         rows.append({**place, "document": document, "terms": len(terms)})
@@ -50,6 +52,7 @@ def index_messages(database: apsw.Connection, space: str, session: int, placed: 
     database.executemany(SQL["index_message"], words)
     _count(database, space, len(words), sum(map(len, found)))
     _count_authors(database, space, (each.message.draft for each in placed), 1)
+    return numbers
 
 
 def _ordinals(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 import apsw
+import msgspec
 
 from ireneo.adapters.chain import check_chain, check_place, widen
 from ireneo.adapters.payload import pack
@@ -20,9 +21,10 @@ from ireneo.adapters.sqlite.places import (
     need_session,
 )
 from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.rows import Bindings, from_row, message_row, read_head, to_row, write_time
+from ireneo.adapters.sqlite.rows import Bindings, from_row, message_row, read_head, read_parts, to_row, write_time
+from ireneo.adapters.sqlite.undone import Branches, add_undone, find_standing, settle_moved
 from ireneo.log.branch import Head, SessionKey
-from ireneo.log.message import Draft, Message, MessageId
+from ireneo.log.message import Draft, Message, MessageId, voices_in
 
 FOUND_AT_MOST = 100
 
@@ -43,7 +45,7 @@ class SqliteLog:
 
     async def move(self, key: SessionKey, branch: str, to: MessageId | None) -> None:
         """Make a branch point elsewhere."""
-        await self._channel.change(move_branch, key, branch, to)
+        await self._channel.change(move_and_settle, key, branch, to)
 
     async def path(self, key: SessionKey, to: MessageId, first: int, last: int) -> Sequence[Message]:
         """Read a run of positions of a path."""
@@ -57,6 +59,16 @@ class SqliteLog:
         """Read whole drafts."""
         return await self._channel.ask(read_natives, key, ids)
 
+    async def lie(
+        self, space: str, named: Sequence[tuple[str, Sequence[MessageId]]], branch: str | None = None
+    ) -> Sequence[bool]:
+        """Whether messages lie on branches."""
+        return await self._channel.ask(lie_on_branches, space, named, branch)
+
+    async def voices(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
+        """Who speaks, or is said to be there."""
+        return await self._channel.ask(list_voices, space, session, name)
+
 
 def find_head(database: apsw.Connection, key: SessionKey, branch: str) -> Head | None:
     """Where a branch stands; None when it has no message or does not exist."""
@@ -69,7 +81,7 @@ def insert_messages(database: apsw.Connection, key: SessionKey, messages: Sequen
     session = need_session(database, key)
     placed = store_messages(database, key, session, messages)
     if placed:
-        index_messages(database, key.space, session.key, placed)
+        add_undone(database, key.space, index_messages(database, key.space, session.key, placed))
     return len(placed)
 
 
@@ -159,6 +171,14 @@ def move_branch(database: apsw.Connection, key: SessionKey, branch: str, to: Mes
     )
 
 
+def move_and_settle(database: apsw.Connection, key: SessionKey, branch: str, to: MessageId | None) -> None:
+    """Make a branch point elsewhere, and settle what lies on no branch then."""
+    session = need_session(database, key).key
+    before = find_standing(database, session, branch)
+    move_branch(database, key, branch, to)
+    settle_moved(database, key.space, session, before, find_standing(database, session, branch))
+
+
 def read_path(database: apsw.Connection, key: SessionKey, to: MessageId, first: int, last: int) -> list[Message]:
     """Read positions `first` to `last` of the path that ends in `to`: one range of rows for each of its stretches."""
     session, stretches = find_path(database, key, to, first)
@@ -203,3 +223,32 @@ def read_natives(database: apsw.Connection, key: SessionKey, ids: Sequence[Messa
             *light, packed = row
             out[name] = from_row(message_row(light), packed).draft
     return out
+
+
+def lie_on_branches(
+    database: apsw.Connection, space: str, named: Sequence[tuple[str, Sequence[MessageId]]], branch: str | None
+) -> list[bool]:
+    """Of each session's messages whether all of them lie on a branch, or on the one that is meant."""
+    known: dict[str, Branches | None] = {}
+    out: list[bool] = []
+    for session, names in named:
+        if session not in known:
+            key = SessionKey(space, session)
+            row = find_session(database, key)
+            known[session] = None if row is None else Branches(database, row.key, branch)
+        branches = known[session]
+        out.append(branches is None or branches.hold(names))
+    return out
+
+
+def list_voices(database: apsw.Connection, space: str, session: str | None, name: str | None) -> frozenset[str]:
+    """Who speaks in a session or a space, or is said to be there; with `name` only whether that one is."""
+    letters = '"author":' if name is None else msgspec.json.encode(name).decode()
+    found: set[str] = set()
+    for query_letters in (letters,) if name is not None else (letters, '"present":'):
+        asked: Bindings = {"space": space, "session": session, "letters": query_letters}
+        for (parts,) in database.execute(SQL["parts_with"], asked):
+            found.update(voices_in(read_parts(str(parts))))
+            if name is not None and name in found:
+                return frozenset((name,))
+    return frozenset(found) if name is None else frozenset()

@@ -11,8 +11,10 @@ from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.checksums import with_checksum
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import Bindings
+from ireneo.adapters.sqlite.sessions import list_projects
 from ireneo.adapters.sqlite.times import microseconds
 from ireneo.adapters.sqlite.words import need_prefix, tokens
+from ireneo.memories.evidence import project_of
 from ireneo.memories.recall.searched import memory_number, terms_of_memory
 from ireneo.memories.record import Kind, MemoryId, Record
 from ireneo.ports.memories import Wanted, folded
@@ -75,6 +77,7 @@ def _put(database: apsw.Connection, space: str, record: Record) -> bool:
             _forget_words(database, space, document, counted)
             index_memory(database, space, record.id, number, record)
     _cite(database, space, number, before, record.sources)
+    _place(database, space, number, record)
     return found is None
 
 
@@ -123,6 +126,16 @@ def _cite(database: apsw.Connection, space: str, number: int, before: Sequence[s
     ):
         rows = ({"space": space, "source": source, "number": number} for source in sources)
         database.executemany(SQL[query], rows)
+
+
+def _place(database: apsw.Connection, space: str, number: int, record: Record) -> None:
+    """Note of which projects a memory is: as its evidence says, or the sessions that it comes from."""
+    database.execute(SQL["unplace_memory"], {"space": space, "number": number})
+    silent = {piece.session for piece in record.evidence if piece.session and not project_of(piece)}
+    there = list_projects(database, space, sorted(silent)) if silent else {}
+    projects = {project_of(piece) or there.get(piece.session, "") for piece in record.evidence}
+    rows = ({"space": space, "number": number, "project": project} for project in projects)
+    database.executemany(SQL["place_memory"], rows)
 
 
 def remove_memories(database: apsw.Connection, space: str, ids: Sequence[MemoryId]) -> int:

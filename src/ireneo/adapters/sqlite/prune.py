@@ -16,6 +16,7 @@ from ireneo.adapters.sqlite.places import find_place, need_session
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import Bindings, read_time, write_time
 from ireneo.adapters.sqlite.runs import remove_run
+from ireneo.adapters.sqlite.undone import forget_undone
 from ireneo.log.branch import SessionKey
 from ireneo.ports.upkeep import Pruned
 
@@ -29,6 +30,7 @@ def prune_session(database: apsw.Connection, key: SessionKey) -> Pruned:
     ((branches, segments),) = database.execute(SQL["count_branches"], {"key": session})
     check_branches(key, is_empty=segments == 0, has_branch=branches > 0)
     messages, tokens = _cut(database, key.space, session)
+    forget_undone(database, key.space, session)
     if messages == 0:
         return Pruned()
     database.execute(SQL["delete_loose_summaries"], {"key": session})

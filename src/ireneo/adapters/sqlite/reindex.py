@@ -17,6 +17,7 @@ from ireneo.adapters.sqlite.documents import Placed, index_messages
 from ireneo.adapters.sqlite.memories import index_memory
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import from_row, message_row
+from ireneo.adapters.sqlite.undone import settle_undone
 from ireneo.adapters.sqlite.word_faults import find_word_faults
 from ireneo.memories.recall.documents import CLASS_BITS, ORDINAL_BITS
 from ireneo.memories.recall.words import FORMAT
@@ -122,6 +123,7 @@ def _index_session(database: apsw.Connection, session: int, space: str, limit: i
     ]
     if placed:
         index_messages(database, space, session, placed)
+    settle_undone(database, space, session)
     return len(placed)
 
 

@@ -23,10 +23,12 @@ CREATE TABLE sessions (
     last_at  TEXT,
     leased   INTEGER NOT NULL DEFAULT 0, -- the last token that a lease of the session was given
     documents INTEGER NOT NULL DEFAULT 0, -- how many documents its messages were ever given; it never falls back
+    project  TEXT, -- the project that it worked on; empty: none that is known; NULL: nobody looked yet
     UNIQUE (space, session)
 ) STRICT;
 
 CREATE INDEX sessions_by_append ON sessions (space, appended);
+CREATE INDEX sessions_unplaced ON sessions (space) WHERE project IS NULL;
 
 -- A session's tree: a segment continues its parent after position `first - 1`; without a parent it is a root.
 CREATE TABLE segments (
@@ -185,6 +187,21 @@ CREATE TABLE documents (
 
 CREATE UNIQUE INDEX documents_by_number ON documents (session, document) WHERE document IS NOT NULL;
 
+-- The documents of messages that lie on no branch, as runs of numbers: the first and the last of each. A number begins
+-- with the key of its session.
+CREATE TABLE undone (
+    space TEXT NOT NULL,
+    first INTEGER NOT NULL,
+    last  INTEGER NOT NULL,
+    PRIMARY KEY (space, first)
+) STRICT, WITHOUT ROWID;
+
+-- A key may be given again.
+CREATE TRIGGER session_gone AFTER DELETE ON sessions BEGIN
+    DELETE FROM undone
+    WHERE space = OLD.space AND first BETWEEN OLD.key << 31 AND ((OLD.key + 1) << 31) - 1;
+END;
+
 -- The terms are our own, each one token: letters, digits, `_` and whatever is not ASCII. Nothing but the terms is kept.
 CREATE VIRTUAL TABLE message_words USING fts5 (
     terms, content = '', contentless_delete = 1, detail = none, tokenize = "ascii tokenchars '_'"
@@ -235,6 +252,19 @@ CREATE TABLE memory_sources (
     number INTEGER NOT NULL,
     PRIMARY KEY (space, source, number)
 ) STRICT, WITHOUT ROWID;
+
+-- The projects that a memory's evidence is of, as far as that was known when it was stored; empty: of none. A memory
+-- without a row was stored by an earlier version.
+CREATE TABLE memory_projects (
+    space   TEXT NOT NULL,
+    number  INTEGER NOT NULL,
+    project TEXT NOT NULL,
+    PRIMARY KEY (space, number, project)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER memory_unplaced AFTER DELETE ON memories BEGIN
+    DELETE FROM memory_projects WHERE space = OLD.space AND number = OLD.number;
+END;
 
 CREATE TABLE pads (
     space   TEXT NOT NULL,

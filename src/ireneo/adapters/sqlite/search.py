@@ -9,13 +9,16 @@ import apsw
 import msgspec
 
 from ireneo.adapters.sqlite.channel import Channel
+from ireneo.adapters.sqlite.places import need_place, need_session
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import from_row, message_row
+from ireneo.adapters.sqlite.undone import list_aside
 from ireneo.adapters.sqlite.words import find_prefix, token
 from ireneo.log.branch import SessionKey
+from ireneo.log.message import MessageId
 from ireneo.memories.recall.documents import numbers_at, place_of, session_of
 from ireneo.memories.record import Record
-from ireneo.ports.search import FoundMemory, FoundMessage, Shelf, Size
+from ireneo.ports.search import FoundMemory, FoundMessage, FoundSession, Shelf, Size
 
 _NUMBERS = msgspec.json.Decoder(list[int])
 _RECORD = msgspec.json.Decoder(Record)
@@ -54,6 +57,22 @@ class SqliteSearch:
     async def authors(self, space: str) -> Mapping[str, int]:
         """In how many of the space's messages each author speaks."""
         return await self._channel.ask(list_authors, space)
+
+    async def undone(self, space: str) -> Sequence[tuple[int, int]]:
+        """The messages that lie on no branch, as runs of numbers."""
+        return await self._channel.ask(list_undone, space)
+
+    async def aside(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
+        """The messages of a session that don't lie on the path to one of them, as runs of numbers."""
+        return await self._channel.ask(find_aside, key, to)
+
+    async def of_project(self, space: str, documents: Sequence[int], project: str) -> Sequence[int]:
+        """Those of the documents of memories that may be of a project, or of none."""
+        return await self._channel.ask(find_of_project, space, documents, project)
+
+    async def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:
+        """The sessions whose keys begin numbers."""
+        return await self._channel.ask(read_sessions, space, keys)
 
 
 def read_size(database: apsw.Connection, space: str, shelf: Shelf) -> Size:
@@ -112,6 +131,34 @@ def read_memories(database: apsw.Connection, space: str, documents: Sequence[int
 def list_authors(database: apsw.Connection, space: str) -> dict[str, int]:
     """In how many of a space's messages each author speaks, by name."""
     return dict(cast(list[tuple[str, int]], database.execute(SQL["list_authors"], {"space": space}).fetchall()))
+
+
+def list_undone(database: apsw.Connection, space: str) -> list[tuple[int, int]]:
+    """The messages of a space that lie on no branch, as runs of numbers."""
+    return cast(list[tuple[int, int]], database.execute(SQL["list_undone"], {"space": space}).fetchall())
+
+
+def find_aside(database: apsw.Connection, key: SessionKey, to: MessageId) -> list[tuple[int, int]]:
+    """The messages of a session that don't lie on the path to one of them."""
+    session = need_session(database, key)
+    return list_aside(database, session.key, need_place(database, session.key, key, to))
+
+
+def find_of_project(database: apsw.Connection, space: str, documents: Sequence[int], project: str) -> list[int]:
+    """Those of the documents of memories that may be of a project, or of none."""
+    asked = {"space": space, "documents": msgspec.json.encode(list(documents)).decode(), "project": project}
+    ((numbers,),) = database.execute(SQL["documents_of_project"], asked)
+    return _NUMBERS.decode(numbers)
+
+
+def read_sessions(database: apsw.Connection, space: str, keys: Sequence[int]) -> dict[int, FoundSession]:
+    """The sessions whose keys begin numbers; unknown ones are passed over."""
+    found: dict[int, FoundSession] = {}
+    for key in keys:
+        row = database.execute(SQL["session_of_number"], {"key": key, "space": space}).fetchone()
+        if row is not None:
+            found[key] = FoundSession(session=row[0], project=row[1] or "")
+    return found
 
 
 def _phrase(prefix: str, term: str) -> str:

@@ -14,7 +14,7 @@ from ireneo.adapters.sqlite.rows import read_head, read_time
 from ireneo.log.branch import Head, SessionKey
 from ireneo.ports.store import SessionInfo
 
-_Row: TypeAlias = tuple[str, str | None, int, int, str | None, str | None]
+_Row: TypeAlias = tuple[str, str | None, int, int, str | None, str | None, str | None]
 
 
 class SqliteSessions:
@@ -38,6 +38,18 @@ class SqliteSessions:
     async def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
         """Each branch of a session."""
         return await self._channel.ask(list_branches, key)
+
+    async def place(self, key: SessionKey, project: str) -> None:
+        """Note which project a session worked on."""
+        await self._channel.change(place_session, key, project)
+
+    async def unplaced(self, space: str) -> Sequence[SessionKey]:
+        """The sessions of which nobody noted that yet."""
+        return await self._channel.ask(list_unplaced, space)
+
+    async def projects(self, space: str, sessions: Sequence[str]) -> Mapping[str, str]:
+        """The projects of sessions, by name."""
+        return await self._channel.ask(list_projects, space, sessions)
 
 
 def create_session(database: apsw.Connection, key: SessionKey, source: str | None) -> bool:
@@ -69,6 +81,7 @@ def _info(space: str, row: _Row) -> SessionInfo:
         tokens=row[3],
         first_at=read_time(row[4]),
         last_at=read_time(row[5]),
+        project=row[6],
     )
 
 
@@ -79,3 +92,24 @@ def list_branches(database: apsw.Connection, key: SessionKey) -> dict[str, Head 
         branch: None if name is None else read_head(name, position, turn, total)
         for branch, name, position, turn, total in database.execute(SQL["list_branches"], {"key": session.key})
     }
+
+
+def place_session(database: apsw.Connection, key: SessionKey, project: str) -> None:
+    """Note which project a session worked on."""
+    database.execute(SQL["place_session"], {"key": need_session(database, key).key, "project": project})
+
+
+def list_unplaced(database: apsw.Connection, space: str) -> list[SessionKey]:
+    """The sessions of a space of which nobody noted yet which project they worked on."""
+    rows = database.execute(SQL["unplaced_sessions"], {"space": space})
+    return [SessionKey(space, str(session)) for (session,) in rows]
+
+
+def list_projects(database: apsw.Connection, space: str, sessions: Sequence[str]) -> dict[str, str]:
+    """The projects of sessions, by name."""
+    found: dict[str, str] = {}
+    for session in dict.fromkeys(sessions):
+        row = database.execute(SQL["project_of_session"], {"space": space, "session": session}).fetchone()
+        if row is not None:
+            found[session] = str(row[0])
+    return found

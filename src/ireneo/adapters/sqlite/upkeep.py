@@ -15,6 +15,7 @@ from ireneo.adapters.sqlite.prune import prune_session
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import read_head
 from ireneo.adapters.sqlite.summaries import discard_summaries, list_summaries
+from ireneo.adapters.sqlite.undone import settle_undone
 from ireneo.context.summary import SummaryId
 from ireneo.log.branch import Head, SessionKey
 from ireneo.ports.upkeep import TOGETHER, Altered, Pruned
@@ -72,4 +73,7 @@ def drop_branch(database: apsw.Connection, key: SessionKey, branch: str) -> bool
     """Forget the name of a branch; says whether there was one."""
     session = need_session(database, key)
     database.execute(SQL["drop_branch"], {"key": session.key, "branch": branch})
-    return database.changes() > 0
+    dropped = database.changes() > 0
+    if dropped:
+        settle_undone(database, key.space, session.key)
+    return dropped

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from ireneo.engine.means import Means
+from ireneo.errors import BadInput, SessionNotFound
 from ireneo.lessons.run import LEARNER, LearnedRun
 from ireneo.log.branch import MAIN, Head
 from ireneo.ports.store import SessionInfo, Transaction
@@ -25,11 +26,18 @@ class Due(Struct, frozen=True, kw_only=True):
 
 
 async def due_runs(means: Means, space: str, sessions: Iterable[str] | None = None) -> list[Due]:
-    """The sessions that were not learned from as far as they stand now, the one that began first standing first."""
+    """The sessions that were not learned from as far as they stand now, the one that began first standing first.
+
+    Raises SessionNotFound where one that is named is not there.
+    """
+    if isinstance(sessions, str):
+        raise BadInput(f"`sessions` is one text; give a list of them: [{sessions!r}].")
     chosen = None if sessions is None else set(sessions)
     out: list[Due] = []
     async with means.store.read() as tx:
         infos = [info for info in await tx.sessions.list(space) if chosen is None or info.key.session in chosen]
+        if unknown := sorted((chosen or set()) - {info.key.session for info in infos}):
+            raise SessionNotFound(f"There is no session {unknown[0]!r} in space {space!r}; see `ireneo sessions`.")
         known = {run.session: run for run in await tx.runs.get(space, [info.key.session for info in infos])}
         for info in infos:
             head = await tx.log.head(info.key, MAIN)

@@ -9,17 +9,18 @@ from msgspec import Struct
 
 from ireneo.engine.cleaning import Cleaning
 from ireneo.engine.means import Means
+from ireneo.engine.recall.scope import without_words_of_others
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import Evidence as Shown
 from ireneo.lessons.confidence import Level, cues_to_read, sureness
-from ireneo.lessons.lessons import projects_of
+from ireneo.lessons.lessons import belongs, projects_of
 from ireneo.lessons.project import project_named
 from ireneo.lessons.quotes import quotes
 from ireneo.lessons.sighting import CATEGORY, Category, Sighting
 from ireneo.log.branch import SessionKey
 from ireneo.log.message import Message, MessageId
-from ireneo.memories.evidence import for_it
-from ireneo.memories.record import Evidence, MemoryId, Record
+from ireneo.memories.evidence import disputes, for_it
+from ireneo.memories.record import Evidence, MemoryId, Record, State
 from ireneo.ports.memories import Wanted
 from ireneo.ports.store import Transaction
 
@@ -61,6 +62,10 @@ class Lesson(Struct, frozen=True, kw_only=True):
     tokens: int = 0
     """What it has cost so far, in tokens."""
     seconds: float = 0.0
+    state: State = "active"
+    """``retired`` where it no longer counts."""
+    against: tuple[str, ...] = ()
+    """What was said against it, by whom and when, in sentences."""
 
 
 async def lessons(
@@ -70,14 +75,20 @@ async def lessons(
     project: str | None = None,
     category: Category | None = None,
     confidence: Level | None = None,
+    disputed: bool = False,
 ) -> list[Lesson]:
-    """The lessons that hold, the surest first; of one project with those that hold in several."""
+    """The lessons that hold, the surest first; of one project with those that hold in several.
+
+    With `disputed` also those that count no longer since somebody spoke against them, with the reason.
+    """
     now = means.clock.now()
     here = None if project is None else project_named(project)
     kinds = {name: kind for kind, name in CATEGORY.items()}
-    wanted = Wanted(kind=kinds[category] if category else None, states=("active",), lessons=True, archived=False)
+    states: tuple[State, ...] = ("active", "retired") if disputed else ("active",)
+    wanted = Wanted(kind=kinds[category] if category else None, states=states, lessons=True, archived=False)
     async with means.store.read() as tx:
-        records = await tx.memories.list(space, wanted)
+        listed = [without_words_of_others(each, here) for each in await tx.memories.list(space, wanted)]
+        records = [each for each in listed if each.state == "active" or disputes(each)]
         sighted = await _sightings(tx, space, [cue for each in records for cue in cues_to_read(each.cue)])
         rated = [
             (each, sureness([one for cue in cues_to_read(each.cue) for one in sighted.get(cue, ())], now))
@@ -86,7 +97,7 @@ async def lessons(
         chosen = [
             (each, sure)
             for each, sure in rated
-            if (confidence is None or sure.level == confidence) and (here is None or _project(each) in ("", here))
+            if (confidence is None or sure.level == confidence) and belongs(projects_of(each), here)
         ]
         chosen.sort(key=lambda each: (-each[1].chance, -len(each[0].sessions), each[0].id))
         passages = _Passages(tx, space, means.drawing())
@@ -129,6 +140,8 @@ def _lesson(
         harmed=record.harmed,
         tokens=sum(each.tokens for each in sighted),
         seconds=sum(each.seconds for each in sighted),
+        state=record.state,
+        against=disputes(record),
     )
 
 

@@ -29,6 +29,14 @@ class Asked(Struct, frozen=True, kw_only=True):
     """What was the case then, and what was said by then; None: now, and all of it."""
     session: str | None = None
     """Only what comes from this session."""
+    branch: str | None = None
+    """Of that session only what lies on the path to this branch's head."""
+    project: str | None = None
+    """Only what belongs to this one, and what belongs to none (empty: that alone)."""
+    as_: str = ""
+    """Only what this character was present for."""
+    undone: bool = False
+    """Also what a rewind left behind."""
     messages: bool = True
     """Whether messages are wanted as well."""
     explain: bool = False
@@ -46,6 +54,8 @@ class Asked(Struct, frozen=True, kw_only=True):
             raise BadInput(f"A limit of {self.limit} can't be kept; ask for 1 to {MOST_RESULTS:,} results.")
         if self.budget is not None and self.budget < 1:
             raise BadInput(f"A budget of {self.budget} tokens holds nothing; give at least 1.")
+        if self.branch is not None and self.session is None:
+            raise BadInput(f"`branch` is {self.branch!r}, and no session is named; a branch is one of a session's.")
         if self.at is not None and self.at.utcoffset() is None:
             raise BadInput(f"The time {self.at.isoformat()} has no zone; give one, such as UTC.")
 
@@ -54,6 +64,9 @@ def _check_types(asked: Asked) -> None:
     """Raise BadInput where something of a question is not of the type that it must be."""
     if not isinstance(asked.text, str):
         raise BadInput(f"The question is {type(asked.text).__name__}; give a string.")
+    for name, text in (("session", asked.session), ("branch", asked.branch), ("as_", asked.as_)):
+        if text is not None and not isinstance(text, str):
+            raise BadInput(f"`{name}` is {text!r}; give a name.")
     for name, number in (("limit", asked.limit), ("budget", asked.budget)):
         if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
             raise BadInput(f"`{name}` is {number!r}; give a whole number.")

@@ -11,6 +11,9 @@ from ireneo.memories.recall.documents import place_of
 from ireneo.memories.recall.vector import Vector
 from ireneo.ports.store import Transaction
 
+ROUNDS = 3
+FURTHER = 4
+
 
 class Meaning(Struct, frozen=True, kw_only=True):
     """A question's vector, and whose it is."""
@@ -23,8 +26,14 @@ async def by_meaning(
     tx: Transaction, space: str, shelf: Shelf, meaning: Meaning, held: HeldVectors, *, looked_at: int
 ) -> list[Hit]:
     """The documents of a shelf whose vectors are nearest to the question's, best first."""
-    near = await held.nearest(tx.vectors, space, shelf.name, meaning.embedder, meaning.vector, looked_at)
-    documents = await shelf.read(tx.search, space, [place_of(number) for number, _ in near])
+    wanted = looked_at
+    for left in reversed(range(ROUNDS)):
+        near = await held.nearest(tx.vectors, space, shelf.name, meaning.embedder, meaning.vector, looked_at)
+        documents = await shelf.read(tx.search, space, [place_of(number) for number, _ in near])
+        if 2 * len(documents) >= wanted or len(near) < looked_at or not left:
+            break
+        # Much of what is nearest may not be seen: then what is further off counts too.
+        looked_at *= FURTHER
     return [
         Hit(read=documents[number], relevance=cosine, parts=(("meaning", cosine),))
         for number, cosine in near

@@ -9,9 +9,11 @@ from msgspec.structs import replace
 
 from ireneo.engine.embedding import vectors_of
 from ireneo.engine.means import Means
+from ireneo.engine.projects import place_all
 from ireneo.engine.recall.asked import Asked
 from ireneo.engine.recall.by_meaning import Meaning, by_meaning
 from ireneo.engine.recall.by_words import LOOKED_AT, LOOKED_AT_FOR_SOME, Hit, by_words
+from ireneo.engine.recall.scope import Scope
 from ireneo.engine.recall.shelves import Memories, Messages, Shelf
 from ireneo.engine.vectors import HeldVectors
 from ireneo.errors import EmbedderError
@@ -38,19 +40,21 @@ async def recall(means: Means, space: str, held: HeldVectors, asked: Asked) -> R
 
     An embedder that does not answer changes nothing but the note: recall goes by the words alone then.
     """
+    if asked.project is not None:
+        await place_all(means.store, space)
     meaning, note = await _meaning(means, asked.text)
     now = means.clock.now()
-    narrow = asked.session is not None or asked.kind is not None
-    looked_at = max(LOOKED_AT_FOR_SOME if narrow else LOOKED_AT, SPARE * asked.limit)
+    looked_at = max(LOOKED_AT if asked.kind is None else LOOKED_AT_FOR_SOME, SPARE * asked.limit)
     bare = 0
     worded: list[Hit] = []
     meant: list[Hit] = []
     async with means.store.read() as tx:
         speakers = [name for name, spoke in (await tx.search.authors(space)).items() if spoke >= SPEAKS]
         question = read_question(asked.text, now=asked.at or now, speakers=speakers)
-        shelves: list[Shelf] = [Memories(asked, now, question.window)]
+        scope = await Scope.of(tx, space, asked)
+        shelves: list[Shelf] = [Memories(asked, now, scope, question.window)]
         if asked.messages and asked.kind is None:
-            shelves.insert(0, Messages(asked))
+            shelves.insert(0, Messages(asked, scope))
         for shelf in shelves:
             worded += await by_words(tx.search, space, shelf, question, looked_at=looked_at)
             if meaning is not None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ireneo.engine.recall.asked import Asked
+from ireneo.engine.recall.scope import Scope
 from ireneo.log.message import Draft, MessageId
+from ireneo.memories.evidence import disputes
 from ireneo.memories.kinds.registry import KINDS
 from ireneo.memories.recall.candidates import SHADE
 from ireneo.memories.recall.documents import numbers_at
@@ -55,6 +58,16 @@ class Shelf(Protocol):
     def only(self) -> str | None:
         """The term that every document has which is wanted; None where any may be."""
 
+    @property
+    def narrows(self) -> bool:
+        """Whether so much may turn out not to be wanted once it is read that what is further down counts too."""
+
+    async def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
+        """The documents among `numbers`, which have each term, that are wanted as far as their numbers tell."""
+
+    async def likely(self, numbers: Sequence[int]) -> Sequence[int]:
+        """Those of these documents that may be wanted, as far as is known before they are read."""
+
     async def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, Read]:
         """Read the documents at `places` that are wanted, by number."""
 
@@ -66,18 +79,29 @@ class Messages:
     reach = len(SHADE) - 1
     only: str | None = None
 
-    def __init__(self, asked: Asked) -> None:
-        """Look for what is asked."""
+    def __init__(self, asked: Asked, scope: Scope) -> None:
+        """Look for what is asked, as far as it may be seen."""
         self._asked = asked
+        self._scope = scope
+        self.narrows = scope.narrows_messages
+
+    async def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
+        """The documents that may be seen."""
+        return await self._scope.within(numbers)
+
+    async def likely(self, numbers: Sequence[int]) -> Sequence[int]:
+        """All of them: the others are left out already."""
+        return numbers
 
     async def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, Read]:
         """Read the messages at `places`."""
         found = await search.messages(space, [numbers_at(place)[0] for place in places])
+        await self._scope.learn_sessions(each.document for each in found)
         return {each.document: self._read(each) for each in found if self._wanted(each)}
 
     def _wanted(self, found: FoundMessage) -> bool:
         asked, at = self._asked, found.message.draft.at
-        if asked.session is not None and found.key.session != asked.session:
+        if not self._scope.holds(found.document) or not self._scope.hears(found.message.draft):
             return False
         return asked.at is None or at is None or at <= asked.at
 
@@ -106,17 +130,29 @@ class Memories:
     name: Name = "memories"
     reach = 0
 
-    def __init__(self, asked: Asked, now: datetime, window: Window | None = None) -> None:
+    def __init__(self, asked: Asked, now: datetime, scope: Scope, window: Window | None = None) -> None:
         """Look for what is asked at the time `now`; `window` is the time that the question names."""
         self._asked = asked
+        self._scope = scope
+        self.narrows = scope.narrows_memories
         self._now = now
         self._then = _last_of(window, now) if window and asked.at is None else None
         self.only = kind_term(asked.kind) if asked.kind else None
 
+    async def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
+        """All of them: of a memory its number tells nothing."""
+        return numbers
+
+    async def likely(self, numbers: Sequence[int]) -> Sequence[int]:
+        """Those that are not of another project alone."""
+        return await self._scope.may_be_here(numbers)
+
     async def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, Read]:
         """Read the memories at `places`."""
         found = await search.memories(space, [numbers_at(place)[0] for place in places])
-        return {each.document: self._read(each) for each in found if self._wanted(each)}
+        seen = await self._scope.seen([each.record for each in found])
+        told = [replace(each, record=as_seen) for each, as_seen in zip(found, seen, strict=True) if as_seen]
+        return {each.document: self._read(each) for each in told if self._wanted(each)}
 
     def _wanted(self, found: FoundMemory) -> bool:
         asked, record = self._asked, found.record
@@ -146,6 +182,7 @@ class Memories:
             sources=tuple(dict.fromkeys(messages)),
             state=record.state,
             stale=record.stale,
+            against=disputes(record),
             record=record,
         )
         passage = Passage(number=found.document, text=record.text, role=record.kind, at=record.when)

@@ -11,7 +11,7 @@ from msgspec import Struct
 import ireneo
 from ireneo.faces.cli.answers import write_json
 from ireneo.faces.cli.asking import Asking
-from ireneo.faces.cli.options import AsJson, Embedder, Stored
+from ireneo.faces.cli.options import As, AsJson, Embedder, Stored, Undone
 from ireneo.faces.cli.pad import pad_answer
 from ireneo.faces.cli.remember import remembered_answer
 from ireneo.faces.cli.stored import embedder_named, existing, writing
@@ -37,15 +37,17 @@ class Cues(Struct, frozen=True, kw_only=True):
     situation: Annotated[str, _cue("--situation", "How things stand: it finds what happened.")] = ""
     about_to: Annotated[str, _cue("--about-to", "What is done next: it finds what failed.")] = ""
     project: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--project",
             "-p",
             metavar="NAME",
-            help="Where the work is done: its lessons stand first.",
-            show_default=False,
+            help="Where the work is done: its lessons stand first, and nothing of others.",
+            show_default="all",
         ),
-    ] = ""
+    ] = None
+    as_: As = ""
+    undone: Undone = False
     task: Annotated[
         str | None, typer.Option("--task", metavar="NAME", help="Whose scratchpad it shows.", show_default="none")
     ] = None
@@ -66,6 +68,8 @@ def brief(*, cues: Cues, as_json: AsJson = False, embedder: Embedder = None, sto
             about_to=cues.about_to,
             task=cues.task,
             project=cues.project,
+            as_=cues.as_,
+            undone=cues.undone,
             budget=cues.budget,
         )
 

@@ -35,6 +35,9 @@ ONE_CUT = (
 )
 
 
+ONE_FILE = "--session and --format say how a file is read, and this is a session that is kept; leave them out."
+
+
 OWN_PRESETS = {"chat": "story"}
 """How the logs of a format are cut, where that is not as an agent's work."""
 
@@ -68,6 +71,8 @@ def context(
         with waiting("Cutting …"):
             cut = cut_file(named, budget, to=to, preset=preset, within=within)
     else:
+        if within != Within():
+            raise BadInput(ONE_FILE)
         how = partial(cut_stored, to=to, preset=preset, cutting=cutting)
         cut = reading(stored.db, stored.space, lambda memory: how(memory, named, budget))
     if as_json:

@@ -72,6 +72,8 @@ def fact_answer(fact: Fact) -> dict[str, object]:
         "attribute": record.attribute,
         "value": record.value,
         "state": record.state,
+        "reason": record.reason,
+        "against": list(fact.against),
         "start": fact.period.start,
         "end": fact.period.end,
         "believed_from": fact.believed_from,

@@ -64,6 +64,7 @@ def lessons(as_json: AsJson = False, export: Export = None, *, which: Which, sto
                 project=which.project,
                 category=cast("Category | None", category),
                 confidence=cast("Level | None", level),
+                disputed=export is None,
             )
         )
 
@@ -93,6 +94,8 @@ def lesson_answer(lesson: Lesson) -> dict[str, object]:
         "seen": lesson.seen,
         "last_seen": lesson.last_seen,
         "sources": [{"session": each.session, "message": each.message, "quote": each.quote} for each in lesson.sources],
+        "state": lesson.state,
+        "against": list(lesson.against),
     }
 
 

@@ -80,6 +80,7 @@ As = Annotated[
         show_default=False,
     ),
 ]
+Undone = Annotated[bool, typer.Option("--undone", help="Also what a rewind left behind.")]
 SessionName = Annotated[
     str,
     typer.Argument(

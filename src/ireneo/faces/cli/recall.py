@@ -13,8 +13,8 @@ from msgspec import Struct
 import ireneo
 from ireneo.errors import BadInput, EmbedderError, ReadOnlyStore, SessionNotFound
 from ireneo.faces.cli.answers import write_json
-from ireneo.faces.cli.options import STDIN, AsJson, Embedder, Stored
-from ireneo.faces.cli.stored import existing, session_named, writing
+from ireneo.faces.cli.options import STDIN, As, AsJson, Embedder, Stored, Undone
+from ireneo.faces.cli.stored import BRANCH, existing, session_named, writing
 from ireneo.faces.cli.times import asked
 from ireneo.faces.cli.warnings import warn
 
@@ -53,8 +53,23 @@ class Wish(Struct, frozen=True, kw_only=True):
         typer.Option("--at", metavar="TIME", help="What held then; a day means its end.", show_default="now"),
     ] = None
     session: Annotated[
-        str | None, typer.Option("--session", "-s", metavar="ID", help="Only what comes from it.", show_default="any")
+        str | None,
+        typer.Option(
+            "--session", "-s", metavar="ID", help="Only what comes from it, or from ID@BRANCH.", show_default="any"
+        ),
     ] = None
+    project: Annotated[
+        str | None,
+        typer.Option(
+            "--project",
+            "-p",
+            metavar="NAME",
+            help="Only what belongs to it, and what belongs to none.",
+            show_default="all",
+        ),
+    ] = None
+    as_: As = ""
+    undone: Undone = False
     explain: Annotated[bool, typer.Option("--explain", help="Say what each score is made of.")] = False
 
 
@@ -78,13 +93,18 @@ def recall(
 
     async def find(memory: ireneo.Memory, question: str) -> Recollection:
         kind = cast("Kind | None", wish.kind)
+        session, branch = await _session(memory, wish.session)
         return await memory.recall(
             question,
             kind=kind,
             limit=wish.limit,
             budget=wish.budget,
             at=at,
-            session=await _session(memory, wish.session),
+            session=session,
+            branch=branch,
+            project=wish.project,
+            as_=wish.as_,
+            undone=wish.undone,
             explain=wish.explain,
         )
 
@@ -129,14 +149,17 @@ async def catch_up(memory: ireneo.Memory) -> None:
         warn(f"{error} It is looked for by the words alone where there is no vector.")
 
 
-async def _session(memory: ireneo.Memory, name: str | None) -> str | None:
-    """The session that is meant; one that is not stored may still be what a memory names."""
+async def _session(memory: ireneo.Memory, name: str | None) -> tuple[str | None, str | None]:
+    """The session that is meant, and the branch; one that is not stored may still be what a memory names."""
     if name is None:
-        return None
+        return None, None
     try:
-        return (await session_named(memory, name)).id
+        named = await session_named(memory, name)
     except SessionNotFound:
-        return name
+        if BRANCH in name:
+            raise
+        return name, None
+    return named.id, named.branch if name != named.id and BRANCH in name else None
 
 
 def _warn_of(found: Recollection) -> None:
@@ -161,6 +184,10 @@ def recalled_answer(found: Recalled) -> dict[str, object]:
         answer["state"] = found.state
     if found.stale:
         answer["stale"] = found.stale
+    if found.record is not None and found.record.reason:
+        answer["reason"] = found.record.reason
+    if found.against:
+        answer["against"] = list(found.against)
     if found.parts:
         answer["parts"] = dict(found.parts)
     return answer

@@ -60,6 +60,7 @@ class Telling(Struct, frozen=True, kw_only=True):
     at: Annotated[str | None, _told("--at", "TIME", "When it happened, or since when it is so; local time.")] = None
     until: Annotated[str | None, _told("--until", "TIME", "Of a fact: when it ended.")] = None
     session: Annotated[str, _told("--session", "ID", "The session that it comes from.")] = ""
+    project: Annotated[str, _told("--project", "NAME", "The project that it belongs to, and no other.")] = ""
     origin: Annotated[
         str | None,
         typer.Option("--origin", metavar="WHO", help="Whose word it is: user, agent, tool.", show_default="user"),

@@ -40,7 +40,8 @@ class Tools:
     ) -> str:
         """What earlier work says for this task: how it is done, what is true, what happened, what must not be repeated.
 
-        Call it once when a task begins. Ids in brackets are opened with `expand`.
+        Call it once when a task begins. It costs up to `budget` tokens, and is empty where nothing is known. Ids in
+        brackets are opened with `expand`.
         """
         return await self._desk.brief(goal, task_type, about_to, budget)
 
@@ -49,12 +50,14 @@ class Tools:
         question: Annotated[str, Field(description="What you want to know, in words.")],
         kind: AnyKind = None,
         limit: Annotated[int, Field(description="At most so many.", ge=1, le=50)] = 6,
+        budget: Annotated[int, Field(description="The most tokens that they may cost.", ge=128, le=8_000)] = 1_000,
     ) -> str:
         """Find what answers a question in all that was said and learned, one line each, the best first.
 
-        A line shows only a beginning; open it with `expand` and its id.
+        A line costs some 80 tokens, all together up to `budget`. It shows only a beginning; open it with `expand` and
+        its id.
         """
-        return await self._desk.recall(question, kind, limit)
+        return await self._desk.recall(question, kind, limit, budget)
 
     async def remember(
         self,
@@ -85,7 +88,10 @@ class Tools:
         id: Annotated[str, Field(description="What a text shows in brackets, such as m_c0ffee1 or s_8f2k3ab.")],
         start: Annotated[int, Field(description="The character to begin at, to read on in a long one.", ge=0)] = 0,
     ) -> str:
-        """Open an id: a memory with its evidence, a message whole, or the messages behind a summary."""
+        """Open an id: a memory with its evidence, a message whole, or the messages behind a summary.
+
+        It costs up to some 3,000 tokens; what is longer says how to read on.
+        """
         return await self._desk.expand(id, start)
 
     async def scratchpad(

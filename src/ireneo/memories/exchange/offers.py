@@ -38,10 +38,9 @@ def word_of(entry: Entry, known: Record | None, now: datetime) -> Offer:
 
 def against(record: Record, now: datetime, *, origin: Source = "user", why: str = "") -> Offer:
     """The word of a person, or of `origin`, that a memory does not hold as it stands, and why."""
-    told = {"disputed": why} if why else {}
     return _offer(
         record,
-        Evidence(at=now, recorded=now, origin=origin, trust=TRUST[origin], against=True, conditions=told),
+        Evidence(at=now, recorded=now, origin=origin, trust=TRUST[origin], against=True, why=why),
     )
 
 
@@ -103,7 +102,9 @@ def _offer(record: Record, piece: Evidence) -> Offer:
         cue=record.cue,
         conditions=piece.conditions,
         against=piece.against,
+        why=piece.why,
         session=piece.session,
+        project=piece.project,
         messages=piece.messages,
         summaries=piece.summaries,
         memories=piece.memories,

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ireneo.log.ids import digest
 from ireneo.memories.decay import REFLECTED_PACE, held, meetings
-from ireneo.memories.evidence import for_it, summed
+from ireneo.memories.evidence import for_it, said_against, summed
 from ireneo.memories.kinds.row import Factors, KindRow
 from ireneo.memories.likeness import likeness_key, normal
 from ireneo.memories.offer import Offer
@@ -53,8 +53,9 @@ def _settled(record: Record) -> Record:
     denied = [each for each in against if last is None or (each.recorded > last and each.trust >= record.trust)]
     if not denied:
         return record
-    retired = min(each.recorded for each in denied)
-    return replace(record, state="retired", reason="It was said not to have happened.", retired=retired)
+    first = min(denied, key=lambda each: each.recorded)
+    reason = said_against(first, "that it did not happen")
+    return replace(record, state="retired", reason=reason, retired=first.recorded)
 
 
 def _unless_erased(record: Record) -> State:

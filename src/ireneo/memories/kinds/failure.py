@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ireneo.log.ids import digest
 from ireneo.memories.decay import held, meetings
-from ireneo.memories.evidence import for_it, summed
+from ireneo.memories.evidence import for_it, said_against, summed, why_against
 from ireneo.memories.kinds.row import Factors, KindRow
 from ireneo.memories.likeness import likeness_key
 from ireneo.memories.offer import Offer
@@ -50,7 +50,10 @@ def _settled(record: Record) -> Record:
     if failed and _when(worked[-1]) <= _when(failed[-1]):
         return record
     turned = next(each for each in worked if not failed or _when(each) > _when(failed[-1]))
-    reason = f"overturned: it worked on {day(turned.at)}."
+    # That it worked is shown by a log, or said by somebody: what only was said is told as such.
+    seen = bool(turned.messages) and not why_against(turned)
+    reason = f"it worked on {day(turned.at)}." if seen else said_against(turned)
+    reason = f"overturned: {reason[:1].lower()}{reason[1:]}"
     return replace(record, state="retired", reason=reason, retired=turned.recorded)
 
 

@@ -10,8 +10,8 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from ireneo.memories.evidence import for_it, summed
-from ireneo.memories.record import MemoryId, Record
+from ireneo.memories.evidence import for_it, said_against, summed
+from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.slots import holds_several
 from ireneo.memories.timeline import Stretch, held_at, timeline
 from ireneo.memories.wording import day, quoted
@@ -70,8 +70,7 @@ def _settled(
     end = stretches[-1].ended_by
     assert end is not None  # what has an end was ended by something
     if end.id == record.id:
-        reason = f"It was so until {day(last.end)}." if last.end else ""
-        return replace(record, state="retired", reason=reason, retired=end.recorded)
+        return replace(record, state="retired", reason=_ended(record, last.end), retired=end.recorded)
     by = of_id[end.id]
     reason = f"Since {day(end.start)} {quoted(by.value or by.text)} holds in its place."
     return replace(record, state="superseded", reason=reason, superseded_by=by.id, retired=end.recorded)
@@ -79,12 +78,30 @@ def _settled(
 
 def _disputed(record: Record, of_id: Mapping[MemoryId, Record]) -> str:
     if len(of_id) == 1:
-        return f"The {record.origin} is trusted less than the word against it."
+        last = _newest_against(record)
+        said = f" {said_against(last)}" if last else ""
+        return f"The {record.origin} is trusted less than the word against it.{said}"
     return f"A more trusted word stands against what the {record.origin} said on {day(record.at)}."
 
 
 def _denied(record: Record) -> str:
-    return "It was said not to be so." if _last_against(record) else "Nothing speaks for it."
+    last = _newest_against(record)
+    return said_against(last) if last else "Nothing speaks for it."
+
+
+def _ended(record: Record, end: datetime | None) -> str:
+    """Why a value holds no longer that no other took the place of."""
+    if end is None:
+        return ""
+    against = [each for each in record.evidence if each.against and each.at == end]
+    if not against:
+        return f"It was so until {day(end)}."
+    last = max(against, key=lambda each: (each.trust, each.recorded))
+    return said_against(last, "that it is not so" if not last.timed else f"that it is not so since {day(end)}")
+
+
+def _newest_against(record: Record) -> Evidence | None:
+    return max((each for each in record.evidence if each.against), key=lambda each: each.recorded, default=None)
 
 
 def _last_against(record: Record) -> datetime | None:

@@ -31,7 +31,7 @@ SIDE_FAVOUR = 0.4
 """How much more a message counts whose role is the one asked for."""
 FEW_DOCUMENTS = 100
 """Documents that a small space counts as having, where it is asked how rare a term is."""
-_SEEDS = 100
+SEEDS = 100
 _LOW = (1 << CLASS_BITS) - 1
 _Places: TypeAlias = tuple[float, dict[int, int]]
 """What a term is worth, and the numbers of the documents that hold it, by their places."""
@@ -89,9 +89,18 @@ def length_factors(shelf: Shelf) -> tuple[float, ...]:
 
 
 def candidates(
-    question: Question, postings: Sequence[Postings], shelf: Shelf, *, reach: int = len(SHADE) - 1, at_most: int = 100
+    question: Question,
+    postings: Sequence[Postings],
+    shelf: Shelf,
+    *,
+    reach: int = len(SHADE) - 1,
+    at_most: int = 100,
+    seeds: int = SEEDS,
 ) -> tuple[Candidate, ...]:
-    """The places most worth reading, best first; `reach` 0 where neighbours have nothing to do with each other."""
+    """The places most worth reading, best first; `reach` 0 where neighbours have nothing to do with each other.
+
+    They are those around the `seeds` places at which the terms themselves count most.
+    """
     worth = weights(question, postings, shelf)
     factors = length_factors(shelf)
     # The low bits of a number are its classes: one table gives what a term counts there, and whose words they are.
@@ -104,8 +113,8 @@ def candidates(
         if each.numbers and each.term in worth
     ]
     own = _own(read, favoured)
-    seeds = nlargest(_SEEDS, own, key=own.__getitem__)
-    near = {seed + step for seed in seeds for step in range(-2 * reach, 2 * reach + 1)}
+    best_own = nlargest(seeds, own, key=own.__getitem__)
+    near = {seed + step for seed in best_own for step in range(-2 * reach, 2 * reach + 1)}
     score = _shaded(read, plain, near, reach)
     best = nlargest(at_most, score, key=score.__getitem__)
     return tuple(Candidate(place=place, own=own.get(place, 0.0), score=score[place]) for place in best)

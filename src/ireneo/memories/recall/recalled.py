@@ -37,6 +37,8 @@ class Recalled(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of a memory: ``disputed`` where a more trusted word stands against it."""
     stale: str = ""
     """Of a memory: why it must be reconsidered."""
+    against: tuple[str, ...] = ()
+    """Of a memory: what was said against it, by whom and when, in sentences."""
     parts: tuple[tuple[str, float], ...] = ()
     """What the score is made of, where that was asked for."""
     record: Record | None = None

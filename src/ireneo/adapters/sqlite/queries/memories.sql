@@ -179,3 +179,9 @@ WHERE space = :space
   AND (:states = '[]' OR state IN (SELECT value FROM json_each(:states)))
 ORDER BY at DESC, id
 LIMIT :limit;
+
+-- name: place_memory
+INSERT INTO memory_projects (space, number, project) VALUES (:space, :number, :project) ON CONFLICT DO NOTHING;
+
+-- name: unplace_memory
+DELETE FROM memory_projects WHERE space = :space AND number = :number;

@@ -34,3 +34,14 @@ SELECT document, record FROM memories WHERE number = :number AND space = :space 
 
 -- name: list_authors
 SELECT author, messages FROM authors WHERE space = :space ORDER BY author;
+
+-- name: documents_of_project
+-- Of documents of memories those that may be of a project, or of none; of which nothing was noted may be of any.
+SELECT json_group_array(asked.value)
+FROM json_each(:documents) AS asked
+WHERE NOT EXISTS (
+    SELECT 1 FROM memory_projects AS p WHERE p.space = :space AND p.number = asked.value >> 7
+) OR EXISTS (
+    SELECT 1 FROM memory_projects AS p
+    WHERE p.space = :space AND p.number = asked.value >> 7 AND p.project IN ('', :project)
+);

@@ -16,13 +16,13 @@ UPDATE sessions SET source = :source
 WHERE space = :space AND session = :session AND source IS NULL;
 
 -- name: list_sessions
-SELECT session, source, messages, tokens, first_at, last_at
+SELECT session, source, messages, tokens, first_at, last_at, project
 FROM sessions
 WHERE space = :space
 ORDER BY appended DESC;
 
 -- name: get_session
-SELECT session, source, messages, tokens, first_at, last_at
+SELECT session, source, messages, tokens, first_at, last_at, project
 FROM sessions
 WHERE space = :space AND session = :session;
 
@@ -41,3 +41,12 @@ FROM branches AS b
 LEFT JOIN messages AS m ON m.session = b.session AND m.segment = b.segment AND m.position = b.position
 WHERE b.session = :key
 ORDER BY b.branch;
+
+-- name: place_session
+UPDATE sessions SET project = :project WHERE key = :key;
+
+-- name: unplaced_sessions
+SELECT session FROM sessions INDEXED BY sessions_unplaced WHERE space = :space AND project IS NULL ORDER BY session;
+
+-- name: project_of_session
+SELECT project FROM sessions WHERE space = :space AND session = :session AND project <> '';

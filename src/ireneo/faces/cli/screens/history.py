@@ -74,6 +74,8 @@ def _show(screen: Console, fact: Fact, begin: datetime, end: datetime, *, label:
     screen.print(line, no_wrap=True, overflow="ellipsis", crop=True)
     if believed := _believed(fact):
         screen.print(Text(f"{MARGIN}{'':<{label}}  {believed}", style="dim"), no_wrap=True, overflow="ellipsis")
+    for said in fact.against:
+        screen.print(Text(f"{MARGIN}{'':<{label}}  {one_line(said)}", style="dim"), soft_wrap=True)
 
 
 def _words(fact: Fact) -> str:

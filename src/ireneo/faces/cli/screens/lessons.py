@@ -51,8 +51,11 @@ def _show(screen: Console, lesson: Lesson) -> None:
     known.append(f"{lesson.confidence:6}  ", style=LEVELS[lesson.confidence])
     known.append(f"{counted(lesson.seen, 'run'):>8}  {day_of(lesson.last_seen):10}  ")
     known.append(short(lesson.id), style="dim")
+    known.append("" if lesson.state == "active" else "  counts no longer", style="dim")
     screen.print(known, no_wrap=True, overflow="ellipsis")
     width = max(min(screen.width, WIDEST) - len(INDENT), NARROWEST)
     for line in Text(one_line(lesson.lesson)).wrap(screen, width):
         line.rstrip()
         screen.print(Text(INDENT).append_text(line), no_wrap=True, crop=False, overflow="ignore")
+    for said in lesson.against:
+        screen.print(Text(f"{INDENT}{one_line(said)}", style="dim"), soft_wrap=True)

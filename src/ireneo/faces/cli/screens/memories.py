@@ -54,6 +54,10 @@ def show_recalled(found: Sequence[Recalled], budget: int | None = None) -> None:
         return
     rows = [_found(number, each) for number, each in enumerate(found, start=1)]
     show_columns(screen, _FOUND, rows)
+    for number, each in enumerate(found, start=1):
+        for said in each.against:
+            label = f"{number:>{len(str(len(found)))}}"
+            show_labelled(screen, label, Text(printable(said)), width=len(label) + len(MARGIN) * 2)
     if not any(each.parts for each in found):
         return
     screen.print()

@@ -1,0 +1,39 @@
+"""The command line limits what is recalled as it is told to, and refuses what it can't honour."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.agent_log import MADE, MOON, Ran, claude_log
+from tests.e2e.test_cli_command import run
+
+
+def found(db: Path, *asked: str) -> str:
+    return " ".join(each["text"] for each in json.loads(run("recall", *asked, "--json", db=db).stdout))
+
+
+def test_recall_keeps_to_a_project_a_branch_and_what_was_not_undone(tmp_path: Path) -> None:
+    db = tmp_path / "memory.db"
+    for name, cwd, ran in (("one", "/srv/harbour", MOON), ("two", "/srv/mill", Ran("make flour", "flour ground"))):
+        (tmp_path / f"{name}.jsonl").write_text(claude_log(name, [ran, MADE], cwd=cwd, goal=f"Goal of {name}."))
+        run("import", tmp_path / f"{name}.jsonl", db=db)
+    run("remember", "The goal of the week is to sail.", "--project", "/srv/harbour", db=db)
+    assert "Goal of two." in found(db, "What is the goal?")
+    assert "Goal of two." not in found(db, "What is the goal?", "--project", "harbour")
+    assert "to sail" in found(db, "What is the goal?", "--project", "harbour")
+    assert "to sail" not in found(db, "What is the goal?", "--project", "mill")
+    assert "to sail" not in run("brief", "--goal", "Which goal?", "--project", "mill", db=db).stdout
+    run("fork", "one", "other", db=db)
+    run("rewind", "one", "one-1", db=db)
+    assert "moon table written" in found(db, "moon table", "--session", "one")
+    assert "moon table written" not in found(db, "moon table", "--session", "one@main")
+    assert "moon table written" in found(db, "moon table", "--session", "one@other")
+    run("rewind", "two", "two-1", db=db)
+    assert "flour ground" not in found(db, "flour ground")
+    assert "flour ground" in found(db, "flour ground", "--undone")
+    assert run("recall", "flour", "--as", "Vera", db=db, ends=2).stderr == (
+        "ireneo: Nobody called 'Vera' is known: the messages of space 'default' name no one who speaks or is there.\n"
+    )
+    assert "has no branch 'odd'" in run("recall", "flour", "--session", "two@odd", db=db, ends=2).stderr
+    assert "leave them out" in run("context", "two", "--budget", "900", "--format", "openai", db=db, ends=2).stderr
