@@ -12,6 +12,7 @@ from pathlib import Path
 from ireneo.adapters.sqlite import open_sqlite
 from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.append import append
+from ireneo.engine.cleaning import Cleaning
 from ireneo.log.branch import MAIN
 from racing.ledger import Ledger, operations_done, set_clock
 from racing.tale import KEY, message_with, word_of
@@ -58,9 +59,9 @@ class Run:
     async def _begin(self) -> None:
         store = await open_sqlite(self.database)
         word = word_of(self.processes + 2, 0, 1)
-        made = await append(
-            store, KEY, MAIN, [message_with(word, self._chance)], EstimatedTokenizer().count, source=None
-        )
+        said = [message_with(word, self._chance)]
+        count, cleaning = EstimatedTokenizer().count, Cleaning(None)
+        made = await append(store, KEY, MAIN, said, count, source=None, cleaning=cleaning)
         self.ledger.acknowledged(made.ids)
         await store.close()
 

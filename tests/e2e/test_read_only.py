@@ -267,16 +267,22 @@ asyncio.run(main())
         reader.communicate()
 
 
+_TELLING = ["remember", "The boat is blue."]
+
+
 def test_a_place_that_can_not_be_reached_is_told_in_one_sentence(furnished: Path, folder: Path) -> None:
     shutil.copy(furnished, folder)
     folder.chmod(0)
     inside = folder / "memory.db"
     below = folder / "below" / "memory.db"
     missing = folder.parent / "missing" / "memory.db"
-    paths = (inside, below, folder.parent, missing)
-    commands = (["sessions"], ["context", RUN, "--budget", "2000"], ["remember", "The boat is blue."])
-    for done in commanded(*([*command, "--db", str(path)] for path in paths for command in commands)):
+    asking = (["sessions"], ["context", RUN, "--budget", "2000"])
+    # What is written makes the folders that are missing, where it may.
+    cases = [(command, path) for path in (inside, below, folder.parent) for command in (*asking, _TELLING)]
+    cases += [(command, missing) for command in asking]
+    for done in commanded(*([*command, "--db", str(path)] for command, path in cases)):
         is_one_sentence(done, code=2)
+    assert not missing.parent.exists()
 
 
 def is_one_sentence(done: tuple[int, str, str], *, code: int) -> None:

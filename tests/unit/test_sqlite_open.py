@@ -23,6 +23,7 @@ APPLIED = [
     (6, "erasure"),
     (7, "lessons"),
     (8, "checksums"),
+    (9, "scopes"),
 ]
 
 
