@@ -21,7 +21,7 @@ CHARACTERS_A_TOKEN = 4
 AWAY_SECONDS = 600.0
 """A longer wait for a result is no work: somebody was away."""
 
-_HEREDOC = lazy_re(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n.*?(?:^\s*\2\s*$|\Z)", re.S | re.M)
+_HEREDOC = lazy_re(r"<<-?\s*+(['\"]?)(\w++)\1[^\n]{0,1000}+\n.*?(?:^[^\S\n]*+\2\s*$|\Z)", re.S | re.M)
 _PARTS = lazy_re(r"&&|\|\||[;\n]")
 LOOKS_ONLY = frozenset("cat head tail ls echo rm cp mv mkdir touch grep rg find sed wc nl rmdir which git cd".split())
 """Programs that seldom fail by what other programs did; where they do they name themselves."""
