@@ -31,7 +31,7 @@ _BEGGING = lazy_re(
 )
 _WHEN = lazy_re(
     r"\bwhen\b|\bhow (?:long|many (?:day|week|month|year|hour)s)\b|\b(?:what|which) (?:date|day|month|year)\b"
-    r"|\bwhich\b.*\bfirst\b|\border\b",
+    r"|\bwhich\b.{0,200}?\bfirst\b|\border\b",
     re.I,
 )
 _HOW_MANY = lazy_re(
