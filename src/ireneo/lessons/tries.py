@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import islice
 from datetime import datetime
+from itertools import islice
 
 from msgspec import Struct
 
