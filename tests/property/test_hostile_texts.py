@@ -20,7 +20,7 @@ import ireneo
 from ireneo import Draft, IreneoError, Memory, Session, log_format
 from ireneo.log.message import Text
 
-SHORT = 4_000
+SHORT = 3_000
 """Characters of the shorter text; the other one has four times as many."""
 MOST = 9.0
 """How many times as long the longer text may take: 4 is linear, 16 is quadratic."""
@@ -71,8 +71,8 @@ WHOLE: dict[str, Callable[[int], str]] = {
     "underscores behind a name": lambda length: "./repro" + "_" * length + " !",
 }
 SLOW_ONCE = [
-    *("dots", "numbers of a kind", "typographic quotes", "newlines", "lines", "filters without a space", "moving"),
-    *("here-documents", "hexadecimal", "different files", "a long mark of a here-document"),
+    *("dots", "numbers of a kind", "typographic quotes", "newlines", "filters without a space", "moving"),
+    *("here-documents", "hexadecimal", "a long mark of a here-document"),
 ]
 SORTS = [*UNITS, *WHOLE] if TIMES > 1 else SLOW_ONCE
 Verbs = dict[str, Callable[[], Awaitable[object]]]
@@ -86,13 +86,13 @@ def text_of(sort: str, length: int) -> str:
 
 
 def said(hostile: str) -> list[dict[str, object]]:
-    """Two turns of work; what is hostile was said once, run twice and put out twice."""
+    """Two turns of work; what is hostile was said once, run twice and put out once."""
     runs = [
         (hostile, "Error: it failed in a.py\nexit code 1"),
         ("sed -i s/a/b/ a.py", "ok"),
         ("make test", f"{hostile}\nexit code 1"),
         (f"cd a && sed -i s/a/b/ {hostile}", "ok"),
-        ("make test", hostile),
+        ("make test", "3 passed"),
     ]
     out: list[dict[str, object]] = [{"role": "user", "content": hostile}]
     for number, (command, output) in enumerate(runs):
