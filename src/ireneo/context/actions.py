@@ -94,7 +94,7 @@ _HEREDOC = lazy_re(
     r"(?:cat|tee)\b[^\n|]{0,160}?(?:>>?|tee(?: -a)?)\s*+(?P<path>[\w./~@+-]{1,400}+)[^\n]{0,80}<<"
     r"|<<[^\n]{0,400}>\s*(?P<other>[\w./-]+)"
 )
-_MOVING = lazy_re(r"^\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+|sleep\s+\S+)\s*(?:&&|;)\s*")
+_MOVING = lazy_re(r"\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+|sleep\s+\S+)\s*(?:&&|;)\s*")
 _STEP = lazy_re(r"&&|\|\||;|\n")
 # The same command is run again with more or fewer of its lines shown: that makes it no other command.
 _FILTERS = lazy_re(
@@ -103,6 +103,8 @@ _FILTERS = lazy_re(
 )
 COMMAND_CHARACTERS = 90
 """Of a command that much is shown; what it wrote and said is named beside it."""
+_LONGEST_LINE = 10_000
+"""A longer line is not split into words, which takes time quadratic in a word; it stays a command."""
 _SILENT = lazy_re(r"^(?:cd|source|export|set|sleep|echo|true|pwd|exit|\.)\b|^#")
 
 _BY_PROGRAM: dict[Deed, re.Pattern[str]] = {
@@ -133,15 +135,21 @@ def _steps(command: str) -> list[str]:
 
 def _without_moving(command: str) -> str:
     """Drop the `cd here &&` that agents put before what they do."""
-    while (shorter := _MOVING.sub("", command, count=1)) != command and shorter:
-        command = shorter
-    return command
+    # A place in the command goes on, and the command is cut once: there may be thousands of them.
+    at = 0
+    while (moving := _MOVING.match(command, at)) and moving.end() < len(command):
+        at = moving.end()
+    return command[at:]
 
 
 def _last_path(command: str) -> str | None:
+    steps = _steps(_without_moving(command))
+    line = (steps[0] if "sed" in command else steps[-1]) if steps else ""
+    if len(line) > _LONGEST_LINE:
+        return None
     try:
-        words = shlex.split(_steps(_without_moving(command))[-1 if "sed" not in command else 0])
-    except (ValueError, IndexError):
+        words = shlex.split(line)
+    except ValueError:
         return None  # Not a line that a shell would read either: it stays a command.
     for word in reversed(words):
         if re.fullmatch(r"[\w~@+-]*+[./][\w.~@+/-]*\w", word) and not word.startswith("-"):

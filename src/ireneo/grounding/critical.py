@@ -28,10 +28,10 @@ _WRITTEN_TO = lazy_re(
     r"|\bsed\b[^\n|&;]{0,160}\s-i[^\n|&;]{0,400}?\s([\w./~@+-]{1,400}\.\w+)"
 )
 _PATCHED = lazy_re(r"^(?:\*\*\* (?:Update|Add) File: |\+\+\+ (?:b/)?)(\S+)", re.MULTILINE)
-_MOVING = lazy_re(r"^\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+)\s*(?:&&|;)\s*")
+_MOVING = lazy_re(r"\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+)\s*(?:&&|;)\s*")
 _FILTERS = lazy_re(
     r"(?<!\s)(?:\s*+2>&1|\s*+2>\s*+/dev/null|\s*+\|\s*+(?:head|tail|less|cat|wc|sort|uniq|grep)\b"
-    r"(?:(?!2>&1|2>\s{0,9}/dev/null)[^&;\n]){0,300}+){1,12}+\s*$"
+    r"(?:(?!2>&1|2>\s{0,9}/dev/null|\|\s{0,9}(?:head|tail|less|cat|wc|sort|uniq|grep)\b)[^&;\n]){0,300}+){1,12}+\s*$"
 )
 _TEST = lazy_re(
     r"--- FAIL: (\w+)|^FAILED \S*?::(\w+)|^(?:FAIL|ERROR): (\w+) \(|^test (\S+) \.\.\. FAILED", re.MULTILINE
@@ -88,9 +88,10 @@ def command_of(call: Call) -> str:
     if isinstance(call.arguments, str):
         return straight(call.arguments) if runs_something(call) else ""
     command = next((value for key in _COMMANDS if isinstance(value := call.arguments.get(key), str)), "")
-    while (shorter := _MOVING.sub("", command, count=1)) != command and shorter:
-        command = shorter
-    return straight(_FILTERS.sub("", command))
+    at = 0
+    while (moving := _MOVING.match(command, at)) and moving.end() < len(command):
+        at = moving.end()
+    return straight(_FILTERS.sub("", command[at:]))
 
 
 def failing_tests(output: str) -> list[str]:

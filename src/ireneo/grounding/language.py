@@ -20,7 +20,7 @@ _COMMON: Mapping[str, frozenset[str]] = MappingProxyType(
     }
 )
 _WORD = lazy_re(r"[^\W\d_]+")
-_QUOTED = lazy_re(r"`[^`]*`|“[^”]{0,1000}”|\"[^\"\n]*\"")
+_QUOTED = lazy_re(r"`[^`]*`|“[^“”]{0,1000}+”|\"[^\"\n]*\"")
 ENOUGH_WORDS = 12
 """A shorter text has no language that could be told."""
 ENOUGH_COMMON = 4

@@ -63,7 +63,7 @@ _TIMED_OUT = lazy_re(r"timed out and has been killed|^Command timed out|Command 
 _NO_MODULE = lazy_re(r"No module named ['\"]?[\w.]+['\"]?")
 
 _ACCIDENTS = (
-    lazy_re(r"\"[^\"\n]*\"|“[^”\n]{0,1000}”|`[^`\n]*`|(?<!\w)'[^'\n]*'(?!\w)"),
+    lazy_re(r"\"[^\"\n]*\"|“[^“”\n]{0,1000}+”|`[^`\n]*`|(?<!\w)'[^'\n]*'(?!\w)"),
     lazy_re(r"\b[a-z][a-z0-9+.-]{0,30}://\S+"),
     lazy_re(r"\((?![a-z]+\)$)[^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"),
     lazy_re(r"(?<![\w.])[~.]?(?:[\w.@+~$%-]{0,255}/)+[\w.@+~$%*-]*"),

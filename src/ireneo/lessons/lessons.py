@@ -51,7 +51,7 @@ _OF_A_LANGUAGE = lazy_re(
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
 """What a text names that one project has and another has not: its commands, its files."""
 _TESTS = lazy_re(r", such as `[^`]*`(?: and `[^`]*`)?")
-_VERBATIM = lazy_re(r"“[^”]{0,1000}”|`[^`]*`")
+_VERBATIM = lazy_re(r"“[^“”]{0,1000}+”|`[^`]*`")
 _ACCIDENT = lazy_re(r"/tmp/|/var/folders/|\b[0-9a-f]{10,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}\b|/(?:Users|home)/\w+")
 
 

@@ -30,7 +30,7 @@ _NARROW = lazy_re(r"(?<!\S)(-run|-k|--tests?|-t|--filter|--grep)\b|::\w")
 _SHOWING = lazy_re(r"(?:2>&1|\|\s*(?:head|tail|less|grep)\b.*)$", re.S)
 _LOOKING = frozenset({"read", "search"})
 _SHELL_WORDS = frozenset("Bash python git do done for if then fi while pwd echo sleep cd time kill test rm cp".split())
-_SEVERAL = lazy_re(r"\bmatch(?:es|ed)\b.*\bof\b|\bmultiple\b|not unique|more than on(?:e|ce)", re.I)
+_SEVERAL = lazy_re(r"\bmatch(?:es|ed)\b.{0,200}?\bof\b|\bmultiple\b|not unique|more than on(?:e|ce)", re.I)
 """Errors that say that a text stands in several places; then more of the lines round it tells them apart."""
 _NOT_STARTED = lazy_re(r"\bspawn\b|posix_spawn")
 """What a tool says that could not even start its program: the path that it names is not the one looked for."""

@@ -19,7 +19,7 @@ _CLASS_CHARACTERS = 90
 _ACTION_CHARACTERS = 600
 _ARGUMENT_CHARACTERS = 120
 
-_HEREDOC = lazy_re(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n.*?(?:^\s*\2\s*$|\Z)", re.S | re.M)
+_HEREDOC = lazy_re(r"<<-?\s*+(['\"]?)(\w++)\1[^\n]{0,1000}+\n.*?(?:^[^\S\n]*+\2\s*$|\Z)", re.S | re.M)
 _STEPS = lazy_re(r"&&|\|\||[;\n]")
 _PIPE = lazy_re(r"(?<!\|)\|(?!\|)")
 _BEFORE = lazy_re(
@@ -113,7 +113,7 @@ def shape(call: Call) -> Shape:
 
 
 _CHECKS = lazy_re(
-    r"(?:(?:test|repro\w*|check|verify)(?:_[\w.]*)?(?:\.(?:sh|py))?"
+    r"(?:(?:test|repro[^\W_]*+|check|verify)(?:_[\w.]*)?(?:\.(?:sh|py))?"
     r"|sphinx-build|pylint|mypy|flake8|pytest|tox|nox|ruff)\Z"
 )
 """Programs that are run to see whether something holds, however they are started."""

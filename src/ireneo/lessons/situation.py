@@ -214,7 +214,7 @@ def _fallen(output: str) -> frozenset[str]:
     return names_in("\n".join(lines[:40]))
 
 
-_NAME = lazy_re(r"(?<![A-Za-z_])[A-Za-z_]\w*(?:[A-Z_]\w*)+|\b[a-z]+_\w+")
+_NAME = lazy_re(r"(?<![A-Za-z_])[A-Za-z_][^\WA-Z_]{0,100}+[A-Z_]\w*+|\b[a-z]++_\w++")
 _FALLEN = lazy_re(r"FAIL|ERROR|Error|error:|panic|undefined")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import islice
 
 from msgspec import Struct
 
@@ -21,7 +22,9 @@ CHARACTERS_A_TOKEN = 4
 AWAY_SECONDS = 600.0
 """A longer wait for a result is no work: somebody was away."""
 
-_HEREDOC = lazy_re(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n.*?(?:^\s*\2\s*$|\Z)", re.S | re.M)
+_MOST_PARTS = 200
+"""Of a command that many different parts are looked at: one by hand has far fewer."""
+_HEREDOC = lazy_re(r"<<-?\s*+(['\"]?)(\w++)\1[^\n]{0,1000}+\n.*?(?:^[^\S\n]*+\2\s*$|\Z)", re.S | re.M)
 _PARTS = lazy_re(r"&&|\|\||[;\n]")
 LOOKS_ONLY = frozenset("cat head tail ls echo rm cp mv mkdir touch grep rg find sed wc nl rmdir which git cd".split())
 """Programs that seldom fail by what other programs did; where they do they name themselves."""
@@ -118,7 +121,8 @@ def programs_of(step: Step) -> list[str]:
     """The programs of a command, in order, each once."""
     command = step.command if isinstance(step.call.arguments, str) else str(step.call.arguments.get("command", ""))
     lines = quoted_as("''", _HEREDOC.sub("<<''\n", command[:20_000]).replace("\\\n", " "))
-    shapes = [shape(Call(id="", name="", arguments={"command": part})) for part in _PARTS.split(lines) if part.strip()]
+    parts = islice((part for part in dict.fromkeys(_PARTS.split(lines)) if part.strip()), _MOST_PARTS)
+    shapes = [shape(Call(id="", name="", arguments={"command": part})) for part in parts]
     return list(dict.fromkeys(each.program for each in shapes if each.program.strip() and each.program != "''"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
 from ireneo.log.message import Call
 from ireneo.patterns import lazy_re
@@ -13,7 +14,8 @@ _RUNNERS = {
     *("python", "ipython", "jupyter", "repl", "console", "script", "test", "tests"),
 }
 _COMMAND_KEYS = ("command", "cmd", "script", "code", "input")
-_WRITTEN = lazy_re(r"<<-?\s*(['\"]?)(\w+)\1([^\n]*)\n.*?^\s*\2\s*$", re.S | re.M)
+_WRITES = lazy_re(r"<<-?\s*+(['\"]?)(\w++)\1(?=([^\n]{0,1000}+)\n)")
+_LONE_WORD = lazy_re(r"^[^\S\n]*+(\w++)\s*$", re.M)
 _SEPARATOR = lazy_re(r"&&|\|\||;|\n")
 _SHOWS = lazy_re(
     r"(?:cat|head|tail|less|more|nl|grep|egrep|fgrep|rg|ag|ack|find|fd|ls|tree|wc|file|stat|awk|diff|sort|uniq|jq|strings"
@@ -48,6 +50,21 @@ def _command(call: Call) -> str | None:
 
 def _only_shows(command: str) -> bool:
     # A text that is written to a file in passing holds no commands.
-    steps = [step.strip() for step in _SEPARATOR.split(_WRITTEN.sub(r"\3", command[:_LONG]))]
+    steps = [step.strip() for step in _SEPARATOR.split(_without_written(command[:_LONG]))]
     telling = [step for step in steps if not _SAYS_NOTHING.match(step)]
     return bool(telling) and all(_SHOWS.match(step) for step in telling)
+
+
+def _without_written(command: str) -> str:
+    """Leave out the here-documents that end; one whose end is missing may be none, and stays."""
+    ends: dict[str, list[tuple[int, int]]] = {}
+    for line in _LONE_WORD.finditer(command):
+        ends.setdefault(line[1], []).append(line.span())
+    out, at = [], 0
+    for begun in _WRITES.finditer(command) if ends else ():
+        behind = ends.get(begun[2], [])
+        place = bisect_left(behind, (begun.end(3) + 1,))
+        if begun.start() >= at and place < len(behind):
+            out.append(command[at : begun.start()] + begun[3])
+            at = behind[place][1]
+    return "".join(out) + command[at:]

@@ -77,7 +77,7 @@ _FRAME = lazy_re(r"(?:File \"|at \S+ ?\(|Traceback \(most|During handling|The ab
 _SECRETS_OF_PLACE = (
     # Ways of writing what is quoted, from the longest mark to the shortest; an apostrophe inside a word is none.
     (lazy_re(r"```.*?```", re.S), "'…'"),
-    (lazy_re(r"\"[^\"\n]*\"|“[^”\n]{0,1000}”|«[^»\n]{0,1000}»|`[^`\n]*`|‘[^’\n]{0,1000}’"), "'…'"),
+    (lazy_re(r"\"[^\"\n]*\"|“[^“”\n]{0,1000}+”|«[^«»\n]{0,1000}+»|`[^`\n]*`|‘[^‘’\n]{0,1000}+’"), "'…'"),
     (lazy_re(r"(?<![\w'])'(?!…')[^'\n]*'(?!\w)"), "'…'"),
     (lazy_re(r"\b[a-z][a-z0-9+.-]{0,30}://[^\s'\")\]>,;]+", re.I), "<url>"),
     (lazy_re(r"\b[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+\b"), "<address>"),
@@ -119,7 +119,7 @@ def _settled(text: str) -> str:
 
 _SHELL_KEYS = ("command", "cmd", "script")
 _SHELLS = lazy_re(r"^(?:\S*/)?(?:ba|z|da|k|fi)?sh (?:-\w+ )*-\w*c (['\"])(.*)\1\s*$", re.S)
-_HEREDOC = lazy_re(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n.*?(?:^\s*\2\s*$|\Z)", re.S | re.M)
+_HEREDOC = lazy_re(r"<<-?\s*+(['\"]?)(\w++)\1[^\n]{0,1000}+\n.*?(?:^[^\S\n]*+\2\s*$|\Z)", re.S | re.M)
 _SEPARATES = lazy_re(r"&&|\|\||[;\n|&]")
 _SETUP = lazy_re(r"^(?:cd|pushd|popd|export|source|\.(?=\s)|set|unset|true|sleep|echo|pwd)\b.*$|^#.*$")
 _BEFORE = lazy_re(r"^(?:(?:\w+=\S*|sudo|env|time|nice|nohup|exec|command|timeout(?: -\S+)* \S+)\s+)+")

@@ -66,6 +66,11 @@ def _parts(piece: str) -> int:
     size, total, parts = len(piece), 0, 0
     longest = _LONGEST_WORD_PART if piece[-1] < "\u2e80" and piece[-1].isalpha() else _LONGEST_SIGN_PART
     start = 0
+    if size > 2 * longest and piece == piece[0] * size:
+        # One sign again and again falls into equal parts up to the last few.
+        same = next((many for many in range(longest, 1, -1) if fingerprint(piece[:many]) in entries), 1)
+        parts = (size - longest) // same + 1
+        total, start = parts * (_TOKEN if same > 1 else _single(piece[0])), parts * same
     while start < size:
         end = min(size, start + longest)
         while end > start + 1 and fingerprint(piece[start:end]) not in entries:

@@ -19,7 +19,7 @@ from ireneo.log.echo import without_recalled
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
 
-_QUOTED = lazy_re(r"“[^”]{0,1000}”")
+_QUOTED = lazy_re(r"“[^“”]{0,1000}+”")
 
 BESIDE = 0.5
 """What the offline line of a section weighs where a model's stand beside it."""

@@ -10,7 +10,7 @@ from ireneo.patterns import lazy_re
 if TYPE_CHECKING:
     from ireneo.types import Lesson
 
-_VERBATIM = lazy_re(r"“[^”]{0,1000}”|`[^`]*`")
+_VERBATIM = lazy_re(r"“[^“”]{0,1000}+”|`[^`]*`")
 _UNREAD = " of a file that was not read before"
 _WHEN = "When "
 

@@ -19,7 +19,7 @@ FRAME_WEIGHT = 0.5
 
 _FRAME_TERMS = frozenset(terms(FRAME_WORDS))
 _QUOTED = lazy_re(
-    "[\"\u201c\u00ab]([^\"\u201d\u00bb]{2,80})[\"\u201d\u00bb]|(?<!\\w)['\u2018]([^'\u2019]{3,80})['\u2019](?!\\w)"
+    "[\"\u201c\u00ab]([^\"\u201c\u201d\u00ab\u00bb]{2,80}+)[\"\u201d\u00bb]|(?<!\\w)['\u2018]([^'\u2018\u2019]{3,80}+)['\u2019](?!\\w)"
 )
 _ASKER = lazy_re(r"\b(?:i|my|me|mine|we|our|us)\b", re.I)
 _ANSWERER = lazy_re(r"\b(?:you|your|yours)\b", re.I)
@@ -31,7 +31,7 @@ _BEGGING = lazy_re(
 )
 _WHEN = lazy_re(
     r"\bwhen\b|\bhow (?:long|many (?:day|week|month|year|hour)s)\b|\b(?:what|which) (?:date|day|month|year)\b"
-    r"|\bwhich\b.*\bfirst\b|\border\b",
+    r"|\bwhich\b.{0,200}?\bfirst\b|\border\b",
     re.I,
 )
 _HOW_MANY = lazy_re(

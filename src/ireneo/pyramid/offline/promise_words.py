@@ -34,7 +34,7 @@ PROMISES = (
     cue(
         "promise",
         "promise|swear|word",
-        rf"\b(?P<who>I|we){WILL}\b.{{6,}}?[,;—–-] ?(?:and )?(?:I|we) (?:promise|swear it|swear to (?P<whom>you)"
+        rf"\b(?P<who>I|we){WILL}\b.{{6,400}}?[,;—–-] ?(?:and )?(?:I|we) (?:promise|swear it|swear to (?P<whom>you)"
         r"|give you (?:my|our) word|swear)\b(?! (?:to god|I|it|he|she|they|that|there)\b)",
         weight=1.5,
         says=0,

@@ -101,8 +101,8 @@ ENDS = (
     _end(
         "debt",
         "owe|owed",
-        r"\bhere(?:'s|’s| is| are) (?:the|your) (?:money|gold|coin|silver)\b.*\bowed?\b|\bwhat (?:I|we) owed?"
-        r" you\b.*\b(?:here|paid)\b",
+        r"\bhere(?:'s|’s| is| are) (?:the|your) (?:money|gold|coin|silver)\b.{0,400}?\bowed?\b|\bwhat (?:I|we) owed?"
+        r" you\b.{0,400}?\b(?:here|paid)\b",
         True,
     ),
     _end(
