@@ -9,7 +9,7 @@ from msgspec import Struct
 from ireneo.context.cover import WORDS_FLOOR, WORDS_SHARE
 from ireneo.context.forest import RowItem, loose_from, open_block
 from ireneo.context.parts import share
-from ireneo.context.pinned import note, pin_block
+from ireneo.context.pinned import NOTES_SHARE, fitting_notes, pin_block
 from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
@@ -59,14 +59,23 @@ class Composed(Struct, frozen=True, kw_only=True):
 def live(messages: Sequence[Message], terms: Terms) -> Composed:
     """Show every message as it is, with the model's thinking where the format has a place for it."""
     thinking = terms.thinking != "none"
-    return composed(with_notes(messages, [verbatim(message, thinking=thinking) for message in messages], -1, terms))
+    shown = [verbatim(message, thinking=thinking) for message in messages]
+    # Whether all of it fits, its reader sees.
+    return composed(with_notes(messages, shown, -1, terms, share=1.0))
 
 
-def with_notes(messages: Sequence[Message], shown: Sequence[Shown], after: int, terms: Terms) -> list[Shown]:
-    """Put the pins by hand that were made from the place `after` on where they were made, between atoms."""
-    notes = [each for each in terms.notes if each.at_position >= after and each.kind in ("pin", "release")]
-    if not notes:
+def with_notes(
+    messages: Sequence[Message], shown: Sequence[Shown], after: int, terms: Terms, share: float = NOTES_SHARE
+) -> list[Shown]:
+    """Put the pins by hand that were made from the place `after` on where they were made, between atoms.
+
+    They take at most a `share` of the budget: of more than that the newest are shown, and how many are left out.
+    """
+    made = [each for each in terms.notes if each.at_position >= after]
+    told, left_out = fitting_notes(made, terms.count, int(terms.budget * share))
+    if not told and not left_out:
         return list(shown)
+    notes = [each for each in made if each.id in told]
     out: list[Shown] = []
     place = 0
     # What the system says stands first, also before what was pinned before anything was said.
@@ -77,9 +86,9 @@ def with_notes(messages: Sequence[Message], shown: Sequence[Shown], after: int, 
         if place < first:
             continue
         end = atom[-1].position if atom else after
-        out.extend(told for each in notes if each.at_position <= end and (told := note(each, terms.count)))
+        out.extend(told[each.id] for each in notes if each.at_position <= end)
         notes = [each for each in notes if each.at_position > end]
-    return out
+    return [*out, left_out] if left_out else out
 
 
 def with_masks(messages: Sequence[Message], edge: int, target: int, terms: Terms) -> Composed:
@@ -167,7 +176,7 @@ def _settled(slots: Sequence[Slot], items: Sequence[RowItem], target: int, terms
     """Fill the slots, the pins that no message shows behind the system's words before the rest."""
     said = [text for slot in slots if isinstance(slot.item, Message) for text in texts(slot.draft(()).parts)]
     pins = pin_block(items, said, terms, target)
-    shown = settle(slots, target - (pins.tokens if pins else 0), terms.count)
+    shown = settle(slots, target - (pins.tokens if pins else 0), terms.statements)
     if pins is None:
         return composed(shown)
     first = next((place for place, slot in enumerate(slots) if not _is_system(slot)), len(slots))

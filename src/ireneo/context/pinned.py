@@ -9,7 +9,7 @@ from ireneo.context.summary import Line, Summary
 from ireneo.context.terms import Terms
 from ireneo.context.view import Shown
 from ireneo.context.weigh import MESSAGE_TOKENS, Count
-from ireneo.log.annotation import Annotation
+from ireneo.log.annotation import Annotation, AnnotationId
 from ireneo.log.ids import short
 from ireneo.log.message import PINS_TAG, Draft, Message, Text
 
@@ -19,6 +19,8 @@ WITH_SOURCES = 2_000
 """From this room on each pin names the message that it comes from."""
 WITH_COUNT = 400
 """From this room on it is said how many have no place, where not one has."""
+NOTES_SHARE = 0.5
+"""Of a context's room, what pins and releases by hand may take where they were made."""
 HEADING = f"{PINS_TAG} Constraints that stand, word for word:"
 
 
@@ -63,11 +65,38 @@ def note(annotation: Annotation, count: Count) -> Shown | None:
     return written(f"{heading}\n- {annotation.text}", annotation.id, count, annotation.at, annotation.at)
 
 
+def fitting_notes(
+    annotations: Sequence[Annotation], count: Count, room: int
+) -> tuple[dict[AnnotationId, Shown], Shown | None]:
+    """The pins and releases by hand as they are shown, by id; what has no room in `room` tokens is counted in one line.
+
+    The newest pins go first, and releases last.
+    """
+    told = {each.id: shown for each in annotations if (shown := note(each, count))}
+    if sum(shown.tokens for shown in told.values()) <= room:
+        return told, None
+    kept: set[str] = set()
+    left: list[Annotation] = []
+    pins = [each for each in annotations if each.kind == "pin"]
+    others = [each for each in annotations if each.kind != "pin"]
+    for each in (*reversed(pins), *reversed(others)):
+        if each.id in told and told[each.id].tokens <= room:
+            room -= told[each.id].tokens
+            kept.add(each.id)
+        elif each.id in told and each.kind == "pin":
+            left.append(each)
+    fitting = {name: shown for name, shown in told.items() if name in kept}
+    if not left:
+        return fitting, None
+    text = f"{PINS_TAG} {len(left)} standing constraints have no room here."
+    return fitting, written(text, "pins", count, left[-1].at, left[0].at)
+
+
 def _fitting(pins: Sequence[Line], terms: Terms, room: int) -> list[Line]:
     """The most binding pins that there is room for, in the order in which they were set."""
     used = terms.count(HEADING) + MESSAGE_TOKENS
     chosen: list[Line] = []
-    costs = {id(pin): terms.count(_line(pin, sources=room >= WITH_SOURCES)) + 1 for pin in pins}
+    costs = {id(pin): terms.statements.recount(_line(pin, sources=room >= WITH_SOURCES)) + 1 for pin in pins}
     for pin in sorted(pins, key=lambda line: (-line.weight, costs[id(line)])):
         share = max((share for weight, share in SHARES if pin.weight >= weight), default=SHARES[-1][1])
         if used + costs[id(pin)] <= room * share:

@@ -24,12 +24,14 @@ from ireneo.context.needs import (
     NeedTexts,
     Recall,
 )
+from ireneo.context.statements import Statements
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
 from ireneo.context.view import Shown
+from ireneo.context.weigh import Count, Recount
 from ireneo.engine.ahead import CHUNK, Ahead, grown
 from ireneo.engine.compact import Aim, check_budget
-from ireneo.engine.encode import Context, encode, excess, make_context
+from ireneo.engine.encode import Context, encode, make_context, measure
 from ireneo.engine.keep import keep, was_erased
 from ireneo.engine.known import known_blocks
 from ireneo.engine.padding import Padding, room_for
@@ -52,10 +54,22 @@ KEPT_TOGETHER = 256
 class Cached:
     """What a session keeps at hand between two contexts."""
 
-    def __init__(self, session: str, task: str) -> None:
+    def __init__(self, session: str, task: str, count: Count) -> None:
         """Begin with nothing; `task` is the one whose scratchpad `session` shows."""
         self.composed = ComposedCache()
+        self.statements = Statements(count)
+        self.recount = Recount(count)
+        """Counts payloads, of which most was counted for the context before."""
         self.pads = Padding(session, task)
+        self._erased = 0
+
+    def renew(self, erased: int) -> None:
+        """Let go of what was said where more messages are erased than when it was kept: it may show them."""
+        if erased != self._erased:
+            self.composed.clear()
+            self.statements.clear()
+            self.recount.clear()
+            self._erased = erased
 
 
 class ComposedCache:
@@ -63,7 +77,6 @@ class ComposedCache:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[SessionKey, str, Mark], Composed] = OrderedDict()
-        self._erased = 0
 
     def get(self, key: SessionKey, kind: str, mark: Mark) -> Composed | None:
         """The context of a mark, if it is at hand; `kind` tells apart what is cut and shown otherwise."""
@@ -72,11 +85,9 @@ class ComposedCache:
             self._kept.move_to_end((key, kind, mark))
         return found
 
-    def renew(self, erased: int) -> None:
-        """Let go of everything where more messages are erased than when it was kept: it may show them."""
-        if erased != self._erased:
-            self._kept.clear()
-            self._erased = erased
+    def clear(self) -> None:
+        """Let go of everything."""
+        self._kept.clear()
 
     def put(self, key: SessionKey, kind: str, mark: Mark, composed: Composed) -> None:
         """Keep the context of a mark."""
@@ -106,9 +117,10 @@ async def context(
         if head is None:
             return make_context(budget, 0, chat, chat.encode(()), (), count)
         erased = await tx.erasure.count(key)
-        cached.composed.renew(erased)
+        cached.renew(erased)
+        cached.recount.turn()
         notes = tuple(await tx.annotations.on_path(key, head.id))
-        terms = replace(terms, notes=notes, thinking=terms.ruled(chat.thinking))
+        terms = replace(terms, notes=notes, thinking=terms.ruled(chat.thinking), kept=cached.statements)
         driver = Driver(tx, key, head, terms, voice, cached.composed)
         mark = await driver.mark(budget)
         pad = await pads.shown(tx, key.space, budget, count)
@@ -118,7 +130,8 @@ async def context(
             shown = pads.put(assembled.composed.shown, None if aim.least else pad, head, terms)
             whole = await driver.whole(shown)
             payload = encode(shown, whole, chat, terms.thinking)
-            over = excess(payload, budget, chat, count)
+            measured = measure(payload, chat, cached.recount)
+            over = measured.heeded - budget
             if over <= 0 or aim.least:
                 break
             aim.narrow(assembled.composed.tokens, over)
@@ -129,7 +142,7 @@ async def context(
     except ReadOnlyStore as error:
         # It serves as it is; the next one is made anew.
         unkept = str(error)
-    made = make_context(budget, before, chat, payload, shown, count, whole=whole)
+    made = make_context(budget, before, chat, payload, shown, count, whole=whole, measured=measured)
     return replace(made, explained=assembled.why, unkept=unkept)
 
 

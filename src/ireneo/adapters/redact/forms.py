@@ -34,6 +34,12 @@ def _like_a_password(value: str) -> bool:
     return is_password(value, quoted=False)
 
 
+def _no_common_password(value: str) -> bool:
+    return value.lower() not in _NO_PASSWORDS and is_password(value, quoted=False)
+
+
+_NO_PASSWORDS = frozenset("password passwd pass pwd pw secret token user username postgres root mysql admin".split())
+"""What stands for a password in an example of a URL, or is the one that everybody knows."""
 FORMS = (
     _form("slack-webhook", "hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/-]{20,})"),
     _form("discord-webhook", "/webhooks/", r"discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d+/([\w-]{40,})"),
@@ -52,12 +58,23 @@ FORMS = (
     _form("aws-session-token", "X-Amz-Security-Token=", r"X-Amz-Security-Token=([\w%+/-]{60,})"),
     _form("url-token", "://", r"://([^\s/:@\"'`<>\\{}$]{16,256})@", _like_a_token),
     _form("netrc-password", "login", r"(?<!\w)login\s+\S{1,256}\s+password\s+([^\s\"'\\]{6,256})", _like_a_password),
+    _form(
+        "login-password",
+        "curl",
+        r"(?<![\w-])curl\s[^\n|;]{0,400}?\s?(?:-u|--user|--proxy-user)[ =]?\s{0,8}\\{0,8}[\"']?[^\s:\"'\\]{1,128}"
+        r":([^\s\"'\\]{3,256})",
+        _no_common_password,
+    ),
+    _form(
+        "database-password",
+        "-p",
+        r"(?<![\w-])(?:mysql|mariadb)\w{0,16}\s[^\n|;]{0,400}?\s?-p\\{0,8}[\"']?([^\s\"'\\-][^\s\"'\\]{2,255})",
+        _no_common_password,
+    ),
     _form("sshpass-password", "sshpass", r"sshpass\s+-p\s*\\*[\"']?([^\s\"'\\]{3,256})"),
 )
 
 _URL_PASSWORD = lazy_re(r"://[^\s/:@\"'`<>\\]{0,128}:([^\s/@\"'`<>\\{}]{3,256})@")
-_NO_PASSWORDS = frozenset("password passwd pass pwd pw secret token user username postgres root mysql admin".split())
-"""What stands for a password in an example of a URL, or is the one that everybody knows."""
 
 
 def formed(text: str) -> Iterator[Span]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -99,6 +101,10 @@ class Connection:
         return self._database
 
     def _open(self) -> apsw.Connection:
+        if self._path != Path(":memory:"):
+            # A new file is for its owner's eyes alone. What keeps it from being made, SQLite says as it opens it.
+            with suppress(OSError):
+                os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         return apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
 
     def _roll_back(self) -> None:

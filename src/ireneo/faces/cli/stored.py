@@ -66,7 +66,12 @@ def tried(path: Path, space: str, work: Callable[[ireneo.Memory], Awaitable[T]],
 
 def keeps_secrets(given: bool) -> bool:
     """Whether secrets are stored as they are: where that was asked for, or the environment says so."""
-    return given or os.environ.get("IRENEO_KEEP_SECRETS", "") not in ("", "0")
+    said = os.environ.get("IRENEO_KEEP_SECRETS", "").strip().lower()
+    if said in ("1", "true", "yes", "on"):
+        return True
+    if said not in ("", "0", "false", "no", "off"):
+        raise BadInput(f"IRENEO_KEEP_SECRETS is {said!r}; set it to 1 to keep secrets, or to 0.")
+    return given
 
 
 def embedder_named(given: str | None) -> str | None:
