@@ -9,14 +9,16 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from operator import truediv
 
 from msgspec import Struct
 
-from ireneo.context.offline.names import SAID, SUBJECT, both, fading
-from ireneo.context.render import Choice, heading, say
+from ireneo.context.offline.names import AGAIN, both, faded
+from ireneo.context.render import Choice, heading
+from ireneo.context.statements import Statement
 from ireneo.context.summary import Line, SectionName
 from ireneo.context.weigh import Count
-from ireneo.grounding.artifacts import artifacts
 
 WORTH: dict[SectionName, float] = {
     "status": 15.0,
@@ -47,7 +49,7 @@ AGAIN_WORTH = (1.0, 0.4, 0.15)
 class Offer(Struct, frozen=True, kw_only=True):
     """What one place of the context could show."""
 
-    lines: tuple[tuple[SectionName, Line], ...]
+    statements: tuple[Statement, ...]
     limit: int | None = None
     """What its lines and names may cost at the most; None: as much as there is."""
     standing: bool = False
@@ -58,33 +60,21 @@ class _Candidate(Struct, kw_only=True):
     """A line that may be shown, and how far its names are."""
 
     offer: int
-    section: SectionName
-    line: Line
+    statement: Statement
     cost: int
     """Of the line without the names that may follow it."""
     said: tuple[str, ...]
     """The names that stand in the line itself."""
     names: list[tuple[str, float, int]]
     """The names that may follow it with value and cost, the best value for cost first."""
+    least: int
+    """What the cheapest of them costs."""
+    open: int = 0
+    """The place in `names` of the first that may stand nowhere yet."""
     next: int = 0
     """The place in `names` of the first that was not offered yet."""
-    chosen: list[str] | None = None
+    chosen: dict[str, None] | None = None
     """The names that follow it, once it is chosen."""
-
-
-class _Costs(dict[str, int]):
-    """What each name costs behind others, counted once."""
-
-    def __init__(self, count: Count) -> None:
-        self._count = count
-
-    def __missing__(self, name: str) -> int:
-        cost = self[name] = self._count(f" {name}")
-        return cost
-
-
-def _least_dense(name: tuple[str, float, int]) -> float:
-    return -name[1] / name[2]
 
 
 class Allotter:
@@ -100,32 +90,33 @@ class Allotter:
         narrow = min(max(room / WIDE_TOKENS, NARROW_WORTH), 1.0)
         self.worth = {name: worth if name in KEPT_LAST else worth * narrow for name, worth in WORTH.items()}
         self.offers = offers
-        self.count = count
         self.values = _values(offers, end)
-        self.standing = Counter(standing)
+        self.standing: dict[str, int] = dict(Counter(standing))
+        """How often each name stands already."""
         self.left = [offer.limit if offer.limit is not None else room for offer in offers]
         self.headed: set[tuple[int, SectionName]] = set()
-        self.costs = _Costs(count)
+        sections = {statement.section for offer in offers for statement in offer.statements}
+        self.headings = {section: count(heading(section)) + 1 for section in sections}
         self.candidates = [
-            self._candidate(number, section, line)
+            self._candidate(number, statement, shown=offer.standing)
             for number, offer in enumerate(offers)
-            for section, line in offer.lines
+            for statement in offer.statements
         ]
 
-    def _candidate(self, number: int, section: SectionName, line: Line) -> _Candidate:
-        said = say(section, line, ())
-        shown = self.offers[number].standing
-        values, costs = self.values, self.costs
-        names = [(name := mention.name, values[name], costs[name]) for mention in line.names]
-        names.sort(key=_least_dense)
+    def _candidate(self, number: int, statement: Statement, *, shown: bool) -> _Candidate:
+        values = list(map(self.values.__getitem__, statement.names))
+        densities = list(map(truediv, values, statement.costs))
+        # Names of one density keep the order in which the line has them.
+        places = sorted(range(len(values)), key=densities.__getitem__, reverse=True)
+        names, costs = statement.names, statement.costs
         return _Candidate(
             offer=number,
-            section=section,
-            line=line,
-            cost=0 if shown else self.count(said) + 1,
-            said=() if shown else tuple(artifacts(said)),
-            names=names,
-            chosen=[] if shown else None,
+            statement=statement,
+            cost=0 if shown else statement.cost,
+            said=() if shown else statement.said,
+            names=[(names[place], values[place], costs[place]) for place in places],
+            least=min(costs, default=0),
+            chosen={} if shown else None,
         )
 
     def fill(self, room: int) -> int:
@@ -151,82 +142,101 @@ class Allotter:
             spent += cost
             self.left[candidate.offer] -= cost
             self._choose(candidate, names)
-            heapq.heappush(heap, (-self._next(candidate, room - spent)[0], place))
+            # A line that has nothing more to offer won't have it later: names only come to stand, and room to be spent.
+            following, cost, _ = self._next_name(candidate, room - spent)
+            if cost:
+                heapq.heappush(heap, (-following, place))
         return spent
 
     def _next(self, candidate: _Candidate, room: int) -> tuple[float, int, list[str]]:
         """Value for cost of what the candidate offers next: the line with its best names, or its next name."""
         if candidate.chosen is not None:
             return self._next_name(candidate, room)
+        statement = candidate.statement
+        section, line = statement.section, statement.line
         cost = candidate.cost
-        if (candidate.offer, candidate.section) not in self.headed:
-            cost += self.count(heading(candidate.section)) + 1
+        if (candidate.offer, section) not in self.headed:
+            cost += self.headings[section]
         if cost > room:
             return 0.0, 0, []
-        value = self.worth[candidate.section] + 0.1 * candidate.line.weight
-        value += sum(self._value(name) for name in candidate.said)
+        value = self.worth[section] + 0.1 * line.weight
+        value += sum(map(self._value, candidate.said))
+        standing, offered, place = self.standing, candidate.names, candidate.open
+        # The best names are shown first, wherever they stand: most of the beginning is behind us.
+        while place < len(offered) and offered[place][0] in standing:
+            place += 1
+        candidate.open = place
         names: list[str] = []
-        for name, name_value, name_cost in candidate.names:
-            if name in self.standing:
+        for name, name_value, name_cost in islice(offered, place, None):
+            if name in standing:
                 continue
             worse = (value + name_value) * cost < value * (cost + name_cost)
             if worse or cost + name_cost > room:
                 break
             value, cost = value + name_value, cost + name_cost
             names.append(name)
-        if not names and candidate.line.names and not candidate.line.subject and candidate.section == "artifacts":
+        if not names and line.names and not line.subject and section == "artifacts":
             return 0.0, 0, []  # It only leads in the names that follow it.
         return value / cost, cost, names
 
     def _next_name(self, candidate: _Candidate, room: int) -> tuple[float, int, list[str]]:
         """The next name that stands nowhere yet; when there is none, the best of those that stand elsewhere."""
-        names = candidate.names
-        while candidate.next < len(names):
-            name, value, cost = names[candidate.next]
-            if name not in self.standing and cost <= room:
+        if room < candidate.least:
+            return 0.0, 0, []
+        names, standing = candidate.names, self.standing
+        number = len(names)
+        for place in range(candidate.next, number):
+            name, value, cost = names[place]
+            if name not in standing and cost <= room:
+                candidate.next = place
                 return value / cost, cost, [name]
-            candidate.next += 1
-        while candidate.next < 2 * len(names):
-            name, _, cost = names[candidate.next - len(names)]
-            value = self._value(name)
-            if value and cost <= room and name not in (candidate.chosen or ()):
+        chosen = candidate.chosen or {}
+        for place in range(max(candidate.next - number, 0), number):
+            name, _, cost = names[place]
+            if cost <= room and name not in chosen and (value := self._value(name)):
+                candidate.next = number + place
                 return value / cost, cost, [name]
-            candidate.next += 1
+        candidate.next = 2 * number
         return 0.0, 0, []
 
     def _value(self, name: str) -> float:
-        return self.values.get(name, 0.0) * AGAIN_WORTH[min(self.standing[name], 2)]
+        return self.values.get(name, 0.0) * AGAIN_WORTH[min(self.standing.get(name, 0), 2)]
 
     def _choose(self, candidate: _Candidate, names: list[str]) -> None:
-        candidate.chosen = [*(candidate.chosen or ()), *names]
-        self.headed.add((candidate.offer, candidate.section))
-        self.standing.update(candidate.said)
-        self.standing.update(names)
+        if candidate.chosen is None:
+            candidate.chosen = {}
+        candidate.chosen.update(dict.fromkeys(names))
+        self.headed.add((candidate.offer, candidate.statement.section))
+        standing = self.standing
+        for name in (*candidate.said, *names):
+            standing[name] = standing.get(name, 0) + 1
 
     def choices(self) -> Sequence[Choice]:
         """What was chosen of each offer, the names of a line in the order in which the line has them."""
         out: list[dict[SectionName, list[tuple[Line, Sequence[str]]]]] = [{} for _ in self.offers]
         for candidate in self.candidates:
-            if candidate.chosen is not None:
-                chosen = set(candidate.chosen)
-                names = [mention.name for mention in candidate.line.names if mention.name in chosen]
-                out[candidate.offer].setdefault(candidate.section, []).append((candidate.line, names))
+            chosen, statement = candidate.chosen, candidate.statement
+            if chosen is not None:
+                names = [name for name in statement.names if name in chosen] if chosen else []
+                out[candidate.offer].setdefault(statement.section, []).append((statement.line, names))
         return out
 
 
 def _values(offers: Sequence[Offer], end: int) -> Mapping[str, float]:
     """How likely each name is to be needed again: its weightiest use, the newer counting more, and some for others."""
     values: dict[str, float] = {}
+    known_value = values.get
     for offer in offers:
-        for _, line in offer.lines:
-            age = max(end - line.position, 0)
-            fade = fading(age)
-            for mention in line.names:
-                value = fade(mention.weight)
-                # Most names stand in one line alone.
-                known = values.get(mention.name)
-                values[mention.name] = value if known is None else both(known, value)
-            said, worth = (line.subject, SUBJECT) if line.subject else (line.text, SAID)
-            for name in artifacts(said):
-                values[name] = both(values.get(name, 0.0), fade(worth))
+        for statement in offer.statements:
+            age = max(end - statement.line.position, 0)
+            for name, value in zip(statement.names, faded(statement.weights, age), strict=True):
+                known = known_value(name)
+                if known is None:
+                    values[name] = value
+                else:  # `both`, written out: there are tens of thousands.
+                    values[name] = known + AGAIN * value if known >= value else value + AGAIN * known
+            if statement.about:
+                (worth,) = faded([statement.about_worth], age)
+                for name in statement.about:
+                    values[name] = both(values.get(name, 0.0), worth)
     return values

@@ -167,7 +167,7 @@ def _settled(slots: Sequence[Slot], items: Sequence[RowItem], target: int, terms
     """Fill the slots, the pins that no message shows behind the system's words before the rest."""
     said = [text for slot in slots if isinstance(slot.item, Message) for text in texts(slot.draft(()).parts)]
     pins = pin_block(items, said, terms, target)
-    shown = settle(slots, target - (pins.tokens if pins else 0), terms.count)
+    shown = settle(slots, target - (pins.tokens if pins else 0), terms.statements)
     if pins is None:
         return composed(shown)
     first = next((place for place, slot in enumerate(slots) if not _is_system(slot)), len(slots))

@@ -106,7 +106,7 @@ def _cut(row: Sequence[RowItem], newest: Sequence[Message], terms: Terms, room: 
     told = [pins] if pins else []
     lines, gap = _marked(before, count), _marked(between, count)
     # What is cut may name what it leaves out, in the room that all the rest leaves.
-    shown = settle(slots, terms.budget - sum(each.tokens for each in (*told, *lines, *gap)), count)
+    shown = settle(slots, terms.budget - sum(each.tokens for each in (*told, *lines, *gap)), terms.statements)
     edge, live = len(first), len(first) + len(asked)
     return [*shown[:edge], *told, *lines, *shown[edge:live], *gap, *shown[live:]]
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from ireneo.context.pins import pinned
 from ireneo.context.policy import Policy
+from ireneo.context.statements import Statements
 from ireneo.context.summary import Line, Summary
 from ireneo.context.weigh import Count
 from ireneo.log.annotation import Annotation
@@ -32,6 +33,14 @@ class Terms(Struct, frozen=True, kw_only=True, dict=True):
     """The context is to be made anew, whatever its beginning was until now."""
     idle_seconds: float | None = None
     """How long no context was asked for; None where that is not known."""
+
+    kept: Statements | None = None
+    """What is known of lines from contexts before, as `count` counts them."""
+
+    @cached_property
+    def statements(self) -> Statements:
+        """What is known of the lines of summaries."""
+        return self.kept or Statements(self.count)
 
     def ruled(self, rule: Thinking) -> Thinking:
         """Which thinking may be shown in a format that has this rule, where the caller says nothing else."""

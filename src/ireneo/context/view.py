@@ -9,10 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.allot import Allotter, Offer
-from ireneo.context.offline.dead_ends import overturned, succeeded
 from ireneo.context.offline.prose import clip
 from ireneo.context.parts import Fitted, fit, mask, without_thinking
-from ireneo.context.render import Choice, header, order, render
+from ireneo.context.render import Choice, header, render
+from ireneo.context.statements import Statements
 from ireneo.context.summary import Level, Line, SectionName, Summary
 from ireneo.context.weigh import MESSAGE_TOKENS, Count, arguments_text, weigh
 from ireneo.grounding.artifacts import artifacts
@@ -24,8 +24,6 @@ NOTES_TOKENS = 14
 
 FOREIGN_SUMMARY_TOKENS = 40
 
-DONE: tuple[SectionName, ...] = ("operations", "artifacts")
-"""The sections that tell how an operation ended."""
 BLOCK_SHARE = 0.35
 """However wide the budget, a block costs no more than this share of what it stands for."""
 MIN_BLOCK_TOKENS = 60
@@ -87,19 +85,15 @@ class Slot:
         self.frame = MESSAGE_TOKENS + NOTES_TOKENS
         """Of a block: what its message costs besides its text."""
 
-    def offer(self, done: Mapping[str, int]) -> Offer:
+    def offer(self, statements: Statements, done: Mapping[str, int]) -> Offer:
         """The lines and names that it could show; a dead end of an approach that was `done` later is none."""
         if isinstance(self.item, Summary):
-            lines = tuple(
-                (name, self._marked(line))
-                for name in order(self.item)
-                for line in self.item.lines(name)
-                # The constraints of all blocks stand together, in a place of their own.
-                if name != "constraints" and (name != "dead_ends" or not overturned(line, done))
-            )
-            return Offer(lines=lines, limit=block_limit(self.item))
+            lines = tuple(statements.of(self.item, done))
+            if any(each.claim for each in self.doubts):
+                lines = tuple(statements.state(each.section, self._marked(each.line)) for each in lines)
+            return Offer(statements=lines, limit=block_limit(self.item))
         line = self.fitted.line if isinstance(self.fitted, Fitted) else None
-        return Offer(lines=((LEFT_OUT, line),) if line else (), standing=True)
+        return Offer(statements=(statements.state(LEFT_OUT, line),) if line else (), standing=True)
 
     def fixed(self, count: Count) -> int:
         """What it costs before its lines and names."""
@@ -177,8 +171,9 @@ def slot_masked(message: Message, calls: dict[str, Call], count: Count) -> Slot:
     return Slot(message, mask(message, calls, count), masked=True)
 
 
-def settle(slots: Sequence[Slot], room: int, count: Count) -> list[Shown]:
+def settle(slots: Sequence[Slot], room: int, statements: Statements) -> list[Shown]:
     """Fill what the fixed parts of `slots` leave of `room` tokens with the lines and names that are most needed."""
+    count = statements.count
     for slot, following in zip(slots, [*slots[1:], None], strict=True):
         slot.frame = _frame(following)
     fixed = sum(slot.fixed(count) for slot in slots)
@@ -191,8 +186,10 @@ def settle(slots: Sequence[Slot], room: int, count: Count) -> list[Shown]:
     ]
     end = max((_end(slot.item) for slot in slots), default=0)
     blocks = [slot.item for slot in slots if isinstance(slot.item, Summary)]
-    done = succeeded(line for block in blocks for name in DONE for line in block.lines(name))
-    offers = [slot.offer(done) for slot in slots]
+    if blocks:
+        statements.keep(blocks)
+    done = statements.done(blocks)
+    offers = [slot.offer(statements, done) for slot in slots]
     aim = room
     for _ in range(FILLS):
         allotter = Allotter(offers, max(aim - fixed, 0), count, end=end, standing=standing)

@@ -24,9 +24,11 @@ from ireneo.context.needs import (
     NeedTexts,
     Recall,
 )
+from ireneo.context.statements import Statements
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
 from ireneo.context.view import Shown
+from ireneo.context.weigh import Count
 from ireneo.engine.ahead import CHUNK, Ahead, grown
 from ireneo.engine.compact import Aim, check_budget
 from ireneo.engine.encode import Context, encode, excess, make_context
@@ -52,10 +54,19 @@ KEPT_TOGETHER = 256
 class Cached:
     """What a session keeps at hand between two contexts."""
 
-    def __init__(self, session: str, task: str) -> None:
+    def __init__(self, session: str, task: str, count: Count) -> None:
         """Begin with nothing; `task` is the one whose scratchpad `session` shows."""
         self.composed = ComposedCache()
+        self.statements = Statements(count)
         self.pads = Padding(session, task)
+        self._erased = 0
+
+    def renew(self, erased: int) -> None:
+        """Let go of what was said where more messages are erased than when it was kept: it may show them."""
+        if erased != self._erased:
+            self.composed.clear()
+            self.statements.clear()
+            self._erased = erased
 
 
 class ComposedCache:
@@ -63,7 +74,6 @@ class ComposedCache:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[SessionKey, str, Mark], Composed] = OrderedDict()
-        self._erased = 0
 
     def get(self, key: SessionKey, kind: str, mark: Mark) -> Composed | None:
         """The context of a mark, if it is at hand; `kind` tells apart what is cut and shown otherwise."""
@@ -72,11 +82,9 @@ class ComposedCache:
             self._kept.move_to_end((key, kind, mark))
         return found
 
-    def renew(self, erased: int) -> None:
-        """Let go of everything where more messages are erased than when it was kept: it may show them."""
-        if erased != self._erased:
-            self._kept.clear()
-            self._erased = erased
+    def clear(self) -> None:
+        """Let go of everything."""
+        self._kept.clear()
 
     def put(self, key: SessionKey, kind: str, mark: Mark, composed: Composed) -> None:
         """Keep the context of a mark."""
@@ -106,9 +114,9 @@ async def context(
         if head is None:
             return make_context(budget, 0, chat, chat.encode(()), (), count)
         erased = await tx.erasure.count(key)
-        cached.composed.renew(erased)
+        cached.renew(erased)
         notes = tuple(await tx.annotations.on_path(key, head.id))
-        terms = replace(terms, notes=notes, thinking=terms.ruled(chat.thinking))
+        terms = replace(terms, notes=notes, thinking=terms.ruled(chat.thinking), kept=cached.statements)
         driver = Driver(tx, key, head, terms, voice, cached.composed)
         mark = await driver.mark(budget)
         pad = await pads.shown(tx, key.space, budget, count)

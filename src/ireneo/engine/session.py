@@ -69,7 +69,7 @@ class Session(Noted):
         self.task = task or key.session
         self._source = source
         self._project = project
-        self._cached = Cached(key.session, self.task)
+        self._cached = Cached(key.session, self.task, self._count)
         self._tellings: TellingCache | None = None
         self._asked_at: datetime | None = None
         self._characters: set[str] = set()

@@ -136,7 +136,7 @@ def _system(messages: Sequence[Message], room: int, terms: Terms) -> list[Shown]
         return []
     rooms = share([message.tokens for message in messages], room, floor=WORDS_FLOOR)
     slots = [slot_within(message, each, terms.count) for message, each in zip(messages, rooms, strict=True)]
-    return settle(slots, room, terms.count)
+    return settle(slots, room, terms.statements)
 
 
 def _everything(story: Story, terms: Terms) -> Summary:
@@ -216,7 +216,7 @@ def _newest(story: Story, room: int, terms: Terms, telling: Telling, *, cut: boo
         shown = [verbatim(message, thinking=False) for message in newest]
     else:
         slots = newest_slots(newest, live_room, terms, live_room)
-        shown = settle(slots, live_room, terms.count)
+        shown = settle(slots, live_room, terms.statements)
     return [*out, *with_notes(newest, shown, newest[0].position - 1, terms)]
 
 

@@ -201,7 +201,7 @@ def test_the_thinking_of_the_running_turn_is_kept_where_it_fits(names: list[str]
 
     async def work(house: House) -> None:
         session = await (await house.memory()).session("run")
-        cache = Cached("run", "run")
+        cache = Cached("run", "run", TOKENS.count)
         home = {key: place for place, draft in enumerate(path) for key in keys(draft)}
         for place, draft in enumerate(path):
             if spoken_to(path[:place], draft):

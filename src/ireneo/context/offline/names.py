@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from ireneo.context.actions import Deed
 from ireneo.context.summary import Mention
@@ -25,6 +25,7 @@ WRITTEN: dict[Deed, float] = {
 """What a name is worth that the agent wrote in a call of this kind: 12 stands for one chance in six that the agent
 writes it again. Counted over logs of coding agents, one name in six that an agent wrote in an edit came again, one in
 four of the files that it opened, one in fourteen of what it searched for, and one in eighty of what it only saw."""
+LEAST_WRITTEN = min(WRITTEN.values())
 SUBJECT = 16.0
 """The file or the command itself."""
 SAID = 9.0
@@ -83,7 +84,7 @@ def ranked(weights: Mapping[str, float]) -> tuple[Mention, ...]:
     return tuple(Mention(name, round(weight, 2)) for name, weight in sorted(weights.items(), key=lambda item: -item[1]))
 
 
-def fading(age: int) -> Callable[[float], float]:
-    """What names are worth, by their weight, `age` messages after their last use."""
-    least, of_written, of_seen = min(WRITTEN.values()), math.pow(1.0 + age, -FADING), math.pow(1.0 + age, -SEEN_FADING)
-    return lambda weight: weight * of_written if weight >= least else weight * SEEN_JUST_NOW * of_seen
+def faded(weights: Iterable[float], age: int) -> list[float]:
+    """What names of these weights are worth, `age` messages after their last use."""
+    of_written, of_seen = math.pow(1.0 + age, -FADING), math.pow(1.0 + age, -SEEN_FADING)
+    return [weight * of_written if weight >= LEAST_WRITTEN else weight * SEEN_JUST_NOW * of_seen for weight in weights]
