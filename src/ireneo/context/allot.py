@@ -65,14 +65,16 @@ class _Candidate(Struct, kw_only=True):
     """Of the line without the names that may follow it."""
     said: tuple[str, ...]
     """The names that stand in the line itself."""
-    names: list[tuple[str, float, int]]
-    """The names that may follow it with value and cost, the best value for cost first."""
+    values: list[float]
+    """Of the names that may follow it."""
+    order: list[int]
+    """The places of these names in the line, the best value for cost first."""
     least: int
     """What the cheapest of them costs."""
     open: int = 0
-    """The place in `names` of the first that may stand nowhere yet."""
+    """The place in `order` of the first that may stand nowhere yet."""
     next: int = 0
-    """The place in `names` of the first that was not offered yet."""
+    """The place in `order` of the first that was not offered yet."""
     chosen: dict[str, None] | None = None
     """The names that follow it, once it is chosen."""
 
@@ -107,15 +109,15 @@ class Allotter:
         values = list(map(self.values.__getitem__, statement.names))
         densities = list(map(truediv, values, statement.costs))
         # Names of one density keep the order in which the line has them.
-        places = sorted(range(len(values)), key=densities.__getitem__, reverse=True)
-        names, costs = statement.names, statement.costs
+        best_first = sorted(range(len(values)), key=densities.__getitem__, reverse=True)
         return _Candidate(
             offer=number,
             statement=statement,
             cost=0 if shown else statement.cost,
             said=() if shown else statement.said,
-            names=[(names[place], values[place], costs[place]) for place in places],
-            least=min(costs, default=0),
+            values=values,
+            order=best_first,
+            least=min(statement.costs, default=0),
             chosen={} if shown else None,
         )
 
@@ -161,15 +163,18 @@ class Allotter:
             return 0.0, 0, []
         value = self.worth[section] + 0.1 * line.weight
         value += sum(map(self._value, candidate.said))
-        standing, offered, place = self.standing, candidate.names, candidate.open
+        standing, order, first = self.standing, candidate.order, candidate.open
+        offered, values, costs = statement.names, candidate.values, statement.costs
         # The best names are shown first, wherever they stand: most of the beginning is behind us.
-        while place < len(offered) and offered[place][0] in standing:
-            place += 1
-        candidate.open = place
+        while first < len(order) and offered[order[first]] in standing:
+            first += 1
+        candidate.open = first
         names: list[str] = []
-        for name, name_value, name_cost in islice(offered, place, None):
+        for place in islice(order, first, None):
+            name = offered[place]
             if name in standing:
                 continue
+            name_value, name_cost = values[place], costs[place]
             worse = (value + name_value) * cost < value * (cost + name_cost)
             if worse or cost + name_cost > room:
                 break
@@ -183,18 +188,18 @@ class Allotter:
         """The next name that stands nowhere yet; when there is none, the best of those that stand elsewhere."""
         if room < candidate.least:
             return 0.0, 0, []
-        names, standing = candidate.names, self.standing
-        number = len(names)
-        for place in range(candidate.next, number):
-            name, value, cost = names[place]
-            if name not in standing and cost <= room:
-                candidate.next = place
-                return value / cost, cost, [name]
+        names, costs, order = candidate.statement.names, candidate.statement.costs, candidate.order
+        standing, number = self.standing, len(order)
+        for at in range(candidate.next, number):
+            place = order[at]
+            if names[place] not in standing and (cost := costs[place]) <= room:
+                candidate.next = at
+                return candidate.values[place] / cost, cost, [names[place]]
         chosen = candidate.chosen or {}
-        for place in range(max(candidate.next - number, 0), number):
-            name, _, cost = names[place]
+        for at in range(max(candidate.next - number, 0), number):
+            name, cost = names[order[at]], costs[order[at]]
             if cost <= room and name not in chosen and (value := self._value(name)):
-                candidate.next = number + place
+                candidate.next = number + at
                 return value / cost, cost, [name]
         candidate.next = 2 * number
         return 0.0, 0, []

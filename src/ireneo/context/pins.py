@@ -31,6 +31,8 @@ SHORT_WORDS = 22
 """A hint of a rule makes one only of a short sentence: in a longer one it is part of a story."""
 MAX_CHARACTERS = 320
 """A longer sentence is pinned by the clause that binds."""
+KNOWN_TEXTS = 256
+"""Texts that were looked through last, of which it is known what they pin and lift."""
 MAX_PINS = 160
 """What one record carries at the most, the strongest: some 3,000 tokens of rules."""
 
@@ -52,24 +54,35 @@ def find_pins(message: Message) -> list[Line]:
         return [_line(message, text, BY_HAND) for text in _carried(draft.text)]
     if message.role not in ("user", "system") or draft.origin != "spoken" or _is_story(message):
         return []
-    out: dict[str, Line] = {}
-    for sentence in _sentences(without_recalled(draft.text)):
-        strength = _strength(sentence)
-        if strength:
-            text = sentence if len(sentence) <= MAX_CHARACTERS else _binding_clause(sentence)
-            out.setdefault(text, _line(message, text, strength))
-    return list(out.values())
+    return [_line(message, text, strength) for text, strength in _binding(draft.text)]
 
 
 def find_lifts(message: Message) -> list[Line]:
     """The sentences with which a user may lift a constraint; which one, `standing` finds out."""
     if message.role != "user" or message.draft.origin != "spoken" or _is_story(message):
         return []
-    return [
-        _line(message, sentence, 1.0)
-        for sentence in _sentences(without_recalled(message.draft.text))
+    return [_line(message, sentence, 1.0) for sentence in _lifting(message.draft.text)]
+
+
+# The requests that a context shows word for word are looked through again at each rebuild.
+@lru_cache(maxsize=KNOWN_TEXTS)
+def _binding(text: str) -> tuple[tuple[str, float], ...]:
+    """What of a text binds, each once, and how strongly."""
+    out: dict[str, float] = {}
+    for sentence in _sentences(without_recalled(text)):
+        if strength := _strength(sentence):
+            out.setdefault(sentence if len(sentence) <= MAX_CHARACTERS else _binding_clause(sentence), strength)
+    return tuple(out.items())
+
+
+@lru_cache(maxsize=KNOWN_TEXTS)
+def _lifting(text: str) -> tuple[str, ...]:
+    """The sentences of a text that may lift something."""
+    return tuple(
+        sentence
+        for sentence in _sentences(without_recalled(text))
         if words.LIFT.search(sentence) and len(sentence) <= MAX_CHARACTERS and not sentence.endswith("?")
-    ]
+    )
 
 
 def pinned(annotations: Iterable[Annotation]) -> tuple[list[Line], list[Line]]:

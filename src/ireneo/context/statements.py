@@ -17,7 +17,7 @@ DONE: tuple[SectionName, ...] = ("operations", "artifacts")
 """The sections that tell how an operation ended."""
 
 
-class Statement(Struct, frozen=True, kw_only=True):
+class Statement(Struct, frozen=True, kw_only=True, gc=False):
     """A line of a section, with what it costs and names: nothing that depends on a budget, or on other lines."""
 
     section: SectionName

@@ -32,7 +32,7 @@ SectionName = Literal[
 ]
 
 
-class Mention(Struct, frozen=True, array_like=True):
+class Mention(Struct, frozen=True, array_like=True, gc=False):
     """An artifact that a line names."""
 
     name: str
@@ -40,7 +40,7 @@ class Mention(Struct, frozen=True, array_like=True):
     """How likely it is to be needed again, against the other names of the context."""
 
 
-class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Line(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One statement of a summary, as data: how it is worded is settled when it is rendered."""
 
     text: str = ""
@@ -63,7 +63,7 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The messages that it rests on."""
 
 
-class Section(Struct, frozen=True, kw_only=True):
+class Section(Struct, frozen=True, kw_only=True, gc=False):
     """A headed part of a summary."""
 
     name: SectionName
