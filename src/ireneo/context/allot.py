@@ -7,7 +7,7 @@ stands once, in the line that says most about it together with the others that i
 from __future__ import annotations
 
 import heapq
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from operator import truediv
@@ -162,7 +162,8 @@ class Allotter:
         if cost > room:
             return 0.0, 0, []
         value = self.worth[section] + 0.1 * line.weight
-        value += sum(map(self._value, candidate.said))
+        if candidate.said:
+            value += sum(map(self._value, candidate.said))
         standing, order, first = self.standing, candidate.order, candidate.open
         offered, values, costs = statement.names, candidate.values, statement.costs
         # The best names are shown first, wherever they stand: most of the beginning is behind us.
@@ -229,19 +230,18 @@ class Allotter:
 
 def _values(offers: Sequence[Offer], end: int) -> Mapping[str, float]:
     """How likely each name is to be needed again: its weightiest use, the newer counting more, and some for others."""
-    values: dict[str, float] = {}
-    known_value = values.get
+    # A use beside none is worth what it is worth alone.
+    values: defaultdict[str, float] = defaultdict(float)
+    again = AGAIN
     for offer in offers:
         for statement in offer.statements:
             age = max(end - statement.line.position, 0)
             for name, value in zip(statement.names, faded(statement.weights, age), strict=True):
-                known = known_value(name)
-                if known is None:
-                    values[name] = value
-                else:  # `both`, written out: there are tens of thousands.
-                    values[name] = known + AGAIN * value if known >= value else value + AGAIN * known
+                known = values[name]
+                # `both`, written out: there are tens of thousands.
+                values[name] = known + again * value if known >= value else value + again * known
             if statement.about:
                 (worth,) = faded([statement.about_worth], age)
                 for name in statement.about:
-                    values[name] = both(values.get(name, 0.0), worth)
+                    values[name] = both(values[name], worth)
     return values

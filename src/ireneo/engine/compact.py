@@ -23,7 +23,7 @@ from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms, Thinking
 from ireneo.context.weigh import Count, weigh
-from ireneo.engine.encode import Context, encode, excess, make_context
+from ireneo.engine.encode import Context, encode, make_context, measure
 from ireneo.errors import BudgetTooSmall
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.log.branch import chain, head_of
@@ -87,12 +87,13 @@ def compact_drafts(
         if messages:
             composed = _assemble(messages, replace(terms, budget=aim.target)).composed
         payload = encode(composed.shown, whole, chat, terms.thinking)
-        over = excess(payload, budget, chat, count)
+        measured = measure(payload, chat, count)
+        over = measured.heeded - budget
         if over <= 0 or aim.least:
             break
         aim.narrow(composed.tokens, over)
     before = messages[-1].total_tokens if messages else 0
-    return make_context(budget, before, chat, payload, composed.shown, count, whole=whole)
+    return make_context(budget, before, chat, payload, composed.shown, count, whole=whole, measured=measured)
 
 
 def check_budget(budget: int) -> None:

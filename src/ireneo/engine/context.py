@@ -31,7 +31,7 @@ from ireneo.context.view import Shown
 from ireneo.context.weigh import Count
 from ireneo.engine.ahead import CHUNK, Ahead, grown
 from ireneo.engine.compact import Aim, check_budget
-from ireneo.engine.encode import Context, encode, excess, make_context
+from ireneo.engine.encode import Context, encode, make_context, measure
 from ireneo.engine.keep import keep, was_erased
 from ireneo.engine.known import known_blocks
 from ireneo.engine.padding import Padding, room_for
@@ -126,7 +126,8 @@ async def context(
             shown = pads.put(assembled.composed.shown, None if aim.least else pad, head, terms)
             whole = await driver.whole(shown)
             payload = encode(shown, whole, chat, terms.thinking)
-            over = excess(payload, budget, chat, count)
+            measured = measure(payload, chat, count)
+            over = measured.heeded - budget
             if over <= 0 or aim.least:
                 break
             aim.narrow(assembled.composed.tokens, over)
@@ -137,7 +138,7 @@ async def context(
     except ReadOnlyStore as error:
         # It serves as it is; the next one is made anew.
         unkept = str(error)
-    made = make_context(budget, before, chat, payload, shown, count, whole=whole)
+    made = make_context(budget, before, chat, payload, shown, count, whole=whole, measured=measured)
     return replace(made, explained=assembled.why, unkept=unkept)
 
 

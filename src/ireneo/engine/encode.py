@@ -93,17 +93,17 @@ def make_context(
     count: Count,
     *,
     whole: Mapping[str, Draft] | None = None,
-    tokens: int | None = None,
+    measured: Measured | None = None,
 ) -> Context:
     """Describe a payload: what is `shown` in it, what it costs, and what the whole path cost `before`.
 
-    `whole` are the messages that are shown as they were handed in.
+    `whole` are the messages that are shown as they were handed in; `measured` is the payload's size, where it is known.
     """
-    decoded = _decoded(payload, chat)
+    size = measured or measure(payload, chat, count)
     broken = chat.validate(payload, thinking=True)
     return Context(
         budget=budget,
-        tokens=_tokens(decoded, count) if tokens is None else tokens,
+        tokens=size.tokens,
         tokens_before=before,
         format=chat.name,
         messages=payload.messages,
@@ -113,7 +113,7 @@ def make_context(
         pad=pad_row(shown),
         violations=tuple(each for each in broken if each.rule != THINKING_MISSING),
         thinking_off=_thinking_off(broken),
-        mended=_mended(shown, whole or {}, payload, decoded, chat),
+        mended=_mended(shown, whole or {}, payload, size.decoded, chat),
     )
 
 
@@ -156,24 +156,24 @@ def _mended(
     )
 
 
-def excess(payload: Payload, budget: int, chat: ChatFormat, count: Count) -> int:
-    """How many tokens a payload is over `budget`; none where this is not above 0."""
-    return sizes(payload, chat, count)[1] - budget
+class Measured(Struct, frozen=True, kw_only=True):
+    """What a payload costs, with all that the format had to add to it."""
+
+    decoded: Sequence[Draft]
+    """The payload as a provider reads it."""
+    tokens: int
+    """By the tokenizer."""
+    heeded: int
+    """By the tokenizer or by the rule of thumb of four characters a token, whichever is more: tokenizers differ, and on
+    prose most of them count more than the one that is estimated here."""
 
 
-def sizes(payload: Payload, chat: ChatFormat, count: Count) -> tuple[int, int]:
-    """What a payload costs, with all that the format had to add to it: by the tokenizer, and by what a budget heeds.
-
-    A budget heeds the tokenizer or the rule of thumb of four characters a token, whichever is more: tokenizers differ,
-    and on prose most of them count more than the one that is estimated here.
-    """
+def measure(payload: Payload, chat: ChatFormat, count: Count) -> Measured:
+    """Read a payload as its provider does, and count it."""
     decoded = _decoded(payload, chat)
-    tokens = _tokens(decoded, count)
-    return tokens, max(tokens, sum(map(_characters, decoded)) // CHARACTERS_PER_TOKEN)
-
-
-def _tokens(decoded: Sequence[Draft], count: Count) -> int:
-    return sum(sum(weigh(draft.parts, count)) for draft in decoded)
+    tokens = sum(sum(weigh(draft.parts, count)) for draft in decoded)
+    heeded = max(tokens, sum(map(_characters, decoded)) // CHARACTERS_PER_TOKEN)
+    return Measured(decoded=decoded, tokens=tokens, heeded=heeded)
 
 
 def _decoded(payload: Payload, chat: ChatFormat) -> list[Draft]:

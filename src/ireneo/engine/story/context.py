@@ -15,7 +15,7 @@ from ireneo.context.terms import Terms, Thinking
 from ireneo.context.view import Shown
 from ireneo.context.weigh import Count, weigh
 from ireneo.engine.compact import Aim, check_budget
-from ireneo.engine.encode import Context, encode, make_context, sizes
+from ireneo.engine.encode import Context, encode, make_context, measure
 from ireneo.engine.keep import keep
 from ireneo.engine.padding import Padding, room_for
 from ireneo.engine.story.listed import ListedReading, at_once
@@ -158,11 +158,11 @@ async def _fitted(
         shown = composed.shown if aim.least else showing.put(composed.shown)
         whole = await showing.whole(shown)
         payload = encode(shown, whole, chat, terms.thinking)
-        tokens, heeded = sizes(payload, chat, terms.count)
-        if heeded <= terms.budget or aim.least:
+        measured = measure(payload, chat, terms.count)
+        if measured.heeded <= terms.budget or aim.least:
             break
-        aim.narrow(composed.tokens, heeded - terms.budget)
-    made = make_context(terms.budget, before, chat, payload, shown, terms.count, whole=whole, tokens=tokens)
+        aim.narrow(composed.tokens, measured.heeded - terms.budget)
+    made = make_context(terms.budget, before, chat, payload, shown, terms.count, whole=whole, measured=measured)
     return replace(made, explained=explain_whole(composed.tokens, terms.budget)), passing
 
 
