@@ -175,11 +175,10 @@ class Allotter:
             name = offered[place]
             if name in standing:
                 continue
-            name_value, name_cost = values[place], costs[place]
-            worse = (value + name_value) * cost < value * (cost + name_cost)
-            if worse or cost + name_cost > room:
+            more, dearer = value + values[place], cost + costs[place]
+            if more * cost < value * dearer or dearer > room:
                 break
-            value, cost = value + name_value, cost + name_cost
+            value, cost = more, dearer
             names.append(name)
         if not names and line.names and not line.subject and section == "artifacts":
             return 0.0, 0, []  # It only leads in the names that follow it.
