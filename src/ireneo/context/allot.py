@@ -131,7 +131,7 @@ class Allotter:
             candidate.next = 0
         heap = [(-self._next(candidate, room)[0], place) for place, candidate in enumerate(self.candidates)]
         heapq.heapify(heap)
-        while heap:
+        while heap and spent < room:
             promised, place = heapq.heappop(heap)
             candidate = self.candidates[place]
             density, cost, names = self._next(candidate, min(room - spent, self.left[candidate.offer]))
