@@ -67,7 +67,7 @@ def _fitting(pins: Sequence[Line], terms: Terms, room: int) -> list[Line]:
     """The most binding pins that there is room for, in the order in which they were set."""
     used = terms.count(HEADING) + MESSAGE_TOKENS
     chosen: list[Line] = []
-    costs = {id(pin): terms.count(_line(pin, sources=room >= WITH_SOURCES)) + 1 for pin in pins}
+    costs = {id(pin): terms.statements.recount(_line(pin, sources=room >= WITH_SOURCES)) + 1 for pin in pins}
     for pin in sorted(pins, key=lambda line: (-line.weight, costs[id(line)])):
         share = max((share for weight, share in SHARES if pin.weight >= weight), default=SHARES[-1][1])
         if used + costs[id(pin)] <= room * share:

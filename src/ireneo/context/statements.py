@@ -10,7 +10,7 @@ from ireneo.context.offline.dead_ends import overturned, succeeded
 from ireneo.context.offline.names import SAID, SUBJECT
 from ireneo.context.render import order, say
 from ireneo.context.summary import Line, SectionName, Summary
-from ireneo.context.weigh import Count
+from ireneo.context.weigh import Count, Recount
 from ireneo.grounding.artifacts import artifacts
 
 DONE: tuple[SectionName, ...] = ("operations", "artifacts")
@@ -56,14 +56,18 @@ class Statements:
     def __init__(self, count: Count) -> None:
         """Begin with nothing."""
         self.count = count
+        self.recount = Recount(count)
+        """For what rebuilds say again besides, such as pins."""
         self._kept: dict[str, _Block] = {}
 
     def clear(self) -> None:
         """Let go of everything."""
         self._kept = {}
+        self.recount.clear()
 
     def keep(self, summaries: Iterable[Summary]) -> None:
         """Look through these summaries, those alone that were not asked for last; the others are let go of."""
+        self.recount.turn()
         self._kept = {summary.id: self._block(summary) for summary in summaries}
 
     def done(self, summaries: Iterable[Summary]) -> dict[str, int]:

@@ -10,6 +10,33 @@ from ireneo.log.message import Call, Media, Opaque, Part, Result, Text, Thinking
 Count = Callable[[str], int]
 """Counts the tokens of a text."""
 
+
+class Recount:
+    """Counts texts that are said again and again; it remembers those of this turn and of the one before."""
+
+    def __init__(self, count: Count) -> None:
+        """Begin with nothing."""
+        self._count = count
+        self._before: dict[str, int] = {}
+        self._now: dict[str, int] = {}
+
+    def __call__(self, text: str) -> int:
+        """Count the tokens of `text`."""
+        known = self._now.get(text)
+        if known is None:
+            known = self._before.get(text)
+            self._now[text] = known = self._count(text) if known is None else known
+        return known
+
+    def turn(self) -> None:
+        """Begin the next turn."""
+        self._before, self._now = self._now, {}
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        self._before, self._now = {}, {}
+
+
 MESSAGE_TOKENS = 4
 """A message's role and its frame in the provider's template."""
 CALL_TOKENS = 8

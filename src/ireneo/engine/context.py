@@ -28,7 +28,7 @@ from ireneo.context.statements import Statements
 from ireneo.context.summary import Summary
 from ireneo.context.terms import Terms
 from ireneo.context.view import Shown
-from ireneo.context.weigh import Count
+from ireneo.context.weigh import Count, Recount
 from ireneo.engine.ahead import CHUNK, Ahead, grown
 from ireneo.engine.compact import Aim, check_budget
 from ireneo.engine.encode import Context, encode, make_context, measure
@@ -58,6 +58,8 @@ class Cached:
         """Begin with nothing; `task` is the one whose scratchpad `session` shows."""
         self.composed = ComposedCache()
         self.statements = Statements(count)
+        self.recount = Recount(count)
+        """Counts payloads, of which most was counted for the context before."""
         self.pads = Padding(session, task)
         self._erased = 0
 
@@ -66,6 +68,7 @@ class Cached:
         if erased != self._erased:
             self.composed.clear()
             self.statements.clear()
+            self.recount.clear()
             self._erased = erased
 
 
@@ -115,6 +118,7 @@ async def context(
             return make_context(budget, 0, chat, chat.encode(()), (), count)
         erased = await tx.erasure.count(key)
         cached.renew(erased)
+        cached.recount.turn()
         notes = tuple(await tx.annotations.on_path(key, head.id))
         terms = replace(terms, notes=notes, thinking=terms.ruled(chat.thinking), kept=cached.statements)
         driver = Driver(tx, key, head, terms, voice, cached.composed)
@@ -126,7 +130,7 @@ async def context(
             shown = pads.put(assembled.composed.shown, None if aim.least else pad, head, terms)
             whole = await driver.whole(shown)
             payload = encode(shown, whole, chat, terms.thinking)
-            measured = measure(payload, chat, count)
+            measured = measure(payload, chat, cached.recount)
             over = measured.heeded - budget
             if over <= 0 or aim.least:
                 break
