@@ -207,6 +207,8 @@ KINDS: dict[str, Maker] = {
     "flag": _told("mysql -u root --password={} -e 'select 1'", WORD, 16),
     "flag with a space": _told("tool login --token {} --host a.example", WORD, 32),
     "curl user": _told("curl -u admin:{} https://api.example.com", WORD, 18),
+    "curl user with symbols": _told("curl -sS --user 'admin:{}' https://api.example.com", WORD + "&!%", 14),
+    "mysql password": _told("mysql -uroot -p{} -h db.example.com", WORD, 14),
     "netrc": _told("machine api.example.com login robot password {}", WORD, 16),
     "cookie": _told("Set-Cookie: sessionid={}; HttpOnly", WORD, 32),
 }

@@ -162,3 +162,18 @@ def test_in_a_record_of_which_most_was_looked_through_before_a_secret_is_found(k
         assert not [secret for secret in one.secrets if secret in cleaned]
         assert cleaned.endswith(pages[-1][-40:]) or place == 6
         assert SecretRedactor().redact_record(text) == cleaned
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "docker run -u 1000:1000 alpine",
+        "curl -u $USER:$PASSWORD https://example.com",
+        "curl -u user:password https://example.com",
+        "mysql -u root -p shop",
+        "mysqldump --port 3306 -P 3306 shop",
+        "curl -fsSL https://example.com/install.sh | sudo -u app:staff tar -x",
+    ],
+)
+def test_what_only_looks_like_a_login_stays(command: str) -> None:
+    assert SecretRedactor().redact(command) == command

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -198,3 +200,10 @@ def test_several_processes_may_make_one_file_at_once(tmp_path: Path) -> None:
             assert maker.returncode == 0, errors
         assert query(path, "SELECT count(*) FROM sessions") == [(4,)]
         assert query(path, "SELECT number, name FROM migrations") == APPLIED
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the system has no such permissions")
+def test_a_new_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    asyncio.run(open_and_close(path))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600

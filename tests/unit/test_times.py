@@ -175,3 +175,23 @@ def test_what_a_log_without_times_teaches_bears_no_date(tmp_path: Path) -> None:
             assert str(today.year) not in brief
 
     run(work())
+
+
+@pytest.mark.parametrize("name", ["openai", "anthropic", "openai-responses"])
+def test_a_time_beside_a_message_is_kept_and_not_sent(name: str) -> None:
+    """A provider refuses keys that it doesn't know."""
+
+    async def work() -> None:
+        session = await memory_at(NOON).session("live")
+        said = {"role": "user", "content": [{"type": "text", "text": "Hello."}], "timestamp": THEN.isoformat()}
+        if name == "openai-responses":
+            said = {"role": "user", "content": "Hello.", "created_at": THEN.timestamp()}
+        await session.append(said, format=name)
+        assert await times(session) == [THEN]
+        for messages in (
+            (await session.context(600, to=name)).messages,
+            ireneo.compact([said], budget=600).messages,
+        ):
+            assert not {"timestamp", "created_at"} & set().union(*messages), messages
+
+    run(work())

@@ -23,7 +23,7 @@ from ireneo.formats.chat.reading import kind
 from ireneo.formats.chat.registry import chat_format
 from ireneo.formats.chat.replies import messages_of_item, objects_of
 from ireneo.formats.chat.responses.names import NAME as RESPONSES
-from ireneo.formats.chat.times import time_of, with_times
+from ireneo.formats.chat.times import KEEPS_TIMES, time_of, with_times, without_times
 from ireneo.log.message import Draft
 from ireneo.patterns import lazy_re
 
@@ -220,7 +220,9 @@ def _check_whole(item: _Item) -> None:
 
 
 def _worded(value: object, name: str) -> object:
-    """The words of a user as a message of the format."""
+    """The words of a user as a message of the format, and a message without the time that its caller noted on it."""
+    if isinstance(value, dict) and name not in KEEPS_TIMES:
+        return without_times(value)
     if not isinstance(value, str):
         return value
     return {"role": "user", "parts": [{"text": value}]} if name == GEMINI else {"role": "user", "content": value}

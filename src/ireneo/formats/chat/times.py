@@ -13,6 +13,8 @@ from ireneo.log.message import Draft
 
 KEYS = ("timestamp", "created_at", "created", "at", "time", "date")
 """Under which of its keys or attributes a message may say when it was said; the first that holds a time counts."""
+KEEPS_TIMES = frozenset({"langchain", "pydantic-ai"})
+"""The formats whose own messages have a place for a time."""
 _INSIDE = ("additional_kwargs", "response_metadata", "metadata")
 """Where a framework keeps what it has no field for."""
 
@@ -28,6 +30,11 @@ def time_of(message: object) -> datetime | None:
             return at
     times = [at for parts in _values(message, ("parts",)) for part in _listed(parts) if (at := time_of(part))]
     return max(times, default=None)
+
+
+def without_times(message: Mapping[str, object]) -> dict[str, object]:
+    """`message` without the time that its caller noted beside what the provider knows: it would refuse the key."""
+    return {key: value for key, value in message.items() if key not in KEYS or _moment(value) is None}
 
 
 def with_times(
