@@ -124,7 +124,7 @@ def _date(match: re.Match[str], now: datetime | None) -> Window | None:
     if now is None:
         return None
     window = _span(now.year, month, day, now)
-    ends_it = _LAST.search(match.string[: match.start()])
+    ends_it = _LAST.search(_before(match))
     if window and window.since and window.until and (window.until if ends_it else window.since) <= now:
         return window
     return _span(now.year - 1, month, day, now)
