@@ -57,6 +57,7 @@ UNITS = {
     "errors": "Error: it failed\n",
     "matches": "matched-",
     "hexadecimal": "0x1",
+    "years": "1999 ",
     "marks above letters": "\u0301",
 }
 WHOLE: dict[str, Callable[[int], str]] = {
@@ -72,7 +73,7 @@ WHOLE: dict[str, Callable[[int], str]] = {
 }
 SLOW_ONCE = [
     *("dots", "numbers of a kind", "typographic quotes", "newlines", "filters without a space", "moving"),
-    *("here-documents", "hexadecimal", "a long mark of a here-document"),
+    *("here-documents", "hexadecimal", "years", "a long mark of a here-document"),
 ]
 SORTS = [*UNITS, *WHOLE] if TIMES > 1 else SLOW_ONCE
 Verbs = dict[str, Callable[[], Awaitable[object]]]

@@ -93,6 +93,7 @@ def _read(read: _Reading, match: re.Match[str], now: datetime | None) -> Window 
 
 
 _BEFORE = lazy_re(r"\b(?:before|until|till|prior to|by|earlier than)\s+(?:the\s+)?(?:end of\s+)?$", re.I)
+_LEAD_CHARACTERS = 100
 _LEADS = lazy_re(r"\b(?:in|last|since|until|during|before|after|of|this|by|year|from)\s+(?:the\s+)?$", re.I)
 _LAST = lazy_re(r"\b(?:last|previous)\s+$", re.I)
 _SHARED_YEAR = lazy_re(
@@ -123,21 +124,26 @@ def _date(match: re.Match[str], now: datetime | None) -> Window | None:
     if now is None:
         return None
     window = _span(now.year, month, day, now)
-    ends_it = _LAST.search(match.string[: match.start()])
+    ends_it = _LAST.search(_before(match))
     if window and window.since and window.until and (window.until if ends_it else window.since) <= now:
         return window
     return _span(now.year - 1, month, day, now)
 
 
+def _before(match: re.Match[str]) -> str:
+    """What stands right before it; a text may hold thousands of years, and is not read anew for each."""
+    return match.string[max(0, match.start() - _LEAD_CHARACTERS) : match.start()]
+
+
 def _bare_year(match: re.Match[str], now: datetime | None) -> Window | None:
     """A year alone, where the word before it says that it is one, and no count of anything."""
-    return _year(int(match["year"]), now) if _LEADS.search(match.string[: match.start()]) else None
+    return _year(int(match["year"]), now) if _LEADS.search(_before(match)) else None
 
 
 def _is_month(match: re.Match[str]) -> bool:
     """Whether "may" is the month here: beside a day, a year or "in", "last"; or written large inside a sentence."""
     parts = match.groupdict()
-    if parts.get("day") or parts.get("year") or _LEADS.search(match.string[: match.start()]):
+    if parts.get("day") or parts.get("year") or _LEADS.search(_before(match)):
         return True
     return match["month"][0].isupper() and match.start("month") > 0
 
