@@ -11,7 +11,7 @@ from ireneo.faces.cli.stored import reading
 
 
 def sessions(as_json: AsJson = False, db: Db = None, space: Space = DEFAULT_SPACE) -> None:
-    """List the sessions of a space, first the one that was added to last."""
+    """List sessions, the one added to last first."""
     infos = reading(db, space, _sessions)
     if as_json:
         write_json([_answer(info) for info in infos])
