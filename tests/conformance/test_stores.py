@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.in_memory.store import MemoryTransaction
 from ireneo.adapters.sqlite import open_sqlite
 from ireneo.log.branch import SessionKey
 from ireneo.ports.store import Store
@@ -88,13 +87,12 @@ def test_a_report_says_how_a_store_did() -> None:
 class Forgetful(InMemoryStore):
     """A store that loses what it was given: the suite must notice."""
 
-    @asynccontextmanager
-    async def write(self) -> AsyncIterator[MemoryTransaction]:
+    async def _write(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
         before = self._held
-        async with super().write() as tx:
-            yield tx
+        result = await super()._write(function, *args, **kwargs)
         if SessionKey("space", "session") in before.trees:
             self._held = before
+        return result
 
 
 def test_the_suite_finds_a_store_that_forgets() -> None:

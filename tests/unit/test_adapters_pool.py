@@ -1,100 +1,169 @@
-"""The pool lends each thing to one task, in order, and loses none of them."""
+"""The pool works on each connection for one task at a time, in order, and loses none of them."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import CancelledError
 
 import pytest
 
-from ireneo.adapters.pool import Pool
+from ireneo.adapters.pool import Job, Nesting, Pool
 from ireneo.errors import StoreError
 
 
-def pool_of(*things: str) -> tuple[Pool[str], list[str]]:
+def pool_of(*connections: str) -> tuple[Pool[str], list[str]]:
     retired: list[str] = []
-    return Pool(things, retired.append), retired
+    return Pool(connections, retired.append, Nesting(), "test"), retired
 
 
-def test_things_go_to_those_who_waited_longest() -> None:
+class Gate:
+    """Work that has begun, and goes on when it is let."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self.go_on = threading.Event()
+        self.cancelled: bool | None = None
+
+    def work(self, connection: str, job: Job) -> str:
+        self.begun.set()
+        assert self.go_on.wait(30)
+        self.cancelled = job.cancelled.is_set()
+        return connection
+
+    async def begin(self, pool: Pool[str]) -> asyncio.Task[str]:
+        task = asyncio.create_task(pool.run(self.work))
+        assert await asyncio.to_thread(self.begun.wait, 30)
+        return task
+
+
+def giving(connection: str, _: Job) -> str:
+    return connection
+
+
+def test_work_is_done_in_the_order_in_which_it_was_asked_for() -> None:
     async def main() -> None:
         pool, _ = pool_of("one")
         order: list[int] = []
 
-        async def work(number: int) -> None:
-            thing = await pool.take()
-            order.append(number)
-            await asyncio.sleep(0)
-            pool.give(thing)
+        def noting(number: int) -> Callable[[str, Job], None]:
+            return lambda connection, job: order.append(number)
 
-        await asyncio.gather(*(work(number) for number in range(20)))
+        await asyncio.gather(*(pool.run(noting(number)) for number in range(20)))
         assert order == list(range(20))
 
     asyncio.run(main())
 
 
-def test_the_thing_that_came_back_last_is_lent_first() -> None:
+def test_the_connection_that_came_back_last_is_used_first() -> None:
     async def main() -> None:
         pool, _ = pool_of("one", "two", "three")
-        first = await pool.take()
-        pool.give(first)
-        assert await pool.take() == first
+        first = await pool.run(giving)
+        assert [await pool.run(giving) for _ in range(5)] == [first] * 5
 
     asyncio.run(main())
 
 
-def test_a_waiter_that_is_cancelled_just_as_it_is_served_hands_back() -> None:
+def test_work_that_is_cancelled_before_it_began_never_does() -> None:
     async def main() -> None:
-        for pause in range(4):
-            pool, _ = pool_of("one")
-            thing = await pool.take()
-            waiting = asyncio.create_task(pool.take())
-            await asyncio.sleep(0)
-            pool.give(thing)
-            for _ in range(pause):
-                await asyncio.sleep(0)
-            waiting.cancel()
-            await asyncio.wait([waiting])
-            if not waiting.cancelled():
-                pool.give(waiting.result())
-            async with asyncio.timeout(5):
-                assert await pool.take() == "one"
+        pool, _ = pool_of("one")
+        gate, late = Gate(), Gate()
+        first = await gate.begin(pool)
+        waiting = asyncio.create_task(pool.run(late.work))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        assert waiting.cancelled()
+        gate.go_on.set()
+        assert await first == "one"
+        assert await pool.run(giving) == "one"
+        assert not late.begun.is_set()
 
     asyncio.run(main())
 
 
-def test_a_closed_pool_lends_nothing_and_retires_what_comes_back() -> None:
+def test_work_that_is_cancelled_hands_back_when_it_is_through() -> None:
+    async def main() -> None:
+        pool, _ = pool_of("one")
+        gate = Gate()
+        task = await gate.begin(pool)
+        task.cancel()
+        # The task leaves at once, and the connection is still in use.
+        await asyncio.wait([task])
+        assert task.cancelled()
+        following = asyncio.create_task(pool.run(giving))
+        await asyncio.sleep(0.01)
+        assert not following.done()
+        gate.go_on.set()
+        assert await following == "one"
+        assert gate.cancelled
+
+    asyncio.run(main())
+
+
+def test_a_closed_pool_takes_nothing_on_and_retires_what_comes_back() -> None:
     async def main() -> None:
         pool, retired = pool_of("one", "two")
-        one = await pool.take()
-        two = await pool.take()
-        waiting = asyncio.create_task(pool.take())
+        gate, other = Gate(), Gate()
+        first, second = await gate.begin(pool), await other.begin(pool)
+        late = asyncio.create_task(pool.run(giving))
         await asyncio.sleep(0)
-        pool.give(one)
-        assert await waiting == one
-        late = asyncio.create_task(pool.take())
-        await asyncio.sleep(0)
-        assert list(pool.close()) == []
+        gate.go_on.set()
+        one = await first
+        await asyncio.wait([late])
+        assert list(pool.close()) == [one]
         with pytest.raises(StoreError):
-            await late
-        with pytest.raises(StoreError):
-            await pool.take()
-        pool.give(one)
-        pool.give(two)
-        assert retired == [one, two]
+            await pool.run(giving)
+        assert retired == []
+        other.go_on.set()
+        two = await second
+        assert retired == [two]
+        assert {one, two} == {"one", "two"}
         assert list(pool.close()) == []
 
     asyncio.run(main())
 
 
-def test_what_was_lent_in_one_loop_serves_the_next() -> None:
+def test_work_that_waits_when_the_pool_is_closed_is_refused() -> None:
+    async def main() -> None:
+        pool, retired = pool_of("one")
+        gate = Gate()
+        first = await gate.begin(pool)
+        waiting = asyncio.create_task(pool.run(giving))
+        await asyncio.sleep(0)
+        assert list(pool.close()) == []
+        gate.go_on.set()
+        assert await first == "one"
+        with pytest.raises(StoreError):
+            await waiting
+        assert retired == ["one"]
+
+    asyncio.run(main())
+
+
+def test_one_pool_serves_one_loop_after_the_other() -> None:
     pool, _ = pool_of("one")
 
     async def leave_a_waiter() -> None:
-        thing = await pool.take()
-        waiting = asyncio.create_task(pool.take())
+        gate = Gate()
+        first = await gate.begin(pool)
+        waiting = asyncio.create_task(pool.run(giving))
         await asyncio.sleep(0)
         waiting.cancel()
-        pool.give(thing)
+        gate.go_on.set()
+        assert await first == "one"
 
     for _ in range(3):
         asyncio.run(leave_a_waiter())
+
+
+def test_a_commit_that_has_begun_is_not_cancelled() -> None:
+    job = Job()
+    job.begin_commit()
+    job.cancel()
+    assert not job.cancelled.is_set()
+    job = Job()
+    job.cancel()
+    with pytest.raises(CancelledError):
+        job.begin_commit()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import pytest
@@ -13,12 +12,13 @@ from tests.golden.learned import NOW, PAD, learned
 from tests.property.invariants.houses import House, every_store, live_in
 
 from ireneo import BadInput, Memory
+from ireneo.adapters.transition import TransitionalStore
 from ireneo.engine.brief import actions
 from ireneo.engine.means import Means
 from ireneo.errors import StoreBusy
 from ireneo.log.ids import short
 from ireneo.memories.brief import LEAST_BUDGET, Found, line_of, make_brief
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
 from ireneo.testing.scripted import ManualClock
 
 
@@ -134,17 +134,16 @@ def test_the_scratchpad_of_the_task_comes_first_and_whole_as_data(store: str) ->
     within(store, work)
 
 
-class Full:
+class Full(TransitionalStore):
     """A store that can be read, and that nobody can write to any more."""
 
     def __init__(self, store: Store) -> None:
-        self.read = store.read
+        super().__init__()
+        self._read = store._read
         self.close = store.close
 
-    @asynccontextmanager
-    async def write(self) -> AsyncIterator[Transaction]:
+    async def _write(self, function: object, /, *args: object, **kwargs: object) -> object:
         raise StoreBusy("The disk is full.")
-        yield
 
 
 @every_store

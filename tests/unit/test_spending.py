@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from datetime import date, datetime, timedelta, timezone
 from types import SimpleNamespace
 from typing import Any, cast
@@ -13,6 +12,7 @@ from typing import Any, cast
 import pytest
 from msgspec import Struct
 
+from ireneo.adapters.transition import TransitionalStore
 from ireneo.engine.spending import Limits, Spending
 from ireneo.errors import BadInput, BadReply, ModelTimeout, ModelUnavailable, SpendingLimit
 from ireneo.log.branch import SessionKey
@@ -32,39 +32,36 @@ class Told(Struct, frozen=True):
     summary: str
 
 
-class Till:
+class Till(TransitionalStore):
     """The part of a store that counts what was spent; one transaction at a time, and all of it or nothing."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.spent: dict[tuple[SessionKey, date], Spent] = defaultdict(Spent)
         self.open = False
         self._lock = asyncio.Lock()
 
-    @asynccontextmanager
-    async def write(self) -> AsyncIterator[Any]:
+    async def _write(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
         async with self._lock:
             before = dict(self.spent)
             self.open = True
             try:
-                yield SimpleNamespace(spending=self)
+                return await asyncio.to_thread(function, SimpleNamespace(spending=self), *args, **kwargs)
             except BaseException:
                 self.spent = defaultdict(Spent, before)
                 raise
             finally:
                 self.open = False
 
-    async def add(self, key: SessionKey, day: date, spent: Spent) -> None:
-        await asyncio.sleep(0)
+    def add(self, key: SessionKey, day: date, spent: Spent) -> None:
         assert self.open
         old = self.spent[key, day]
         self.spent[key, day] = Spent(calls=old.calls + spent.calls, tokens=old.tokens + spent.tokens)
 
-    async def of_session(self, key: SessionKey) -> Spent:
-        await asyncio.sleep(0)
+    def of_session(self, key: SessionKey) -> Spent:
         return self.sum(lambda at, day: at == key)
 
-    async def of_day(self, space: str, day: date) -> Spent:
-        await asyncio.sleep(0)
+    def of_day(self, space: str, day: date) -> Spent:
         return self.sum(lambda at, on: at.space == space and on == day)
 
     def sum(self, chosen: Callable[[SessionKey, date], bool]) -> Spent:

@@ -130,15 +130,17 @@ def test_a_migration_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pyte
     asyncio.run(open_and_close(path))
 
 
+def synchronous(database: apsw.Connection) -> object:
+    ((found,),) = database.execute("PRAGMA synchronous")
+    return found
+
+
 @pytest.mark.parametrize(("durability", "level"), [("full", 2), ("normal", 1)])
 def test_durability_is_that_of_the_connection_that_writes(tmp_path: Path, durability: str, level: int) -> None:
     async def ask() -> object:
         store = await open_sqlite(tmp_path / "store.db", durability=durability)  # type: ignore[arg-type]
         try:
-            writer = await store._writers.take()
-            ((found,),) = await writer.run(lambda database: database.execute("PRAGMA synchronous").fetchall())
-            store._writers.give(writer)
-            return found
+            return await store._writers.run(lambda writer, _: writer.run(synchronous))
         finally:
             await store.close()
 

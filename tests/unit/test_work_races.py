@@ -10,6 +10,7 @@ from datetime import timedelta
 from functools import partial
 
 from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.transition import TransitionalStore
 from ireneo.context.policy import Policy, Pyramid
 from ireneo.context.summary import Summary, SummaryId
 from ireneo.context.terms import Terms
@@ -28,7 +29,6 @@ from ireneo.log.branch import MAIN, SessionKey
 from ireneo.log.message import Draft, Role, Text
 from ireneo.ports.leases import Lease
 from ireneo.ports.llm import Prompt
-from ireneo.ports.store import Transaction
 from ireneo.testing.scripted import ManualClock, ScriptedLLM
 
 KEY = SessionKey("work", "story")
@@ -203,20 +203,19 @@ def test_a_lease_that_was_let_go_of_at_once_is_worth_another_look() -> None:
     asyncio.run(main())
 
 
-class SlowToWrite:
+class SlowToWrite(TransitionalStore):
     """A store whose lock is long in coming."""
 
     def __init__(self, house: House, before: Callable[[], Awaitable[object]]) -> None:
+        super().__init__()
         self._house = house
         self._before = before
-        self.read = house.store.read
+        self._read = house.store._read
         self.close = house.store.close
 
-    @asynccontextmanager
-    async def write(self) -> AsyncIterator[Transaction]:
+    async def _write(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
         await self._before()
-        async with self._house.store.write() as tx:
-            yield tx
+        return await self._house.store.write(function, *args, **kwargs)
 
 
 def test_a_lease_lasts_from_when_it_is_taken() -> None:

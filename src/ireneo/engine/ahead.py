@@ -14,7 +14,8 @@ from ireneo.engine.known import known_blocks
 from ireneo.errors import MessageNotFound
 from ireneo.log.atoms import atoms, settled
 from ireneo.log.branch import Head, SessionKey
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
 
 CHUNK = 512
 """Messages that are read at a time; what they make is stored in one transaction."""

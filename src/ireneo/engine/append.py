@@ -17,7 +17,8 @@ from ireneo.errors import BadInput, MessageNotFound
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.log.branch import ROOT, Head, SessionKey, head_of
 from ireneo.log.message import Call, Draft, Message, MessageId, opens_turn
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
 
 
 class Appended(Struct, frozen=True, kw_only=True):

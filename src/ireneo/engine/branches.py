@@ -6,7 +6,8 @@ from ireneo.engine.naming import messages_named
 from ireneo.errors import BadInput, MessageNotFound
 from ireneo.log.branch import ROOT, Head, SessionKey, head_of
 from ireneo.log.message import Message
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
 
 
 async def rewind(store: Store, key: SessionKey, branch: str, to: str) -> Head | None:

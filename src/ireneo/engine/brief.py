@@ -29,7 +29,7 @@ from ireneo.memories.scratchpad import checked_task
 from ireneo.memories.signature import action_of, action_signature
 from ireneo.memories.standing import Standing
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 BUDGET = 1_500
 OF_EACH = 20

@@ -22,7 +22,8 @@ from ireneo.ports.memories import Wanted
 if TYPE_CHECKING:
     from ireneo.formats.logs.format import LogFormat
     from ireneo.ports.clock import Clock
-    from ireneo.ports.store import Store, Transaction
+    from ireneo.ports.store import Store
+    from ireneo.ports.transition import Transaction
 
 LOOKED_BACK = 400
 """So many messages of a session that is first met are folded; what was folded once goes on from there."""

@@ -23,7 +23,7 @@ from ireneo.log.message import Draft, Message, MessageId
 from ireneo.log.redaction import cleaned_fields, redacted
 from ireneo.memories.offered import Told
 from ireneo.ports.redactor import Redactor
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 S = TypeVar("S", bound=Struct)
 

@@ -40,7 +40,8 @@ from ireneo.errors import ReadOnlyStore
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Draft, Message, MessageId
-from ireneo.ports.store import Rebuild, Store, Transaction
+from ireneo.ports.store import Rebuild, Store
+from ireneo.ports.transition import Transaction
 from ireneo.prompts.voices import Voice
 
 CACHED = 16

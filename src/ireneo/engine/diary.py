@@ -21,7 +21,8 @@ from ireneo.lessons.written import Written, as_text, claimed, marked, written_in
 from ireneo.log.annotation import Annotation, annotation_id
 from ireneo.log.branch import SessionKey
 from ireneo.log.message import Message, MessageId
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
 
 
 class Diary(Struct, frozen=True, kw_only=True):

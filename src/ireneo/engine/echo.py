@@ -10,7 +10,7 @@ from ireneo.memories.likeness import normal
 from ireneo.memories.offer import Offer
 from ireneo.memories.recall.words import terms
 from ireneo.memories.record import Record
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 RAREST = 4
 """Terms by which memories that may read alike are looked for."""

@@ -10,8 +10,9 @@ from ireneo.errors import EmbedderError
 from ireneo.memories.recall.searched import text_of_message
 from ireneo.memories.recall.vector import Vector
 from ireneo.ports.embedder import Embedder
-from ireneo.ports.search import SearchPort, Shelf
+from ireneo.ports.search import Shelf
 from ireneo.ports.store import Store
+from ireneo.ports.transition import SearchPort
 
 SHELVES: tuple[Shelf, ...] = ("memories", "messages")
 """What was made of it first: it is little, and asked for most."""

@@ -23,7 +23,7 @@ from ireneo.memories.kinds.registry import KINDS
 from ireneo.memories.offer import Offer
 from ireneo.memories.record import Record
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 BATCH = 200
 """Memories that are stored, or compared with files, in one transaction: others get their turn in between."""

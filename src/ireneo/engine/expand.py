@@ -13,7 +13,8 @@ from ireneo.engine.naming import LEAST, messages_named, the_one
 from ireneo.errors import MessageNotFound, SummaryNotFound
 from ireneo.log.branch import SessionKey
 from ireneo.log.message import Draft, Message, MessageId, heard_by
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
 
 MOST_OPENED = 2_000
 """Messages; a block of a story that covers more is opened part by part."""

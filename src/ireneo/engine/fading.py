@@ -14,7 +14,7 @@ from ireneo.errors import BadInput, MemoryNotFound
 from ireneo.memories.kinds.registry import KINDS
 from ireneo.memories.record import MemoryId, Record
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 SLACK = 0.02
 """So much of the cap is freed at a time, so that the memories are weighed once in a while and not at each write."""

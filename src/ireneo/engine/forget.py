@@ -25,7 +25,7 @@ from ireneo.errors import BadInput, NotFound
 from ireneo.log.branch import SessionKey
 from ireneo.ports.memories import Wanted
 from ireneo.ports.search import Shelf
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 SHELVES: tuple[Shelf, ...] = ("messages", "memories")
 

@@ -14,7 +14,8 @@ from ireneo.engine.projects import place_session
 from ireneo.formats.logs.format import Fault, GrowingSession, Node
 from ireneo.log.branch import MAIN, Head, SessionKey, head_of
 from ireneo.log.message import Message, MessageId, Part
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
 
 
 class Imported(Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ireneo.context.summary import Summary
 from ireneo.errors import MessageNotFound
 from ireneo.log.branch import SessionKey
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 
 async def keep(tx: Transaction, key: SessionKey, summaries: Sequence[Summary], erased: int | None) -> int:

@@ -12,7 +12,7 @@ from ireneo.context.summary import Summary
 from ireneo.log.atoms import atoms
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Message
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 AHEAD = 16
 """Messages that are read behind a block to see which atom comes next; of a longer one the beginning tells enough."""

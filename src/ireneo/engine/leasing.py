@@ -16,7 +16,8 @@ from ireneo.errors import StoreError
 from ireneo.log.branch import SessionKey
 from ireneo.ports.clock import Clock
 from ireneo.ports.leases import Lease
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
 
 LEASE_SECONDS = 180.0
 """Longer than a slow call of a model, which must not outlive it."""

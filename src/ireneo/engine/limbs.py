@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Message, MessageId
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 
 class Limb(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from ireneo.errors import BadInput
 from ireneo.log.ids import SHORT
 from ireneo.log.message import Message, MessageId
 from ireneo.memories.record import MemoryId, Record
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 LEAST = 4
 """Characters of an id that are needed, its letter and the underscore among them: with fewer, chance says what is met.

@@ -20,7 +20,8 @@ from ireneo.errors import BadInput
 from ireneo.log.annotation import BEFORE_FIRST, Annotation, Kind, annotation_id
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import MessageId
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
 from ireneo.prompts.voices import Voice
 
 SHOWN = 60

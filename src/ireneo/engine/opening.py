@@ -22,7 +22,7 @@ from ireneo.log.annotation import Annotation
 from ireneo.log.branch import MAIN, SessionKey
 from ireneo.memories.exchange.offers import against
 from ireneo.memories.record import TRUST, MemoryId, Record, Source
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 SUMMARY = "s_"
 """What the id of a block begins with; those of messages and of memories begin alike, with another letter."""

@@ -10,7 +10,7 @@ from ireneo.context.view import Shown
 from ireneo.context.weigh import MESSAGE_TOKENS, Count
 from ireneo.log.branch import Head, SessionKey
 from ireneo.memories.scratchpad import PAD_TOKENS, pad_block
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 PAD_SHARE = 0.4
 """Of a narrow context, what a scratchpad may take."""

@@ -11,7 +11,8 @@ from ireneo.errors import BadInput
 from ireneo.lessons.project import project_named, project_of
 from ireneo.log.branch import MAIN, Head, SessionKey
 from ireneo.log.message import Draft
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
 
 LOOKED_AT = 40
 """So many messages from its beginning tell where a session worked, or none does."""

@@ -7,7 +7,8 @@ from msgspec import Struct
 from ireneo.engine.limbs import limbs
 from ireneo.errors import BadInput
 from ireneo.log.branch import SessionKey
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
 from ireneo.ports.upkeep import Pruned
 
 

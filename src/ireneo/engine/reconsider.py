@@ -13,7 +13,7 @@ from ireneo.memories.offer import Offer
 from ireneo.memories.record import MemoryId, Record
 from ireneo.memories.reflect import Conclusion, still_stands
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 STALE = Wanted(states=("active",), stale=True)
 

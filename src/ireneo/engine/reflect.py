@@ -28,7 +28,7 @@ from ireneo.memories.record import TRUST, MemoryId, Record
 from ireneo.memories.reflect import EPISODES_DUE, Conclusion, due, events
 from ireneo.ports.llm import Usage
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 BATCH = 48
 """Episodes that are looked back on at one time, of many the newest: some 5,000 tokens for a model."""

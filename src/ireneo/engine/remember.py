@@ -25,7 +25,7 @@ from ireneo.memories.offer import Offer
 from ireneo.memories.offered import Told, offered
 from ireneo.memories.reconcile import Did, reconcile
 from ireneo.memories.record import MemoryId, Record
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 _AFTER = timedelta(microseconds=1)
 USES_KEPT = 10

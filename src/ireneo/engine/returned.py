@@ -34,7 +34,7 @@ from ireneo.log.message import (
     Thinking,
     told_plainly,
 )
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 _OF_NOBODY = frozenset(map(squeezed, (BEGINNING, NO_REPLY, UNANSWERED)))
 """What a format had to add, so that a list is valid."""

@@ -13,7 +13,7 @@ from ireneo.log.branch import SessionKey
 from ireneo.memories.offer import Offer
 from ireneo.memories.offered import Told, offered
 from ireneo.memories.scratchpad import Item, Pad, checked_pad, checked_task, items
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 
 class Scratchpad:

@@ -13,7 +13,7 @@ from ireneo.log.echo import said_in
 from ireneo.log.message import Message, MessageId, texts
 from ireneo.memories.offer import Offer
 from ireneo.memories.recall.words import terms
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 
 async def grounded(tx: Transaction, space: str, offer: Offer) -> tuple[Offer, bool]:

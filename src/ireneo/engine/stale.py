@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ireneo.memories.record import MemoryId, Record
 from ireneo.memories.staleness import cites_memories, restaled
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 
 async def restale(

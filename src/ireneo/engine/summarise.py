@@ -26,7 +26,8 @@ from ireneo.engine.writing.write import Job, write
 from ireneo.errors import BadReply, IreneoError, ModelError, ModelRefused, Overtaken
 from ireneo.log.branch import SessionKey
 from ireneo.ports.llm import LanguageModel
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
 from ireneo.prompts.voices import Voice
 
 FAILURES_IN_A_ROW = 3

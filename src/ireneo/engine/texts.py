@@ -8,7 +8,7 @@ from ireneo.context.summary import Level, Summary, SummaryId, anchor
 from ireneo.context.terms import Terms
 from ireneo.log.branch import SessionKey
 from ireneo.log.ids import digest
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 from ireneo.prompts import PROMPTS
 from ireneo.prompts.voices import Voice
 

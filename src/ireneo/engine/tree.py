@@ -21,7 +21,8 @@ from ireneo.engine.story.reading import StoredReading
 from ireneo.engine.texts import best_texts
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import MessageId
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
 from ireneo.prompts import PROMPTS
 from ireneo.prompts.voices import Voice
 from ireneo.pyramid.allot import tell_blocks

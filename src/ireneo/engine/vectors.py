@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from ireneo.errors import EmbedderError, MissingExtra
 from ireneo.memories.recall.vector import Vector
 from ireneo.ports.search import Shelf
-from ireneo.ports.vectors import VectorChanges, VectorsPort
+from ireneo.ports.transition import VectorsPort
+from ireneo.ports.vectors import VectorChanges
 
 if TYPE_CHECKING:
     from ireneo.memories.recall.nearest import Vectors

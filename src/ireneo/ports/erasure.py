@@ -31,31 +31,31 @@ class Scrubbed(Struct, frozen=True, kw_only=True):
 class ErasurePort(Protocol):
     """Taking content out for good."""
 
-    async def begin(self) -> None:
+    def begin(self) -> None:
         """Say that this transaction erases, before it takes anything out: the store is to be scrubbed after it."""
 
-    async def count(self, key: SessionKey) -> int:
+    def count(self, key: SessionKey) -> int:
         """How many messages of a session were erased and left their place: it only grows.
 
         Whoever writes down what was made of messages asks again: where it has grown since they were read, an erasure
         came between.
         """
 
-    async def messages(self, key: SessionKey, messages: Sequence[Message]) -> int:
+    def messages(self, key: SessionKey, messages: Sequence[Message]) -> int:
         """Put what is left of erased messages (`ireneo.log.erased`) in their place; returns how many there were.
 
         Their payloads, records and source ids go, and so does what made them searchable. Positions, turns, tokens and
         times stay as they are stored. Raises MessageNotFound, and BadInput for one that is not marked as erased.
         """
 
-    async def notes(self, key: SessionKey, annotations: Sequence[AnnotationId], marks: Sequence[Rebuild]) -> int:
+    def notes(self, key: SessionKey, annotations: Sequence[AnnotationId], marks: Sequence[Rebuild]) -> int:
         """Take out annotations and the marks of rebuilds; returns how many there were of both."""
 
-    async def session(self, key: SessionKey) -> bool:
+    def session(self, key: SessionKey) -> bool:
         """Take a session out with all that hangs on it, its run included. False where it was not made.
 
         What it spent counts on for its space, and no longer names it.
         """
 
-    async def space(self, space: str) -> int:
+    def space(self, space: str) -> int:
         """Take out all that is kept of a space, its spending included; returns how many sessions it had."""

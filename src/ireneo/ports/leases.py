@@ -42,7 +42,7 @@ class Lease(Struct, frozen=True, kw_only=True):
 class LeasesPort(Protocol):
     """The leases on a session's work."""
 
-    async def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
+    def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
         """Take the lease on `work` until `until`; None while another holds it, or before its `retry_at`.
 
         One that `holder` has already is taken anew, and one that has expired at `now` is taken over. So is one that
@@ -52,26 +52,26 @@ class LeasesPort(Protocol):
         error are carried on, the `retry_at` is not. Raises BadInput where `holder` is empty.
         """
 
-    async def renew(self, lease: Lease, until: datetime) -> bool:
+    def renew(self, lease: Lease, until: datetime) -> bool:
         """Make it last until `until`; False, and nothing changed, where it was taken over or let go of.
 
         One that has expired is renewed too, as long as nobody has taken it since.
         """
 
-    async def give_back(self, lease: Lease) -> bool:
+    def give_back(self, lease: Lease) -> bool:
         """Let go of it, the work being done: nothing is kept of it, nor of its failures.
 
         False, and nothing changed, where it was taken over or let go of.
         """
 
-    async def fail(self, lease: Lease, error: str, retry_at: datetime) -> bool:
+    def fail(self, lease: Lease, error: str, retry_at: datetime) -> bool:
         """Let go of it, the work having failed: how often, how and when to try again is kept, without a holder.
 
         False, and nothing changed, where it was taken over or let go of.
         """
 
-    async def of_session(self, key: SessionKey) -> Sequence[Lease]:
+    def of_session(self, key: SessionKey) -> Sequence[Lease]:
         """Every lease that is held and every failure that is kept, by the name of the work."""
 
-    async def forget(self, key: SessionKey, work: str) -> bool:
+    def forget(self, key: SessionKey, work: str) -> bool:
         """Drop a lease whoever holds it, and what is kept of its failures. False where there is none."""

@@ -44,39 +44,39 @@ def folded(name: str) -> str:
 class MemoriesPort(Protocol):
     """The memories of a space."""
 
-    async def put(self, space: str, records: Sequence[Record]) -> int:
+    def put(self, space: str, records: Sequence[Record]) -> int:
         """Store records; one whose id is taken is replaced. Returns how many were new."""
 
-    async def get(self, space: str, ids: Sequence[str]) -> Sequence[Record]:
+    def get(self, space: str, ids: Sequence[str]) -> Sequence[Record]:
         """Read the memories whose ids begin with one of `ids`, in the order asked, each once, at most 10 for each."""
 
-    async def of_key(self, space: str, kind: Kind, key: str) -> Sequence[Record]:
+    def of_key(self, space: str, kind: Kind, key: str) -> Sequence[Record]:
         """Every memory of a kind under one key, in whatever state, by `recorded`, then id."""
 
-    async def list(self, space: str, wanted: Wanted, limit: int | None = None) -> Sequence[Record]:
+    def list(self, space: str, wanted: Wanted, limit: int | None = None) -> Sequence[Record]:
         """The memories that are meant, the newest `at` first, then by id; at most `limit`."""
 
-    async def citing(self, space: str, sources: Sequence[str]) -> Sequence[Record]:
+    def citing(self, space: str, sources: Sequence[str]) -> Sequence[Record]:
         """Every memory whose evidence names one of `sources` (the ids of messages, of summaries or of memories).
 
         They come by `recorded`, then id.
         """
 
-    async def remove(self, space: str, ids: Sequence[MemoryId]) -> int:
+    def remove(self, space: str, ids: Sequence[MemoryId]) -> int:
         """Take memories out for good, with what made them searchable. Returns how many there were."""
 
 
 class PadsPort(Protocol):
     """The scratchpads of a space, one for each task."""
 
-    async def read(self, space: str, task: str) -> Pad | None:
+    def read(self, space: str, task: str) -> Pad | None:
         """The scratchpad of a task; None where there is none."""
 
-    async def write(self, space: str, pad: Pad) -> None:
+    def write(self, space: str, pad: Pad) -> None:
         """Store a scratchpad in the place of the one that its task had."""
 
-    async def remove(self, space: str, task: str) -> bool:
+    def remove(self, space: str, task: str) -> bool:
         """Take it out; False where there was none."""
 
-    async def list(self, space: str) -> Sequence[Pad]:
+    def list(self, space: str) -> Sequence[Pad]:
         """Every scratchpad, the one that was written last standing first, those of one time by task."""

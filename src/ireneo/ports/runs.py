@@ -26,35 +26,35 @@ class LearnedFile(Struct, frozen=True, kw_only=True):
 class RunsPort(Protocol):
     """The runs of a space that were learned from. Sightings belong to their run: they come and go with it."""
 
-    async def put(self, space: str, run: LearnedRun, sightings: Sequence[Sighting]) -> None:
+    def put(self, space: str, run: LearnedRun, sightings: Sequence[Sighting]) -> None:
         """Store a run with its sightings in the place of what its session had.
 
         The session needn't be stored, as with memories; `strays` names those that aren't. Raises BadInput for a
         sighting of another session, for one without a cue, and for two of one claim.
         """
 
-    async def get(self, space: str, sessions: Sequence[str]) -> Sequence[LearnedRun]:
+    def get(self, space: str, sessions: Sequence[str]) -> Sequence[LearnedRun]:
         """The runs of these sessions, in the order asked; unknown ones are passed over."""
 
-    async def list(self, space: str, limit: int | None = None) -> Sequence[LearnedRun]:
+    def list(self, space: str, limit: int | None = None) -> Sequence[LearnedRun]:
         """The runs, the one that ended last standing first, those without a time last, then by session."""
 
-    async def remove(self, space: str, session: str) -> bool:
+    def remove(self, space: str, session: str) -> bool:
         """Take a run out with its sightings; False where there was none."""
 
-    async def sightings(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Sighting]:
+    def sightings(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Sighting]:
         """The sightings of these claims, in the order asked, of each the newest first (no time last), then by session.
 
         At most `limit` of each.
         """
 
-    async def of_run(self, space: str, session: str) -> Sequence[Sighting]:
+    def of_run(self, space: str, session: str) -> Sequence[Sighting]:
         """The sightings of one run, by cue."""
 
-    async def strays(self, space: str) -> Sequence[str]:
+    def strays(self, space: str) -> Sequence[str]:
         """The sessions whose run has a head that is not stored, or that have sightings and no run, by name."""
 
-    async def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[Claim]:
+    def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[Claim]:
         """Every claim that held in so many runs, summed up; with `session` only those that it sighted. By cue.
 
         A claim of which runs differ in the category gets the one that comes first by name. Its times are in UTC.
@@ -64,14 +64,14 @@ class RunsPort(Protocol):
 class LedgerPort(Protocol):
     """The files that were learned from, so that none is read twice."""
 
-    async def known(self, space: str, learner: str, digests: Sequence[str]) -> frozenset[str]:
+    def known(self, space: str, learner: str, digests: Sequence[str]) -> frozenset[str]:
         """Those of `digests` that `learner` has learned from."""
 
-    async def mark(self, space: str, file: LearnedFile) -> None:
+    def mark(self, space: str, file: LearnedFile) -> None:
         """Note a file; one that is noted already is replaced."""
 
-    async def list(self, space: str) -> Sequence[LearnedFile]:
+    def list(self, space: str) -> Sequence[LearnedFile]:
         """Every file that is noted, by learner, then digest."""
 
-    async def remove(self, space: str, files: Sequence[LearnedFile]) -> int:
+    def remove(self, space: str, files: Sequence[LearnedFile]) -> int:
         """Take out what is noted of these files, so that they are read again; returns how many there were."""

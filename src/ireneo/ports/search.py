@@ -53,52 +53,52 @@ class FoundSession(Struct, frozen=True, kw_only=True):
 class SearchPort(Protocol):
     """The documents of a space."""
 
-    async def size(self, space: str, shelf: Shelf) -> Size:
+    def size(self, space: str, shelf: Shelf) -> Size:
         """How much there is."""
 
-    async def count(self, space: str, shelf: Shelf, terms: Sequence[str]) -> Mapping[str, int]:
+    def count(self, space: str, shelf: Shelf, terms: Sequence[str]) -> Mapping[str, int]:
         """How many documents have each term; those that none has count 0."""
 
-    async def postings(self, space: str, shelf: Shelf, terms: Sequence[str]) -> Mapping[str, Sequence[int]]:
+    def postings(self, space: str, shelf: Shelf, terms: Sequence[str]) -> Mapping[str, Sequence[int]]:
         """The numbers of the documents that have each term, rising; none of a term that no document has."""
 
-    async def messages(self, space: str, documents: Sequence[int]) -> Sequence[FoundMessage]:
+    def messages(self, space: str, documents: Sequence[int]) -> Sequence[FoundMessage]:
         """Read messages without natives and records, in the order asked; unknown ones are passed over.
 
         They are known by the place in their number: what it says of length and role needn't be right in what is asked,
         and is in what is found.
         """
 
-    async def memories(self, space: str, documents: Sequence[int]) -> Sequence[FoundMemory]:
+    def memories(self, space: str, documents: Sequence[int]) -> Sequence[FoundMemory]:
         """Read memories, known as messages are, in the order asked; unknown ones are passed over."""
 
-    async def authors(self, space: str) -> Mapping[str, int]:
+    def authors(self, space: str) -> Mapping[str, int]:
         """In how many of the space's messages each author speaks, as the names are written, by name."""
 
-    async def undone(self, space: str) -> Sequence[tuple[int, int]]:
+    def undone(self, space: str) -> Sequence[tuple[int, int]]:
         """The messages of a space that lie on no branch, as runs of numbers: the first and the last of each, rising.
 
         No number of a message that lies on a branch stands within a run.
         """
 
-    async def aside(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
+    def aside(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
         """The messages of a session that don't lie on the path to `to`, as such runs."""
 
-    async def of_project(self, space: str, documents: Sequence[int], project: str) -> Sequence[int]:
+    def of_project(self, space: str, documents: Sequence[int], project: str) -> Sequence[int]:
         """Those of these documents of memories that may be of `project` or of none, in the order asked.
 
         Of what alone another one is known to have shown, none is given; the others are to be looked at more closely.
         """
 
-    async def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:
+    def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:
         """The sessions whose keys (`session_of` a number) these are; unknown ones are passed over."""
 
 
 class WordsPort(Protocol):
     """The index of words itself: it follows from what is stored, so it can always be made anew."""
 
-    async def faults(self, space: str) -> Sequence[str]:
+    def faults(self, space: str) -> Sequence[str]:
         """Where the index of a space doesn't fit what is stored, a sentence each."""
 
-    async def rebuild(self, space: str) -> int:
+    def rebuild(self, space: str) -> int:
         """Index a space anew, each message and memory under its number. Returns how many messages were looked at."""

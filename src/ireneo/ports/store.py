@@ -1,18 +1,21 @@
 """What the engine needs of a store: a log, the sessions in it, what is derived from it, learned, and spent on that.
 
-All its ports share one transaction::
+All its ports share one transaction, and a transaction is a function::
 
-    async with store.write() as tx:
-        head = await tx.log.head(key)
-        ...
+    def look(tx: Transaction, key: SessionKey) -> Head | None:
+        return tx.log.head(key)
 
-Leaving the block commits and, once it has returned, what was written is durable; an exception leaves nothing
-behind. `store.read()` gives a snapshot, in which nothing can be written (StoreError). Every call names its space;
-nothing reaches across spaces. A call that raises has changed nothing, so a transaction may catch it and go on.
+    head = await store.read(look, key)
 
-A task has one transaction of a store at a time: inside its block no other is opened (StoreError), nobody is waited for
-who may need the store, and nothing is yielded to a caller, since who holds one connection and waits for another one
-keeps both from everybody else. Another task may have its own meanwhile.
+The store calls it in a thread of its own, with a connection to itself. When it returns, what it wrote is committed and
+durable, and then the store gives what it returned; an exception leaves nothing behind and comes through. `store.read`
+gives it a snapshot, in which nothing can be written (StoreError). Every call names its space; nothing reaches across
+spaces. A call that raises has changed nothing, so a function may catch it and go on.
+
+Nothing can wait inside: a function that would run later (a coroutine, a generator) is refused, and so is another
+transaction of the store, since who holds one connection and waits for another one keeps both from everybody else
+(StoreError). A task that is cancelled leaves at once: a function that has not begun never does, and one that has is
+rolled back unless its commit has begun.
 
 A session that was never made reads as an empty one; writing to it raises SessionNotFound. `to` must be stored wherever
 it is asked for; MessageNotFound is raised where it is not.
@@ -20,10 +23,10 @@ it is asked for; MessageNotFound is raised where it is not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import date, datetime
-from typing import Protocol
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 from msgspec import Struct
 
@@ -38,6 +41,9 @@ from ireneo.ports.runs import LedgerPort, RunsPort
 from ireneo.ports.search import SearchPort, WordsPort
 from ireneo.ports.upkeep import UpkeepPort
 from ireneo.ports.vectors import VectorsPort
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class SessionInfo(Struct, frozen=True, kw_only=True):
@@ -85,32 +91,32 @@ class Span(Struct, frozen=True, kw_only=True):
 class LogPort(Protocol):
     """The messages of a session's tree. Ids are given by the caller; an id that is there already is left as it is."""
 
-    async def head(self, key: SessionKey, branch: str = "main") -> Head | None:
+    def head(self, key: SessionKey, branch: str = "main") -> Head | None:
         """Where `branch` stands; None when it has no message or does not exist."""
 
-    async def insert(self, key: SessionKey, messages: Sequence[Message]) -> int:
+    def insert(self, key: SessionKey, messages: Sequence[Message]) -> int:
         """Store `messages`, each the child of the one before, the first the child of a stored message or of none.
 
         Returns how many were new. Raises MessageNotFound when the first one's parent is not stored, BadInput when
         they don't follow each other or a payload is no JSON.
         """
 
-    async def move(self, key: SessionKey, branch: str, to: MessageId | None) -> None:
+    def move(self, key: SessionKey, branch: str, to: MessageId | None) -> None:
         """Make `branch` (made when it is not there) point to `to`; None: before the first message."""
 
-    async def path(self, key: SessionKey, to: MessageId, first: int, last: int) -> Sequence[Message]:
+    def path(self, key: SessionKey, to: MessageId, first: int, last: int) -> Sequence[Message]:
         """Read positions `first` to `last` of the path that ends in `to`, in order, without natives and records.
 
         Positions that the path doesn't have are left out.
         """
 
-    async def find(self, key: SessionKey, ids: Sequence[str]) -> Sequence[Message]:
+    def find(self, key: SessionKey, ids: Sequence[str]) -> Sequence[Message]:
         """Read the messages whose ids begin with one of `ids` (the source ids count too, whole), at most 100.
 
         They come in the order asked, each once; those of one beginning by id, those of one source id by position.
         """
 
-    async def lie(
+    def lie(
         self, space: str, named: Sequence[tuple[str, Sequence[MessageId]]], branch: str | None = None
     ) -> Sequence[bool]:
         """Of each session's messages in `named` whether all of them lie on a branch of it, or on the one called so.
@@ -118,101 +124,101 @@ class LogPort(Protocol):
         Those that are not stored (any more) lie on none. Of a session that is not stored nothing can be said: True.
         """
 
-    async def voices(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
+    def voices(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
         """Who speaks by name in a session's messages, or in all of a space, and who is said to have been there.
 
         With `name` only that one is looked for, and none is given where it is not there.
         """
 
-    async def natives(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
+    def natives(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
         """Read whole drafts, native payload and log record included; unknown ids are passed over."""
 
 
 class SessionsPort(Protocol):
     """The sessions of a space."""
 
-    async def create(self, key: SessionKey, source: str | None) -> bool:
+    def create(self, key: SessionKey, source: str | None) -> bool:
         """Make a session unless it is there; says whether it was made.
 
         One that was made without a source takes the first that it is given later.
         """
 
-    async def list(self, space: str) -> Sequence[SessionInfo]:
+    def list(self, space: str) -> Sequence[SessionInfo]:
         """Every session of a space, the one that was made or appended to last standing first."""
 
-    async def get(self, key: SessionKey) -> SessionInfo | None:
+    def get(self, key: SessionKey) -> SessionInfo | None:
         """What the list says of one session; None where it was not made."""
 
-    async def place(self, key: SessionKey, project: str) -> None:
+    def place(self, key: SessionKey, project: str) -> None:
         """Note which project a session worked on; empty: none that is known. Raises SessionNotFound."""
 
-    async def unplaced(self, space: str) -> Sequence[SessionKey]:
+    def unplaced(self, space: str) -> Sequence[SessionKey]:
         """The sessions of which nobody noted that yet."""
 
-    async def projects(self, space: str, sessions: Sequence[str]) -> Mapping[str, str]:
+    def projects(self, space: str, sessions: Sequence[str]) -> Mapping[str, str]:
         """The projects of sessions, by name; those of none, and those that are not stored, are left out."""
 
-    async def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
+    def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
         """Each branch of a session by name. Raises SessionNotFound."""
 
 
 class SummariesPort(Protocol):
     """The summaries over a session's tree."""
 
-    async def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
+    def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
         """Store summaries; one whose anchor is taken is left as it is. Returns how many were new.
 
         Raises MessageNotFound when the first or last message is not stored, BadInput when it stands elsewhere.
         """
 
-    async def frontier(self, key: SessionKey, to: MessageId, family: str) -> Sequence[Summary]:
+    def frontier(self, key: SessionKey, to: MessageId, family: str) -> Sequence[Summary]:
         """The widest summaries along the path to `to`, in order, none overlapping.
 
         From the start of the path: of those of `family` that begin nearest, the one that reaches furthest (and
         lies wholly on the path), and of two alike the deeper; then on from its end.
         """
 
-    async def get(self, key: SessionKey, ids: Sequence[SummaryId]) -> Sequence[Summary]:
+    def get(self, key: SessionKey, ids: Sequence[SummaryId]) -> Sequence[Summary]:
         """Read summaries by id, in the order asked; unknown ids are passed over."""
 
-    async def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
+    def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
         """Read the summaries whose id begins with `prefix`, the newest stretch first, at most 10."""
 
-    async def spans(self, key: SessionKey, to: MessageId, family: str, depth: int, first: int = 0) -> Sequence[Span]:
+    def spans(self, key: SessionKey, to: MessageId, family: str, depth: int, first: int = 0) -> Sequence[Span]:
         """What the summaries of `family` at `depth` cover that lie wholly on the path to `to` from position `first` on.
 
         Those that begin before `first` are left out, however far they reach. In order of their first positions, then
         their last ones, then their ids; their records are not read.
         """
 
-    async def families(self, key: SessionKey) -> Sequence[str]:
+    def families(self, key: SessionKey) -> Sequence[str]:
         """The families of which the session has summaries, in order of their names."""
 
 
 class RebuildsPort(Protocol):
     """The marks of rebuilds."""
 
-    async def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
+    def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
         """The mark for this family and budget whose head lies furthest along the path to `to`."""
 
-    async def put(self, key: SessionKey, rebuild: Rebuild) -> None:
+    def put(self, key: SessionKey, rebuild: Rebuild) -> None:
         """Store a mark; one at the same head, family and budget is replaced. Raises as `SummariesPort.put` does."""
 
-    async def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
+    def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
         """Every mark of a session, on whatever path, by position, then head, family and budget."""
 
 
 class AnnotationsPort(Protocol):
     """The pins, releases and disputes of a session's tree."""
 
-    async def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
+    def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
         """Store annotations; one whose id is taken is left as it is. Returns how many were new.
 
         One that is at no message (an empty id) stands before the first, at position -1. Raises MessageNotFound when
         the message that one is at is not stored, BadInput when it stands elsewhere.
         """
 
-    async def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
+    def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
         """Every annotation at a message of the path to `to`, by position, those of one position by id.
 
         Those before the first message are on every path, and alone where there is none (None).
@@ -222,13 +228,13 @@ class AnnotationsPort(Protocol):
 class SpendingPort(Protocol):
     """What was spent on models, so that a limit holds over processes and restarts."""
 
-    async def add(self, key: SessionKey, day: date, spent: Spent) -> None:
+    def add(self, key: SessionKey, day: date, spent: Spent) -> None:
         """Add to what `key` spent on that day; negative numbers give back what was reserved. Makes no session."""
 
-    async def of_session(self, key: SessionKey) -> Spent:
+    def of_session(self, key: SessionKey) -> Spent:
         """What a session spent on all days together."""
 
-    async def of_day(self, space: str, day: date) -> Spent:
+    def of_day(self, space: str, day: date) -> Spent:
         """What all sessions of a space spent on one day."""
 
 
@@ -303,11 +309,19 @@ class Transaction(Protocol):
 class Store(Protocol):
     """A place that keeps everything."""
 
-    def read(self) -> AbstractAsyncContextManager[Transaction]:
-        """A snapshot: all that is read inside belongs together."""
+    @overload
+    def read(self) -> AbstractAsyncContextManager[Any]: ...
+    @overload
+    def read(
+        self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Coroutine[Any, Any, T]: ...
 
-    def write(self) -> AbstractAsyncContextManager[Transaction]:
-        """One transaction, alone among writers."""
+    @overload
+    def write(self) -> AbstractAsyncContextManager[Any]: ...
+    @overload
+    def write(
+        self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Coroutine[Any, Any, T]: ...
 
     async def scrub(self, *, look: bool = False) -> Scrubbed:
         """Overwrite whatever erasures have left behind in bytes that no transaction sees; outside of any transaction.

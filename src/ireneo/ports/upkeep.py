@@ -36,39 +36,39 @@ class Altered(Struct, frozen=True, kw_only=True):
 class UpkeepPort(Protocol):
     """The upkeep of a store."""
 
-    async def faults(self) -> Sequence[str]:
+    def faults(self) -> Sequence[str]:
         """What is wrong with the store itself, a sentence each: damage, rows that point to what is not there.
 
         It looks at every space, since damage keeps to none. Of one kind of fault it names so many, and then says that
         there are more.
         """
 
-    async def altered(self, after: int = 0, limit: int = TOGETHER) -> Altered:
+    def altered(self, after: int = 0, limit: int = TOGETHER) -> Altered:
         """What in the store is not what was stored, a sentence each: `limit` messages after the place `after`.
 
         With the last of them all that is no message. Over every space, as `faults`; whatever stands there is told and
         never raised.
         """
 
-    async def mend(self) -> None:
+    def mend(self) -> None:
         """Put right what `faults` and `altered` told of and what follows from the log: counters, indexes, vectors.
 
         What can't be made again from the rest stays as it is.
         """
 
-    async def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
+    def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
         """The id of every summary of a session, on whatever path, by its first and then its last position."""
 
-    async def discard(self, key: SessionKey, ids: Sequence[SummaryId]) -> int:
+    def discard(self, key: SessionKey, ids: Sequence[SummaryId]) -> int:
         """Take out summaries by id; the log has all that they were made from. Returns how many were there."""
 
-    async def ends(self, key: SessionKey) -> Sequence[Head]:
+    def ends(self, key: SessionKey) -> Sequence[Head]:
         """Where the tree ends on no branch: the last message of each path that was abandoned, by position, then id."""
 
-    async def drop(self, key: SessionKey, branch: str) -> bool:
+    def drop(self, key: SessionKey, branch: str) -> bool:
         """Forget the name of a branch; its messages stay until `prune`. False where there is no such branch."""
 
-    async def prune(self, key: SessionKey) -> Pruned:
+    def prune(self, key: SessionKey) -> Pruned:
         """Take out every message that no branch leads to, with all that hangs on it: payloads, summaries, marks, notes.
 
         So does the run that was learned from the session, where its head goes.

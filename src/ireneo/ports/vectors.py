@@ -36,21 +36,21 @@ class VectorChanges(Struct, frozen=True, kw_only=True):
 class VectorsPort(Protocol):
     """The vectors of the documents of a space."""
 
-    async def put(self, space: str, shelf: Shelf, embedder: str, vectors: Mapping[int, Vector]) -> int:
+    def put(self, space: str, shelf: Shelf, embedder: str, vectors: Mapping[int, Vector]) -> int:
         """Keep vectors; returns how many are new or other than before.
 
         Those of documents that are no longer there are passed over, since they may have been erased while the vector
         was made. Raises BadInput where they are not as long as those that the embedder has there already.
         """
 
-    async def since(self, space: str, shelf: Shelf, embedder: str, change: int) -> VectorChanges:
+    def since(self, space: str, shelf: Shelf, embedder: str, change: int) -> VectorChanges:
         """What changed after `change`, a number that this has told; 0: from the beginning."""
 
-    async def due(self, space: str, shelf: Shelf, embedder: str, limit: int) -> Sequence[int]:
+    def due(self, space: str, shelf: Shelf, embedder: str, limit: int) -> Sequence[int]:
         """The documents that have no vector of `embedder` yet, the newest first, at most `limit`."""
 
-    async def embedders(self, space: str) -> Sequence[str]:
+    def embedders(self, space: str) -> Sequence[str]:
         """The embedders of which the space has vectors, in order of their names."""
 
-    async def drop(self, space: str, embedder: str) -> int:
+    def drop(self, space: str, embedder: str) -> int:
         """Take out all vectors of an embedder that is no longer used. Returns how many there were."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 
+from ireneo.adapters.transition import TransitionalStore
 from ireneo.log.branch import SessionKey
 from ireneo.ports.store import Store, Transaction
 
@@ -31,27 +31,29 @@ class Fuse:
         self.steps += 1
 
 
-class BreakingStore:
+class BreakingStore(TransitionalStore):
     """A store over another one: it breaks before or after any call, before a commit, and right after one."""
 
     def __init__(self, store: Store, fuse: Fuse) -> None:
+        super().__init__()
         self.store = store
         self.fuse = fuse
 
-    @asynccontextmanager
-    async def read(self) -> AsyncIterator[Transaction]:
+    async def _read(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
         self.fuse.step()
-        async with self.store.read() as tx:
-            yield _Breaking(tx, self.fuse)  # type: ignore[misc]
+        return await self.store.read(lambda tx: function(_Breaking(tx, self.fuse), *args, **kwargs))
 
-    @asynccontextmanager
-    async def write(self) -> AsyncIterator[Transaction]:
-        self.fuse.step()
-        async with self.store.write() as tx:
-            yield _Breaking(tx, self.fuse)  # type: ignore[misc]
+    async def _write(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
+        def breaking(tx: Transaction) -> object:
+            result = function(_Breaking(tx, self.fuse), *args, **kwargs)
             self.fuse.step()
+            return result
+
+        self.fuse.step()
+        result = await self.store.write(breaking)
         # Committed, and the caller does not get to know it.
         self.fuse.step()
+        return result
 
     async def close(self) -> None:
         await self.store.close()
@@ -70,10 +72,10 @@ class _Breaking:
             return _Breaking(found, self._fuse)
         return self._breaking(found)
 
-    def _breaking(self, call: Callable[..., Awaitable[object]]) -> Callable[..., Awaitable[object]]:
-        async def breaking(*given: object, **named: object) -> object:
+    def _breaking(self, call: Callable[..., object]) -> Callable[..., object]:
+        def breaking(*given: object, **named: object) -> object:
             self._fuse.step()
-            out = await call(*given, **named)
+            out = call(*given, **named)
             self._fuse.step()
             return out
 

@@ -21,7 +21,7 @@ class MemorySummaries:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    async def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
+    def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
         """Store summaries; those whose anchor is taken are left as they are."""
         tree = self._shelf.change(key)
         for summary in summaries:
@@ -33,7 +33,7 @@ class MemorySummaries:
             tree.summaries.setdefault(summary.id, summary)
         return len(tree.summaries) - before
 
-    async def frontier(self, key: SessionKey, to: MessageId, family: str) -> Sequence[Summary]:
+    def frontier(self, key: SessionKey, to: MessageId, family: str) -> Sequence[Summary]:
         """The widest summaries along a path."""
         tree = self._shelf.see(key)
         path = {message.id for message in tree.walk(to)}
@@ -47,18 +47,18 @@ class MemorySummaries:
                 start = each.last_position + 1
         return out
 
-    async def get(self, key: SessionKey, ids: Sequence[SummaryId]) -> Sequence[Summary]:
+    def get(self, key: SessionKey, ids: Sequence[SummaryId]) -> Sequence[Summary]:
         """Read summaries by id."""
         known = self._shelf.see(key).summaries
         return [known[name] for name in ids if name in known]
 
-    async def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
+    def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
         """Read summaries by the beginning of their id."""
         found = [each for each in self._shelf.see(key).summaries.values() if each.id.startswith(prefix)]
         found.sort(key=lambda each: (-each.last_position, -each.first_position, each.id))
         return found[:FOUND_AT_MOST]
 
-    async def spans(self, key: SessionKey, to: MessageId, family: str, depth: int, first: int = 0) -> Sequence[Span]:
+    def spans(self, key: SessionKey, to: MessageId, family: str, depth: int, first: int = 0) -> Sequence[Span]:
         """What the summaries of one family and depth cover along a path."""
         tree = self._shelf.see(key)
         path = {message.id for message in tree.walk(to)}
@@ -69,7 +69,7 @@ class MemorySummaries:
         ]
         return sorted(found, key=lambda span: (span.first_position, span.last_position, span.id))
 
-    async def families(self, key: SessionKey) -> Sequence[str]:
+    def families(self, key: SessionKey) -> Sequence[str]:
         """The families of which the session has summaries."""
         return sorted({each.family for each in self._shelf.see(key).summaries.values()})
 
@@ -80,7 +80,7 @@ class MemoryRebuilds:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    async def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
+    def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
         """The mark that lies furthest along a path."""
         tree = self._shelf.see(key)
         for message in tree.walk(to):
@@ -89,14 +89,14 @@ class MemoryRebuilds:
                 return rebuild
         return None
 
-    async def put(self, key: SessionKey, rebuild: Rebuild) -> None:
+    def put(self, key: SessionKey, rebuild: Rebuild) -> None:
         """Store a mark."""
         tree = self._shelf.change(key)
         if tree.need(rebuild.at).position != rebuild.at_position:
             raise BadInput(f"The rebuild gives a position at which its edge {rebuild.at} doesn't stand.")
         tree.rebuilds[rebuild.family, rebuild.budget_tokens, rebuild.at] = rebuild
 
-    async def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
+    def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
         """Every mark of a session."""
         marks = self._shelf.see(key).rebuilds.values()
         return sorted(marks, key=lambda mark: (mark.at_position, mark.at, mark.family, mark.budget_tokens))
@@ -108,7 +108,7 @@ class MemoryAnnotations:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    async def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
+    def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
         """Store annotations; those whose id is taken are left as they are."""
         tree = self._shelf.change(key)
         for annotation in annotations:
@@ -120,7 +120,7 @@ class MemoryAnnotations:
             tree.annotations.setdefault(annotation.id, annotation)
         return len(tree.annotations) - before
 
-    async def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
+    def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
         """Every annotation at a message of a path."""
         tree = self._shelf.see(key)
         path = {"", *(message.id for message in (tree.walk(to) if to is not None else ()))}

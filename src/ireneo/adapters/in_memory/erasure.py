@@ -21,15 +21,15 @@ class MemoryErasure:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    async def begin(self) -> None:
+    def begin(self) -> None:
         """Say that this transaction erases; of memory nothing is left that would have to be overwritten."""
         self._shelf.check_writes()
 
-    async def count(self, key: SessionKey) -> int:
+    def count(self, key: SessionKey) -> int:
         """How many messages of a session were erased."""
         return sum(message.erased for message in self._shelf.see(key).messages.values())
 
-    async def messages(self, key: SessionKey, messages: Sequence[Message]) -> int:
+    def messages(self, key: SessionKey, messages: Sequence[Message]) -> int:
         """Put what is left of erased messages in their place."""
         tree = self._shelf.change(key)
         check_erased(messages)
@@ -43,19 +43,19 @@ class MemoryErasure:
             tree.unindex(message.id)
         return len(messages)
 
-    async def notes(self, key: SessionKey, annotations: Sequence[AnnotationId], marks: Sequence[Rebuild]) -> int:
+    def notes(self, key: SessionKey, annotations: Sequence[AnnotationId], marks: Sequence[Rebuild]) -> int:
         """Take out annotations and the marks of rebuilds."""
         tree = self._shelf.change(key)
         places = [(mark.family, mark.budget_tokens, mark.at) for mark in marks]
         gone = sum(tree.annotations.pop(name, None) is not None for name in annotations)
         return gone + sum(tree.rebuilds.pop(place, None) is not None for place in places)
 
-    async def session(self, key: SessionKey) -> bool:
+    def session(self, key: SessionKey) -> bool:
         """Take a session out with all that hangs on it."""
         self._shelf.unname(key)
         take_out_run(self._shelf.change_kept(key.space), key.session)
         return self._shelf.drop(key)
 
-    async def space(self, space: str) -> int:
+    def space(self, space: str) -> int:
         """Take out all that is kept of a space."""
         return self._shelf.drop_space(space)

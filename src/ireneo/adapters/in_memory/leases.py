@@ -18,7 +18,7 @@ class MemoryLeases:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    async def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
+    def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
         """Take the lease on a piece of work, unless another holds it or it is too early."""
         tree = self._shelf.change(key)
         check_holder(holder)
@@ -29,7 +29,7 @@ class MemoryLeases:
         lease = tree.leases[work] = taken(found, key, work, holder, tree.leased, until)
         return lease
 
-    async def renew(self, lease: Lease, until: datetime) -> bool:
+    def renew(self, lease: Lease, until: datetime) -> bool:
         """Make a lease last longer."""
         tree = self._shelf.change(lease.key)
         found = _held(tree, lease)
@@ -37,7 +37,7 @@ class MemoryLeases:
             tree.leases[lease.work] = renewed(found, until)
         return found is not None
 
-    async def give_back(self, lease: Lease) -> bool:
+    def give_back(self, lease: Lease) -> bool:
         """Let go of a lease, the work being done."""
         tree = self._shelf.change(lease.key)
         if _held(tree, lease) is None:
@@ -45,7 +45,7 @@ class MemoryLeases:
         del tree.leases[lease.work]
         return True
 
-    async def fail(self, lease: Lease, error: str, retry_at: datetime) -> bool:
+    def fail(self, lease: Lease, error: str, retry_at: datetime) -> bool:
         """Let go of a lease, the work having failed."""
         tree = self._shelf.change(lease.key)
         found = _held(tree, lease)
@@ -53,11 +53,11 @@ class MemoryLeases:
             tree.leases[lease.work] = failed(found, error, retry_at)
         return found is not None
 
-    async def of_session(self, key: SessionKey) -> Sequence[Lease]:
+    def of_session(self, key: SessionKey) -> Sequence[Lease]:
         """Every lease and every failure of a session."""
         return sorted(self._shelf.see(key).leases.values(), key=lambda lease: lease.work)
 
-    async def forget(self, key: SessionKey, work: str) -> bool:
+    def forget(self, key: SessionKey, work: str) -> bool:
         """Drop a lease whoever holds it."""
         return self._shelf.change(key).leases.pop(work, None) is not None
 

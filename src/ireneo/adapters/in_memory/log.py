@@ -22,11 +22,11 @@ class MemoryLog:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    async def head(self, key: SessionKey, branch: str = "main") -> Head | None:
+    def head(self, key: SessionKey, branch: str = "main") -> Head | None:
         """Where a branch stands."""
         return self._shelf.see(key).head(branch)
 
-    async def insert(self, key: SessionKey, messages: Sequence[Message]) -> int:
+    def insert(self, key: SessionKey, messages: Sequence[Message]) -> int:
         """Store a chain of messages; those that are there already are left as they are."""
         tree = self._shelf.change(key)
         check_chain(messages)
@@ -46,12 +46,12 @@ class MemoryLog:
         tree.appended = self._shelf.next_append(key.space)
         return len(new)
 
-    async def move(self, key: SessionKey, branch: str, to: MessageId | None) -> None:
+    def move(self, key: SessionKey, branch: str, to: MessageId | None) -> None:
         """Make a branch point elsewhere."""
         tree = self._shelf.change(key)
         tree.branches[branch] = None if to is None else tree.need(to).id
 
-    async def path(self, key: SessionKey, to: MessageId, first: int, last: int) -> Sequence[Message]:
+    def path(self, key: SessionKey, to: MessageId, first: int, last: int) -> Sequence[Message]:
         """Read a run of positions of a path."""
         out: list[Message] = []
         for message in self._shelf.see(key).walk(to):
@@ -61,7 +61,7 @@ class MemoryLog:
                 out.append(message)
         return out[::-1]
 
-    async def find(self, key: SessionKey, ids: Sequence[str]) -> Sequence[Message]:
+    def find(self, key: SessionKey, ids: Sequence[str]) -> Sequence[Message]:
         """Read messages by the beginning of their id, or by their source id."""
         tree = self._shelf.see(key)
         found: dict[MessageId, Message] = {}
@@ -70,7 +70,7 @@ class MemoryLog:
                 found.setdefault(message.id, message)
         return list(found.values())[:FOUND_AT_MOST]
 
-    async def lie(
+    def lie(
         self, space: str, named: Sequence[tuple[str, Sequence[MessageId]]], branch: str | None = None
     ) -> Sequence[bool]:
         """Whether messages lie on branches."""
@@ -78,7 +78,7 @@ class MemoryLog:
         there = {name: trees[name].on_branches(branch) for name in dict(named) if name in trees}
         return [session not in there or there[session].issuperset(names) for session, names in named]
 
-    async def voices(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
+    def voices(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
         """Who speaks, or is said to be there."""
         found = {
             voice
@@ -89,7 +89,7 @@ class MemoryLog:
         }
         return frozenset(found if name is None else found & {name})
 
-    async def natives(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
+    def natives(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
         """Read whole drafts."""
         tree = self._shelf.see(key)
         out: dict[MessageId, Draft] = {}

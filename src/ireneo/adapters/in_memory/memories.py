@@ -18,12 +18,12 @@ class MemoryMemories:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    async def put(self, space: str, records: Sequence[Record]) -> int:
+    def put(self, space: str, records: Sequence[Record]) -> int:
         """Store records; one whose id is taken is replaced."""
         kept = self._shelf.change_kept(space)
         return sum(kept.put(record) for record in records)
 
-    async def get(self, space: str, ids: Sequence[str]) -> Sequence[Record]:
+    def get(self, space: str, ids: Sequence[str]) -> Sequence[Record]:
         """Read memories by the beginning of their id."""
         memories = self._shelf.kept(space).memories
         found: dict[MemoryId, Record] = {}
@@ -32,25 +32,25 @@ class MemoryMemories:
                 found.setdefault(each, memories[each])
         return list(found.values())
 
-    async def of_key(self, space: str, kind: Kind, key: str) -> Sequence[Record]:
+    def of_key(self, space: str, kind: Kind, key: str) -> Sequence[Record]:
         """Every memory of a kind under one key."""
         memories = self._shelf.kept(space).memories.values()
         return _as_recorded([each for each in memories if (each.kind, each.key) == (kind, key)])
 
-    async def list(self, space: str, wanted: Wanted, limit: int | None = None) -> Sequence[Record]:
+    def list(self, space: str, wanted: Wanted, limit: int | None = None) -> Sequence[Record]:
         """The memories that are meant."""
         found = [each for each in self._shelf.kept(space).memories.values() if _is_meant(each, wanted)]
         found.sort(key=lambda each: each.id)
         found.sort(key=lambda each: each.at, reverse=True)
         return found[:limit]
 
-    async def citing(self, space: str, sources: Sequence[str]) -> Sequence[Record]:
+    def citing(self, space: str, sources: Sequence[str]) -> Sequence[Record]:
         """Every memory whose evidence names one of `sources`."""
         asked = set(sources)
         memories = self._shelf.kept(space).memories.values()
         return _as_recorded([each for each in memories if not asked.isdisjoint(each.sources)])
 
-    async def remove(self, space: str, ids: Sequence[MemoryId]) -> int:
+    def remove(self, space: str, ids: Sequence[MemoryId]) -> int:
         """Take memories out for good."""
         kept = self._shelf.change_kept(space)
         return sum(kept.remove(name) for name in ids)
@@ -62,19 +62,19 @@ class MemoryPads:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    async def read(self, space: str, task: str) -> Pad | None:
+    def read(self, space: str, task: str) -> Pad | None:
         """The scratchpad of a task."""
         return self._shelf.kept(space).pads.get(task)
 
-    async def write(self, space: str, pad: Pad) -> None:
+    def write(self, space: str, pad: Pad) -> None:
         """Store a scratchpad in the place of the one that its task had."""
         self._shelf.change_kept(space).pads[pad.task] = pad
 
-    async def remove(self, space: str, task: str) -> bool:
+    def remove(self, space: str, task: str) -> bool:
         """Take a scratchpad out."""
         return self._shelf.change_kept(space).pads.pop(task, None) is not None
 
-    async def list(self, space: str) -> Sequence[Pad]:
+    def list(self, space: str) -> Sequence[Pad]:
         """Every scratchpad."""
         pads = sorted(self._shelf.kept(space).pads.values(), key=lambda pad: pad.task)
         return sorted(pads, key=lambda pad: pad.written, reverse=True)

@@ -24,7 +24,7 @@ class MemoryRuns:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    async def put(self, space: str, run: LearnedRun, sightings: Sequence[Sighting]) -> None:
+    def put(self, space: str, run: LearnedRun, sightings: Sequence[Sighting]) -> None:
         """Store a run with its sightings in the place of what its session had."""
         kept = self._shelf.change_kept(space)
         check_sightings(run, sightings)
@@ -33,21 +33,21 @@ class MemoryRuns:
         for each in sightings:
             kept.sightings[each.cue] = {**kept.sightings.get(each.cue, {}), run.session: each}
 
-    async def get(self, space: str, sessions: Sequence[str]) -> Sequence[LearnedRun]:
+    def get(self, space: str, sessions: Sequence[str]) -> Sequence[LearnedRun]:
         """The runs of these sessions."""
         runs = self._shelf.kept(space).runs
         return [runs[session] for session in sessions if session in runs]
 
-    async def list(self, space: str, limit: int | None = None) -> Sequence[LearnedRun]:
+    def list(self, space: str, limit: int | None = None) -> Sequence[LearnedRun]:
         """The runs, the one that ended last standing first."""
         runs = self._shelf.kept(space).runs.values()
         return sorted(runs, key=lambda run: _newest_first(run.ended, run.session))[:limit]
 
-    async def remove(self, space: str, session: str) -> bool:
+    def remove(self, space: str, session: str) -> bool:
         """Take a run out with its sightings."""
         return take_out_run(self._shelf.change_kept(space), session)
 
-    async def sightings(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Sighting]:
+    def sightings(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Sighting]:
         """The sightings of these claims."""
         known = self._shelf.kept(space).sightings
         found: list[Sighting] = []
@@ -56,12 +56,12 @@ class MemoryRuns:
             found += sorted(of_cue, key=lambda each: _newest_first(each.at, each.session))[:limit]
         return found
 
-    async def of_run(self, space: str, session: str) -> Sequence[Sighting]:
+    def of_run(self, space: str, session: str) -> Sequence[Sighting]:
         """The sightings of one run."""
         known = self._shelf.kept(space).sightings
         return [known[cue][session] for cue in sorted(known) if session in known[cue]]
 
-    async def strays(self, space: str) -> Sequence[str]:
+    def strays(self, space: str) -> Sequence[str]:
         """The sessions whose run or sightings hang on nothing."""
         kept = self._shelf.kept(space)
         loose = {
@@ -72,7 +72,7 @@ class MemoryRuns:
         sighted = {session for of_cue in kept.sightings.values() for session in of_cue}
         return sorted(loose | (sighted - kept.runs.keys()))
 
-    async def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[Claim]:
+    def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[Claim]:
         """Every claim that held in so many runs, summed up."""
         known = self._shelf.kept(space).sightings
         meant = [known[cue] for cue in sorted(known) if session is None or session in known[cue]]
@@ -86,21 +86,21 @@ class MemoryLedger:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    async def known(self, space: str, learner: str, digests: Sequence[str]) -> frozenset[str]:
+    def known(self, space: str, learner: str, digests: Sequence[str]) -> frozenset[str]:
         """Those of `digests` that `learner` has learned from."""
         ledger = self._shelf.kept(space).ledger
         return frozenset(digest for digest in digests if (learner, digest) in ledger)
 
-    async def mark(self, space: str, file: LearnedFile) -> None:
+    def mark(self, space: str, file: LearnedFile) -> None:
         """Note a file."""
         self._shelf.change_kept(space).ledger[file.learner, file.digest] = file
 
-    async def list(self, space: str) -> Sequence[LearnedFile]:
+    def list(self, space: str) -> Sequence[LearnedFile]:
         """Every file that is noted."""
         ledger = self._shelf.kept(space).ledger
         return [ledger[place] for place in sorted(ledger)]
 
-    async def remove(self, space: str, files: Sequence[LearnedFile]) -> int:
+    def remove(self, space: str, files: Sequence[LearnedFile]) -> int:
         """Take out what is noted of these files."""
         ledger = self._shelf.change_kept(space).ledger
         return sum(ledger.pop((file.learner, file.digest), None) is not None for file in files)

@@ -22,21 +22,21 @@ class MemorySearch:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    async def size(self, space: str, shelf: Shelved) -> Size:
+    def size(self, space: str, shelf: Shelved) -> Size:
         """How much there is."""
         lengths = [length for _, _, length in self._documents(space, shelf)]
         return Size(documents=len(lengths), terms=sum(lengths))
 
-    async def count(self, space: str, shelf: Shelved, terms: Sequence[str]) -> Mapping[str, int]:
+    def count(self, space: str, shelf: Shelved, terms: Sequence[str]) -> Mapping[str, int]:
         """How many documents have each term."""
-        return {term: len(found) for term, found in (await self.postings(space, shelf, terms)).items()}
+        return {term: len(found) for term, found in (self.postings(space, shelf, terms)).items()}
 
-    async def postings(self, space: str, shelf: Shelved, terms: Sequence[str]) -> Mapping[str, Sequence[int]]:
+    def postings(self, space: str, shelf: Shelved, terms: Sequence[str]) -> Mapping[str, Sequence[int]]:
         """The numbers of the documents that have each term."""
         documents = sorted(self._documents(space, shelf), key=lambda each: each[0])
         return {term: [number for number, held, _ in documents if term in held] for term in terms}
 
-    async def messages(self, space: str, documents: Sequence[int]) -> Sequence[FoundMessage]:
+    def messages(self, space: str, documents: Sequence[int]) -> Sequence[FoundMessage]:
         """Read messages by number."""
         places = {
             place_of(number): FoundMessage(document=number, key=tree.key, message=tree.messages[name])
@@ -45,7 +45,7 @@ class MemorySearch:
         }
         return [places[place_of(each)] for each in documents if place_of(each) in places]
 
-    async def memories(self, space: str, documents: Sequence[int]) -> Sequence[FoundMemory]:
+    def memories(self, space: str, documents: Sequence[int]) -> Sequence[FoundMemory]:
         """Read memories by number."""
         kept = self._shelf.kept(space)
         places = {
@@ -54,31 +54,31 @@ class MemorySearch:
         }
         return [places[place_of(each)] for each in documents if place_of(each) in places]
 
-    async def authors(self, space: str) -> Mapping[str, int]:
+    def authors(self, space: str) -> Mapping[str, int]:
         """In how many of the space's messages each author speaks."""
         messages = (message for tree in self._shelf.space(space) for message in tree.messages.values())
         spoke = Counter(author for each in messages if (author := author_of_message(each.draft)))
         return {author: spoke[author] for author in sorted(spoke)}
 
-    async def undone(self, space: str) -> Sequence[tuple[int, int]]:
+    def undone(self, space: str) -> Sequence[tuple[int, int]]:
         """The messages that lie on no branch, as runs of numbers."""
         return sorted(run for tree in self._shelf.space(space) for run in _without(tree, tree.on_branches()))
 
-    async def aside(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
+    def aside(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
         """The messages of a session that don't lie on the path to one of them, as runs of numbers."""
         tree = self._shelf.need(key)
         return _without(tree, {message.id for message in tree.walk(to)})
 
-    async def of_project(self, space: str, documents: Sequence[int], project: str) -> Sequence[int]:
+    def of_project(self, space: str, documents: Sequence[int], project: str) -> Sequence[int]:
         """Those of the documents of memories that may be of a project, or of none."""
         there = {tree.key.session: tree.project or "" for tree in self._shelf.space(space)}
         found: list[int] = []
-        for each in await self.memories(space, documents):
+        for each in self.memories(space, documents):
             projects = {project_of(piece) or there.get(piece.session, "") for piece in each.record.evidence}
             found += [each.document] if projects & {"", project} else []
         return found
 
-    async def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:
+    def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:
         """The sessions whose keys begin numbers."""
         there = {tree.number: tree for tree in self._shelf.space(space)}
         return {
@@ -110,7 +110,7 @@ class MemoryWords:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    async def faults(self, space: str) -> Sequence[str]:
+    def faults(self, space: str) -> Sequence[str]:
         """What is wrong with the index of a space."""
         found: list[str] = []
         for tree in self._shelf.space(space):
@@ -122,7 +122,7 @@ class MemoryWords:
                 found.append(f"{loose} documents {where} are of messages that aren't there.")
         return found
 
-    async def rebuild(self, space: str) -> int:
+    def rebuild(self, space: str) -> int:
         """Index a space anew."""
         looked = 0
         for each in self._shelf.space(space):

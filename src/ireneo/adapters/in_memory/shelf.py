@@ -38,7 +38,7 @@ class Shelf:
         self._kept = dict(held.kept)
         self._own: set[SessionKey] = set()
         self._own_kept: set[str] = set()
-        self._writes = writes
+        self.writes = writes
         self._open = True
 
     def see(self, key: SessionKey) -> Tree:
@@ -155,5 +155,5 @@ class Shelf:
     def _check(self, *, writes: bool = False) -> None:
         if not self._open:
             raise StoreError(_OVER)
-        if writes and not self._writes:
+        if writes and not self.writes:
             raise StoreError(_READS)

@@ -16,15 +16,15 @@ class MemorySpending:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    async def add(self, key: SessionKey, day: date, spent: Spent) -> None:
+    def add(self, key: SessionKey, day: date, spent: Spent) -> None:
         """Add to what a session spent on a day."""
         self._shelf.spend(key, day, spent)
 
-    async def of_session(self, key: SessionKey) -> Spent:
+    def of_session(self, key: SessionKey) -> Spent:
         """What a session spent."""
         return _total(spent for (each, _), spent in self._shelf.spent().items() if each == key)
 
-    async def of_day(self, space: str, day: date) -> Spent:
+    def of_day(self, space: str, day: date) -> Spent:
         """What a space spent on a day."""
         return _total(spent for (key, on), spent in self._shelf.spent().items() if (key.space, on) == (space, day))
 

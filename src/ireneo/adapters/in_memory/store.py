@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
+from typing import Concatenate, ParamSpec, TypeVar
 
 from msgspec import Struct
 
@@ -18,12 +18,17 @@ from ireneo.adapters.in_memory.shelf import Held, Shelf
 from ireneo.adapters.in_memory.spending import MemorySpending
 from ireneo.adapters.in_memory.upkeep import MemoryUpkeep
 from ireneo.adapters.in_memory.vectors import MemoryVectors, settle
-from ireneo.adapters.nesting import Nesting
-from ireneo.adapters.pool import Pool
-from ireneo.errors import StoreError
+from ireneo.adapters.pool import Job, Pool, check_plain, check_result
+from ireneo.adapters.transition import TransitionalStore
 from ireneo.log.branch import Head, SessionKey
 from ireneo.ports.erasure import Scrubbed
-from ireneo.ports.store import SessionInfo
+from ireneo.ports.store import SessionInfo, Transaction
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+READERS = 4
+"""So many read at a time; what is more waits its turn."""
 
 
 class MemorySessions:
@@ -32,35 +37,35 @@ class MemorySessions:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    async def create(self, key: SessionKey, source: str | None) -> bool:
+    def create(self, key: SessionKey, source: str | None) -> bool:
         """Make a session unless it is there."""
         return self._shelf.add(key, source)
 
-    async def list(self, space: str) -> Sequence[SessionInfo]:
+    def list(self, space: str) -> Sequence[SessionInfo]:
         """Every session of a space."""
         trees = sorted(self._shelf.space(space), key=lambda tree: tree.appended, reverse=True)
         return [tree.info() for tree in trees]
 
-    async def get(self, key: SessionKey) -> SessionInfo | None:
+    def get(self, key: SessionKey) -> SessionInfo | None:
         """What the list says of one session."""
         return next((tree.info() for tree in self._shelf.space(key.space) if tree.info().key == key), None)
 
-    async def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
+    def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
         """Each branch of a session."""
         tree = self._shelf.need(key)
         return {branch: tree.head(branch) for branch in sorted(tree.branches)}
 
-    async def place(self, key: SessionKey, project: str) -> None:
+    def place(self, key: SessionKey, project: str) -> None:
         """Note which project a session worked on."""
         self._shelf.change(key).project = project
 
-    async def unplaced(self, space: str) -> Sequence[SessionKey]:
+    def unplaced(self, space: str) -> Sequence[SessionKey]:
         """The sessions of which nobody noted that yet."""
         return sorted(
             (tree.key for tree in self._shelf.space(space) if tree.project is None), key=lambda key: key.session
         )
 
-    async def projects(self, space: str, sessions: Sequence[str]) -> Mapping[str, str]:
+    def projects(self, space: str, sessions: Sequence[str]) -> Mapping[str, str]:
         """The projects of sessions, by name."""
         there = {tree.key.session: tree.project for tree in self._shelf.space(space)}
         return {session: project for session in sessions if (project := there.get(session))}
@@ -87,7 +92,7 @@ class MemoryTransaction(Struct, frozen=True, kw_only=True):
     erasure: MemoryErasure
 
 
-class InMemoryStore:
+class InMemoryStore(TransitionalStore):
     """`ireneo.ports.store.Store` in memory: the same words and the same transactions, and gone when it is let go.
 
     A transaction copies what it changes, and the copies take the place of what was there when it commits; so it costs
@@ -96,36 +101,34 @@ class InMemoryStore:
 
     def __init__(self) -> None:
         """Make an empty store."""
+        super().__init__()
         self._held = Held()
-        self._writers = Pool([object()], lambda _: None)
-        self._nesting = Nesting()
-        self._closed = False
+        self._writers = self._pool(1)
+        self._readers = self._pool(READERS)
 
-    @asynccontextmanager
-    async def read(self) -> AsyncIterator[MemoryTransaction]:
-        """A snapshot: all that is read inside belongs together."""
-        if self._closed:
-            raise StoreError("The store is closed; open it again.")
-        with self._nesting.entered():
-            shelf = Shelf(self._held, writes=False)
-            try:
-                yield _over(shelf)
-            finally:
-                shelf.shut()
+    async def _read(
+        self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        check_plain(function)
 
-    @asynccontextmanager
-    async def write(self) -> AsyncIterator[MemoryTransaction]:
-        """One transaction, alone among writers."""
-        with self._nesting.entered():
-            seat = await self._writers.take()
+        def read(_: None, job: Job) -> T:
+            return _called(lambda tx: function(tx, *args, **kwargs), Shelf(self._held, writes=False), job)
+
+        return await self._readers.run(read)
+
+    async def _write(
+        self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        check_plain(function)
+
+        def write(_: None, job: Job) -> T:
             shelf = Shelf(self._held, writes=True)
-            try:
-                yield _over(shelf)
-                settle(shelf)
-                self._held = shelf.shut()
-            finally:
-                shelf.shut()
-                self._writers.give(seat)
+            result = _called(lambda tx: function(tx, *args, **kwargs), shelf, job)
+            job.begin_commit()
+            self._held = shelf.shut()
+            return result
+
+        return await self._writers.run(write)
 
     async def scrub(self, *, look: bool = False) -> Scrubbed:
         """Nothing is left to overwrite."""
@@ -133,8 +136,23 @@ class InMemoryStore:
 
     async def close(self) -> None:
         """Take no more calls."""
-        self._closed = True
+        self._readers.close()
         self._writers.close()
+
+    def _pool(self, size: int) -> Pool[None]:
+        return Pool([None] * size, lambda _: None, self._nesting, "ireneo-memory")
+
+
+def _called(work: Callable[[MemoryTransaction], T], shelf: Shelf, job: Job) -> T:
+    job.check()
+    try:
+        result = work(_over(shelf))
+        check_result(result)
+        if shelf.writes:
+            settle(shelf)
+    finally:
+        shelf.shut()
+    return result
 
 
 def _over(shelf: Shelf) -> MemoryTransaction:

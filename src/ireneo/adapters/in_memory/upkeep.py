@@ -21,43 +21,43 @@ class MemoryUpkeep:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    async def faults(self) -> Sequence[str]:
+    def faults(self) -> Sequence[str]:
         """What is wrong with the sessions."""
         return [fault for tree in self._shelf.everything() for fault in find_faults(tree)]
 
-    async def altered(self, after: int = 0, limit: int = TOGETHER) -> Altered:
+    def altered(self, after: int = 0, limit: int = TOGETHER) -> Altered:
         """Nothing: what is held as it was given changes by nobody's doing."""
         return Altered(looked=sum(len(tree.messages) for tree in self._shelf.everything()))
 
-    async def mend(self) -> None:
+    def mend(self) -> None:
         """Nothing follows from anything here that isn't reckoned each time."""
 
-    async def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
+    def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
         """The id of every summary of a session."""
         found = list(self._shelf.see(key).summaries.values())
         found.sort(key=lambda each: (each.first_position, each.last_position, each.id))
         return [each.id for each in found]
 
-    async def discard(self, key: SessionKey, ids: Sequence[SummaryId]) -> int:
+    def discard(self, key: SessionKey, ids: Sequence[SummaryId]) -> int:
         """Take out summaries by id."""
         tree = self._shelf.change(key)
         return sum(tree.summaries.pop(name, None) is not None for name in ids)
 
-    async def ends(self, key: SessionKey) -> Sequence[Head]:
+    def ends(self, key: SessionKey) -> Sequence[Head]:
         """Where the tree ends on no branch."""
         tree = self._shelf.see(key)
         inner = {message.parent for message in tree.messages.values()} | set(tree.branches.values())
         found = [head_of(message) for message in tree.messages.values() if message.id not in inner]
         return sorted(found, key=lambda head: (head.position, head.id))
 
-    async def drop(self, key: SessionKey, branch: str) -> bool:
+    def drop(self, key: SessionKey, branch: str) -> bool:
         """Forget the name of a branch."""
         tree = self._shelf.change(key)
         there = branch in tree.branches
         tree.branches.pop(branch, None)
         return there
 
-    async def prune(self, key: SessionKey) -> Pruned:
+    def prune(self, key: SessionKey) -> Pruned:
         """Take out every message that no branch leads to."""
         tree = self._shelf.change(key)
         check_branches(key, is_empty=not tree.messages, has_branch=bool(tree.branches))

@@ -20,7 +20,7 @@ class MemoryVectors:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    async def put(self, space: str, shelf: Shelved, embedder: str, vectors: Mapping[int, Vector]) -> int:
+    def put(self, space: str, shelf: Shelved, embedder: str, vectors: Mapping[int, Vector]) -> int:
         """Keep vectors of documents that are still there."""
         kept = self._shelf.change_kept(space)
         if not vectors:
@@ -38,7 +38,7 @@ class MemoryVectors:
         kept.vectors[shelf, embedder] = replace(known, changes=changes, vectors=now, gone=gone)
         return changes - known.changes
 
-    async def since(self, space: str, shelf: Shelved, embedder: str, change: int) -> VectorChanges:
+    def since(self, space: str, shelf: Shelved, embedder: str, change: int) -> VectorChanges:
         """What changed after a change."""
         known = _set(self._shelf, space, shelf, embedder)
         whole = change < known.forgotten
@@ -50,19 +50,19 @@ class MemoryVectors:
             whole=whole,
         )
 
-    async def due(self, space: str, shelf: Shelved, embedder: str, limit: int) -> Sequence[int]:
+    def due(self, space: str, shelf: Shelved, embedder: str, limit: int) -> Sequence[int]:
         """The documents that have no vector of an embedder yet."""
         vectors = _set(self._shelf, space, shelf, embedder).vectors
         due = [document for document in _documents(self._shelf, space, shelf) if document not in vectors]
         return sorted(due, reverse=True)[:limit]
 
-    async def embedders(self, space: str) -> Sequence[str]:
+    def embedders(self, space: str) -> Sequence[str]:
         """The embedders of which the space has vectors."""
         names = {embedder for _, embedder in self._shelf.kept(space).vectors}
         shelves: tuple[Shelved, ...] = ("messages", "memories")
         return sorted(name for name in names if any(_set(self._shelf, space, shelf, name).vectors for shelf in shelves))
 
-    async def drop(self, space: str, embedder: str) -> int:
+    def drop(self, space: str, embedder: str) -> int:
         """Take out all vectors of an embedder."""
         kept, dropped = self._shelf.change_kept(space), 0
         for shelf, name in list(kept.vectors):

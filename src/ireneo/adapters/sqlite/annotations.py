@@ -27,13 +27,13 @@ class SqliteAnnotations:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
-    async def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
+    def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
         """Store annotations; those whose id is taken are left as they are."""
-        return await self._channel.change(put_annotations, key, annotations)
+        return self._channel.change(put_annotations, key, annotations)
 
-    async def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
+    def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
         """Every annotation at a message of a path."""
-        return await self._channel.ask(list_annotations, key, to)
+        return self._channel.ask(list_annotations, key, to)
 
 
 def put_annotations(database: apsw.Connection, key: SessionKey, annotations: Sequence[Annotation]) -> int:

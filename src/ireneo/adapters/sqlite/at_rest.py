@@ -42,9 +42,9 @@ class RestingConnection(Connection):
         self._stamp: _Stamp | None = None
         """How the file was when it was opened; None where SQLite itself sees to it that a snapshot stands still."""
 
-    async def finish(self) -> None:
+    def finish(self) -> None:
         """Raise StoreError where the file was changed since the transaction began."""
-        if self._stamp is not None and await self.run(lambda _: _stamp(self._path)) != self._stamp:
+        if self._stamp is not None and _stamp(self._path) != self._stamp:
             raise StoreError(f"{self._path} {CHANGED}")
 
     def _open(self) -> apsw.Connection:
@@ -65,9 +65,10 @@ class RestingConnection(Connection):
         database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         return database
 
-    def _roll_back(self) -> None:
-        super()._roll_back()
-        self._close()
+    def settle(self) -> None:
+        """Roll back what is still open, and close the file."""
+        super().settle()
+        self.close()
 
 
 def is_writable(path: Path) -> bool:

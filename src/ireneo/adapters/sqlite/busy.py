@@ -24,7 +24,8 @@ class Patience:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._began = 0.0
-        self._given_up = threading.Event()
+        self.given_up = threading.Event()
+        """Set, by another thread, once nobody wants what it waits for any more: the wait ends at once."""
 
     def __call__(self, tries: int) -> bool:
         """Pause, and say whether to try again; False once the limit is over or the wait was given up."""
@@ -35,12 +36,4 @@ class Patience:
             return False
         ceiling = min(LONGEST_SECONDS, SHORTEST_SECONDS * GROWTH ** min(tries, STEPS))
         pause = random.uniform(ceiling / 4, ceiling)
-        return not self._given_up.wait(min(pause, left))
-
-    def give_up(self) -> None:
-        """End a wait at once, from another thread: nobody wants what it waits for any more."""
-        self._given_up.set()
-
-    def renew(self) -> None:
-        """Be ready for the next wait."""
-        self._given_up.clear()
+        return not self.given_up.wait(min(pause, left))

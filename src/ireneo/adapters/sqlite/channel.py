@@ -23,13 +23,13 @@ class Channel:
         self._writes = writes
         self._open = True
 
-    async def ask(self, work: Callable[Concatenate[apsw.Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def ask(self, work: Callable[Concatenate[apsw.Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Do work that reads. Raises StoreError once the transaction is over."""
         if not self._open:
             raise StoreError("The transaction is over; open another with store.read() or store.write().")
-        return await self._connection.run(lambda database: work(database, *args, **kwargs))
+        return self._connection.run(lambda database: work(database, *args, **kwargs))
 
-    async def change(self, work: Callable[Concatenate[apsw.Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def change(self, work: Callable[Concatenate[apsw.Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Do work that writes: all of it or, where it raises, nothing.
 
         Raises StoreError in a transaction that only reads.
@@ -43,7 +43,7 @@ class Channel:
                 result = work(database, *args, **kwargs)
             return result  # noqa: RET504 (mypy can't know that the block swallows nothing)
 
-        return await self.ask(within)
+        return self.ask(within)
 
     def shut(self) -> None:
         """Let no more work through."""

@@ -1,17 +1,16 @@
-"""One SQLite connection, and the thread that alone works on it, so that no event loop waits for a disk."""
+"""One SQLite connection, opened when it is first needed; one thread at a time works on it."""
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
 import apsw
 
+from ireneo.adapters.pool import Job
 from ireneo.adapters.sqlite.busy import Patience
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.translate import UNPARSABLE, UNPARSED, translate
@@ -23,11 +22,11 @@ LONGEST = 200
 """Characters of what a parser says."""
 
 Work = Callable[[apsw.Connection], T]
-"""What is done on a connection, in its thread."""
+"""What is done on a connection."""
 
 
 class Connection:
-    """A connection that is opened by the first work that it is given, and works in the order in which it is asked."""
+    """A connection that is opened by the first work that it is given."""
 
     def __init__(self, path: Path, busy_seconds: float, prepare: Callable[[apsw.Connection, Patience], None]) -> None:
         """Keep a connection to `path` ready; `prepare` is run on it right after it was opened."""
@@ -35,50 +34,9 @@ class Connection:
         self._prepare = prepare
         self._patience = Patience(busy_seconds)
         self._database: apsw.Connection | None = None
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ireneo-sqlite")
 
-    async def run(self, work: Work[T]) -> T:
-        """Do `work` in the connection's thread. Raises StoreError for whatever the driver raises.
-
-        A task that is cancelled meanwhile leaves at once; work that was begun goes on to its end.
-        """
-        return await asyncio.wrap_future(self._submit(work))
-
-    async def begin(self, start: Work[None]) -> None:
-        """Start a transaction; a task that is cancelled while it waits for the file's lock lets go of the wait."""
-        try:
-            await self.run(start)
-        except asyncio.CancelledError:
-            self._patience.give_up()
-            raise
-
-    def settle(self) -> None:
-        """Roll back what is still open, before anything that is asked from now on; waits for nothing.
-
-        The order of the thread's work is what makes this safe: no cancellation can come between a transaction that
-        was broken off and its end, since nobody has to be there for it.
-        """
-        self._thread.submit(self._roll_back)
-
-    async def finish(self) -> None:
-        """End a transaction that read; raises StoreError where what was read can't be relied on."""
-
-    async def close(self) -> None:
-        """Close the connection once all that it was asked for is done, and end its thread."""
-        try:
-            await asyncio.wrap_future(self._thread.submit(self._close))
-        finally:
-            self._thread.shutdown(wait=False)
-
-    def close_soon(self) -> None:
-        """Close the connection, and wait for nothing."""
-        self._thread.submit(self._close)
-        self._thread.shutdown(wait=False)
-
-    def _submit(self, work: Work[T]) -> Future[T]:
-        return self._thread.submit(self._do, work)
-
-    def _do(self, work: Work[T]) -> T:
+    def run(self, work: Work[T]) -> T:
+        """Do `work`. Raises StoreError for whatever the driver raises."""
         try:
             return work(self._opened())
         except apsw.Error as fault:
@@ -87,6 +45,29 @@ class Connection:
             raise BadInput("A name or a text has half a surrogate pair in it; give valid Unicode.") from fault
         except UNPARSABLE as fault:
             raise StoreError(f"{self._path} {UNPARSED} ({' '.join(str(fault).split())[:LONGEST]}).") from fault
+
+    def serve(self, job: Job) -> None:
+        """Let go of the wait for a locked file as soon as nobody waits for `job`."""
+        self._patience.given_up = job.cancelled
+
+    def finish(self) -> None:
+        """End a transaction that read; raises StoreError where what was read can't be relied on."""
+
+    def settle(self) -> None:
+        """Roll back what is still open."""
+        if self._database is None or not self._database.in_transaction:
+            return
+        try:
+            self._database.execute(SQL["roll_back"])
+        except apsw.Error:
+            # A connection that can't even roll back is given up; closing it does, and the next work opens another.
+            self.close()
+
+    def close(self) -> None:
+        """Close the connection; the next work opens it again."""
+        database, self._database = self._database, None
+        if database is not None:
+            database.close(True)
 
     def _opened(self) -> apsw.Connection:
         if self._database is None:
@@ -106,18 +87,3 @@ class Connection:
             with suppress(OSError):
                 os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         return apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
-
-    def _roll_back(self) -> None:
-        self._patience.renew()
-        if self._database is None or not self._database.in_transaction:
-            return
-        try:
-            self._database.execute(SQL["roll_back"])
-        except apsw.Error:
-            # A connection that can't even roll back is given up; closing it does, and the next work opens another.
-            self._close()
-
-    def _close(self) -> None:
-        database, self._database = self._database, None
-        if database is not None:
-            database.close(True)

@@ -43,29 +43,29 @@ class SqliteErasure:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
-    async def begin(self) -> None:
+    def begin(self) -> None:
         """Say that this transaction erases."""
-        await self._channel.change(begin_erasure)
+        self._channel.change(begin_erasure)
 
-    async def count(self, key: SessionKey) -> int:
+    def count(self, key: SessionKey) -> int:
         """How many messages of a session were erased."""
-        return await self._channel.ask(count_erased, key)
+        return self._channel.ask(count_erased, key)
 
-    async def messages(self, key: SessionKey, messages: Sequence[Message]) -> int:
+    def messages(self, key: SessionKey, messages: Sequence[Message]) -> int:
         """Put what is left of erased messages in their place."""
-        return await self._channel.change(erase_messages, key, messages)
+        return self._channel.change(erase_messages, key, messages)
 
-    async def notes(self, key: SessionKey, annotations: Sequence[AnnotationId], marks: Sequence[Rebuild]) -> int:
+    def notes(self, key: SessionKey, annotations: Sequence[AnnotationId], marks: Sequence[Rebuild]) -> int:
         """Take out annotations and the marks of rebuilds."""
-        return await self._channel.change(delete_notes, key, annotations, marks)
+        return self._channel.change(delete_notes, key, annotations, marks)
 
-    async def session(self, key: SessionKey) -> bool:
+    def session(self, key: SessionKey) -> bool:
         """Take a session out with all that hangs on it."""
-        return await self._channel.change(delete_session, key)
+        return self._channel.change(delete_session, key)
 
-    async def space(self, space: str) -> int:
+    def space(self, space: str) -> int:
         """Take out all that is kept of a space."""
-        return await self._channel.change(delete_space, space)
+        return self._channel.change(delete_space, space)
 
 
 def begin_erasure(database: apsw.Connection) -> None:

@@ -25,29 +25,29 @@ class SqliteLeases:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
-    async def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
+    def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
         """Take the lease on a piece of work, unless another holds it or it is too early."""
-        return await self._channel.change(take_lease, key, work, holder, now, until)
+        return self._channel.change(take_lease, key, work, holder, now, until)
 
-    async def renew(self, lease: Lease, until: datetime) -> bool:
+    def renew(self, lease: Lease, until: datetime) -> bool:
         """Make a lease last longer."""
-        return await self._channel.change(renew_lease, lease, until)
+        return self._channel.change(renew_lease, lease, until)
 
-    async def give_back(self, lease: Lease) -> bool:
+    def give_back(self, lease: Lease) -> bool:
         """Let go of a lease, the work being done."""
-        return await self._channel.change(give_back_lease, lease)
+        return self._channel.change(give_back_lease, lease)
 
-    async def fail(self, lease: Lease, error: str, retry_at: datetime) -> bool:
+    def fail(self, lease: Lease, error: str, retry_at: datetime) -> bool:
         """Let go of a lease, the work having failed."""
-        return await self._channel.change(fail_lease, lease, error, retry_at)
+        return self._channel.change(fail_lease, lease, error, retry_at)
 
-    async def of_session(self, key: SessionKey) -> Sequence[Lease]:
+    def of_session(self, key: SessionKey) -> Sequence[Lease]:
         """Every lease and every failure of a session."""
-        return await self._channel.ask(list_leases, key)
+        return self._channel.ask(list_leases, key)
 
-    async def forget(self, key: SessionKey, work: str) -> bool:
+    def forget(self, key: SessionKey, work: str) -> bool:
         """Drop a lease whoever holds it."""
-        return await self._channel.change(forget_lease, key, work)
+        return self._channel.change(forget_lease, key, work)
 
 
 def take_lease(

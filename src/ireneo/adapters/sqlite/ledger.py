@@ -20,21 +20,21 @@ class SqliteLedger:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
-    async def known(self, space: str, learner: str, digests: Sequence[str]) -> frozenset[str]:
+    def known(self, space: str, learner: str, digests: Sequence[str]) -> frozenset[str]:
         """Those of `digests` that `learner` has learned from."""
-        return await self._channel.ask(known_files, space, learner, digests)
+        return self._channel.ask(known_files, space, learner, digests)
 
-    async def mark(self, space: str, file: LearnedFile) -> None:
+    def mark(self, space: str, file: LearnedFile) -> None:
         """Note a file."""
-        await self._channel.change(mark_file, space, file)
+        self._channel.change(mark_file, space, file)
 
-    async def list(self, space: str) -> Sequence[LearnedFile]:
+    def list(self, space: str) -> Sequence[LearnedFile]:
         """Every file that is noted."""
-        return await self._channel.ask(list_files, space)
+        return self._channel.ask(list_files, space)
 
-    async def remove(self, space: str, files: Sequence[LearnedFile]) -> int:
+    def remove(self, space: str, files: Sequence[LearnedFile]) -> int:
         """Take out what was noted of these files."""
-        return await self._channel.change(remove_files, space, files)
+        return self._channel.change(remove_files, space, files)
 
 
 def known_files(database: apsw.Connection, space: str, learner: str, digests: Sequence[str]) -> frozenset[str]:

@@ -35,39 +35,39 @@ class SqliteLog:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
-    async def head(self, key: SessionKey, branch: str = "main") -> Head | None:
+    def head(self, key: SessionKey, branch: str = "main") -> Head | None:
         """Where a branch stands."""
-        return await self._channel.ask(find_head, key, branch)
+        return self._channel.ask(find_head, key, branch)
 
-    async def insert(self, key: SessionKey, messages: Sequence[Message]) -> int:
+    def insert(self, key: SessionKey, messages: Sequence[Message]) -> int:
         """Store a chain of messages; those that are there already are left as they are."""
-        return await self._channel.change(insert_messages, key, messages)
+        return self._channel.change(insert_messages, key, messages)
 
-    async def move(self, key: SessionKey, branch: str, to: MessageId | None) -> None:
+    def move(self, key: SessionKey, branch: str, to: MessageId | None) -> None:
         """Make a branch point elsewhere."""
-        await self._channel.change(move_and_settle, key, branch, to)
+        self._channel.change(move_and_settle, key, branch, to)
 
-    async def path(self, key: SessionKey, to: MessageId, first: int, last: int) -> Sequence[Message]:
+    def path(self, key: SessionKey, to: MessageId, first: int, last: int) -> Sequence[Message]:
         """Read a run of positions of a path."""
-        return await self._channel.ask(read_path, key, to, first, last)
+        return self._channel.ask(read_path, key, to, first, last)
 
-    async def find(self, key: SessionKey, ids: Sequence[str]) -> Sequence[Message]:
+    def find(self, key: SessionKey, ids: Sequence[str]) -> Sequence[Message]:
         """Read messages by the beginning of their id, or by their source id."""
-        return await self._channel.ask(find_messages, key, ids)
+        return self._channel.ask(find_messages, key, ids)
 
-    async def natives(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
+    def natives(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
         """Read whole drafts."""
-        return await self._channel.ask(read_natives, key, ids)
+        return self._channel.ask(read_natives, key, ids)
 
-    async def lie(
+    def lie(
         self, space: str, named: Sequence[tuple[str, Sequence[MessageId]]], branch: str | None = None
     ) -> Sequence[bool]:
         """Whether messages lie on branches."""
-        return await self._channel.ask(lie_on_branches, space, named, branch)
+        return self._channel.ask(lie_on_branches, space, named, branch)
 
-    async def voices(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
+    def voices(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
         """Who speaks, or is said to be there."""
-        return await self._channel.ask(list_voices, space, session, name)
+        return self._channel.ask(list_voices, space, session, name)
 
 
 def find_head(database: apsw.Connection, key: SessionKey, branch: str) -> Head | None:

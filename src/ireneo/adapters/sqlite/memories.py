@@ -30,29 +30,29 @@ class SqliteMemories:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
-    async def put(self, space: str, records: Sequence[Record]) -> int:
+    def put(self, space: str, records: Sequence[Record]) -> int:
         """Store records; one whose id is taken is replaced."""
-        return await self._channel.change(put_memories, space, records)
+        return self._channel.change(put_memories, space, records)
 
-    async def get(self, space: str, ids: Sequence[str]) -> Sequence[Record]:
+    def get(self, space: str, ids: Sequence[str]) -> Sequence[Record]:
         """Read memories by the beginning of their id."""
-        return await self._channel.ask(get_memories, space, ids)
+        return self._channel.ask(get_memories, space, ids)
 
-    async def of_key(self, space: str, kind: Kind, key: str) -> Sequence[Record]:
+    def of_key(self, space: str, kind: Kind, key: str) -> Sequence[Record]:
         """Every memory of a kind under one key."""
-        return await self._channel.ask(memories_of_key, space, kind, key)
+        return self._channel.ask(memories_of_key, space, kind, key)
 
-    async def list(self, space: str, wanted: Wanted, limit: int | None = None) -> Sequence[Record]:
+    def list(self, space: str, wanted: Wanted, limit: int | None = None) -> Sequence[Record]:
         """The memories that are meant."""
-        return await self._channel.ask(list_memories, space, wanted, limit)
+        return self._channel.ask(list_memories, space, wanted, limit)
 
-    async def citing(self, space: str, sources: Sequence[str]) -> Sequence[Record]:
+    def citing(self, space: str, sources: Sequence[str]) -> Sequence[Record]:
         """Every memory whose evidence names one of `sources`."""
-        return await self._channel.ask(memories_citing, space, sources)
+        return self._channel.ask(memories_citing, space, sources)
 
-    async def remove(self, space: str, ids: Sequence[MemoryId]) -> int:
+    def remove(self, space: str, ids: Sequence[MemoryId]) -> int:
         """Take memories out for good."""
-        return await self._channel.change(remove_memories, space, ids)
+        return self._channel.change(remove_memories, space, ids)
 
 
 def put_memories(database: apsw.Connection, space: str, records: Sequence[Record]) -> int:

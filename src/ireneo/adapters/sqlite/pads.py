@@ -22,21 +22,21 @@ class SqlitePads:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
-    async def read(self, space: str, task: str) -> Pad | None:
+    def read(self, space: str, task: str) -> Pad | None:
         """The scratchpad of a task."""
-        return await self._channel.ask(read_pad, space, task)
+        return self._channel.ask(read_pad, space, task)
 
-    async def write(self, space: str, pad: Pad) -> None:
+    def write(self, space: str, pad: Pad) -> None:
         """Store a scratchpad in the place of the one that its task had."""
-        await self._channel.change(write_pad, space, pad)
+        self._channel.change(write_pad, space, pad)
 
-    async def remove(self, space: str, task: str) -> bool:
+    def remove(self, space: str, task: str) -> bool:
         """Take a scratchpad out."""
-        return await self._channel.change(remove_pad, space, task)
+        return self._channel.change(remove_pad, space, task)
 
-    async def list(self, space: str) -> Sequence[Pad]:
+    def list(self, space: str) -> Sequence[Pad]:
         """Every scratchpad."""
-        return await self._channel.ask(list_pads, space)
+        return self._channel.ask(list_pads, space)
 
 
 def read_pad(database: apsw.Connection, space: str, task: str) -> Pad | None:

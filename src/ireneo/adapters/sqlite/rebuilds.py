@@ -25,17 +25,17 @@ class SqliteRebuilds:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
-    async def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
+    def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
         """The mark that lies furthest along a path."""
-        return await self._channel.ask(last_rebuild, key, to, family, budget_tokens)
+        return self._channel.ask(last_rebuild, key, to, family, budget_tokens)
 
-    async def put(self, key: SessionKey, rebuild: Rebuild) -> None:
+    def put(self, key: SessionKey, rebuild: Rebuild) -> None:
         """Store a mark."""
-        await self._channel.change(put_rebuild, key, rebuild)
+        self._channel.change(put_rebuild, key, rebuild)
 
-    async def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
+    def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
         """Every mark of a session."""
-        return await self._channel.ask(list_rebuilds, key)
+        return self._channel.ask(list_rebuilds, key)
 
 
 def last_rebuild(

@@ -36,13 +36,13 @@ class SqliteWords:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
-    async def faults(self, space: str) -> Sequence[str]:
+    def faults(self, space: str) -> Sequence[str]:
         """What is wrong with the index of a space."""
-        return await self._channel.ask(find_word_faults, space)
+        return self._channel.ask(find_word_faults, space)
 
-    async def rebuild(self, space: str) -> int:
+    def rebuild(self, space: str) -> int:
         """Index a space anew."""
-        return await self._channel.change(rebuild_words, space)
+        return self._channel.change(rebuild_words, space)
 
 
 def is_current(database: apsw.Connection) -> bool:

@@ -35,37 +35,37 @@ class SqliteRuns:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
-    async def put(self, space: str, run: LearnedRun, sightings: Sequence[Sighting]) -> None:
+    def put(self, space: str, run: LearnedRun, sightings: Sequence[Sighting]) -> None:
         """Store a run with its sightings in the place of what its session had."""
-        await self._channel.change(put_run, space, run, sightings)
+        self._channel.change(put_run, space, run, sightings)
 
-    async def get(self, space: str, sessions: Sequence[str]) -> Sequence[LearnedRun]:
+    def get(self, space: str, sessions: Sequence[str]) -> Sequence[LearnedRun]:
         """The runs of these sessions."""
-        return await self._channel.ask(get_runs, space, sessions)
+        return self._channel.ask(get_runs, space, sessions)
 
-    async def list(self, space: str, limit: int | None = None) -> Sequence[LearnedRun]:
+    def list(self, space: str, limit: int | None = None) -> Sequence[LearnedRun]:
         """The runs, the one that ended last standing first."""
-        return await self._channel.ask(list_runs, space, limit)
+        return self._channel.ask(list_runs, space, limit)
 
-    async def remove(self, space: str, session: str) -> bool:
+    def remove(self, space: str, session: str) -> bool:
         """Take a run out with its sightings."""
-        return await self._channel.change(remove_run, space, session)
+        return self._channel.change(remove_run, space, session)
 
-    async def sightings(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Sighting]:
+    def sightings(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Sighting]:
         """The sightings of these claims."""
-        return await self._channel.ask(list_sightings, space, cues, limit)
+        return self._channel.ask(list_sightings, space, cues, limit)
 
-    async def of_run(self, space: str, session: str) -> Sequence[Sighting]:
+    def of_run(self, space: str, session: str) -> Sequence[Sighting]:
         """The sightings of one run."""
-        return await self._channel.ask(sightings_of_run, space, session)
+        return self._channel.ask(sightings_of_run, space, session)
 
-    async def strays(self, space: str) -> Sequence[str]:
+    def strays(self, space: str) -> Sequence[str]:
         """The sessions whose run or sightings hang on nothing."""
-        return await self._channel.ask(stray_runs, space)
+        return self._channel.ask(stray_runs, space)
 
-    async def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[Claim]:
+    def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[Claim]:
         """Every claim that held in so many runs, summed up."""
-        return await self._channel.ask(sum_claims, space, least_runs, session)
+        return self._channel.ask(sum_claims, space, least_runs, session)
 
 
 def put_run(database: apsw.Connection, space: str, run: LearnedRun, sightings: Sequence[Sighting]) -> None:

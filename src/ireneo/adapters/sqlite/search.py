@@ -34,45 +34,45 @@ class SqliteSearch:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
-    async def size(self, space: str, shelf: Shelf) -> Size:
+    def size(self, space: str, shelf: Shelf) -> Size:
         """How much there is."""
-        return await self._channel.ask(read_size, space, shelf)
+        return self._channel.ask(read_size, space, shelf)
 
-    async def count(self, space: str, shelf: Shelf, terms: Sequence[str]) -> Mapping[str, int]:
+    def count(self, space: str, shelf: Shelf, terms: Sequence[str]) -> Mapping[str, int]:
         """How many documents have each term."""
-        return await self._channel.ask(count_documents, space, shelf, terms)
+        return self._channel.ask(count_documents, space, shelf, terms)
 
-    async def postings(self, space: str, shelf: Shelf, terms: Sequence[str]) -> Mapping[str, Sequence[int]]:
+    def postings(self, space: str, shelf: Shelf, terms: Sequence[str]) -> Mapping[str, Sequence[int]]:
         """The numbers of the documents that have each term."""
-        return await self._channel.ask(find_documents, space, shelf, terms)
+        return self._channel.ask(find_documents, space, shelf, terms)
 
-    async def messages(self, space: str, documents: Sequence[int]) -> Sequence[FoundMessage]:
+    def messages(self, space: str, documents: Sequence[int]) -> Sequence[FoundMessage]:
         """Read messages by number."""
-        return await self._channel.ask(read_messages, space, documents)
+        return self._channel.ask(read_messages, space, documents)
 
-    async def memories(self, space: str, documents: Sequence[int]) -> Sequence[FoundMemory]:
+    def memories(self, space: str, documents: Sequence[int]) -> Sequence[FoundMemory]:
         """Read memories by number."""
-        return await self._channel.ask(read_memories, space, documents)
+        return self._channel.ask(read_memories, space, documents)
 
-    async def authors(self, space: str) -> Mapping[str, int]:
+    def authors(self, space: str) -> Mapping[str, int]:
         """In how many of the space's messages each author speaks."""
-        return await self._channel.ask(list_authors, space)
+        return self._channel.ask(list_authors, space)
 
-    async def undone(self, space: str) -> Sequence[tuple[int, int]]:
+    def undone(self, space: str) -> Sequence[tuple[int, int]]:
         """The messages that lie on no branch, as runs of numbers."""
-        return await self._channel.ask(list_undone, space)
+        return self._channel.ask(list_undone, space)
 
-    async def aside(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
+    def aside(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
         """The messages of a session that don't lie on the path to one of them, as runs of numbers."""
-        return await self._channel.ask(find_aside, key, to)
+        return self._channel.ask(find_aside, key, to)
 
-    async def of_project(self, space: str, documents: Sequence[int], project: str) -> Sequence[int]:
+    def of_project(self, space: str, documents: Sequence[int], project: str) -> Sequence[int]:
         """Those of the documents of memories that may be of a project, or of none."""
-        return await self._channel.ask(find_of_project, space, documents, project)
+        return self._channel.ask(find_of_project, space, documents, project)
 
-    async def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:
+    def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:
         """The sessions whose keys begin numbers."""
-        return await self._channel.ask(read_sessions, space, keys)
+        return self._channel.ask(read_sessions, space, keys)
 
 
 def read_size(database: apsw.Connection, space: str, shelf: Shelf) -> Size:

@@ -23,33 +23,33 @@ class SqliteSessions:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
-    async def create(self, key: SessionKey, source: str | None) -> bool:
+    def create(self, key: SessionKey, source: str | None) -> bool:
         """Make a session unless it is there."""
-        return await self._channel.change(create_session, key, source)
+        return self._channel.change(create_session, key, source)
 
-    async def list(self, space: str) -> Sequence[SessionInfo]:
+    def list(self, space: str) -> Sequence[SessionInfo]:
         """Every session of a space."""
-        return await self._channel.ask(list_sessions, space)
+        return self._channel.ask(list_sessions, space)
 
-    async def get(self, key: SessionKey) -> SessionInfo | None:
+    def get(self, key: SessionKey) -> SessionInfo | None:
         """What the list says of one session."""
-        return await self._channel.ask(get_session, key)
+        return self._channel.ask(get_session, key)
 
-    async def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
+    def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
         """Each branch of a session."""
-        return await self._channel.ask(list_branches, key)
+        return self._channel.ask(list_branches, key)
 
-    async def place(self, key: SessionKey, project: str) -> None:
+    def place(self, key: SessionKey, project: str) -> None:
         """Note which project a session worked on."""
-        await self._channel.change(place_session, key, project)
+        self._channel.change(place_session, key, project)
 
-    async def unplaced(self, space: str) -> Sequence[SessionKey]:
+    def unplaced(self, space: str) -> Sequence[SessionKey]:
         """The sessions of which nobody noted that yet."""
-        return await self._channel.ask(list_unplaced, space)
+        return self._channel.ask(list_unplaced, space)
 
-    async def projects(self, space: str, sessions: Sequence[str]) -> Mapping[str, str]:
+    def projects(self, space: str, sessions: Sequence[str]) -> Mapping[str, str]:
         """The projects of sessions, by name."""
-        return await self._channel.ask(list_projects, space, sessions)
+        return self._channel.ask(list_projects, space, sessions)
 
 
 def create_session(database: apsw.Connection, key: SessionKey, source: str | None) -> bool:

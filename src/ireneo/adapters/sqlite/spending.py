@@ -18,17 +18,17 @@ class SqliteSpending:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
-    async def add(self, key: SessionKey, day: date, spent: Spent) -> None:
+    def add(self, key: SessionKey, day: date, spent: Spent) -> None:
         """Add to what a session spent on a day."""
-        await self._channel.change(add_spent, key, day, spent)
+        self._channel.change(add_spent, key, day, spent)
 
-    async def of_session(self, key: SessionKey) -> Spent:
+    def of_session(self, key: SessionKey) -> Spent:
         """What a session spent."""
-        return await self._channel.ask(sum_session, key)
+        return self._channel.ask(sum_session, key)
 
-    async def of_day(self, space: str, day: date) -> Spent:
+    def of_day(self, space: str, day: date) -> Spent:
         """What a space spent on a day."""
-        return await self._channel.ask(sum_day, space, day)
+        return self._channel.ask(sum_day, space, day)
 
 
 def add_spent(database: apsw.Connection, key: SessionKey, day: date, spent: Spent) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import asyncio
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import apsw
 
-from ireneo.adapters.nesting import Nesting
-from ireneo.adapters.pool import Pool
+from ireneo.adapters.pool import Job, Pool, check_plain, check_result
 from ireneo.adapters.sqlite.at_rest import RestingConnection, is_writable
 from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.connection import Connection
@@ -26,8 +25,10 @@ from ireneo.adapters.sqlite.migrate import (
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.scrub import WAIT_SECONDS, look_at_scrubs, scrub_file
 from ireneo.adapters.sqlite.translate import READ_ONLY
+from ireneo.adapters.transition import TransitionalStore
 from ireneo.errors import BadInput, ReadOnlyStore, Unreachable
 from ireneo.ports.erasure import Scrubbed
+from ireneo.ports.store import Transaction
 
 if TYPE_CHECKING:
     from ireneo.adapters.sqlite.annotations import SqliteAnnotations
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
     from ireneo.adapters.sqlite.summaries import SqliteSummaries
     from ireneo.adapters.sqlite.upkeep import SqliteUpkeep
     from ireneo.adapters.sqlite.vectors import SqliteVectors
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 READERS = 4
 """Connections that read, each opened when the others are taken; what is more waits its turn."""
@@ -171,57 +175,43 @@ class SqliteTransaction:
         return SqliteErasure(self._channel)
 
 
-class SqliteStore:
+class SqliteStore(TransitionalStore):
     """`ireneo.ports.store.Store` over one SQLite file; made by `open_sqlite`.
 
-    One connection writes, a few read; each has a thread of its own. Tasks of one process wait for the writer in the
-    order in which they came, and only the first of them competes with other processes for the file. A task has one
-    transaction at a time: another one inside its block is refused.
+    One connection writes, a few read; each transaction has one to itself, in a thread. Those of one process wait for
+    the writer in the order in which they came, and only the first of them competes with other processes for the file.
     """
 
     def __init__(
         self, path: Path, *, durability: Durability, busy_seconds: float, readers: int, read_only: bool = False
     ) -> None:
         """Name the file and how to work on it; nothing is opened yet. `read_only`: it can't be written to."""
+        super().__init__()
         self._path = path
         self._read_only = read_only
         prepare = partial(prepare_writer, path=path, durability=durability)
-        writer = Connection(path, busy_seconds, prepare)
-        self._writers = Pool([writer], Connection.close_soon)
+        self._writers = self._pool([Connection(path, busy_seconds, prepare)])
         kind = RestingConnection if read_only else Connection
         ready = partial(prepare_resting, path=path) if read_only else prepare_reader
-        self._readers = Pool([kind(path, busy_seconds, ready) for _ in range(readers)], Connection.close_soon)
-        self._nesting = Nesting()
+        self._readers = self._pool([kind(path, busy_seconds, ready) for _ in range(readers)])
         self._to_scrub = partial(Connection, path, min(busy_seconds, WAIT_SECONDS), prepare)
 
     async def open(self) -> None:
         """Open the file now, and not with the first write, so that what is wrong with it shows."""
-        async with self._lend(self._readers if self._read_only else self._writers) as connection:
-            await connection.begin(_touch)
+        await (self._readers if self._read_only else self._writers).run(partial(_alone, _touch))
 
-    @asynccontextmanager
-    async def read(self) -> AsyncIterator[SqliteTransaction]:
-        """A snapshot: all that is read inside belongs together."""
-        async with self._lend(self._readers) as connection:
-            await connection.begin(_begin_read)
-            async with _through(connection, writes=False) as transaction:
-                yield transaction
-            await connection.finish()
+    async def _read(
+        self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        check_plain(function)
+        return await self._readers.run(partial(_read_through, lambda tx: function(tx, *args, **kwargs)))
 
-    @asynccontextmanager
-    async def write(self) -> AsyncIterator[SqliteTransaction]:
-        """One transaction, alone among writers; durable once the block is left.
-
-        Raises StoreBusy when another process holds the file for longer than `busy_seconds`, and ReadOnlyStore where
-        nothing can be written. A task that is cancelled
-        inside leaves nothing behind; one that is cancelled during the commit itself can't know.
-        """
+    async def _write(
+        self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        check_plain(function)
         self._check_writable()
-        async with self._lend(self._writers) as connection:
-            await connection.begin(_begin_write)
-            async with _through(connection, writes=True) as transaction:
-                yield transaction
-            await connection.run(_commit)
+        return await self._writers.run(partial(_write_through, lambda tx: function(tx, *args, **kwargs)))
 
     async def scrub(self, *, look: bool = False) -> Scrubbed:
         """Write the file anew and empty its WAL, where something was erased since that was done last.
@@ -230,44 +220,74 @@ class SqliteStore:
         of its own, since it waits for others less long.
         """
         if look:
-            async with self._lend(self._readers) as reader:
-                return await reader.run(look_at_scrubs)
+            return await self._readers.run(partial(_alone, look_at_scrubs))
         self._check_writable()
-        async with self._lend(self._writers):
-            connection = self._to_scrub()
-            try:
-                return await connection.run(scrub_file)
-            finally:
-                await connection.close()
+        return await self._writers.run(lambda _, job: _scrub(self._to_scrub(), job))
 
     async def close(self) -> None:
         """Let go of the file: idle connections now, one that a transaction is on as soon as that is over."""
         for connection in (*self._readers.close(), *self._writers.close()):
-            await connection.close()
+            await asyncio.to_thread(connection.close)
+
+    def _pool(self, connections: Sequence[Connection]) -> Pool[Connection]:
+        return Pool(connections, Connection.close, self._nesting, "ireneo-sqlite")
 
     def _check_writable(self) -> None:
         if self._read_only:
             raise READ_ONLY.error(f"{self._path} {READ_ONLY.sentence}")
 
-    @asynccontextmanager
-    async def _lend(self, pool: Pool[Connection]) -> AsyncIterator[Connection]:
-        with self._nesting.entered():
-            connection = await pool.take()
-            try:
-                yield connection
-            finally:
-                # Neither step waits, so neither can be cancelled: whoever comes next finds no transaction open.
-                connection.settle()
-                pool.give(connection)
+
+def _alone(work: Callable[[apsw.Connection], T], connection: Connection, job: Job) -> T:
+    """Do work outside of any transaction."""
+    connection.serve(job)
+    try:
+        return connection.run(work)
+    finally:
+        connection.settle()
 
 
-@asynccontextmanager
-async def _through(connection: Connection, *, writes: bool) -> AsyncIterator[SqliteTransaction]:
+def _read_through(work: Callable[[SqliteTransaction], T], connection: Connection, job: Job) -> T:
+    """Call `work` with a snapshot."""
+    connection.serve(job)
+    try:
+        connection.run(_begin_read)
+        result = _called(work, connection, job, writes=False)
+        connection.finish()
+        return result
+    finally:
+        connection.settle()
+
+
+def _write_through(work: Callable[[SqliteTransaction], T], connection: Connection, job: Job) -> T:
+    """Call `work` with a transaction, and commit it."""
+    connection.serve(job)
+    try:
+        connection.run(_begin_write)
+        result = _called(work, connection, job, writes=True)
+        job.begin_commit()
+        connection.run(_commit)
+        return result
+    finally:
+        connection.settle()
+
+
+def _called(work: Callable[[SqliteTransaction], T], connection: Connection, job: Job, *, writes: bool) -> T:
+    job.check()
     channel = Channel(connection, writes=writes)
     try:
-        yield SqliteTransaction(channel)
+        result = work(SqliteTransaction(channel))
     finally:
         channel.shut()
+    check_result(result)
+    return result
+
+
+def _scrub(connection: Connection, job: Job) -> Scrubbed:
+    connection.serve(job)
+    try:
+        return connection.run(scrub_file)
+    finally:
+        connection.close()
 
 
 def _touch(database: apsw.Connection) -> None:

@@ -34,29 +34,29 @@ class SqliteSummaries:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
-    async def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
+    def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
         """Store summaries; those whose anchor is taken are left as they are."""
-        return await self._channel.change(put_summaries, key, summaries)
+        return self._channel.change(put_summaries, key, summaries)
 
-    async def frontier(self, key: SessionKey, to: MessageId, family: str) -> Sequence[Summary]:
+    def frontier(self, key: SessionKey, to: MessageId, family: str) -> Sequence[Summary]:
         """The widest summaries along a path."""
-        return await self._channel.ask(find_frontier, key, to, family)
+        return self._channel.ask(find_frontier, key, to, family)
 
-    async def get(self, key: SessionKey, ids: Sequence[SummaryId]) -> Sequence[Summary]:
+    def get(self, key: SessionKey, ids: Sequence[SummaryId]) -> Sequence[Summary]:
         """Read summaries by id."""
-        return await self._channel.ask(get_summaries, key, ids)
+        return self._channel.ask(get_summaries, key, ids)
 
-    async def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
+    def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
         """Read summaries by the beginning of their id."""
-        return await self._channel.ask(find_summaries, key, prefix)
+        return self._channel.ask(find_summaries, key, prefix)
 
-    async def spans(self, key: SessionKey, to: MessageId, family: str, depth: int, first: int = 0) -> Sequence[Span]:
+    def spans(self, key: SessionKey, to: MessageId, family: str, depth: int, first: int = 0) -> Sequence[Span]:
         """What the summaries of one family and depth cover along a path."""
-        return await self._channel.ask(list_spans, key, to, family, depth, first)
+        return self._channel.ask(list_spans, key, to, family, depth, first)
 
-    async def families(self, key: SessionKey) -> Sequence[str]:
+    def families(self, key: SessionKey) -> Sequence[str]:
         """The families of which the session has summaries."""
-        return await self._channel.ask(list_families, key)
+        return self._channel.ask(list_families, key)
 
 
 def put_summaries(database: apsw.Connection, key: SessionKey, summaries: Sequence[Summary]) -> int:

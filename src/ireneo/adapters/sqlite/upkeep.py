@@ -27,37 +27,37 @@ class SqliteUpkeep:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
-    async def faults(self) -> Sequence[str]:
+    def faults(self) -> Sequence[str]:
         """What is wrong with the file."""
-        return await self._channel.ask(find_faults)
+        return self._channel.ask(find_faults)
 
-    async def altered(self, after: int = 0, limit: int = TOGETHER) -> Altered:
+    def altered(self, after: int = 0, limit: int = TOGETHER) -> Altered:
         """What is not what was stored, a stretch of the messages at a time."""
-        return await self._channel.ask(find_altered, after, limit)
+        return self._channel.ask(find_altered, after, limit)
 
-    async def mend(self) -> None:
+    def mend(self) -> None:
         """Put right what follows from the log."""
-        await self._channel.change(mend_file)
+        self._channel.change(mend_file)
 
-    async def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
+    def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
         """The id of every summary of a session."""
-        return await self._channel.ask(list_summaries, key)
+        return self._channel.ask(list_summaries, key)
 
-    async def discard(self, key: SessionKey, ids: Sequence[SummaryId]) -> int:
+    def discard(self, key: SessionKey, ids: Sequence[SummaryId]) -> int:
         """Take out summaries by id."""
-        return await self._channel.change(discard_summaries, key, ids)
+        return self._channel.change(discard_summaries, key, ids)
 
-    async def ends(self, key: SessionKey) -> Sequence[Head]:
+    def ends(self, key: SessionKey) -> Sequence[Head]:
         """Where the tree ends on no branch."""
-        return await self._channel.ask(list_ends, key)
+        return self._channel.ask(list_ends, key)
 
-    async def drop(self, key: SessionKey, branch: str) -> bool:
+    def drop(self, key: SessionKey, branch: str) -> bool:
         """Forget the name of a branch."""
-        return await self._channel.change(drop_branch, key, branch)
+        return self._channel.change(drop_branch, key, branch)
 
-    async def prune(self, key: SessionKey) -> Pruned:
+    def prune(self, key: SessionKey) -> Pruned:
         """Take out every message that no branch leads to."""
-        return await self._channel.change(prune_session, key)
+        return self._channel.change(prune_session, key)
 
 
 def list_ends(database: apsw.Connection, key: SessionKey) -> list[Head]:

@@ -31,25 +31,25 @@ class SqliteVectors:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
-    async def put(self, space: str, shelf: Shelf, embedder: str, vectors: Mapping[int, Vector]) -> int:
+    def put(self, space: str, shelf: Shelf, embedder: str, vectors: Mapping[int, Vector]) -> int:
         """Keep vectors of documents that are still there."""
-        return await self._channel.change(put_vectors, space, shelf, embedder, vectors)
+        return self._channel.change(put_vectors, space, shelf, embedder, vectors)
 
-    async def since(self, space: str, shelf: Shelf, embedder: str, change: int) -> VectorChanges:
+    def since(self, space: str, shelf: Shelf, embedder: str, change: int) -> VectorChanges:
         """What changed after a change."""
-        return await self._channel.ask(read_changes, space, shelf, embedder, change)
+        return self._channel.ask(read_changes, space, shelf, embedder, change)
 
-    async def due(self, space: str, shelf: Shelf, embedder: str, limit: int) -> Sequence[int]:
+    def due(self, space: str, shelf: Shelf, embedder: str, limit: int) -> Sequence[int]:
         """The documents that have no vector of an embedder yet."""
-        return await self._channel.ask(list_due, space, shelf, embedder, limit)
+        return self._channel.ask(list_due, space, shelf, embedder, limit)
 
-    async def embedders(self, space: str) -> Sequence[str]:
+    def embedders(self, space: str) -> Sequence[str]:
         """The embedders of which the space has vectors."""
-        return await self._channel.ask(list_embedders, space)
+        return self._channel.ask(list_embedders, space)
 
-    async def drop(self, space: str, embedder: str) -> int:
+    def drop(self, space: str, embedder: str) -> int:
         """Take out all vectors of an embedder."""
-        return await self._channel.change(drop_embedder, space, embedder)
+        return self._channel.change(drop_embedder, space, embedder)
 
 
 class _Set(Struct, frozen=True, kw_only=True):

@@ -30,7 +30,8 @@ from ireneo.memories.exchange.offers import carried, offers_of
 from ireneo.memories.kinds.registry import KINDS
 from ireneo.memories.record import MemoryId, Record
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Rebuild, Transaction
+from ireneo.ports.store import Rebuild
+from ireneo.ports.transition import Transaction
 
 S = TypeVar("S", bound=Struct)
 

@@ -8,7 +8,7 @@ from ireneo.context.summary import Summary
 from ireneo.engine.doctor.finding import Found, named, stretch_of
 from ireneo.engine.doctor.summaries import Shelf, above_of, broken, is_running
 from ireneo.log.branch import Head, SessionKey
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 
 async def check_doubles(tx: Transaction, key: SessionKey, heads: Sequence[Head], shelf: Shelf) -> list[Found]:

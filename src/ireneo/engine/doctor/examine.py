@@ -20,7 +20,8 @@ from ireneo.engine.doctor.words import check_words
 from ireneo.engine.limbs import limbs
 from ireneo.errors import BadInput, ReadOnlyStore, StoreBusy
 from ireneo.log.branch import SessionKey
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
 
 SOLVED = "It is gone with what was mended."
 

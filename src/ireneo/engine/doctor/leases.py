@@ -13,7 +13,7 @@ from ireneo.engine.texts import text_id
 from ireneo.log.branch import SessionKey
 from ireneo.log.ids import short
 from ireneo.ports.leases import Lease
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 from ireneo.prompts import PROMPTS
 from ireneo.prompts.voices import Voice
 

@@ -11,7 +11,8 @@ from ireneo.engine.doctor.summaries import Shelf
 from ireneo.log.annotation import Annotation
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.ids import short
-from ireneo.ports.store import Rebuild, Transaction
+from ireneo.ports.store import Rebuild
+from ireneo.ports.transition import Transaction
 
 
 async def check_marks(

@@ -11,7 +11,7 @@ from ireneo.engine.limbs import Limb
 from ireneo.log.branch import SessionKey
 from ireneo.log.ids import message_id, short
 from ireneo.log.message import Message, MessageId
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 CHUNK = 1_000
 """Messages that are read at a time."""

@@ -11,7 +11,7 @@ from ireneo.formats.chat.summaries import NOTES
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.ids import short
 from ireneo.log.message import BLOCK_TAGS, Message
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 CHUNK = 1_000
 """Messages that are read at a time."""

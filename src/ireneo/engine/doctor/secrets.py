@@ -21,7 +21,8 @@ from ireneo.engine.means import Means
 from ireneo.log.branch import SessionKey
 from ireneo.log.message import Message
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
 
 Where = Literal[
     "messages",

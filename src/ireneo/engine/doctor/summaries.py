@@ -15,7 +15,7 @@ from ireneo.errors import MessageNotFound
 from ireneo.log.branch import SessionKey
 from ireneo.log.ids import short
 from ireneo.patterns import lazy_re
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 CHUNK = 200
 """Summaries that are read at a time."""

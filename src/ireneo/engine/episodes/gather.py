@@ -23,7 +23,8 @@ from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Message
 from ireneo.memories.offer import Offer
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import SessionInfo, Span, Transaction
+from ireneo.ports.store import SessionInfo, Span
+from ireneo.ports.transition import Transaction
 
 BATCH = 16
 """Turns, or leaves, that are remembered in one transaction: so much is done again after a crash, at the most."""

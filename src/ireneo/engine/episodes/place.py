@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from ireneo.engine.episodes.turns import DIRECTORY
 from ireneo.log.branch import SessionKey
 from ireneo.log.message import Draft, MessageId
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 
 async def places(tx: Transaction, key: SessionKey, messages: list[MessageId]) -> Mapping[MessageId, Mapping[str, str]]:

@@ -9,7 +9,8 @@ from msgspec import Struct
 from ireneo.context.policy import Policy
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Message, MessageId, opens_turn
-from ireneo.ports.store import Span, Transaction
+from ireneo.ports.store import Span
+from ireneo.ports.transition import Transaction
 
 STEP = 400
 """Messages that are read at a time, from the end of a path backwards."""

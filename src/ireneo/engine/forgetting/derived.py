@@ -15,7 +15,7 @@ from ireneo.engine.forgetting.words import Erased, Name, said, values
 from ireneo.log.annotation import Annotation
 from ireneo.log.branch import SessionKey
 from ireneo.log.message import Message, MessageId
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 
 class Reached(Struct, frozen=True, kw_only=True):

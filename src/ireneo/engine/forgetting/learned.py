@@ -14,7 +14,7 @@ from ireneo.log.branch import SessionKey
 from ireneo.log.message import MessageId
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.scratchpad import Pad
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 CHUNK = 500
 """Sources that are asked for at a time."""

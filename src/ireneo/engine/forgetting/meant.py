@@ -15,7 +15,7 @@ from ireneo.log.branch import SessionKey
 from ireneo.log.message import Message, MessageId
 from ireneo.memories.record import Record
 from ireneo.ports.memories import Wanted, folded
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 ROLE_WORDS = frozenset(
     {"user", "the user", "i", "me", "my", "myself", "you", "assistant", "agent", "system", "tool", "human", "ai", "bot"}

@@ -14,7 +14,8 @@ from ireneo.log.erased import erase
 from ireneo.log.message import Message
 from ireneo.memories.record import Record
 from ireneo.ports.leases import Lease
-from ireneo.ports.store import Rebuild, Transaction
+from ireneo.ports.store import Rebuild
+from ireneo.ports.transition import Transaction
 
 
 class OfSession(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from ireneo.engine.limbs import limbs
 from ireneo.log.annotation import Annotation
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Message
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 CHUNK = 500
 """What is read at a time."""

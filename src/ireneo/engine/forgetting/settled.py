@@ -6,7 +6,7 @@ from ireneo.engine.forgetting.plan import Plan
 from ireneo.engine.stale import restale
 from ireneo.memories.kinds.registry import KINDS
 from ireneo.memories.record import MemoryId
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 
 async def settle_left(tx: Transaction, space: str, plan: Plan) -> None:

@@ -12,7 +12,7 @@ from ireneo.engine.forgetting.words import Name, values
 from ireneo.lessons.run import LearnedRun
 from ireneo.lessons.sighting import Sighting
 from ireneo.ports.runs import LearnedFile
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 
 class Taught(Struct, frozen=True, kw_only=True):

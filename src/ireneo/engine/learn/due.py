@@ -11,7 +11,8 @@ from ireneo.engine.means import Means
 from ireneo.errors import BadInput, SessionNotFound
 from ireneo.lessons.run import LEARNER, LearnedRun
 from ireneo.log.branch import MAIN, Head
-from ireneo.ports.store import SessionInfo, Transaction
+from ireneo.ports.store import SessionInfo
+from ireneo.ports.transition import Transaction
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 

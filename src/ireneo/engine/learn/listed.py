@@ -22,7 +22,7 @@ from ireneo.log.message import Message, MessageId
 from ireneo.memories.evidence import disputes, for_it
 from ireneo.memories.record import Evidence, MemoryId, Record, State
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 MOST_SOURCES = 12
 """Passages that are quoted for a lesson, those of its latest runs first."""

@@ -20,7 +20,7 @@ from ireneo.lessons.wording import limited
 from ireneo.log.branch import Head, SessionKey
 from ireneo.memories.record import Evidence, Record
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 TOGETHER = 200
 """Claims that are looked up at one time."""

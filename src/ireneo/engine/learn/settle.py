@@ -14,7 +14,7 @@ from ireneo.lessons.sighting import Sighting
 from ireneo.memories.offer import Offer
 from ireneo.memories.record import Record
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 MOST_NEW = 5
 """Lessons that one run may bring alone: those that would have saved most. What other runs showed as well is always

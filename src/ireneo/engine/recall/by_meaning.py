@@ -9,7 +9,7 @@ from ireneo.engine.recall.shelves import Shelf
 from ireneo.engine.vectors import HeldVectors
 from ireneo.memories.recall.documents import place_of
 from ireneo.memories.recall.vector import Vector
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 ROUNDS = 3
 FURTHER = 4

@@ -16,7 +16,7 @@ from ireneo.memories.recall.found import Postings
 from ireneo.memories.recall.found import Shelf as Size
 from ireneo.memories.recall.question import Question
 from ireneo.memories.recall.rank import rank
-from ireneo.ports.search import SearchPort
+from ireneo.ports.transition import SearchPort
 
 LOOKED_AT = 60
 """Documents that are read for a question, of each shelf; more change nothing about the first ten."""

@@ -21,7 +21,7 @@ from ireneo.memories.kinds.registry import KINDS
 from ireneo.memories.recall.documents import session_of
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.ports.search import FoundSession
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 ENOUGH = 2
 """So many of the memories that a conclusion cites carry it, or all of them."""

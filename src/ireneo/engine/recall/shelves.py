@@ -21,8 +21,9 @@ from ireneo.memories.recall.recalled import Recalled
 from ireneo.memories.recall.searched import author_of_message, kind_term, text_of_message
 from ireneo.memories.recall.time_words import Window
 from ireneo.memories.record import Record
-from ireneo.ports.search import FoundMemory, FoundMessage, SearchPort
+from ireneo.ports.search import FoundMemory, FoundMessage
 from ireneo.ports.search import Shelf as Name
+from ireneo.ports.transition import SearchPort
 
 INSTANT = timedelta(microseconds=1)
 HELD_THEN = 1.25

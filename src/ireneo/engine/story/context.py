@@ -28,7 +28,8 @@ from ireneo.errors import ReadOnlyStore
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.log.branch import SessionKey, chain
 from ireneo.log.message import Draft, Message, MessageId
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
 from ireneo.prompts.voices import Voice
 from ireneo.pyramid.compose import Story, compose_story
 from ireneo.pyramid.retelling import TOLD_TOKENS

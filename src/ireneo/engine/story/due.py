@@ -18,7 +18,8 @@ from ireneo.engine.texts import text_id, undisputed
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import MessageId
 from ireneo.ports.leases import Lease
-from ireneo.ports.store import Span, Transaction
+from ireneo.ports.store import Span
+from ireneo.ports.transition import Transaction
 from ireneo.prompts.voices import Voice
 
 PATIENCE = 3

@@ -13,7 +13,7 @@ from ireneo.engine.story.reading import StoredReading
 from ireneo.engine.texts import best_texts
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Message
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 from ireneo.prompts.voices import Voice
 from ireneo.pyramid.nodes import is_answered, settings
 

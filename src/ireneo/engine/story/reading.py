@@ -9,7 +9,7 @@ from ireneo.context.policy import Policy
 from ireneo.context.summary import Summary, SummaryId
 from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Message
-from ireneo.ports.store import Transaction
+from ireneo.ports.transition import Transaction
 
 
 class Reading(Protocol):

@@ -18,7 +18,8 @@ from ireneo.errors import SummaryNotFound
 from ireneo.log.branch import Head, SessionKey, head_of
 from ireneo.log.message import Message, heard_by
 from ireneo.ports.llm import LanguageModel
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
 from ireneo.prompts.voices import Voice
 from ireneo.pyramid.nodes import settings
 from ireneo.pyramid.retelling import source_depth

@@ -18,7 +18,8 @@ from ireneo.engine.work.desk import Desk
 from ireneo.engine.work.stories import StoryWork
 from ireneo.engine.work.worked import Worked
 from ireneo.log.branch import SessionKey
-from ireneo.ports.store import SessionInfo, Transaction
+from ireneo.ports.store import SessionInfo
+from ireneo.ports.transition import Transaction
 
 TEXTS_A_VISIT = 8
 """After so many texts of one story the next session has its turn."""

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from ireneo.errors import BadInput, SessionNotFound
 from ireneo.log.branch import SessionKey
 from ireneo.ports.leases import Lease
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
 from ireneo.testing.conformance.check import check
 from ireneo.testing.conformance.expect import expect, expect_error
 from ireneo.testing.conformance.material import KEY, MINUTE, NOON, SPACE

@@ -9,7 +9,8 @@ from ireneo.context.summary import Level, Line, Section, Summary, SummaryId, anc
 from ireneo.log.annotation import Annotation, Kind, annotation_id
 from ireneo.log.branch import MAIN, Head, SessionKey, chain, head_of
 from ireneo.log.message import Draft, Message, Native, Part, Text
-from ireneo.ports.store import Rebuild, Store, Transaction
+from ireneo.ports.store import Rebuild, Store
+from ireneo.ports.transition import Transaction
 
 SPACE = "space"
 KEY = SessionKey(SPACE, "session")

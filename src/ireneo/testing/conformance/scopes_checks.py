@@ -11,7 +11,8 @@ from ireneo.log.branch import SessionKey
 from ireneo.log.message import Message, MessageId
 from ireneo.memories.recall.documents import session_of
 from ireneo.ports.search import FoundSession
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
 from ireneo.testing.conformance.check import check
 from ireneo.testing.conformance.expect import expect, expect_error
 from ireneo.testing.conformance.learned import learned

@@ -13,7 +13,8 @@ from ireneo.memories.recall.documents import ASSISTANT, OTHER, USER, length_of, 
 from ireneo.memories.recall.searched import terms_of_memory, terms_of_message
 from ireneo.memories.recall.words import author_term
 from ireneo.ports.search import Shelf, Size
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
 from ireneo.testing.conformance.check import check
 from ireneo.testing.conformance.expect import expect
 from ireneo.testing.conformance.learned import learned

@@ -8,7 +8,8 @@ from ireneo.errors import MessageNotFound, SessionNotFound
 from ireneo.log.branch import SessionKey
 from ireneo.ports.memories import Wanted
 from ireneo.ports.search import Shelf, Size
-from ireneo.ports.store import Spent, Store, Transaction
+from ireneo.ports.store import Spent, Store
+from ireneo.ports.transition import Transaction
 from ireneo.testing.conformance.check import check
 from ireneo.testing.conformance.expect import expect, expect_error
 from ireneo.testing.conformance.learned import cited, learned, pad

@@ -12,7 +12,8 @@ from ireneo.log.message import Message
 from ireneo.memories.recall.vector import Vector
 from ireneo.memories.record import Record
 from ireneo.ports.search import Shelf
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
 from ireneo.ports.vectors import VectorChanges
 from ireneo.testing.conformance.check import Again, check, shared_check
 from ireneo.testing.conformance.expect import expect, expect_error

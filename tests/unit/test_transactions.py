@@ -1,0 +1,240 @@
+"""A transaction is a plain function: what it may be, what it may not do, and what becomes of one that is cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.sqlite import open_sqlite
+from ireneo.errors import StoreError
+from ireneo.log.branch import SessionKey
+from ireneo.ports.store import SessionInfo, Store, Transaction
+
+KEY = SessionKey("space", "session")
+every_store = pytest.mark.parametrize("kind", ["in memory", "sqlite"])
+
+
+@asynccontextmanager
+async def opened(kind: str, folder: Path, readers: int = 1) -> AsyncIterator[Store]:
+    store: Store = InMemoryStore() if kind == "in memory" else await open_sqlite(folder / "store.db", readers=readers)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+def on(kind: str, folder: Path, work: Callable[[Store], Awaitable[None]]) -> None:
+    async def main() -> None:
+        async with asyncio.timeout(60), opened(kind, folder) as store:
+            await work(store)
+
+    asyncio.run(main())
+
+
+def make(tx: Transaction, name: str, *, source: str | None = None) -> bool:
+    return tx.sessions.create(SessionKey("space", name), source)
+
+
+def names(tx: Transaction) -> list[str]:
+    return [info.key.session for info in tx.sessions.list("space")]
+
+
+@every_store
+def test_what_the_function_returns_is_given_and_what_it_is_given_comes_through(kind: str, tmp_path: Path) -> None:
+    async def work(store: Store) -> None:
+        assert await store.write(make, "one", source="a.jsonl")
+        assert not await store.write(make, "one")
+        (info,) = await store.read(lambda tx: tx.sessions.list("space"))
+        assert isinstance(info, SessionInfo)
+        assert info.source == "a.jsonl"
+
+    on(kind, tmp_path, work)
+
+
+@every_store
+def test_it_runs_beside_the_event_loop(kind: str, tmp_path: Path) -> None:
+    async def work(store: Store) -> None:
+        here = threading.get_ident()
+        for ask in (store.read, store.write):
+            assert await ask(lambda tx: threading.get_ident()) != here
+
+    on(kind, tmp_path, work)
+
+
+@every_store
+def test_an_error_comes_through_as_it_is_and_leaves_nothing(kind: str, tmp_path: Path) -> None:
+    def wrong(tx: Transaction) -> None:
+        make(tx, "one")
+        raise ValueError("not this")
+
+    async def work(store: Store) -> None:
+        with pytest.raises(ValueError, match="not this"):
+            await store.write(wrong)
+        assert await store.read(names) == []
+
+    on(kind, tmp_path, work)
+
+
+async def a_coroutine(tx: Transaction) -> list[str]:
+    return names(tx)
+
+
+def a_generator(tx: Transaction) -> Iterator[str]:
+    yield from names(tx)
+
+
+async def an_async_generator(tx: Transaction) -> AsyncIterator[str]:
+    for name in names(tx):
+        yield name
+
+
+@every_store
+@pytest.mark.parametrize("late", [a_coroutine, a_generator, an_async_generator], ids=lambda late: late.__name__)
+def test_what_would_run_after_the_transaction_is_refused(
+    kind: str, late: Callable[[Transaction], object], tmp_path: Path
+) -> None:
+    def hidden(tx: Transaction) -> object:
+        make(tx, "one")
+        return late(tx)
+
+    async def work(store: Store) -> None:
+        for ask in (store.read, store.write):
+            with pytest.raises(StoreError, match="plain function"):
+                await ask(late)
+        with pytest.raises(StoreError, match="plain function"):
+            await store.write(hidden)
+        assert await store.read(names) == []
+
+    on(kind, tmp_path, work)
+
+
+@every_store
+def test_a_transaction_inside_another_is_refused_from_wherever_it_is_asked_for(kind: str, tmp_path: Path) -> None:
+    async def work(store: Store) -> None:
+        loop = asyncio.get_running_loop()
+
+        def in_a_loop_of_its_own(tx: Transaction) -> object:
+            return asyncio.run(store.read(names))
+
+        def in_the_loop_outside(tx: Transaction) -> object:
+            return asyncio.run_coroutine_threadsafe(store.read(names), loop).result()
+
+        for nested in (in_a_loop_of_its_own, in_the_loop_outside):
+            for ask in (store.read, store.write):
+                with pytest.raises(StoreError, match="open here already"):
+                    await ask(nested)
+        # What it started may have its own once it is over.
+        started: list[asyncio.Future[list[str]]] = []
+
+        def starting(tx: Transaction) -> None:
+            started.append(asyncio.run_coroutine_threadsafe(later(), loop))
+
+        over = asyncio.Event()
+
+        async def later() -> list[str]:
+            await over.wait()
+            return await store.read(names)
+
+        await store.read(starting)
+        over.set()
+        assert await asyncio.wrap_future(started[0]) == []
+
+    on(kind, tmp_path, work)
+
+
+@every_store
+def test_another_store_may_be_used_inside(kind: str, tmp_path: Path) -> None:
+    async def work(store: Store) -> None:
+        other = InMemoryStore()
+        assert await store.write(lambda tx: asyncio.run(other.write(make, "there")))
+        assert await other.read(names) == ["there"]
+
+    on(kind, tmp_path, work)
+
+
+@every_store
+def test_one_that_is_cancelled_before_it_began_never_runs(kind: str, tmp_path: Path) -> None:
+    async def work(store: Store) -> None:
+        begun, go_on, ran = threading.Event(), threading.Event(), threading.Event()
+
+        def slow(tx: Transaction) -> None:
+            begun.set()
+            assert go_on.wait(30)
+
+        first = asyncio.create_task(store.write(slow))
+        await asyncio.to_thread(begun.wait, 30)
+        waiting = asyncio.create_task(store.write(lambda tx: ran.set()))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        go_on.set()
+        await first
+        await store.write(make, "one")
+        assert waiting.cancelled()
+        assert not ran.is_set()
+
+    on(kind, tmp_path, work)
+
+
+@every_store
+def test_one_that_is_cancelled_while_it_runs_leaves_nothing(kind: str, tmp_path: Path) -> None:
+    async def work(store: Store) -> None:
+        begun, go_on = threading.Event(), threading.Event()
+
+        def slow(tx: Transaction) -> None:
+            make(tx, "one")
+            begun.set()
+            assert go_on.wait(30)
+            make(tx, "two")
+
+        running = asyncio.create_task(store.write(slow))
+        await asyncio.to_thread(begun.wait, 30)
+        running.cancel()
+        await asyncio.wait([running])
+        assert running.cancelled()
+        following = asyncio.create_task(store.write(make, "three"))
+        go_on.set()
+        assert await following
+        assert await store.read(names) == ["three"]
+
+    on(kind, tmp_path, work)
+
+
+@every_store
+def test_readers_see_what_stood_when_they_began(kind: str, tmp_path: Path) -> None:
+    async def work(store: Store) -> None:
+        begun, go_on = threading.Event(), threading.Event()
+
+        def looking(tx: Transaction) -> list[list[str]]:
+            seen = [names(tx)]
+            begun.set()
+            assert go_on.wait(30)
+            return [*seen, names(tx)]
+
+        reader = asyncio.create_task(store.read(looking))
+        await asyncio.to_thread(begun.wait, 30)
+        await store.write(make, "one")
+        go_on.set()
+        assert await reader == [[], []]
+        assert await store.read(names) == ["one"]
+
+    on(kind, tmp_path, work)
+
+
+@every_store
+def test_one_store_serves_several_loops(kind: str, tmp_path: Path) -> None:
+    async def work(store: Store) -> None:
+        def elsewhere(number: int) -> bool:
+            return asyncio.run(store.write(make, f"session {number}"))
+
+        made = await asyncio.gather(*(asyncio.to_thread(elsewhere, number) for number in range(8)))
+        assert made == [True] * 8
+        assert len(await store.read(names)) == 8
+
+    on(kind, tmp_path, work)
