@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta, timezone
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from msgspec import Struct
 
-from ireneo.adapters.transition import TransitionalStore
+from ireneo.adapters.in_memory import InMemoryStore
 from ireneo.engine.spending import Limits, Spending
 from ireneo.errors import BadInput, BadReply, ModelTimeout, ModelUnavailable, SpendingLimit
 from ireneo.log.branch import SessionKey
 from ireneo.ports.llm import LanguageModel, Prompt, Reply, Usage
-from ireneo.ports.store import Spent, Store
+from ireneo.ports.store import Spent
 from ireneo.testing.scripted import ManualClock, ScriptedLLM
 
 KEY = SessionKey("default", "monday")
@@ -32,37 +30,12 @@ class Told(Struct, frozen=True):
     summary: str
 
 
-class Till(TransitionalStore):
-    """The part of a store that counts what was spent; one transaction at a time, and all of it or nothing."""
+class Till(InMemoryStore):
+    """A store of which only what was spent is looked at."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.spent: dict[tuple[SessionKey, date], Spent] = defaultdict(Spent)
-        self.open = False
-        self._lock = asyncio.Lock()
-
-    async def _write(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
-        async with self._lock:
-            before = dict(self.spent)
-            self.open = True
-            try:
-                return await asyncio.to_thread(function, SimpleNamespace(spending=self), *args, **kwargs)
-            except BaseException:
-                self.spent = defaultdict(Spent, before)
-                raise
-            finally:
-                self.open = False
-
-    def add(self, key: SessionKey, day: date, spent: Spent) -> None:
-        assert self.open
-        old = self.spent[key, day]
-        self.spent[key, day] = Spent(calls=old.calls + spent.calls, tokens=old.tokens + spent.tokens)
-
-    def of_session(self, key: SessionKey) -> Spent:
-        return self.sum(lambda at, day: at == key)
-
-    def of_day(self, space: str, day: date) -> Spent:
-        return self.sum(lambda at, on: at.space == space and on == day)
+    @property
+    def spent(self) -> Mapping[tuple[SessionKey, date], Spent]:
+        return self._held.spent
 
     def sum(self, chosen: Callable[[SessionKey, date], bool]) -> Spent:
         found = [spent for (key, day), spent in self.spent.items() if chosen(key, day)]
@@ -82,8 +55,8 @@ class Priced:
         self.seen: list[Spent] = []
 
     async def ask(self, prompt: Prompt, reply: type[Any]) -> Reply[Any]:
-        assert not self.till.open
-        await asyncio.sleep(0)
+        # Refused inside a transaction.
+        await self.till.read(lambda tx: None)
         self.seen.append(self.till.all)
         return Reply(value=reply("done"), usage=self.usage, model="priced")
 
@@ -95,7 +68,7 @@ def count(text: str) -> int:
 def spending(
     model: LanguageModel, till: Till, *, key: SessionKey = KEY, clock: ManualClock | None = None, **limits: int | None
 ) -> Spending:
-    return Spending(model, cast(Store, till), key, Limits(**limits), clock or ManualClock(), count)
+    return Spending(model, till, key, Limits(**limits), clock or ManualClock(), count)
 
 
 def test_there_is_always_a_limit() -> None:

@@ -55,9 +55,9 @@ def test_a_wait_ends_at_its_limit() -> None:
 
 def test_a_wait_that_is_given_up_ends_at_once() -> None:
     patience = Patience(30.0)
-    patience.give_up()
+    patience.given_up.set()
     assert not patience(0)
-    patience.renew()
+    patience.given_up = threading.Event()
     assert patience(0)
 
 

@@ -35,11 +35,11 @@ class _Calls:
         while not isinstance(call := self._waiting.get(), bool):
             work, future = call
             try:
-                result, fault = work(), None
-            except BaseException as raised:  # noqa: BLE001 (whoever asked gets it)
-                result, fault = None, raised
-            if not self._loop.is_closed():
-                self._loop.call_soon_threadsafe(self._settle, future, result, fault)
+                self._tell(future, work(), None)
+            except BaseException as fault:
+                self._tell(future, None, fault)
+                if not isinstance(fault, Exception):
+                    raise
         if not call:
             raise CancelledError
 
@@ -52,6 +52,10 @@ class _Calls:
         future: asyncio.Future[object] = self._loop.create_future()
         self._waiting.put((work, future))
         return await future
+
+    def _tell(self, future: asyncio.Future[object], result: object, fault: BaseException | None) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._settle, future, result, fault)
 
     @staticmethod
     def _settle(future: asyncio.Future[Any], result: object, fault: BaseException | None) -> None:
