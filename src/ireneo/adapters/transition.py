@@ -9,7 +9,7 @@ import asyncio
 import queue
 from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import CancelledError
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
 from ireneo.adapters.pool import Nesting
@@ -34,12 +34,8 @@ class _Calls:
         self._loop.call_soon_threadsafe(self._settle, self.begun, tx, None)
         while not isinstance(call := self._waiting.get(), bool):
             work, future = call
-            try:
-                self._tell(future, work(), None)
-            except BaseException as fault:
-                self._tell(future, None, fault)
-                if not isinstance(fault, Exception):
-                    raise
+            with suppress(Exception):
+                self._do(work, future)
         if not call:
             raise CancelledError
 
@@ -52,6 +48,13 @@ class _Calls:
         future: asyncio.Future[object] = self._loop.create_future()
         self._waiting.put((work, future))
         return await future
+
+    def _do(self, work: Callable[[], object], future: asyncio.Future[object]) -> None:
+        try:
+            self._tell(future, work(), None)
+        except BaseException as fault:
+            self._tell(future, None, fault)
+            raise
 
     def _tell(self, future: asyncio.Future[object], result: object, fault: BaseException | None) -> None:
         if not self._loop.is_closed():
