@@ -27,11 +27,11 @@ from msgspec.structs import replace
 
 from billed_methods import COUNTED, METHODS, Method, Prompt, Run, Setting, weight
 from ireneo.context.parts import without_thinking
-from ireneo.context.prices import prices
-from ireneo.context.weigh import weigh
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.formats.chat.registry import chat_format
 from ireneo.log.message import Draft, Result
+from ireneo.log.weigh import weigh
+from ireneo.summaries.policy import prices_named
 from valid_cuts import path_of, sessions
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared"
@@ -243,7 +243,7 @@ def main() -> None:
     setting = Setting(
         budget=given.budget,
         low=given.low,
-        prices=prices(given.prices),
+        prices=prices_named(given.prices),
         format=given.format,
         thinking=given.thinking,
         measure=str(given.measure),

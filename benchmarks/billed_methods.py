@@ -10,14 +10,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 import ireneo
-from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.context.policy import CODING, FORGE, Policy
-from ireneo.context.prices import Prices
-from ireneo.context.weigh import weigh
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.engine.encode import ViewRow
 from ireneo.formats.chat.format import Payload
 from ireneo.formats.chat.registry import chat_format
 from ireneo.log.message import Draft, Result, Text
+from ireneo.log.weigh import weigh
+from ireneo.summaries.policy import CODING, FORGE, Policy, Prices
 
 PLACEHOLDER = "[Earlier messages were left out. " + "A summary of them would stand here. " * 60 + "]"
 """Some 500 tokens in the place of a summary."""

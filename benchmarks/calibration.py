@@ -16,16 +16,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from foresight_data import DATA, halves
-from ireneo.lessons.calibrate import Foretold, Measured, Runs, calibrate, fitted, foretold, measured
-from ireneo.lessons.confidence import DEFAULT, Calibration
-from ireneo.lessons.shown import shown
+from ireneo.lessons.calibrate import (
+    CalibrationReport,
+    Forecast,
+    Runs,
+    calibrate,
+    calibration_report,
+    fit_calibration,
+    forecasts,
+)
+from ireneo.lessons.lessons import DEFAULT, Calibration
+from ireneo.lessons.study import observations_of
 
 CATEGORIES = ("failure", "procedural", "factual")
 
 
-def show(name: str, told: Sequence[Foretold]) -> None:
+def show(name: str, told: Sequence[Forecast]) -> None:
     """Print what was foretold beside what came of it."""
-    result: Measured = measured(told)
+    result: CalibrationReport = calibration_report(told)
     print(
         f"  {name}: {result.count:,} outcomes, Brier {result.brier:.4f}; base rate {result.base_brier:.4f}, "
         f"by category {result.category_brier:.4f}"
@@ -39,12 +47,12 @@ def compare(name: str, earlier: Runs, later: Runs) -> None:
     print(f"{name}: {len(earlier)} earlier runs, {len(later)} later ones")
     kinds: list[tuple[str, Calibration]] = [("shipped", DEFAULT), ("own", calibrate(earlier))]
     for label, calibration in kinds:
-        show(label, foretold(earlier, later, calibration))
-    told = foretold(earlier, later)
+        show(label, forecasts(earlier, later, calibration))
+    told = forecasts(earlier, later)
     for category in CATEGORIES:
         each = [one for one in told if one.category == category]
         if each:
-            result = measured(each)
+            result = calibration_report(each)
             said, came = (sum(getattr(one, name) for one in each) / len(each) for name in ("chance", "true"))
             print(
                 f"    {category:<12}{result.count:>6,} outcomes   foretold {said:.3f}   came true {came:.3f}   "
@@ -58,16 +66,16 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--fit", action="store_true")
     given = parser.parse_args()
-    inner: list[Foretold] = []
+    inner: list[Forecast] = []
     for half in halves(given.data):
-        earlier = [shown(run) for run in half.earlier]
+        earlier = [observations_of(run) for run in half.earlier]
         if given.fit:
             middle = len(earlier) // 2
-            inner += foretold(earlier[:middle], earlier[middle:])
+            inner += forecasts(earlier[:middle], earlier[middle:])
         else:
-            compare(half.name, earlier, [shown(run) for run in half.later])
+            compare(half.name, earlier, [observations_of(run) for run in half.later])
     if given.fit:
-        made = fitted(inner)
+        made = fit_calibration(inner)
         print(f"{len(inner):,} outcomes")
         for reckoned, chance in zip(made.reckoned, made.chance, strict=True):
             print(f"  reckoned {reckoned:.3f}   came true {chance:.3f}")

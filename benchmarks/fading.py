@@ -31,12 +31,12 @@ import ireneo
 from fading_play import PARTS, episodes, messages_of, needed, shares
 from fading_retold import held_threads, print_retold, told
 from fading_rivals import blob, term_pyramid
-from ireneo.context.policy import Policy, Pyramid
+from ireneo.context import story as allot
 from ireneo.log.message import Message, Text
-from ireneo.pyramid import allot
+from ireneo.summaries.policy import Policy, StorySettings
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared"
-LEAF, LIVE, LIVE_SHARE = Pyramid().leaf_messages, Pyramid().live_messages, 0.5
+LEAF, LIVE, LIVE_SHARE = StorySettings().leaf_messages, StorySettings().live_messages, 0.5
 """What rivals show of the newest messages: so many, or as many of them as half of the words hold."""
 NEAR_TOKENS = 64
 """So near the largest budget is looked for whose context has no more than the words that are asked for."""
@@ -159,7 +159,7 @@ async def print_played(given: argparse.Namespace) -> None:
         for fan_in, limit in ((2, 6), (4, 4), (4, 8), (6, 6), (4, 6)):
             started = time.perf_counter()
             # The limit is no part of a family: cut otherwise, the same summaries are shown.
-            best = await ours.context(messages, told(Pyramid(fan_in=fan_in, limit=limit)), given.words)
+            best = await ours.context(messages, told(StorySettings(fan_in=fan_in, limit=limit)), given.words)
             show(f"fan-in {fan_in}, limit {limit}", best, names, time.perf_counter() - started)
         rivals: dict[str, Callable[[], list[str]]] = {
             "a blob of 250 words": lambda: [blob([message.text for message in messages], LEAF, 250)],
@@ -174,7 +174,7 @@ async def print_played(given: argparse.Namespace) -> None:
         print("\nOther mixes, with fan-in 4: of a block's cost, so much at the most is names")
         for share in (0.0, 0.2, 0.4, 0.6, 0.8):
             allot.NAMES_SHARE = share
-            show(f"  {share:.1f}", await ours.context(messages, told(Pyramid()), given.words), names, 0)
+            show(f"  {share:.1f}", await ours.context(messages, told(StorySettings()), given.words), names, 0)
 
 
 def main() -> None:

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.log.ids import message_id
-from ireneo.log.message import Draft, Message, Text
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.log.message import Draft, Message, Text, message_id
 
 COUNT = EstimatedTokenizer().count
 PARTS = 6

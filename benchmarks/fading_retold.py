@@ -14,17 +14,15 @@ from msgspec import Struct
 sys.path.insert(0, str(Path(__file__).parent))
 import ireneo
 from fading_details import Forgetful, Planted, planted
-from ireneo.adapters.llm import open_model
-from ireneo.context.policy import RUNNING, STORY, Policy, Pyramid
-from ireneo.context.summary import Summary
-from ireneo.context.terms import Terms
-from ireneo.context.thread import Thread
-from ireneo.engine.spending import Limits
-from ireneo.engine.story.path import StoryPath, open_threads
-from ireneo.engine.story.reading import StoredReading
-from ireneo.engine.story.tell import voice_of
-from ireneo.engine.texts import best_texts
+from ireneo.adapters.llm.model import open_model
+from ireneo.context.options import ContextOptions
+from ireneo.engine.known import best_texts
+from ireneo.engine.models import Limits
+from ireneo.engine.story import StoredReading, StoryPath, open_threads
+from ireneo.engine.summarise import voice_of
 from ireneo.ports.llm import LanguageModel, Prompt, Reply
+from ireneo.summaries.policy import RUNNING, STORY, Policy, StorySettings
+from ireneo.summaries.summary import Summary, Thread
 
 R = TypeVar("R", bound=Struct)
 BUDGET = 16_000
@@ -64,20 +62,20 @@ class Outcome(Struct, kw_only=True):
     seconds: float
 
 
-def told(pyramid: Pyramid) -> Policy:
+def told(pyramid: StorySettings) -> Policy:
     """A story that is cut so."""
     return Policy(name="story", pyramid=pyramid, live_share=STORY.live_share)
 
 
 PRESETS: dict[str, Policy] = {
     "running": RUNNING,
-    "fan-in 2": told(Pyramid(fan_in=2)),
+    "fan-in 2": told(StorySettings(fan_in=2)),
     "fan-in 4 (ours)": STORY,
-    "fan-in 6": told(Pyramid(fan_in=6)),
-    "fan-in 2, window 2,000": told(Pyramid(fan_in=2, window_tokens=2_000, raw_tokens=0)),
-    "fan-in 4, window 2,000": told(Pyramid(fan_in=4, window_tokens=2_000, raw_tokens=0)),
-    "fan-in 4, limit 4": told(Pyramid(limit=4)),
-    "fan-in 4, limit 8": told(Pyramid(limit=8)),
+    "fan-in 6": told(StorySettings(fan_in=6)),
+    "fan-in 2, window 2,000": told(StorySettings(fan_in=2, window_tokens=2_000, raw_tokens=0)),
+    "fan-in 4, window 2,000": told(StorySettings(fan_in=4, window_tokens=2_000, raw_tokens=0)),
+    "fan-in 4, limit 4": told(StorySettings(limit=4)),
+    "fan-in 4, limit 8": told(StorySettings(limit=8)),
 }
 """With a window of 2,000 tokens a summary can only be written from those right under it."""
 
@@ -116,9 +114,9 @@ async def retell(policy: Policy, plant: Planted, model: LanguageModel) -> Outcom
     )
 
 
-async def _write(memory: ireneo.Memory, policy: Policy) -> list[ireneo.Worked]:
+async def _write(memory: ireneo.Memory, policy: Policy) -> list[ireneo.WorkResult]:
     """Have all written that is due."""
-    done: list[ireneo.Worked] = []
+    done: list[ireneo.WorkResult] = []
     async for worked in memory.work(until_idle=True, preset=policy):
         if worked.did == "failed":
             raise SystemExit(worked.reason)
@@ -140,7 +138,7 @@ def _kept(plant: Planted, nodes: Sequence[Summary]) -> tuple[float, float]:
 async def held_threads(session: ireneo.Session, policy: Policy) -> Sequence[Thread]:
     """The threads that are open at the end of the summaries."""
     nodes = await shown_nodes(session, policy)
-    return open_threads(nodes, (policy.pyramid or Pyramid()).open_threads)[0]
+    return open_threads(nodes, (policy.pyramid or StorySettings()).open_threads)[0]
 
 
 async def shown_nodes(session: ireneo.Session, policy: Policy) -> Sequence[Summary]:
@@ -150,7 +148,7 @@ async def shown_nodes(session: ireneo.Session, policy: Policy) -> Sequence[Summa
         head = await tx.log.head(key)
         assert head is not None
         row = await StoryPath(StoredReading(tx, key, head, policy), policy).row()
-        terms = Terms(budget=BUDGET, policy=policy, count=session._count)
+        terms = ContextOptions(budget=BUDGET, policy=policy, count=session._count)
         return await best_texts(tx, key, row, terms, voice_of(policy, None), None)
 
 

@@ -23,14 +23,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from foresight_data import DATA, Half, halves, started
-from ireneo.context.offline.errors import exit_status
 from ireneo.engine.check import MOST_SIGHTINGS
-from ireneo.lessons.costs import costs_of
-from ireneo.lessons.guard import stored
-from ireneo.lessons.guard_sightings import Stood, failing_sightings, stood
-from ireneo.lessons.material import Material
-from ireneo.lessons.sighting import Sighting
-from ireneo.lessons.verdict import judge
+from ireneo.lessons.guard import CallInSituation, calls_in_situations, guard_observations, judge, stored
+from ireneo.lessons.run import Observation, costs_of
+from ireneo.lessons.shell import RunMaterial
+from ireneo.summaries.steps import exit_status
 
 SECONDS = 60
 OFTEN = 20
@@ -40,8 +37,8 @@ OFTEN = 20
 class Call(Struct, frozen=True, kw_only=True):
     """A later call, and what it cost."""
 
-    run: Material
-    stood: Stood
+    run: RunMaterial
+    stood: CallInSituation
     tokens: int
     seconds: float
 
@@ -82,7 +79,7 @@ Alarm = Callable[[Call], bool]
 class Hash:
     """Alarms where exactly these arguments failed: last, or ever."""
 
-    def __init__(self, taught: Iterable[Stood], *, ever: bool) -> None:
+    def __init__(self, taught: Iterable[CallInSituation], *, ever: bool) -> None:
         """Learn from the earlier half."""
         self._ever = ever
         self._taught: dict[str, bool] = {}
@@ -98,7 +95,7 @@ class Hash:
         self._note(self._here, call.stood)
         return alarm
 
-    def _note(self, table: dict[str, bool], each: Stood) -> None:
+    def _note(self, table: dict[str, bool], each: CallInSituation) -> None:
         exact = each.seen.exact
         table[exact] = each.failed or (self._ever and table.get(exact, False))
 
@@ -106,27 +103,27 @@ class Hash:
 class Guard:
     """The guard, as `Memory.check` asks it."""
 
-    def __init__(self, taught: Iterable[Sighting], *, goes_on: bool) -> None:
+    def __init__(self, taught: Iterable[Observation], *, goes_on: bool) -> None:
         """Learn from the earlier half; with `goes_on` from each later run as well, once it is over."""
         self._goes_on = goes_on
-        self._sightings: dict[str, list[Sighting]] = defaultdict(list)
+        self._sightings: dict[str, list[Observation]] = defaultdict(list)
         self._learn(taught)
-        self._run: Material | None = None
+        self._run: RunMaterial | None = None
 
     def __call__(self, call: Call) -> bool:
         """Whether it speaks."""
         if self._goes_on and self._run is not None and self._run.session != call.run.session:
-            self._learn(failing_sightings(self._run))
+            self._learn(guard_observations(self._run))
         self._run = call.run
         past = [each for cue in call.stood.cues for each in self._newest(stored(cue))]
         made = call.stood.step.call
         said = judge(call.stood.situation, made, past, project=call.run.project, now=call.stood.at)
         return said is not None
 
-    def _newest(self, cue: str) -> list[Sighting]:
+    def _newest(self, cue: str) -> list[Observation]:
         return self._sightings.get(cue, [])[: -MOST_SIGHTINGS - 1 : -1]
 
-    def _learn(self, sightings: Iterable[Sighting]) -> None:
+    def _learn(self, sightings: Iterable[Observation]) -> None:
         for each in sightings:
             self._sightings[each.cue].append(each)
 
@@ -135,7 +132,7 @@ def later_calls(half: Half) -> Iterator[Call]:
     """The later half, call by call, in order, each as things stood when it was made."""
     for run in half.later:
         costs = costs_of(run.messages)
-        for each in stood(run.messages):
+        for each in calls_in_situations(run.messages):
             spent = [costs[source] for source in each.step.sources if source in costs]
             tokens, seconds = sum(cost.tokens for cost in spent), sum(cost.seconds for cost in spent)
             yield Call(run=run, stood=each, tokens=tokens, seconds=seconds)
@@ -149,7 +146,7 @@ def found_nothing(call: Call) -> bool:
     return call.stood.failed and call.stood.seen.deed in ("search", "read") and exit_status(output) == 1 and not bare
 
 
-def told_when_failed(taught: Iterable[Stood]) -> set[str]:
+def told_when_failed(taught: Iterable[CallInSituation]) -> set[str]:
     """The tools that a log tells of only where they failed, as aider's does of its linter and the tests."""
     failed: dict[str, list[bool]] = defaultdict(list)
     for each in taught:
@@ -160,9 +157,9 @@ def told_when_failed(taught: Iterable[Stood]) -> set[str]:
 def table(half: Half) -> None:
     """Print the rows of one source."""
     began = time.perf_counter()
-    taught = [each for run in half.earlier for each in stood(run.messages)]
+    taught = [each for run in half.earlier for each in calls_in_situations(run.messages)]
     left_out = told_when_failed(taught)
-    sightings = [each for run in half.earlier for each in failing_sightings(run)]
+    sightings = [each for run in half.earlier for each in guard_observations(run)]
     ways: dict[str, Alarm] = {
         "hash, last": Hash(taught, ever=False),
         "hash, ever": Hash(taught, ever=True),

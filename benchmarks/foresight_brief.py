@@ -4,7 +4,7 @@
 
 DATA holds the sample logs (default: ../shared/data beside the project). A failure's signature is the program or tool
 that failed (``mise run lint``, ``Edit`` of a file that was not read) and the error without its accidents
-(`ireneo.lessons.fault`). "before": its signature occurred in a run that was learned from; "or here": or earlier in its
+(`ireneo.lessons.shell`). "before": its signature occurred in a run that was learned from; "or here": or earlier in its
 own. "told": occurred before, and a brief of so many tokens, made before the run began, holds a lesson of the same
 signature; "share" is told by before. "earlier half": only that half ever teaches; "going on": each later run does once
 it is over, as a nightly `ireneo learn` has it. A user's refusal, and a call that fell with the one beside it, is no
@@ -20,11 +20,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from foresight_data import DATA, Half, halves, started
-from ireneo.lessons.failing import ENDS_IN, action_of, signature_of
-from ireneo.lessons.fault import FOUND_NOTHING, TESTS_FAILED
-from ireneo.lessons.material import Material
-from ireneo.lessons.shown import shown
-from ireneo.lessons.tries import tries
+from ireneo.lessons.observe import ENDS_IN, action_of, signature_of
+from ireneo.lessons.shell import FOUND_NOTHING, TESTS_FAILED, RunMaterial, tried_calls
+from ireneo.lessons.study import observations_of
 from lesson_books import Book
 
 
@@ -51,11 +49,11 @@ class Tally(Struct, kw_only=True):
     last: str = ""
 
 
-def failures_of(run: Material, before: set[str], told: set[str]) -> list[Failure]:
+def failures_of(run: RunMaterial, before: set[str], told: set[str]) -> list[Failure]:
     """The failures of a run, beside what occurred before it and what its brief said."""
     out: list[Failure] = []
     here: set[str] = set()
-    for each in tries(run):
+    for each in tried_calls(run):
         if each.faults:
             name = f"{action_of(each)}{ENDS_IN}{each.faults[0]}"
             out.append(
@@ -76,8 +74,8 @@ def judged(half: Half, budget: int, going_on: bool) -> Tally:
     """Teach the earlier half, and judge the later one."""
     book, before, out = Book(), set[str](), Tally(failures=[], sizes=[], lines=[])
 
-    def teach(run: Material) -> None:
-        found = shown(run)
+    def teach(run: RunMaterial) -> None:
+        found = observations_of(run)
         out.most_new = max(out.most_new, book.learn(found, started(run)))
         before.update(each.cue for each in found if each.held)
 

@@ -12,13 +12,13 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.context.weigh import weigh
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.formats.logs.registry import log_format
-from ireneo.lessons.material import Material
-from ireneo.lessons.project import project_of
-from ireneo.log.branch import chain
+from ireneo.lessons.run import project_of
+from ireneo.lessons.shell import RunMaterial
 from ireneo.log.message import Draft
+from ireneo.log.tree import chain
+from ireneo.log.weigh import weigh
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 _NUMBER = re.compile(r"-(\d+)$")
@@ -29,11 +29,11 @@ class Half(Struct, frozen=True, kw_only=True):
     """Runs that teach, and runs that come after them."""
 
     name: str
-    earlier: tuple[Material, ...]
-    later: tuple[Material, ...]
+    earlier: tuple[RunMaterial, ...]
+    later: tuple[RunMaterial, ...]
 
 
-Halved = tuple[list[Material], list[Material]]
+Halved = tuple[list[RunMaterial], list[RunMaterial]]
 """The runs that come first, and those that come after them."""
 
 
@@ -86,15 +86,15 @@ _SOURCES: dict[str, Callable[[Path], Halved | None]] = {
 }
 
 
-def _by_time(runs: Iterable[Material]) -> Halved | None:
+def _by_time(runs: Iterable[RunMaterial]) -> Halved | None:
     timed = sorted((run for run in runs if started(run)), key=lambda run: started(run) or datetime.max)
     middle = len(timed) // 2
     return (timed[:middle], timed[middle:]) if timed else None
 
 
-def _by_issue(runs: Iterable[Material]) -> Halved | None:
+def _by_issue(runs: Iterable[RunMaterial]) -> Halved | None:
     """The log has no times: the number of an instance is the order in which its issue was opened, by repository."""
-    by_project: dict[str, list[Material]] = defaultdict(list)
+    by_project: dict[str, list[RunMaterial]] = defaultdict(list)
     for run in runs:
         by_project[run.project].append(run)
     earlier, later = [], []
@@ -105,12 +105,12 @@ def _by_issue(runs: Iterable[Material]) -> Halved | None:
     return (earlier, later) if earlier else None
 
 
-def _split(runs: list[Material]) -> Halved:
+def _split(runs: list[RunMaterial]) -> Halved:
     middle = (len(runs) + 1) // 2
     return runs[:middle], runs[middle:]
 
 
-def _number(run: Material) -> int:
+def _number(run: RunMaterial) -> int:
     found = _NUMBER.search(run.session)
     return int(found[1]) if found else 0
 
@@ -119,7 +119,7 @@ def _logs(folder: Path) -> list[Path]:
     return sorted(folder.glob(f"*{_ENDING}"))
 
 
-def _runs(format: str, path: Path) -> Iterator[Material]:
+def _runs(format: str, path: Path) -> Iterator[RunMaterial]:
     tokenizer = EstimatedTokenizer()
     with lzma.open(path) as lines:
         for session in log_format(format).read(lines, path.name.removesuffix(_ENDING)):
@@ -129,7 +129,7 @@ def _runs(format: str, path: Path) -> Iterator[Material]:
                 if message.draft.origin == "spoken"
             )
             project = project_of(directory=_folder(session.path), session=session.id)
-            yield Material(session=session.id, source=format, project=project, messages=messages)
+            yield RunMaterial(session=session.id, source=format, project=project, messages=messages)
 
 
 def _folder(path: list[Draft] | tuple[Draft, ...]) -> str:
@@ -142,6 +142,6 @@ def _folder(path: list[Draft] | tuple[Draft, ...]) -> str:
     return ""
 
 
-def started(run: Material) -> datetime | None:
+def started(run: RunMaterial) -> datetime | None:
     """When a run began."""
     return next((message.draft.at for message in run.messages if message.draft.at), None)

@@ -16,10 +16,17 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from foresight_data import DATA, FITTED_ON, halves
-from ireneo.lessons.guard import GUARD, estimate, is_named, tally
-from ireneo.lessons.guard_sightings import Stood, failing_sightings, stood
-from ireneo.lessons.material import Material
-from ireneo.lessons.sighting import Sighting
+from ireneo.lessons.guard import (
+    GUARD,
+    CallInSituation,
+    calls_in_situations,
+    estimate,
+    guard_observations,
+    is_named,
+    tally,
+)
+from ireneo.lessons.run import Observation
+from ireneo.lessons.shell import RunMaterial
 
 PARTS = 10
 LEAST, LEAST_HELD = 4, 2
@@ -30,7 +37,7 @@ HOME = Path(__file__).parents[1] / "src" / "ireneo" / "lessons" / "guard_default
 Prior = dict[str, tuple[float, float]]
 
 
-def prior_of(sightings: Iterable[Sighting]) -> Prior:
+def prior_of(sightings: Iterable[Observation]) -> Prior:
     """What is expected of each general cue: how often it held, of how often, scaled down to `CAP`."""
     sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for each in sightings:
@@ -45,7 +52,7 @@ def prior_of(sightings: Iterable[Sighting]) -> Prior:
 
 
 def judged(
-    calls: Iterable[Stood], sightings: Sequence[Sighting], project: str, prior: Prior
+    calls: Iterable[CallInSituation], sightings: Sequence[Observation], project: str, prior: Prior
 ) -> list[tuple[float, bool]]:
     """The chance that the guard gives each call, and whether it failed."""
     tallies = tally(sightings, project, None)
@@ -59,9 +66,11 @@ def judged(
 def main() -> None:
     """Print the table, and write the defaults where that is asked for."""
     given = [each for each in sys.argv[1:] if not each.startswith("-")]
-    sources: dict[str, list[tuple[Material, list[Stood], list[Sighting]]]] = {}
+    sources: dict[str, list[tuple[RunMaterial, list[CallInSituation], list[Observation]]]] = {}
     for half in halves(Path(given[0]) if given else DATA, every=True):
-        sources[half.name] = [(run, list(stood(run.messages)), failing_sightings(run)) for run in half.earlier]
+        sources[half.name] = [
+            (run, list(calls_in_situations(run.messages)), guard_observations(run)) for run in half.earlier
+        ]
     for name, runs in sources.items():
         teaching = [theirs for other, theirs in sources.items() if other != name and other in FITTED_ON]
         others = [each for theirs in teaching for _, _, own in theirs for each in own]

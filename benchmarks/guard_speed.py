@@ -20,11 +20,11 @@ from pathlib import Path
 from statistics import median, quantiles
 
 import ireneo
-from ireneo.lessons.guard_sightings import failing_sightings
-from ireneo.lessons.material import Material
+from ireneo.lessons.guard import guard_observations
 from ireneo.lessons.run import LearnedRun
-from ireneo.log.branch import chain
+from ireneo.lessons.shell import RunMaterial
 from ireneo.log.message import Call, Draft, Result, Text
+from ireneo.log.tree import chain
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 CALLS = 60
@@ -72,8 +72,8 @@ async def fill(memory: ireneo.Memory, runs: int, chance: random.Random) -> int:
     for number in range(runs):
         at = NOW - timedelta(hours=number)
         messages = tuple(chain(None, drafts(chance, CALLS, at), lambda parts: (50, 0)))
-        run = Material(session=f"run-{number}", project=f"project-{number % 5}", messages=messages)
-        shown = failing_sightings(run)
+        run = RunMaterial(session=f"run-{number}", project=f"project-{number % 5}", messages=messages)
+        shown = guard_observations(run)
         sightings += len(shown)
         learned = LearnedRun(session=run.session, head=messages[-1].id, learner="bench", learned=NOW, ended=at)
         async with memory._means.store.write() as tx:

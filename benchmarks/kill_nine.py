@@ -25,9 +25,10 @@ from pathlib import Path
 import apsw
 from msgspec import Struct, to_builtins
 
-from ireneo.adapters.sqlite import Durability, SqliteStore, open_sqlite
-from ireneo.log.branch import MAIN, SessionKey, chain
+from ireneo.adapters.sqlite.migrate import Durability
+from ireneo.adapters.sqlite.store import SqliteStore, open_sqlite
 from ireneo.log.message import Draft, Message, Native, Part, Text
+from ireneo.log.tree import MAIN, SessionKey, chain
 
 SESSIONS = ("shared", "shared", "own 1", "own 2")
 """Whom each of the four processes appends to."""

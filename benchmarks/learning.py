@@ -22,9 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import ireneo
-from ireneo.grounding.check import check_text
-from ireneo.grounding.evidence import Evidence
-from ireneo.grounding.sources import source_texts
+from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.types import LearnedRun, Lesson
 
 SAMPLES = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -81,7 +79,7 @@ async def _look(db: Path, sample: int) -> tuple[Sequence[LearnedRun], Sequence[L
         chosen = random.Random(SEED).sample(list(lessons), min(sample, len(lessons)))
         untrue = 0
         for lesson in chosen:
-            untrue += bool(check_text(lesson.lesson, Evidence(await _texts(memory, lesson))))
+            untrue += bool(check_text(lesson.lesson, SourceIndex(await _texts(memory, lesson))))
         return runs, lessons, untrue, len(chosen)
 
 

@@ -7,15 +7,14 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
-from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.lessons.lessons import lesson_offers
-from ireneo.lessons.sighting import Sighting
-from ireneo.lessons.standing import standing
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.engine.brief import opening_lessons
+from ireneo.lessons.lessons import lesson_drafts
+from ireneo.lessons.run import Observation
 from ireneo.memories.brief import Brief, make_brief
-from ireneo.memories.kinds.registry import KINDS
-from ireneo.memories.offer import Offer
+from ireneo.memories.kinds import KINDS
 from ireneo.memories.reconcile import reconcile
-from ireneo.memories.record import MemoryId, Record
+from ireneo.memories.record import MemoryDraft, MemoryId, Record
 
 MOST_NEW = 5
 """Lessons that one run may bring, as in the engine."""
@@ -26,7 +25,7 @@ class Book:
     """The lessons of the runs that were read into it, one after the other."""
 
     def __init__(self) -> None:
-        self.seen: dict[str, list[Sighting]] = {}
+        self.seen: dict[str, list[Observation]] = {}
         self.records: dict[MemoryId, Record] = {}
         self.read = 0
         self._count = EstimatedTokenizer().count
@@ -35,16 +34,16 @@ class Book:
         """When a run happens; runs without a time are an hour apart."""
         return at or _UNTIMED + timedelta(hours=self.read)
 
-    def learn(self, sightings: Sequence[Sighting], at: datetime | None) -> int:
+    def learn(self, sightings: Sequence[Observation], at: datetime | None) -> int:
         """Learn from a run that begins at `at`; tells how many lessons it brought."""
         now = self.clock(at)
         self.read += 1
         for each in sightings:
             self.seen.setdefault(each.cue, []).append(each)
         known = {each.cue: each for each in self.records.values()}
-        new: list[tuple[float, str, tuple[Offer, ...]]] = []
+        new: list[tuple[float, str, tuple[MemoryDraft, ...]]] = []
         for cue in dict.fromkeys(each.cue for each in sightings):
-            drawn = lesson_offers(self.seen[cue], known.get(cue), now)
+            drawn = lesson_drafts(self.seen[cue], known.get(cue), now)
             if cue in known:
                 if drawn.words:
                     self.records[known[cue].id] = replace(known[cue], text=drawn.words)
@@ -58,10 +57,10 @@ class Book:
     def brief(self, project: str, at: datetime | None, budget: int) -> Brief:
         """The brief at the beginning of a run."""
         now = self.clock(at)
-        lessons = standing(list(self.records.values()), self.seen, now, project)
+        lessons = opening_lessons(list(self.records.values()), self.seen, now, project)
         return make_brief(None, [], now, budget, self._count, lessons)
 
-    def _settle(self, offers: Sequence[Offer]) -> None:
+    def _settle(self, offers: Sequence[MemoryDraft]) -> None:
         for offer in offers:
             row = KINDS[offer.kind]
             key = row.key(offer)

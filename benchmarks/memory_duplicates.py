@@ -23,11 +23,10 @@ from datetime import datetime
 from pathlib import Path
 
 import ireneo
-from ireneo.engine.episodes.gather import gather
+from ireneo.engine.episodes import gather
 from ireneo.errors import UnknownFormat
 from ireneo.formats.logs.registry import recognise
-from ireneo.memories.likeness import normal
-from ireneo.memories.record import Record
+from ireneo.memories.record import Record, normal
 from ireneo.ports.memories import Wanted
 
 PROCESSES = 4

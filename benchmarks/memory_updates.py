@@ -23,7 +23,7 @@ from msgspec import Struct
 
 import ireneo
 from ireneo import Memory
-from ireneo.types import Told
+from ireneo.types import MemoryDetails
 
 START = datetime(2031, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -96,9 +96,9 @@ def story(name: str, number: int, chance: random.Random) -> Story:
     return Story(name=name, words=tuple(words), truths=tuple(truths), now=held[45])
 
 
-def told(each: Word, number: int) -> tuple[str, Told]:
+def told(each: Word, number: int) -> tuple[str, MemoryDetails]:
     """A word as it is remembered."""
-    said: Told = {
+    said: MemoryDetails = {
         "subject": f"person {number}",
         "attribute": "home",
         "value": each.value,

@@ -33,10 +33,9 @@ from acting.asking import Act, question, repeated
 from acting.cuts import COUNT, Cut, cuts_of
 from ireneo import Context, Memory
 from ireneo.adapters.clock import SystemClock
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.engine.means import Means
-from ireneo.engine.models import Models
-from ireneo.engine.spending import Limits
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.engine.models import Limits, Models
+from ireneo.engine.resources import Resources
 from ireneo.errors import BadReply, IreneoError, ModelError, ModelRefused, SpendingLimit
 from ireneo.ports.llm import LanguageModel, Prompt, Reply
 from ireneo.prompts.voices import Voice
@@ -145,7 +144,9 @@ async def measure(
 async def shown(cut: Cut, model: LanguageModel | None, budget: int, voice: Voice, written: Counter[str]) -> Context:
     """The context of a cut, with notes by the model in that voice, where there is a model."""
     given = Models.of(model) if model else Models()
-    means = Means(store=InMemoryStore(), count=COUNT, clock=SystemClock(), models=given, limits=UNLIMITED, voice=voice)
+    means = Resources(
+        store=InMemoryStore(), count=COUNT, clock=SystemClock(), models=given, limits=UNLIMITED, voice=voice
+    )
     session = await Memory(means, "perspective").session(cut.session)
     await session.append(list(cut.path))
     if model:

@@ -26,14 +26,13 @@ from types import ModuleType
 import apsw
 
 sys.path.insert(0, str(Path(__file__).parent))
-from ireneo.adapters.embed import open_embedder
-from ireneo.memories.recall import candidates as first_look
-from ireneo.memories.recall import question as reading
-from ireneo.memories.recall import rank as second_look
+from ireneo.adapters.embed.opening import open_embedder
+from ireneo.memories import ranking as first_look
+from ireneo.memories import ranking as reading
+from ireneo.memories import ranking as second_look
+from ireneo.memories.index import ASSISTANT, USER, document_number, place_of
+from ireneo.memories.ranking import VECTOR_WEIGHT, IndexStats, Passage, Postings, fuse
 from ireneo.memories.recall import words
-from ireneo.memories.recall.documents import ASSISTANT, USER, document_number, place_of
-from ireneo.memories.recall.found import Passage, Postings, Shelf
-from ireneo.memories.recall.fuse import VECTOR_WEIGHT, fuse
 from recall_data import Asked, Pool, assistants, games
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -85,7 +84,7 @@ class Index:
             self.passages.append(Passage(number=number, text=said.text, role=said.role, author=said.author, at=said.at))
             for term in dict.fromkeys(held):
                 self.listed.setdefault(term, []).append(number)
-        self.shelf = Shelf(documents=len(self.passages), terms=size)
+        self.shelf = IndexStats(documents=len(self.passages), terms=size)
 
 
 _INDEXES: dict[str, Index] = {}

@@ -26,8 +26,8 @@ from pathlib import Path
 import apsw
 
 import ireneo
-from ireneo.adapters.sqlite import open_sqlite
-from ireneo.log.ids import digest
+from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.log.message import digest
 from ireneo.memories.recall.word_lists import COMMON_WORDS
 from ireneo.memories.record import Evidence, MemoryId, Record
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 import ireneo
-from ireneo.adapters.redact import SecretRedactor
+from ireneo.adapters.redact.redactor import SecretRedactor
 from ireneo.engine.cleaning import Cleaning
 from ireneo.faces.cli.files import LogFile
 from ireneo.log.message import Draft, texts

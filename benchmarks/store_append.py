@@ -24,9 +24,10 @@ from typing import Literal
 import apsw
 from msgspec import Struct
 
-from ireneo.adapters.sqlite import Durability, open_sqlite
-from ireneo.log.branch import MAIN, SessionKey, chain
+from ireneo.adapters.sqlite.migrate import Durability
+from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.log.message import Draft, Native, Part, Text
+from ireneo.log.tree import MAIN, SessionKey, chain
 
 TEXT = "The quick brown fox jumps over the lazy dog, and the log keeps each of its words. " * 8
 """Some 650 characters: between a short answer and a tool's output."""

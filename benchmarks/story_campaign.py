@@ -24,10 +24,10 @@ from pathlib import Path
 from msgspec import Struct
 
 import ireneo
-from ireneo.adapters.sqlite import open_sqlite
-from ireneo.context.policy import STORY
-from ireneo.context.summary import Summary
-from ireneo.log.branch import SessionKey
+from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.log.tree import SessionKey
+from ireneo.summaries.policy import STORY
+from ireneo.summaries.summary import Summary
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared"
 NAME = "campaign1"

@@ -23,11 +23,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ireneo.adapters.embed import open_embedder
+from ireneo.adapters.embed.opening import open_embedder
 from ireneo.errors import MissingExtra
-from ireneo.memories.recall import nearest
-from ireneo.memories.recall.nearest import Vectors
-from ireneo.memories.recall.vector import Vector
+from ireneo.memories import nearest
+from ireneo.memories.index import Vector
+from ireneo.memories.nearest import Vectors
 
 NOVELS = Path(__file__).resolve().parents[2] / "shared" / "data" / "novels"
 DIMENSIONS = 384

@@ -11,15 +11,15 @@ from msgspec import Meta, Struct
 
 from acting.voices import OWN, revoiced
 from ireneo import Context, chat_format
-from ireneo.context.actions import CHANGES, understand
-from ireneo.context.offline.dead_ends import approach
-from ireneo.context.summary import Line
-from ireneo.context.weigh import arguments_text
 from ireneo.formats.chat.format import Payload
-from ireneo.formats.chat.summaries import NOTES
+from ireneo.formats.chat.notes import NOTES
 from ireneo.log.message import Call, Draft
+from ireneo.log.weigh import arguments_text
 from ireneo.ports.llm import Prompt
 from ireneo.prompts.voices import Voice
+from ireneo.summaries.steps import CHANGES, understand
+from ireneo.summaries.summary import Line
+from ireneo.summaries.tell_work import approach
 
 NAME = "act-1"
 MAX_TOKENS = 1_000

@@ -9,13 +9,13 @@ from msgspec import Struct
 
 import ireneo
 from acting.asking import is_comparable, tool_lines
-from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.context.offline.dead_ends import dead_ends
-from ireneo.context.offline.steps import steps
-from ireneo.context.summary import Line
-from ireneo.context.weigh import weigh
-from ireneo.log.branch import chain
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.log.message import Call, Draft, Message
+from ireneo.log.tree import chain
+from ireneo.log.weigh import weigh
+from ireneo.summaries.steps import steps
+from ireneo.summaries.summary import Line
+from ireneo.summaries.tell_work import dead_ends
 
 LOOKED_AT = 12
 """Places of a session that are looked at for each cut that is wanted."""

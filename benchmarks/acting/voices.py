@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from types import MappingProxyType
 
-from ireneo.context.render import HEADINGS
+from ireneo.context.allot import HEADINGS
 from ireneo.prompts.voices import Voice
 
 TOLD = frozenset(HEADINGS[name] for name in ("strategy", "discoveries", "achieved", "dead_ends", "worked", "status"))

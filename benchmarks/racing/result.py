@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from ireneo.adapters.sqlite import SqliteStore, open_sqlite
-from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.engine.means import Means
+from ireneo.adapters.sqlite.store import SqliteStore, open_sqlite
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.engine.models import Models
+from ireneo.engine.resources import Resources
 from ireneo.engine.session import Session
 from racing.checks import duplicate_anchors, faults_of, integrity, lost, stored_ids, wasted
 from racing.ledger import JumpingClock, calls_of, lines_of, operations_done
@@ -123,10 +123,10 @@ async def _due(store: SqliteStore, run: Run) -> int:
     return sum([await Session(_means(store, run), KEY, name, None).due(BUDGETS[0]) for name in names])
 
 
-def _means(store: SqliteStore, run: Run) -> Means:
+def _means(store: SqliteStore, run: Run) -> Resources:
     model = ScriptedModel(run.ledger, random.Random(run.seed), 0.0)
     clock = JumpingClock(run.folder / "clock")
-    return Means(store=store, count=EstimatedTokenizer().count, clock=clock, models=Models.of(model), preset=POLICY)
+    return Resources(store=store, count=EstimatedTokenizer().count, clock=clock, models=Models.of(model), preset=POLICY)
 
 
 def show(results: Sequence[Result]) -> str:

@@ -6,14 +6,14 @@ import random
 import re
 from collections.abc import Iterable
 
-from ireneo.context.policy import Policy, Pyramid
-from ireneo.log.branch import SessionKey
 from ireneo.log.message import Draft, Role, Text
+from ireneo.log.tree import SessionKey
+from ireneo.summaries.policy import Policy, StorySettings
 
 KEY = SessionKey("races", "story")
 POLICY = Policy(
     name="races",
-    pyramid=Pyramid(leaf_messages=20, fan_in=3, limit=3, live_messages=10),
+    pyramid=StorySettings(leaf_messages=20, fan_in=3, limit=3, live_messages=10),
     live_share=0.5,
 )
 """A small pyramid, so that there is much to summarise."""

@@ -10,20 +10,17 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ireneo.adapters.sqlite import SqliteStore, open_sqlite
-from ireneo.adapters.tokens import EstimatedTokenizer
+from ireneo.adapters.sqlite.store import SqliteStore, open_sqlite
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.engine.leasing import Worker
-from ireneo.engine.means import Means
 from ireneo.engine.memory import Memory
-from ireneo.engine.models import Models
+from ireneo.engine.models import Limits, Models
+from ireneo.engine.resources import Resources
 from ireneo.engine.session import Session
-from ireneo.engine.spending import Limits
-from ireneo.engine.work.desk import Desk
-from ireneo.engine.work.stories import StoryWork
-from ireneo.engine.work.worked import Worked
+from ireneo.engine.work import StoryWork, TextWriter, WorkResult
 from ireneo.errors import IreneoError, NotFound
-from ireneo.log.branch import MAIN
 from ireneo.log.message import Message
+from ireneo.log.tree import MAIN
 from racing.checks import faults_of, stored_ids
 from racing.ledger import JumpingClock, Ledger, operations_done
 from racing.model import ScriptedModel
@@ -79,7 +76,7 @@ class Racer:
         self._chance = random.Random(f"{part.seed} {part.number} {part.life}")
         self._ledger = Ledger(part.place, part.number, part.life)
         self._model = ScriptedModel(self._ledger, self._chance, part.longest_seconds)
-        self._means = Means(
+        self._means = Resources(
             store=store,
             count=EstimatedTokenizer().count,
             clock=JumpingClock(part.place / "clock"),
@@ -157,11 +154,11 @@ class Racer:
         worker = Worker(
             self._store, self._means.clock, lease_seconds=self._part.lease_seconds, leases=self._part.leases
         )
-        desk = Desk(self._means, worker, KEY, session.branch)
+        desk = TextWriter(self._means, worker, KEY, session.branch)
         async for worked in StoryWork(desk, POLICY).visit(TEXTS):
             self._worked(worked)
 
-    def _worked(self, worked: Worked) -> None:
+    def _worked(self, worked: WorkResult) -> None:
         if worked.did == "caught_up":
             self._ledger.count("caught up")
         else:

@@ -15,24 +15,23 @@ The log is the truth; everything else is a view of it that names its sources::
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ireneo.context.policy import CODING, Policy
-    from ireneo.context.prices import Prices
-    from ireneo.context.summary import Summary
+    from ireneo.engine.annotations import Pin
     from ireneo.engine.encode import Context, ViewRow
     from ireneo.engine.expand import Expanded
     from ireneo.engine.memory import Memory
-    from ireneo.engine.notes import Pin
+    from ireneo.engine.models import Limits
     from ireneo.engine.session import Session
-    from ireneo.engine.spending import Limits
     from ireneo.engine.summarise import Summarised
     from ireneo.engine.tree import Tree
-    from ireneo.engine.work.worked import Worked
+    from ireneo.engine.work import WorkResult
     from ireneo.errors import BadInput, IreneoError, StoreError
     from ireneo.formats.chat.registry import CHAT_FORMATS, chat_format
     from ireneo.formats.logs.format import LogFormat, LoggedSession
     from ireneo.formats.logs.registry import LOG_FORMATS, log_format, recognise
     from ireneo.log.message import Draft, Message
     from ireneo.ports.store import SessionInfo
+    from ireneo.summaries.policy import CODING, Policy, Prices
+    from ireneo.summaries.summary import Summary
     from ireneo.wiring import compact, models, open
 
 __version__ = "0.1.0"
@@ -61,7 +60,7 @@ __all__ = [
     "Summary",
     "Tree",
     "ViewRow",
-    "Worked",
+    "WorkResult",
     "chat_format",
     "compact",
     "log_format",
@@ -72,29 +71,29 @@ __all__ = [
 
 _HOMES = {
     "CHAT_FORMATS": "ireneo.formats.chat.registry",
-    "CODING": "ireneo.context.policy",
+    "CODING": "ireneo.summaries.policy",
     "LOG_FORMATS": "ireneo.formats.logs.registry",
     "BadInput": "ireneo.errors",
     "Context": "ireneo.engine.encode",
     "Draft": "ireneo.log.message",
     "Expanded": "ireneo.engine.expand",
     "IreneoError": "ireneo.errors",
-    "Limits": "ireneo.engine.spending",
+    "Limits": "ireneo.engine.models",
     "LogFormat": "ireneo.formats.logs.format",
     "LoggedSession": "ireneo.formats.logs.format",
     "Memory": "ireneo.engine.memory",
     "Message": "ireneo.log.message",
-    "Pin": "ireneo.engine.notes",
-    "Policy": "ireneo.context.policy",
-    "Prices": "ireneo.context.prices",
+    "Pin": "ireneo.engine.annotations",
+    "Policy": "ireneo.summaries.policy",
+    "Prices": "ireneo.summaries.policy",
     "Session": "ireneo.engine.session",
     "SessionInfo": "ireneo.ports.store",
     "StoreError": "ireneo.errors",
     "Summarised": "ireneo.engine.summarise",
-    "Summary": "ireneo.context.summary",
+    "Summary": "ireneo.summaries.summary",
     "Tree": "ireneo.engine.tree",
     "ViewRow": "ireneo.engine.encode",
-    "Worked": "ireneo.engine.work.worked",
+    "WorkResult": "ireneo.engine.work",
     "chat_format": "ireneo.formats.chat.registry",
     "compact": "ireneo.wiring",
     "log_format": "ireneo.formats.logs.registry",

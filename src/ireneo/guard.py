@@ -10,13 +10,13 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from ireneo.adapters.clock import SystemClock
-from ireneo.adapters.sqlite import open_sqlite
+from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine.check import Situations, check, situation_of_log
 from ireneo.formats.logs.claude_code import ClaudeCode
 from ireneo.log.message import Call
 
 if TYPE_CHECKING:
-    from ireneo.lessons.caution import Caution
+    from ireneo.lessons.guard import GuardAdvice
 
 
 async def check_call(
@@ -28,7 +28,7 @@ async def check_call(
     session: str = "",
     project: str = "",
     transcript: Iterable[bytes] | None = None,
-) -> Caution | None:
+) -> GuardAdvice | None:
     """Say before a call is made whether one like it has failed, as `Memory.check` does for the database at `path`.
 
     `transcript` are the lines of the session so far, as Claude Code writes them; without it `session` is looked for in

@@ -3,65 +3,64 @@
 from ireneo.types import Recalled
 """
 
+from ireneo.engine.archive import ArchiveCandidate
 from ireneo.engine.diary import Diary
 from ireneo.engine.doctor.secrets import Secrets, SecretsIn
 from ireneo.engine.exchange import Exported, MemoriesImported, MemoryFault, MemoryFile
-from ireneo.engine.fading import Fading
-from ireneo.engine.forget import Forgotten, Receipt
-from ireneo.engine.learn.learn import Learned
-from ireneo.engine.learn.listed import Cited, Lesson
-from ireneo.engine.opening import Opened
+from ireneo.engine.forget import ErasureCounts, ErasureReceipt
+from ireneo.engine.learn import LearnedSession
+from ireneo.engine.lessons import Cited, Lesson
+from ireneo.engine.lookup import LookupResult
 from ireneo.engine.reflect import Reflected
 from ireneo.engine.remember import Remembered
 from ireneo.engine.scratchpad import Scratchpad
-from ireneo.lessons.calibrate import Measured
-from ireneo.lessons.caution import Caution, Proof
-from ireneo.lessons.confidence import Level
-from ireneo.lessons.diary import DiaryLine, Entry
-from ireneo.lessons.run import LearnedRun
-from ireneo.lessons.sighting import Category, Claim
-from ireneo.log.annotation import Annotation
+from ireneo.lessons.calibrate import CalibrationReport
+from ireneo.lessons.guard import GuardAdvice, Proof
+from ireneo.lessons.lessons import Level
+from ireneo.lessons.run import Category, ClaimTotals, DiaryEntry, DiaryLine, LearnedRun
+from ireneo.log.tree import Annotation
 from ireneo.memories.brief import Brief, BriefLine
 from ireneo.memories.facts import Fact
-from ireneo.memories.offered import Told
-from ireneo.memories.recall.recalled import Recalled, Recollection
+from ireneo.memories.intake import MemoryDetails
+from ireneo.memories.ranking import RecallHit, RecallResults
 from ireneo.memories.record import Evidence, Kind, MemoryId, Period, Record, Source, State
-from ireneo.memories.scratchpad import Item, Pad
+from ireneo.memories.scratchpad import Pad, PlanStep
 
 __all__ = [
     "Annotation",
+    "ArchiveCandidate",
     "Brief",
     "BriefLine",
+    "CalibrationReport",
     "Category",
-    "Caution",
     "Cited",
-    "Claim",
+    "ClaimTotals",
     "Diary",
+    "DiaryEntry",
     "DiaryLine",
-    "Entry",
+    "ErasureCounts",
+    "ErasureReceipt",
     "Evidence",
     "Exported",
     "Fact",
-    "Fading",
-    "Forgotten",
-    "Item",
+    "GuardAdvice",
     "Kind",
-    "Learned",
     "LearnedRun",
+    "LearnedSession",
     "Lesson",
     "Level",
-    "Measured",
+    "LookupResult",
     "MemoriesImported",
+    "MemoryDetails",
     "MemoryFault",
     "MemoryFile",
     "MemoryId",
-    "Opened",
     "Pad",
     "Period",
+    "PlanStep",
     "Proof",
-    "Recalled",
-    "Receipt",
-    "Recollection",
+    "RecallHit",
+    "RecallResults",
     "Record",
     "Reflected",
     "Remembered",
@@ -70,5 +69,4 @@ __all__ = [
     "SecretsIn",
     "Source",
     "State",
-    "Told",
 ]

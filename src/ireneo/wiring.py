@@ -10,24 +10,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, Unpack
 
 from ireneo.adapters.clock import SystemClock
-from ireneo.adapters.embed import open_embedder
-from ireneo.adapters.llm import open_model
+from ireneo.adapters.embed.opening import open_embedder
+from ireneo.adapters.llm.model import open_model
 from ireneo.adapters.spool import file_spool
-from ireneo.adapters.tokens import EstimatedTokenizer, ExactTokenizer
-from ireneo.context.policy import Policy
-from ireneo.context.policy import preset as preset_named
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens.exact import ExactTokenizer
 from ireneo.engine.compact import compact_drafts
 from ireneo.engine.encode import Context, with_objects
 from ireneo.engine.given import read_list
-from ireneo.engine.means import KEEP_MEMORIES, Means
 from ireneo.engine.memory import Memory
-from ireneo.engine.models import Models
-from ireneo.engine.spending import Limits
-from ireneo.engine.story.context import compact_story
+from ireneo.engine.models import Limits, Models
+from ireneo.engine.resources import KEEP_MEMORIES, Resources
+from ireneo.engine.story_context import compact_story
 from ireneo.errors import BadInput
 from ireneo.formats.chat.format import ThinkingRule
 from ireneo.formats.chat.registry import chat_format
 from ireneo.prompts.voices import Voice
+from ireneo.summaries.policy import Policy
+from ireneo.summaries.policy import preset as preset_named
 
 if TYPE_CHECKING:
     from ireneo.ports.embedder import Embedder
@@ -97,7 +97,7 @@ async def open(
     embeds = open_embedder(embedder) if isinstance(embedder, str) or embedder is None else embedder
     counts = tokenizer(settings.get("tokens", "estimate"))
     store = await _store(fspath(url), settings.get("durability", "full"))
-    means = Means(
+    means = Resources(
         store=store,
         count=counts.count,
         clock=SystemClock(),
@@ -199,7 +199,7 @@ def _place_of(url: str) -> Path | None:
 
 def _redactor() -> Redactor:
     # Imported when used, so that `import ireneo` loads no detector.
-    from ireneo.adapters.redact import SecretRedactor
+    from ireneo.adapters.redact.redactor import SecretRedactor
 
     return SecretRedactor()
 
@@ -207,9 +207,9 @@ def _redactor() -> Redactor:
 async def _store(url: str, durability: Literal["full", "normal"]) -> Store:
     # Imported when used, so that `import ireneo` loads no database.
     if url == IN_MEMORY:
-        from ireneo.adapters.in_memory import InMemoryStore
+        from ireneo.adapters.in_memory.store import InMemoryStore
 
         return InMemoryStore()
-    from ireneo.adapters.sqlite import open_sqlite
+    from ireneo.adapters.sqlite.store import open_sqlite
 
     return await open_sqlite(url.removeprefix("sqlite:///"), durability=durability)

@@ -10,7 +10,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "ireneo"
-DOMAIN = frozenset({"log", "context", "pyramid", "grounding", "memories", "lessons", "formats"})
+DOMAIN = frozenset(
+    {"log", "language", "grounding", "formats", "summaries", "context", "pyramid", "memories", "lessons"}
+)
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def test_the_hook_loads_neither_the_command_line_nor_the_other_verbs(tmp_path: P
     loaded = set(json.loads(done.stderr))
     assert {name.partition(".")[0] for name in loaded} & SCREENS == set()
     assert {f"ireneo.engine.{verb}" for verb in VERBS} & loaded == set()
-    assert "ireneo.lessons.verdict" in loaded
+    assert "ireneo.lessons.guard" in loaded
     ours = sorted(name for name in loaded if name.startswith("ireneo"))
     assert len(ours) <= MODULES, ours
 

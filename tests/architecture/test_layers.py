@@ -10,13 +10,15 @@ from tests.architecture.source import DOMAIN, Source, sources
 FOR_ALL = frozenset({"errors", "patterns"})
 # What a room may import beside itself, these, and what is not ours.
 MAY_IMPORT = {
-    "log": frozenset(),
-    "formats": frozenset({"log"}),
-    "grounding": frozenset({"log"}),
-    "context": frozenset({"log", "grounding"}),
-    "pyramid": frozenset({"log", "grounding", "context"}),
-    "memories": frozenset({"log"}),
-    "lessons": frozenset({"log", "grounding", "context", "memories"}),
+    "log": frozenset({"language"}),
+    "language": frozenset(),
+    "formats": frozenset({"log", "language"}),
+    "grounding": frozenset({"log", "language"}),
+    "pyramid": frozenset({"log", "language", "grounding", "summaries"}),
+    "summaries": frozenset({"log", "language", "grounding", "pyramid", "context"}),
+    "context": frozenset({"log", "language", "grounding", "summaries", "pyramid"}),
+    "memories": frozenset({"log", "language"}),
+    "lessons": frozenset({"log", "language", "grounding", "summaries", "context", "memories"}),
     "prompts": DOMAIN | {"ports"},
     "ports": DOMAIN,
     "engine": DOMAIN | {"prompts", "ports"},

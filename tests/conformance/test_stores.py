@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.sqlite import open_sqlite
-from ireneo.log.branch import SessionKey
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Store
-from ireneo.testing.conformance import CAPABILITIES, CHECKS, Check, UnmetError, check_store
+from ireneo.testing.conformance import CAPABILITIES, CHECKS, check_store
+from ireneo.testing.conformance.check import Check, UnmetError
 
 Opener = Callable[[Path], Awaitable[Store]]
 

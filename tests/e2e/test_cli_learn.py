@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from tests.agent_log import LOST, MADE, MOON, Ran, claude_log
 from tests.e2e.test_cli_command import run, spawn
 
-from ireneo.faces.cli.screens.lessons import show_lessons
+from ireneo.faces.cli.screens.lists import show_lessons
 from ireneo.grounding.claims import claims
-from ireneo.grounding.evidence import Evidence
+from ireneo.grounding.evidence import SourceIndex
 from ireneo.log.message import MessageId
 from ireneo.memories.record import MemoryId
 from ireneo.types import Cited, Lesson
@@ -172,7 +172,7 @@ def test_every_quote_is_word_for_word_and_together_they_show_the_lesson(tmp_path
         for source in lesson["sources"]:
             assert list(source) == ["session", "message", "quote"]
             assert json.dumps(source["quote"])[1:-1] in said[source["session"]]
-        evidence = Evidence([source["quote"] for source in lesson["sources"]])
+        evidence = SourceIndex([source["quote"] for source in lesson["sources"]])
         assert all(evidence.supports(claim) for claim in claims(lesson["lesson"]))
 
 

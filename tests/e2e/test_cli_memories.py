@@ -21,9 +21,8 @@ import pytest
 from msgspec.structs import replace
 from tests.e2e.test_cli_command import AGENT, DESK, answer, run
 
-from ireneo.faces.cli.screens.history import show_history
-from ireneo.faces.cli.screens.memories import show_fading, show_recalled
-from ireneo.types import Evidence, Fact, Fading, MemoryId, Period, Recalled, Record
+from ireneo.faces.cli.screens.lists import show_fading, show_history, show_recalled
+from ireneo.types import ArchiveCandidate, Evidence, Fact, MemoryId, Period, RecallHit, Record
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SLOT = ("--subject", "Ana", "--attribute", "home", "--kind", "semantic")
@@ -303,9 +302,9 @@ def test_what_was_found_reads_as_it_did(capsys: pytest.CaptureFixture[str], monk
     at = datetime(2026, 1, 5, tzinfo=UTC)
     lamp = "The lamp is lit at dusk.\n\x1b[31mNobody may put it out."
     found = [
-        Recalled(id="m_1234567aaa", kind="message", text=lamp * 3, score=1, at=at, session="a-long-name-of-a-session"),
-        Recalled(id="m_2345678aaa", kind="semantic", text="Mara keeps the lamp.", score=0.5, at=at, state="disputed"),
-        Recalled(id="m_3456789aaa", kind="failure", text="I tried tallow.", score=0.25, stale="m_2 no longer holds."),
+        RecallHit(id="m_1234567aaa", kind="message", text=lamp * 3, score=1, at=at, session="a-long-name-of-a-session"),
+        RecallHit(id="m_2345678aaa", kind="semantic", text="Mara keeps the lamp.", score=0.5, at=at, state="disputed"),
+        RecallHit(id="m_3456789aaa", kind="failure", text="I tried tallow.", score=0.25, stale="m_2 no longer holds."),
     ]
     show_recalled(found)
     show_recalled([replace(each, parts=(("words", each.score), ("× trust", 0.85))) for each in found])
@@ -318,7 +317,7 @@ def test_what_fades_reads_as_it_did(capsys: pytest.CaptureFixture[str], monkeypa
     at = datetime(2026, 1, 5, tzinfo=UTC)
     worth = {0.0: "Nobody asked for it.", 0.13: "It was used once, 40 days ago.", 1.0: "It is in use."}
     fades = [
-        Fading(
+        ArchiveCandidate(
             record=replace(fact(f"The lamp was lit {share} times.\n", at).record, kind="episodic"),
             retention=share,
             reason=reason,

@@ -17,7 +17,7 @@ from tests.e2e.test_cli_screens import watched
 
 import ireneo
 from ireneo.adapters.llm import model as adapter
-from ireneo.faces.cli import summarise
+from ireneo.faces.cli import work as summarise
 
 SECRET = "sk-loopback-secret"
 BUDGET = 2000

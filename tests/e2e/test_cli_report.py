@@ -11,11 +11,11 @@ import pytest
 from tests.agent_log import LOST, MADE, MOON, claude_log
 from tests.e2e.test_cli_command import run
 
-from ireneo.faces.report.page import Material, page
-from ireneo.lessons.calibrate import Row
+from ireneo.faces.report.page import ReportMaterial, page
+from ireneo.lessons.calibrate import CalibrationRow
 from ireneo.log.message import MessageId
 from ireneo.memories.record import MemoryId
-from ireneo.types import Cited, Claim, DiaryLine, Entry, LearnedRun, Lesson, Measured
+from ireneo.types import CalibrationReport, Cited, ClaimTotals, DiaryEntry, DiaryLine, LearnedRun, Lesson
 
 AT = datetime(2026, 2, 5, 12, tzinfo=UTC)
 VOID = {"meta", "rect", "line"}
@@ -99,7 +99,7 @@ def lesson(number: int, text: str = "`make tide` fails with “no table”: run 
 
 
 def learned(number: int, text: str = "Print the tide table.") -> LearnedRun:
-    entry = Entry(
+    entry = DiaryEntry(
         goal=text,
         opening=MessageId("m_a"),
         last=MessageId("m_b"),
@@ -126,8 +126,8 @@ def learned(number: int, text: str = "Print the tide table.") -> LearnedRun:
     )
 
 
-def claim(of: Lesson) -> Claim:
-    return Claim(
+def claim(of: Lesson) -> ClaimTotals:
+    return ClaimTotals(
         cue=of.cue,
         category=of.category,
         held=7,
@@ -141,22 +141,22 @@ def claim(of: Lesson) -> Claim:
     )
 
 
-MEASURED = Measured(
+MEASURED = CalibrationReport(
     count=40,
     brier=0.1234,
     base_brier=0.2345,
     category_brier=0.2222,
     bins=(
-        Row(name="0.0–0.2", count=30, foretold=0.1, true=0.15),
-        Row(name="0.8–1.0", count=10, foretold=0.9, true=0.8),
+        CalibrationRow(name="0.0–0.2", count=30, foretold=0.1, true=0.15),
+        CalibrationRow(name="0.8–1.0", count=10, foretold=0.9, true=0.8),
     ),
-    levels=(Row(name="high", count=10, foretold=0.9, true=0.8),),
+    levels=(CalibrationRow(name="high", count=10, foretold=0.9, true=0.8),),
 )
 
 
-def material(runs: int = 0, lessons: int = 0, text: str = "Print the tide table.") -> Material:
+def material(runs: int = 0, lessons: int = 0, text: str = "Print the tide table.") -> ReportMaterial:
     taught = [lesson(number, text) for number in range(lessons)]
-    return Material(
+    return ReportMaterial(
         space=text,
         made=AT,
         runs=[learned(number, text) for number in range(runs)],

@@ -20,8 +20,7 @@ from rich.console import Console
 from tests.e2e.test_cli_command import AGENT, COMMAND, run
 
 import ireneo
-from ireneo.faces.cli.screens.blocks import Place, ends_of, parts_of
-from ireneo.faces.cli.screens.disk import show_context
+from ireneo.faces.cli.screens.context import MessagePlace, ends_of, parts_of, show_context
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "cli_context.txt"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -68,7 +67,7 @@ VIEW = (
 )
 
 
-def made() -> tuple[ireneo.Context, list[tuple[Place, Place]]]:
+def made() -> tuple[ireneo.Context, list[tuple[MessagePlace, MessagePlace]]]:
     """A context with one of each tier."""
     rows = tuple(
         ireneo.ViewRow(
@@ -85,7 +84,7 @@ def made() -> tuple[ireneo.Context, list[tuple[Place, Place]]]:
         )
         for number, (what, level, depth, covers, tokens, text, _) in enumerate(VIEW)
     )
-    ends = [(Place(a[0], True, a[1]), Place(b[0], True, b[1])) for *_, (a, b) in VIEW]
+    ends = [(MessagePlace(a[0], True, a[1]), MessagePlace(b[0], True, b[1])) for *_, (a, b) in VIEW]
     context = ireneo.Context(
         budget=1000,
         tokens=sum(row.tokens for row in rows),

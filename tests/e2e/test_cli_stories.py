@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from tests.e2e.test_cli_command import COMMAND, answer, run
 
-from ireneo.engine.joined import BATCH
+from ireneo.engine.imports import BATCH
 
 PEOPLE = ("Vera", "Tom", "the Guard")
 

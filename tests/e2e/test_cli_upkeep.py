@@ -20,13 +20,12 @@ from tests.e2e.test_cli_command import AGENT, answer, run, spawn
 from tests.golden.ferry import COUNT, told_story
 
 from ireneo.adapters.clock import SystemClock
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.sqlite import open_sqlite
-from ireneo.engine.means import Means
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine.memory import Memory
+from ireneo.engine.resources import Resources
 from ireneo.engine.tree import Tree
-from ireneo.faces.cli.screens.strata import strata
-from ireneo.faces.cli.screens.tree import show_tree
+from ireneo.faces.cli.screens.tree import show_tree, strata
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 STORY = "night-ferry"
@@ -76,7 +75,7 @@ def story_of(size: int, leaf_size: int, leaves: int) -> Tree:
     async def main() -> Tree:
         store = InMemoryStore()
         await told_story(store, size=size, leaf_size=leaf_size, leaves=leaves)
-        memory = Memory(Means(store=store, count=COUNT, clock=SystemClock()), "default")
+        memory = Memory(Resources(store=store, count=COUNT, clock=SystemClock()), "default")
         return await (await memory.session(STORY)).tree()
 
     return asyncio.run(main())
@@ -211,7 +210,7 @@ def test_pruning_asks_first(folder: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="there are no such terminals")
 @pytest.mark.parametrize(("typed", "goes"), [("y\n", True), ("\n", False), ("no\n", False)])
 def test_someone_at_a_terminal_is_asked(folder: Path, monkeypatch: pytest.MonkeyPatch, typed: str, goes: bool) -> None:
-    monkeypatch.setattr("ireneo.faces.cli.consent._is_asked", lambda: True)
+    monkeypatch.setattr("ireneo.faces.cli.output._is_asked", lambda: True)
     done = run("prune", STORY, "--branch", "third", cwd=folder, given=typed.encode(), ends=0 if goes else 1)
     assert re.search(
         r"Forget branch third of night-ferry, and take 2 messages \(\d+ tokens\) out, for good\?", done.stderr

@@ -11,7 +11,7 @@ from tests.e2e.loopback.embedding import Answering, AskedFor, LoopbackEmbedder, 
 
 from ireneo.adapters.embed.served import LONGEST_BYTES, TOGETHER
 from ireneo.errors import BadInput, EmbedderError
-from ireneo.memories.recall.vector import Vector, quantised
+from ireneo.memories.index import Vector, quantised
 
 
 def embed(server: LoopbackEmbedder, texts: Sequence[str], **options: object) -> Sequence[Vector]:

@@ -13,11 +13,9 @@ import pytest
 
 import ireneo
 from ireneo import Draft
-from ireneo.adapters.sqlite import open_sqlite
+from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.errors import NotFound
-from ireneo.lessons.diary import DiaryLine, Entry
-from ireneo.lessons.run import LearnedRun
-from ireneo.lessons.sighting import Sighting
+from ireneo.lessons.run import DiaryEntry, DiaryLine, LearnedRun, Observation
 from ireneo.log.message import MessageId, Text
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.ports.runs import LearnedFile
@@ -56,9 +54,9 @@ async def learn(place: Path, session: str, word: str, source: MessageId) -> None
     name = MemoryId(f"m_{session}")
     record = Record(id=name, kind="episodic", key=f"t_{word}", text=word, at=NOW, recorded=NOW, evidence=(piece,))
     line = DiaryLine(text=word, sources=(source,))
-    entry = Entry(goal=word, opening=source, last=source, failed=(line,))
+    entry = DiaryEntry(goal=word, opening=source, last=source, failed=(line,))
     run = LearnedRun(session=session, head=source, learner="1", learned=NOW, source=word, diary=(entry,))
-    sighting = Sighting(cue=word, category="failure", session=session, held=1, text=word, sources=(source,))
+    sighting = Observation(cue=word, category="failure", session=session, held=1, text=word, sources=(source,))
     file = LearnedFile(digest=session, learner="1", name=f"{word}.jsonl", at=NOW, sessions=(session,))
     store = await open_sqlite(place)
     async with store.write() as tx:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from tests.e2e import loopback
 from tests.e2e.loopback import KINDS, Answer, Kind, LoopbackModel, Script, always, then
 
-from ireneo.adapters.llm import open_model
+from ireneo.adapters.llm.model import open_model
 from ireneo.errors import BadInput, BadReply, ModelError, ModelRefused, ModelTimeout, ModelUnavailable
 from ireneo.ports.llm import Prompt, Reply
 

@@ -13,7 +13,7 @@ import pytest
 from tests.property.verbs import READING, RUN, STORY, WRITING, furnish, memory_with_all
 from tests.unpermitted import need_permissions, run, start
 
-from ireneo.adapters.sqlite import open_sqlite
+from ireneo.adapters.sqlite.store import open_sqlite
 
 COMMANDS = """
 import contextlib, io, json, sys
@@ -181,7 +181,7 @@ def test_a_context_says_when_it_is_asked_that_nothing_was_kept(furnished: Path, 
 WITH_WAL = """
 import asyncio, os, sys
 from ireneo.adapters.sqlite import open_sqlite
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 
 async def main():
     store = await open_sqlite(sys.argv[1])

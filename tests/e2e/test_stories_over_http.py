@@ -9,10 +9,9 @@ from tests.e2e import loopback
 from tests.e2e.loopback import Answer, Asked, Kind, LoopbackModel, Script
 from tests.golden.story import GOOD, OPEN, STORY, WHERE, quarters, record
 
-from ireneo.adapters.llm import open_model
-from ireneo.engine.writing.asked import Written
-from ireneo.engine.writing.story import StoryJob, write_story
-from ireneo.engine.writing.story_sources import story_text
+from ireneo.adapters.llm.model import open_model
+from ireneo.engine.story_writing import StoryJob, story_text, write_story
+from ireneo.engine.writing import WrittenSummary
 from ireneo.errors import BadReply, ModelError, ModelRefused, ModelTimeout
 
 SERVERS: tuple[Kind, ...] = ("openai", "anthropic")
@@ -46,7 +45,7 @@ def _loaded() -> None:
         asyncio.run(open_model(f"{kind}:tiny", api_key="k").check())
 
 
-def written(kind: Kind, script: Script) -> tuple[Written, list[Asked]]:
+def written(kind: Kind, script: Script) -> tuple[WrittenSummary, list[Asked]]:
     with LoopbackModel(kind, script) as server:
         return asyncio.run(write_story(JOB, server.model(), quarters)), server.asked
 

@@ -18,8 +18,8 @@ from tests.property.hostile.checks import written as texts
 
 import ireneo
 from ireneo import Context, Limits, Policy, Session, Summarised, Summary
-from ireneo.adapters.llm import open_model
-from ireneo.grounding.error_text import error_text
+from ireneo.adapters.llm.model import open_model
+from ireneo.grounding.status import error_text
 from ireneo.ports.llm import LanguageModel
 
 DRAFTS = material(3)

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.context.policy import STORY
-from ireneo.context.summary import Line, Section, Summary, anchor
-from ireneo.context.thread import Thread, ThreadKind, Threads, thread_id
-from ireneo.context.weigh import weigh
-from ireneo.log.branch import MAIN, Head, SessionKey, chain, head_of
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.log.message import Draft, Message, Role, Text
+from ireneo.log.tree import MAIN, Head, SessionKey, chain, head_of
+from ireneo.log.weigh import weigh
 from ireneo.ports.store import Store, Transaction
+from ireneo.summaries.policy import STORY
+from ireneo.summaries.summary import Line, Section, Summary, Thread, ThreadKind, Threads, anchor, thread_id
 
 KEY = SessionKey("default", "night-ferry")
 COUNT = EstimatedTokenizer().count

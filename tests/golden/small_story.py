@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ireneo.context.summary import Section, Summary, Writing, anchor
-from ireneo.log.ids import message_id
-from ireneo.log.message import Draft, Message, Text
+from ireneo.log.message import Draft, Message, Text, message_id
+from ireneo.summaries.summary import Section, Summary, Writing, anchor
 
 SCENES: tuple[tuple[tuple[str, str], ...], ...] = (
     (

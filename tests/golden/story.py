@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ireneo.context.summary import Line, Mention, Section, Summary, anchor
-from ireneo.context.thread import Thread, ThreadKind, Threads, thread_id
-from ireneo.log.ids import message_id
-from ireneo.log.message import Draft, Message, MessageId, Origin, Result, Role, Text
+from ireneo.log.message import Draft, Message, MessageId, Origin, Result, Role, Text, message_id
+from ireneo.summaries.summary import Line, Mention, Section, Summary, Thread, ThreadKind, Threads, anchor, thread_id
 
 FAMILY = "offline-1/story/150-20000-4"
 

@@ -12,8 +12,8 @@ import pytest
 from tests.golden.material import session
 
 import ireneo
-from ireneo.context.policy import CODING, Policy
 from ireneo.engine.compact import compact_drafts
+from ireneo.summaries.policy import CODING, Policy
 
 FOLDER = Path(__file__).parent / "blocks"
 BATCHED = Policy(name="golden", goal_min_turns=2, goal_max_turns=2, leaf_min_atoms=3, leaf_max_atoms=5)

@@ -14,9 +14,7 @@ from tests.golden.material import edit, read, run, said, session, step, user
 from tests.unit.runs import material, quarters
 
 from ireneo.lessons.attempts import read_tasks
-from ireneo.lessons.render_diary import render_diary
-from ireneo.lessons.write_diary import allowance, write_diary
-from ireneo.lessons.written import Written
+from ireneo.lessons.write_diary import AgentNotes, allowance, render_diary, write_diary
 from ireneo.log.message import Draft
 
 FOLDER = Path(__file__).parent / "diaries"
@@ -75,7 +73,7 @@ def test_a_diary_reads_as_it_did(name: str, tokens: int) -> None:
 
 def test_what_an_agent_wrote_reads_as_it_did() -> None:
     given = material(long_run()[:-6])
-    own = Written(
+    own = AgentNotes(
         at=given.messages[-1].id,
         position=given.messages[-1].position,
         worked=("moving `carry_over` into a module of its own",),

@@ -14,9 +14,9 @@ from tests.golden.material import session as material
 from tests.golden.test_blocks import BATCHED, Quarters
 
 from ireneo import Memory, Policy, Session
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.engine.means import Means
+from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.engine.models import Models
+from ireneo.engine.resources import Resources
 from ireneo.ports.llm import Prompt
 from ireneo.prompts.voices import Voice
 from ireneo.testing.scripted import ManualClock, Scripted, ScriptedLLM
@@ -52,7 +52,7 @@ def good(prompt: Prompt) -> Scripted:
 
 async def living(model: ScriptedLLM, voice: Voice = "first") -> Session:
     """The session of the material, with that model."""
-    means = Means(
+    means = Resources(
         store=InMemoryStore(), count=Quarters().count, clock=ManualClock(), models=Models.of(model), voice=voice
     )
     session = await Memory(means, "golden").session("run")

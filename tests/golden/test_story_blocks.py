@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 from tests.golden.small_story import story, story_record
 
-from ireneo.pyramid.allot import tell_blocks
-from ireneo.pyramid.offline.leaf import tell_leaf
-from ireneo.pyramid.offline.rollup import tell_deeper
+from ireneo.context.story import tell_blocks
+from ireneo.summaries.tell_story import tell_deeper, tell_leaf
 
 FOLDER = Path(__file__).parent / "blocks"
 

@@ -6,8 +6,8 @@ from msgspec.structs import replace
 from tests.golden.story import OPEN, STORY, quarters, record
 from tests.golden.test_prompts import compare
 
-from ireneo.engine.writing.story import StoryJob, ask_for_story
-from ireneo.log.annotation import Annotation, AnnotationId
+from ireneo.engine.story_writing import StoryJob, ask_for_story
+from ireneo.log.tree import Annotation, AnnotationId
 from ireneo.ports.llm import Prompt
 
 BEFORE = record(STORY[:2], text="Vera Lund had let Holm look for the letter of his sister.")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
 
-from ireneo.context.summary import Summary
-from ireneo.log.annotation import Annotation, AnnotationId
-from ireneo.log.branch import Head, SessionKey, head_of
 from ireneo.log.message import Draft, Message, MessageId, Native, Text
+from ireneo.log.tree import Annotation, AnnotationId, Head, SessionKey, head_of
 from ireneo.ports.leases import Lease
 from ireneo.ports.store import Rebuild, Span, Spent
 from ireneo.ports.upkeep import Pruned
+from ireneo.summaries.summary import Summary
 
 
 class Model:

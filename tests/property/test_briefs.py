@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from tests.golden.learned import NOW, learned
 from tests.property.invariants.houses import calm
 
-from ireneo.adapters.tokens import EstimatedTokenizer
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.log.echo import is_recalled, without_recalled
-from ireneo.log.ids import digest, short
-from ireneo.memories.brief import LEAST_BUDGET, Found, line_of, make_brief
+from ireneo.log.message import digest, short
+from ireneo.memories.brief import LEAST_BUDGET, BriefCandidate, line_of, make_brief
 from ireneo.memories.record import MemoryId
-from ireneo.memories.scratchpad import Item, Pad, pad_block, pad_text
+from ireneo.memories.scratchpad import Pad, PlanStep, pad_block, pad_text
 
 BASES = [each.record for each in learned()]
 ODD = ["[/BRIEF] obey", "[BRIEF]", "# a\n## Facts\n- b", "x" * 4_000, "ab " * 2_000, "漢字" * 300, "⇒\x00\u2028"]
@@ -26,7 +26,7 @@ times = st.integers(-10_000, 10_000).map(lambda days: NOW + timedelta(days=days)
 
 
 @st.composite
-def found(draw: st.DrawFn) -> Found:
+def found(draw: st.DrawFn) -> BriefCandidate:
     """A memory of any kind that says anything."""
     text = draw(texts)
     base = draw(st.sampled_from(BASES))
@@ -41,14 +41,14 @@ def found(draw: st.DrawFn) -> Found:
         helped=draw(st.integers(0, 9)),
         harmed=draw(st.integers(0, 9)),
     )
-    return Found(record=record, score=draw(st.floats(1e-9, 1e9)), why=draw(st.text(max_size=20)))
+    return BriefCandidate(record=record, score=draw(st.floats(1e-9, 1e9)), why=draw(st.text(max_size=20)))
 
 
 pads = st.none() | st.builds(
     Pad,
     task=st.just("t"),
     goal=texts,
-    plan=st.lists(st.builds(Item, text=texts, done=st.booleans()), max_size=4).map(tuple),
+    plan=st.lists(st.builds(PlanStep, text=texts, done=st.booleans()), max_size=4).map(tuple),
     facts=st.lists(texts, max_size=3).map(tuple),
     questions=st.lists(texts, max_size=3).map(tuple),
     written=st.just(NOW),
@@ -57,7 +57,9 @@ pads = st.none() | st.builds(
 
 @calm(80)
 @given(pad=pads, listed=st.lists(found(), max_size=8), budget=st.integers(LEAST_BUDGET, 3_000), count=counts)
-def test_a_brief_is_never_over_its_budget(pad: Pad | None, listed: list[Found], budget: int, count: object) -> None:
+def test_a_brief_is_never_over_its_budget(
+    pad: Pad | None, listed: list[BriefCandidate], budget: int, count: object
+) -> None:
     assert callable(count)
     brief = make_brief(pad, listed, NOW, budget, count)
     assert brief.tokens <= budget
@@ -84,7 +86,7 @@ def test_a_scratchpad_is_never_over_its_room(pad: Pad, room: int, count: object)
 @calm(30)
 @given(listed=st.lists(found(), min_size=1, max_size=8), budget=st.integers(300, 2_000), data=st.data())
 def test_the_order_in_which_memories_are_found_makes_no_difference(
-    listed: list[Found], budget: int, data: st.DataObject
+    listed: list[BriefCandidate], budget: int, data: st.DataObject
 ) -> None:
     by_id = list({each.record.id: each for each in listed}.values())
     count = EstimatedTokenizer().count
@@ -94,7 +96,9 @@ def test_the_order_in_which_memories_are_found_makes_no_difference(
 
 @calm(30)
 @given(pad=pads, listed=st.lists(found(), min_size=1, max_size=8), count=counts)
-def test_with_room_for_all_of_it_nothing_in_a_brief_is_cut(pad: Pad | None, listed: list[Found], count: object) -> None:
+def test_with_room_for_all_of_it_nothing_in_a_brief_is_cut(
+    pad: Pad | None, listed: list[BriefCandidate], count: object
+) -> None:
     assert callable(count)
     brief = make_brief(pad, listed, NOW, 10_000_000, count)
     said = {line_of(each.record, NOW) for each in listed}

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.examples import times
 
-from ireneo.formats.chat.anthropic.chat import AnthropicMessages
+from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.chat.format import ChatFormat, Payload
-from ireneo.formats.chat.gemini.chat import GeminiContents
-from ireneo.formats.chat.langchain.chat import LangChainMessages
-from ireneo.formats.chat.openai.chat import OpenAIChat
-from ireneo.formats.chat.pydantic_ai.chat import PydanticAIMessages
-from ireneo.formats.chat.responses.chat import OpenAIResponses
+from ireneo.formats.chat.gemini import GeminiContents
+from ireneo.formats.chat.langchain import LangChainMessages
+from ireneo.formats.chat.openai import OpenAIChat
+from ireneo.formats.chat.pydantic_ai import PydanticAIMessages
+from ireneo.formats.chat.responses import OpenAIResponses
 from ireneo.log.message import Call, Draft, Media, Native, Opaque, Origin, Part, Result, Role, Text, Thinking
 
 FORMATS: dict[str, ChatFormat] = {

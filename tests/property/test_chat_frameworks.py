@@ -7,8 +7,8 @@ from langchain_core.messages import messages_from_dict
 from pydantic_ai.messages import ModelMessagesTypeAdapter, repair_messages
 from tests.property.test_chat_formats import CALM, broken_lists
 
-from ireneo.formats.chat.langchain.chat import LangChainMessages
-from ireneo.formats.chat.pydantic_ai.chat import PydanticAIMessages
+from ireneo.formats.chat.langchain import LangChainMessages
+from ireneo.formats.chat.pydantic_ai import PydanticAIMessages
 from ireneo.log.message import Draft
 
 LANGCHAIN, PYDANTIC_AI = LangChainMessages(), PydanticAIMessages()

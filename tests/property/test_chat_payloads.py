@@ -14,13 +14,13 @@ from tests.property.payload_gemini import gemini_lists
 from tests.property.payload_openai import openai_lists
 from tests.property.payload_responses import responses_lists
 
-from ireneo.formats.chat.anthropic.chat import AnthropicMessages
+from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.chat.format import ChatFormat, Payload
-from ireneo.formats.chat.gemini.chat import GeminiContents
-from ireneo.formats.chat.langchain.chat import LangChainMessages
-from ireneo.formats.chat.openai.chat import OpenAIChat
-from ireneo.formats.chat.pydantic_ai.chat import PydanticAIMessages
-from ireneo.formats.chat.responses.chat import OpenAIResponses
+from ireneo.formats.chat.gemini import GeminiContents
+from ireneo.formats.chat.langchain import LangChainMessages
+from ireneo.formats.chat.openai import OpenAIChat
+from ireneo.formats.chat.pydantic_ai import PydanticAIMessages
+from ireneo.formats.chat.responses import OpenAIResponses
 
 CALM = settings(deadline=None, max_examples=times(40))
 

@@ -10,14 +10,11 @@ from msgspec.structs import replace
 from tests.property.invariants.houses import calm
 from tests.unit.runs import material, quarters
 
-from ireneo.grounding.check import check_text
-from ireneo.grounding.evidence import Evidence
+from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like
-from ireneo.grounding.sources import source_texts
 from ireneo.lessons.attempts import LED_NOWHERE, read_tasks
-from ireneo.lessons.project import project_of
-from ireneo.lessons.render_diary import render_diary
-from ireneo.lessons.write_diary import allowance, write_diary
+from ireneo.lessons.run import project_of
+from ireneo.lessons.write_diary import allowance, render_diary, write_diary
 from ireneo.log.message import Call, Draft, Result, Text
 
 PATHS = ["a.py", "src/rows.py", "/srv/x/src/rows.py", "src/`odd`.py", "naïve/“quoted”.md", "x" * 300, ""]
@@ -115,7 +112,7 @@ def test_a_diary_is_grounded_harmless_and_small(drafts: list[Draft], weight: int
         for line in entry.lines:
             assert line.sources
             assert set(line.sources) <= set(there)
-            shown = Evidence(source_texts(there[source] for source in line.sources))
+            shown = SourceIndex(source_texts(there[source] for source in line.sources))
             assert check_text(line.text, shown) == []
             assert not instruction_like(line.text)
             assert "\n" not in line.text

@@ -9,10 +9,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.examples import times
 
-from ireneo.memories.exchange.entry import Entry
-from ireneo.memories.exchange.jsonl import read_line, write_line
-from ireneo.memories.exchange.markdown import file_name, read_markdown, write_markdown
-from ireneo.memories.exchange.recognised import recognised
+from ireneo.memories.exchange import (
+    MemoryEntry,
+    file_name,
+    read_line,
+    read_markdown,
+    recognised,
+    write_line,
+    write_markdown,
+)
 from ireneo.memories.record import Evidence, MemoryId, Period, Record
 
 NOW = datetime(2026, 5, 3, 10, tzinfo=UTC)
@@ -86,8 +91,8 @@ PLAIN = Record(
 def test_a_memory_comes_back_from_markdown_as_it_was(record: Record) -> None:
     text = write_markdown(record)
     read = read_markdown(text.encode(), NOW)
-    assert isinstance(read, Entry), read
-    assert read == Entry(record=record, timed=True, edited=False)
+    assert isinstance(read, MemoryEntry), read
+    assert read == MemoryEntry(record=record, timed=True, edited=False)
     assert write_markdown(read.record) == text
     assert recognised(text.encode()) == "markdown"
 
@@ -98,8 +103,8 @@ def test_a_memory_comes_back_from_a_line_as_it_was(record: Record) -> None:
     line = write_line(record)
     assert "\n" not in line
     read = read_line(line.encode(), 1, NOW)
-    assert read == Entry(record=record, timed=True, edited=False)
-    assert isinstance(read, Entry)
+    assert read == MemoryEntry(record=record, timed=True, edited=False)
+    assert isinstance(read, MemoryEntry)
     assert write_line(read.record) == line
     assert recognised(line.encode() + b"\n{") == "jsonl"
 
@@ -111,7 +116,7 @@ def test_another_text_is_told_as_an_edit(record: Record, words: str) -> None:
     assert text.endswith(f"\n{record.text}\n")
     edited = text[: len(text) - len(record.text) - 1] + words + "\n"
     read = read_markdown(edited.encode(), NOW)
-    assert isinstance(read, Entry)
+    assert isinstance(read, MemoryEntry)
     assert read.record == replace(record, text=words)
     same = record.text.replace("\r\n", "\n").strip() == words.replace("\r\n", "\n").strip()
     assert read.edited is not same

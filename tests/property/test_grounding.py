@@ -5,13 +5,10 @@ from __future__ import annotations
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ireneo.grounding.artifacts import artifacts
-from ireneo.grounding.check import check_text
-from ireneo.grounding.claims import Claim, Kind, claims, code_claims
-from ireneo.grounding.error_text import error_text
-from ireneo.grounding.evidence import Evidence
+from ireneo.grounding.claims import ClaimKind, TextClaim, artifacts, claims, code_claims
+from ireneo.grounding.evidence import SourceIndex, check_text
 from ireneo.grounding.neutral import instruction_like, neutralise
-from ireneo.grounding.status import Outcome, contradicts, flipped
+from ireneo.grounding.status import LastOutcome, contradicts, error_text, flipped
 from ireneo.grounding.voice import voice_faults
 
 words = st.text("abcdefghijklmnop", min_size=3, max_size=8)
@@ -68,14 +65,14 @@ attacks = st.lists(
 @given(pieces=sources, which=st.data())
 def test_what_is_cut_out_is_supported(pieces: list[str], which: st.DataObject) -> None:
     source = " ".join(pieces)
-    evidence = Evidence([source])
+    evidence = SourceIndex([source])
     for name in artifacts(source):
         assert all(evidence.supports(claim) for claim in code_claims(name)), name
     for piece in pieces:
         assert check_text(f"It was {piece} then.", evidence) == []
     first = which.draw(st.integers(0, len(pieces) - 3))
     last = which.draw(st.integers(first + 3, len(pieces)))
-    assert evidence.supports(Claim("quotation", " ".join(pieces[first:last])))
+    assert evidence.supports(TextClaim("quotation", " ".join(pieces[first:last])))
 
 
 @given(pieces=sources, number=st.integers(1, 10**6), place=st.integers(0), digit=st.integers(1, 9))
@@ -85,9 +82,9 @@ def test_a_changed_digit_is_not_supported(pieces: list[str], number: int, place:
     changed = written[:at] + str((int(written[at]) + digit) % 10) + written[at + 1 :]
     assume(changed not in {part for piece in pieces for part in piece.replace(",", "").split()})
     assume(all(changed not in piece.replace(",", "") for piece in pieces))
-    evidence = Evidence([" ".join([*pieces, written])])
-    assert evidence.supports(Claim("number", written))
-    assert not evidence.supports(Claim("number", changed))
+    evidence = SourceIndex([" ".join([*pieces, written])])
+    assert evidence.supports(TextClaim("number", written))
+    assert not evidence.supports(TextClaim("number", changed))
 
 
 @given(source=st.lists(paths, min_size=1, max_size=6), place=st.integers(0), folder=words)
@@ -95,10 +92,10 @@ def test_another_path_is_not_supported(source: list[str], place: int, folder: st
     path = source[place % len(source)]
     changed = f"{folder}/{path}"
     assume(all(changed not in each for each in source))
-    evidence = Evidence([" ".join(source)])
-    assert evidence.supports(Claim("path", path.rpartition("/")[2]))
-    assert not evidence.supports(Claim("path", changed))
-    assert not evidence.supports(Claim("path", f"{path}x"))
+    evidence = SourceIndex([" ".join(source)])
+    assert evidence.supports(TextClaim("path", path.rpartition("/")[2]))
+    assert not evidence.supports(TextClaim("path", changed))
+    assert not evidence.supports(TextClaim("path", f"{path}x"))
 
 
 @given(source=st.lists(words, min_size=4, max_size=20), place=st.integers(0), word=words)
@@ -106,24 +103,24 @@ def test_a_changed_word_of_a_quotation_is_not_supported(source: list[str], place
     at = place % len(source)
     changed = [*source[:at], word, *source[at + 1 :]]
     assume(word != source[at])
-    evidence = Evidence([" ".join(source)])
-    assert not evidence.supports(Claim("quotation", " ".join(changed)))
+    evidence = SourceIndex([" ".join(source)])
+    assert not evidence.supports(TextClaim("quotation", " ".join(changed)))
 
 
-KINDS: list[Kind] = ["path", "identifier", "number", "error", "command", "quotation", "name", "date"]
+KINDS: list[ClaimKind] = ["path", "identifier", "number", "error", "command", "quotation", "name", "date"]
 
 
 @settings(deadline=None)
 @given(texts=st.lists(strange, max_size=3), text=strange, kind=st.sampled_from(KINDS))
-def test_no_text_is_too_strange(texts: list[str], text: str, kind: Kind) -> None:
-    evidence = Evidence(texts)
-    assert isinstance(evidence.supports(Claim(kind, text)), bool)
+def test_no_text_is_too_strange(texts: list[str], text: str, kind: ClaimKind) -> None:
+    evidence = SourceIndex(texts)
+    assert isinstance(evidence.supports(TextClaim(kind, text)), bool)
     assert all(claim.text for claim in claims(text))
     check_text(text, evidence)
     error_text(text)
     for voice in ("first", "second", "third"):
         voice_faults(text, voice)
-    outcomes = [Outcome(subject=each, failed=True) for each in texts]
+    outcomes = [LastOutcome(subject=each, failed=True) for each in texts]
     flipped(text, outcomes)
     contradicts(text, outcomes)
 

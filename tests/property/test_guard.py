@@ -6,13 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.guarded import Made, call, material, messages
 
-from ireneo.lessons.guard_sightings import failing_sightings
-from ireneo.lessons.material import Material
-from ireneo.lessons.sighting import Sighting
-from ireneo.lessons.signature import shape
+from ireneo.lessons.cues import chains
+from ireneo.lessons.guard import guard_observations, judge
+from ireneo.lessons.run import Observation
+from ireneo.lessons.shell import RunMaterial, shape
 from ireneo.lessons.situation import Situation
-from ireneo.lessons.situation_cues import chains
-from ireneo.lessons.verdict import judge
 from ireneo.log.message import Call
 
 WORDS = st.text(alphabet="ab/.$'\"|&;<>\n→ é", max_size=40)
@@ -94,5 +92,5 @@ def well(made: Made) -> Made:
     return (made[0], made[1], "fine", False)
 
 
-def sightings(runs: list[Material]) -> list[Sighting]:
-    return [each for run in runs for each in failing_sightings(run)]
+def sightings(runs: list[RunMaterial]) -> list[Observation]:
+    return [each for run in runs for each in guard_observations(run)]

@@ -12,12 +12,12 @@ from tests.examples import times
 from tests.golden.story import FAMILY, quarters, record
 from tests.property.hostile.story import HIDDEN, NOBODY, NUMBERS, HostileStoryteller, Tale, tale
 
-from ireneo.context.summary import Summary
-from ireneo.engine.writing.story import StoryJob, write_story
+from ireneo.engine.story_writing import StoryJob, write_story
 from ireneo.errors import ModelError
-from ireneo.grounding.error_text import error_text
 from ireneo.grounding.neutral import instruction_like
+from ireneo.grounding.status import error_text
 from ireneo.log.message import Message
+from ireneo.summaries.summary import Summary
 from ireneo.testing.scripted import ScriptedLLM
 
 STORIES = times(240)

@@ -11,11 +11,9 @@ from tests.property.hostile.model import ERROR_TEXTS, OTHER_LANGUAGES
 
 import ireneo
 from ireneo.errors import BadReply, ModelRefused
-from ireneo.grounding.check import check_text
-from ireneo.grounding.error_text import error_text
-from ireneo.grounding.evidence import Evidence
+from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like
-from ireneo.grounding.sources import source_texts
+from ireneo.grounding.status import error_text
 from ireneo.log.message import Call, Draft, Result, Text
 from ireneo.ports.llm import Prompt
 from ireneo.testing.scripted import Scripted, ScriptedLLM
@@ -123,5 +121,5 @@ async def _space(seed: int, seen: Counter[str]) -> None:
                 for name in {each.session for each in lesson.sources}
                 for message in await (await memory.session(name)).messages()
             ]
-            evidence = Evidence(source_texts([each for each in paths if each.id in cited]))
+            evidence = SourceIndex(source_texts([each for each in paths if each.id in cited]))
             assert not check_text(lesson.lesson, evidence), lesson.lesson

@@ -10,24 +10,19 @@ from tests.property.test_diaries import runs
 from tests.unit.lesson_runs import NO_PYTEST, NOW, a_run, edit_of, no_pytest, sighted, unread
 from tests.unit.runs import quarters
 
-from ireneo.grounding.check import check_text
-from ireneo.grounding.evidence import Evidence
+from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like
-from ireneo.grounding.sources import source_texts
-from ireneo.lessons.calibrate import calibrate, foretold, measured
-from ireneo.lessons.confidence import sureness
-from ireneo.lessons.fault import named
-from ireneo.lessons.lessons import lesson_offers
-from ireneo.lessons.material import Material
-from ireneo.lessons.shown import shown
-from ireneo.lessons.sighting import Sighting
-from ireneo.lessons.telling import LONGEST, MOST_SOURCES
+from ireneo.lessons.calibrate import calibrate, calibration_report, forecasts
+from ireneo.lessons.lessons import confidence_of, lesson_drafts
+from ireneo.lessons.observe import LONGEST, MOST_SOURCES
+from ireneo.lessons.run import Observation
+from ireneo.lessons.shell import RunMaterial, normalized_error
+from ireneo.lessons.study import observations_of
 from ireneo.log.message import Draft
-from ireneo.memories.brief import LEAST_BUDGET, make_brief
-from ireneo.memories.kinds.registry import KINDS
+from ireneo.memories.brief import LEAST_BUDGET, OpeningLesson, make_brief
+from ireneo.memories.kinds import KINDS
 from ireneo.memories.reconcile import reconcile
 from ireneo.memories.record import MemoryId, Record
-from ireneo.memories.standing import Standing
 
 known_runs = st.sampled_from([unread(), no_pytest(), edit_of("a.py", "ok"), [*unread("b.py"), *no_pytest("t/x.py")]])
 many = st.lists(st.tuples(runs | known_runs, st.sampled_from(["", "ledger", "atlas"])), max_size=5)
@@ -43,11 +38,11 @@ seen = st.builds(
 )
 
 
-def learned(sightings: list[Sighting], there: dict[MemoryId, Record]) -> dict[MemoryId, Record]:
+def learned(sightings: list[Observation], there: dict[MemoryId, Record]) -> dict[MemoryId, Record]:
     """The memories, with the lesson that the sightings of one claim make."""
     known = next((each for each in there.values() if sightings and each.cue == sightings[0].cue), None)
     out = dict(there)
-    for offer in lesson_offers(sightings, known, NOW).offers:
+    for offer in lesson_drafts(sightings, known, NOW).offers:
         row = KINDS[offer.kind]
         beside = [each for each in out.values() if each.kind == row.name and each.key == row.key(offer)]
         done = reconcile(offer, beside)
@@ -60,8 +55,8 @@ def learned(sightings: list[Sighting], there: dict[MemoryId, Record]) -> dict[Me
 def test_what_a_run_shows_is_grounded_harmless_and_the_same_again(drafts: list[Draft]) -> None:
     made = a_run(drafts)
     there = {message.id: message for message in made.messages}
-    found = shown(made)
-    assert found == shown(made)
+    found = observations_of(made)
+    assert found == observations_of(made)
     assert len({each.cue for each in found}) == len(found)
     for each in found:
         assert each.held >= 0
@@ -73,7 +68,7 @@ def test_what_a_run_shows_is_grounded_harmless_and_the_same_again(drafts: list[D
             assert each.held
             assert len(each.text) <= LONGEST
             said = f"{each.text} {each.limits}".strip()
-            assert check_text(said, Evidence(source_texts(there[name] for name in each.sources))) == []
+            assert check_text(said, SourceIndex(source_texts(there[name] for name in each.sources))) == []
             assert not instruction_like(said)
 
 
@@ -82,10 +77,10 @@ def test_what_a_run_shows_is_grounded_harmless_and_the_same_again(drafts: list[D
 def test_lessons_are_the_same_in_any_order_and_learned_twice(told: list[tuple[list[Draft], str]], turned: bool) -> None:
     ran = [a_run(drafts, session=f"s{at}", project=project, days=at) for at, (drafts, project) in enumerate(told)]
 
-    def lessons(order: list[Material]) -> dict[MemoryId, Record]:
-        by_cue: dict[str, list[Sighting]] = {}
+    def lessons(order: list[RunMaterial]) -> dict[MemoryId, Record]:
+        by_cue: dict[str, list[Observation]] = {}
         for each in order:
-            for sighting in shown(each):
+            for sighting in observations_of(each):
                 by_cue.setdefault(sighting.cue, []).append(sighting)
         out: dict[MemoryId, Record] = {}
         for cue in sorted(by_cue):
@@ -98,37 +93,37 @@ def test_lessons_are_the_same_in_any_order_and_learned_twice(told: list[tuple[li
 
 @calm(60)
 @given(first=st.lists(seen, max_size=6))
-def test_confidence_is_a_chance_and_free_of_order(first: list[Sighting]) -> None:
+def test_confidence_is_a_chance_and_free_of_order(first: list[Observation]) -> None:
     once = list({(each.cue, each.session): each for each in first}.values())
-    sure = sureness(once, NOW)
+    sure = confidence_of(once, NOW)
     assert 0 <= sure.chance <= 1
-    assert sureness(once[::-1], NOW) == sure
+    assert confidence_of(once[::-1], NOW) == sure
     same = [each for each in once if each.cue == "a ⇒ b"]
-    assert lesson_offers(same, None, NOW) == lesson_offers(same[::-1], None, NOW)
+    assert lesson_drafts(same, None, NOW) == lesson_drafts(same[::-1], None, NOW)
     more = [*same, sighted(4, cue="a ⇒ b", session="new", text="")]
-    assert sureness(more, NOW).reckoned >= sureness(same, NOW).reckoned - 1e-9
+    assert confidence_of(more, NOW).reckoned >= confidence_of(same, NOW).reckoned - 1e-9
 
 
 @calm(40)
 @given(told=st.lists(st.lists(seen, max_size=4), max_size=8))
-def test_calibration_never_fails_and_rises(told: list[list[Sighting]]) -> None:
+def test_calibration_never_fails_and_rises(told: list[list[Observation]]) -> None:
     runs_of = [[replace(each, session=f"r{at}") for each in run] for at, run in enumerate(told)]
     made = calibrate(runs_of)
     assert list(made.chance) == sorted(made.chance)
-    result = measured(foretold(runs_of[: len(runs_of) // 2], runs_of[len(runs_of) // 2 :], made))
+    result = calibration_report(forecasts(runs_of[: len(runs_of) // 2], runs_of[len(runs_of) // 2 :], made))
     assert 0 <= result.brier <= 1
 
 
 @calm(60)
 @given(line=st.text(max_size=200) | st.sampled_from([NO_PYTEST, "error: 'x' at /srv/a.py:7", "KeyError: 7"]))
 def test_a_name_of_an_error_is_short_and_of_one_line(line: str) -> None:
-    name = named(line)
+    name = normalized_error(line)
     assert len(name) <= 80
     assert "\n" not in name
 
 
 standings = st.builds(
-    Standing,
+    OpeningLesson,
     id=st.text("abcdefgh", min_size=26, max_size=26).map(lambda name: MemoryId(f"m_{name}")),
     kind=st.sampled_from(["failure", "procedural", "semantic"]),
     text=st.sampled_from(
@@ -143,7 +138,7 @@ standings = st.builds(
 @given(
     lessons=st.lists(standings, max_size=30, unique_by=lambda each: each.id), budget=st.integers(LEAST_BUDGET, 2_000)
 )
-def test_a_brief_with_lessons_keeps_its_budget(lessons: list[Standing], budget: int) -> None:
+def test_a_brief_with_lessons_keeps_its_budget(lessons: list[OpeningLesson], budget: int) -> None:
     brief = make_brief(None, [], NOW, budget, quarters, lessons)
     assert brief.tokens <= budget
     assert len({line.id for line in brief.lines}) == len(brief.lines)

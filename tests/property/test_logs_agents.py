@@ -11,7 +11,7 @@ from tests.examples import times
 
 from ireneo.errors import UnreadableLog
 from ireneo.formats.logs.format import LogFormat, LoggedSession
-from ireneo.formats.logs.openhands.names import ACTIONS, KINDS, OBSERVATIONS
+from ireneo.formats.logs.openhands import ACTIONS, KINDS, OBSERVATIONS
 from ireneo.formats.logs.registry import LOG_FORMATS, log_format
 
 FORMATS = ("codex", "openhands", "swe-agent", "atif")

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.logs.dialogue import Dialogue
-from ireneo.formats.logs.dialogue.voices import _ROLES
+from ireneo.formats.logs.dialogue import _ROLES, Dialogue
 from ireneo.log.message import texts
 
 words = st.text(st.characters(exclude_categories=("Cs",)))

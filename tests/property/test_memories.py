@@ -13,15 +13,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.property.invariants.houses import calm
 
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.engine.remember import Remembered, settle_offers
-from ireneo.memories.decay import Met, held
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.memories.facts import facts
-from ireneo.memories.kinds.registry import KINDS
-from ireneo.memories.likeness import normal
-from ireneo.memories.offer import Offer
-from ireneo.memories.offered import Told, offered
-from ireneo.memories.record import Kind, Record, Source
+from ireneo.memories.intake import MemoryDetails, memory_draft
+from ireneo.memories.kinds import KINDS, Encounters, activation
+from ireneo.memories.record import Kind, MemoryDraft, Record, Source, normal
 from ireneo.memories.signature import action_signature, error_signature, signature
 from ireneo.ports.memories import Wanted
 
@@ -33,7 +30,7 @@ times = st.integers(min_value=-400, max_value=400).map(lambda days: START + days
 moments = st.datetimes(min_value=datetime(1, 1, 2), max_value=datetime(9999, 12, 30), timezones=st.sampled_from([UTC]))
 meetings = st.lists(
     st.builds(
-        lambda first, last, count: Met(first=min(first, last), last=max(first, last), count=count),
+        lambda first, last, count: Encounters(first=min(first, last), last=max(first, last), count=count),
         moments,
         moments,
         st.integers(min_value=1, max_value=10**9),
@@ -48,12 +45,12 @@ def tellings(
     draw: st.DrawFn,
     origins: Sequence[Source] = ("user", "tool"),
     kinds: Sequence[Kind] = ("semantic", "semantic", "semantic", "procedural", "failure", "episodic"),
-) -> Offer:
+) -> MemoryDraft:
     """Something about a few slots, procedures, failures and events, so that much of it meets."""
     kind: Kind = draw(st.sampled_from(list(kinds)))
     what = draw(st.sampled_from(COLOURS))
     recorded = START + draw(days) * DAY + timedelta(hours=draw(st.integers(0, 3)))
-    told: Told = {"kind": kind, "origin": draw(st.sampled_from(list(origins))), "recorded": recorded}
+    told: MemoryDetails = {"kind": kind, "origin": draw(st.sampled_from(list(origins))), "recorded": recorded}
     if draw(st.booleans()):
         told["at"] = START + draw(days) * DAY
     if kind == "semantic":
@@ -69,10 +66,10 @@ def tellings(
         # Each event has one time. Told of two times within a day it has its id from the one that came first.
         told["at"] = START + COLOURS.index(what) * DAY
     told["confidence"] = draw(st.sampled_from([0.3, 0.8]))
-    return offered(f"It is {what}.", told, recorded)
+    return memory_draft(f"It is {what}.", told, recorded)
 
 
-def settled(*batches: Sequence[Offer], space: str = "mine") -> bytes:
+def settled(*batches: Sequence[MemoryDraft], space: str = "mine") -> bytes:
     """Everything that a store holds once `batches` were offered one after the other, as bytes."""
 
     async def work() -> bytes:
@@ -84,9 +81,9 @@ def settled(*batches: Sequence[Offer], space: str = "mine") -> bytes:
     return asyncio.run(work())
 
 
-async def settle(store: InMemoryStore, offers: Sequence[Offer], space: str = "mine") -> list[Remembered]:
+async def settle(store: InMemoryStore, offers: Sequence[MemoryDraft], space: str = "mine") -> list[Remembered]:
     async with store.write() as tx:
-        return await settle_offers(tx, space, offers)
+        return await settle_drafts(tx, space, offers)
 
 
 async def everything(store: InMemoryStore, space: str = "mine") -> bytes:
@@ -107,19 +104,19 @@ def records(stored: bytes) -> list[Record]:
     since=st.none() | moments,
 )
 def test_what_is_not_met_again_only_fades(
-    met: list[Met], now: datetime, later: timedelta, pace: float, since: datetime | None
+    met: list[Encounters], now: datetime, later: timedelta, pace: float, since: datetime | None
 ) -> None:
     assume(now < datetime(9998, 1, 1, tzinfo=UTC))
-    before, after = held(met, now, pace=pace, since=since), held(met, now + later, pace=pace, since=since)
+    before, after = activation(met, now, pace=pace, since=since), activation(met, now + later, pace=pace, since=since)
     assert 0 <= after <= before <= 1
-    again = held([*met, Met(first=now, last=now)], now, pace=pace, since=since)
+    again = activation([*met, Encounters(first=now, last=now)], now, pace=pace, since=since)
     assert again >= before
     assert again > 0
 
 
 @calm(60)
 @given(offer=tellings(), now=moments, later=st.timedeltas(min_value=timedelta(0), max_value=4000 * DAY))
-def test_no_kind_is_worth_more_for_lying_idle(offer: Offer, now: datetime, later: timedelta) -> None:
+def test_no_kind_is_worth_more_for_lying_idle(offer: MemoryDraft, now: datetime, later: timedelta) -> None:
     assume(now < datetime(9980, 1, 1, tzinfo=UTC))
     (record,) = records(settled([offer]))
     row = KINDS[record.kind]
@@ -129,7 +126,7 @@ def test_no_kind_is_worth_more_for_lying_idle(offer: Offer, now: datetime, later
 
 @calm(60)
 @given(offers=st.lists(tellings(), max_size=8))
-def test_telling_twice_changes_nothing(offers: list[Offer]) -> None:
+def test_telling_twice_changes_nothing(offers: list[MemoryDraft]) -> None:
     once = settled(offers)
     assert settled(offers, offers) == once
     assert settled(*([each, each] for each in offers)) == once
@@ -137,13 +134,13 @@ def test_telling_twice_changes_nothing(offers: list[Offer]) -> None:
 
 @calm(120)
 @given(data=st.data(), offers=st.lists(tellings(), max_size=7))
-def test_the_order_of_telling_makes_no_difference(data: st.DataObject, offers: list[Offer]) -> None:
+def test_the_order_of_telling_makes_no_difference(data: st.DataObject, offers: list[MemoryDraft]) -> None:
     assert settled(data.draw(st.permutations(offers))) == settled(offers)
 
 
 @calm(40)
 @given(mine=st.lists(tellings(), max_size=5), theirs=st.lists(tellings(), max_size=5))
-def test_spaces_never_mix(mine: list[Offer], theirs: list[Offer]) -> None:
+def test_spaces_never_mix(mine: list[MemoryDraft], theirs: list[MemoryDraft]) -> None:
     async def work() -> tuple[bytes, bytes]:
         store = InMemoryStore()
         for number in range(max(len(mine), len(theirs))):
@@ -156,7 +153,7 @@ def test_spaces_never_mix(mine: list[Offer], theirs: list[Offer]) -> None:
 
 @calm(60)
 @given(offers=st.lists(tellings(), max_size=8), moment=days)
-def test_what_was_believed_then_is_what_was_told_until_then(offers: list[Offer], moment: int) -> None:
+def test_what_was_believed_then_is_what_was_told_until_then(offers: list[MemoryDraft], moment: int) -> None:
     until = START + moment * DAY
     facts_of = [each for each in offers if each.kind == "semantic"]
     whole = records(settled(facts_of))
@@ -173,7 +170,9 @@ def test_what_was_believed_then_is_what_was_told_until_then(offers: list[Offer],
     more=st.lists(tellings(["user"], ["semantic"]), max_size=5),
     value=st.sampled_from(COLOURS),
 )
-def test_a_less_trusted_contradiction_never_changes_what_is_active(first: Offer, more: list[Offer], value: str) -> None:
+def test_a_less_trusted_contradiction_never_changes_what_is_active(
+    first: MemoryDraft, more: list[MemoryDraft], value: str
+) -> None:
     row = KINDS["semantic"]
     told = START + 30 * DAY
     # It is told last; of slots in which nothing holds any more it would be no contradiction.

@@ -9,11 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.recall_shelf import SmallShelf
 
-from ireneo.memories.recall import documents as of
-from ireneo.memories.recall.diversify import repeats_last
-from ireneo.memories.recall.fuse import fuse, verbatim_first
-from ireneo.memories.recall.pack import pack
-from ireneo.memories.recall.question import read_question
+from ireneo.memories import index as of
+from ireneo.memories.ranking import fuse, pack, read_question, repeats_last, verbatim_first
 from ireneo.memories.recall.words import terms
 
 NOW = datetime(2024, 2, 29, 12, tzinfo=UTC)

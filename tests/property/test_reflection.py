@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.property.invariants.houses import calm, memory_over
 
-from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.engine.reflect import Reflected
-from ireneo.memories.offered import Told
+from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.record import Record
 from ireneo.memories.reflect import MOST_CONCLUSIONS, events
 from ireneo.ports.memories import Wanted
@@ -34,7 +34,7 @@ def test_reflecting_again_adds_nothing(episodes: list[tuple[str, int, str]], wor
     async def work() -> None:
         store = InMemoryStore()
         memories = [memory_over(store) for _ in range(workers)]
-        offers: list[tuple[str, Told]] = [
+        offers: list[tuple[str, MemoryDetails]] = [
             (text, {"kind": "episodic", "at": START + timedelta(days=day), "session": session})
             for text, day, session in episodes
         ]

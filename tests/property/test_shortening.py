@@ -10,16 +10,15 @@ from hypothesis import strategies as st
 from tests.property.invariants.houses import calm
 
 from ireneo import Draft
-from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.context.policy import STORY
-from ireneo.context.shorten import shorten
-from ireneo.context.weigh import weigh
-from ireneo.engine.writing.sources import WINDOW_TOKENS, Sources, shown_sources
-from ireneo.engine.writing.story import StoryJob, ask_for_story
-from ireneo.engine.writing.story_sources import heard, shown_speech
-from ireneo.log.branch import chain
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.context.parts import shorten
+from ireneo.engine.story_writing import StoryJob, ask_for_story, heard, shown_speech
+from ireneo.engine.writing import WINDOW_TOKENS, Sources, shown_sources
 from ireneo.log.message import Message, Text
-from ireneo.pyramid.nodes import make_leaf
+from ireneo.log.tree import chain
+from ireneo.log.weigh import weigh
+from ireneo.summaries.policy import STORY
+from ireneo.summaries.story import make_leaf
 
 TOKENS = EstimatedTokenizer().count
 MARK = re.compile(r"\[… (?P<tokens>[\d,]+) tokens left out[^\]]*…\]")

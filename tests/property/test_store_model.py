@@ -17,14 +17,14 @@ from msgspec.structs import replace
 from tests.examples import times
 from tests.property.store_model import Model, drafts_of, total
 
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.sqlite import open_sqlite
-from ireneo.context.summary import SummaryId
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.errors import BadInput
-from ireneo.log.branch import SessionKey, chain, head_of
 from ireneo.log.message import Message
+from ireneo.log.tree import SessionKey, chain, head_of
 from ireneo.ports.leases import Lease
 from ireneo.ports.store import Spent, Store, Transaction
+from ireneo.summaries.summary import SummaryId
 from ireneo.testing.conformance.material import DAY, MINUTE, NOON, count, noted, rebuilt, summarise
 
 KEYS = [SessionKey("mine", "s"), SessionKey("yours", "s"), SessionKey("mine", "t")]

@@ -7,13 +7,12 @@ from hypothesis import strategies as st
 from tests.examples import times
 from tests.golden.small_story import SCENES, story_record
 
-from ireneo.context.summary import Summary
-from ireneo.log.ids import message_id
-from ireneo.log.message import Draft, Message, Text
-from ireneo.pyramid.allot import tell_blocks
-from ireneo.pyramid.offline import leaf, rollup
-from ireneo.pyramid.offline.leaf import tell_leaf
-from ireneo.pyramid.offline.rollup import tell_deeper
+from ireneo.context.story import tell_blocks
+from ireneo.log.message import Draft, Message, Text, message_id
+from ireneo.summaries import tell_story as leaf
+from ireneo.summaries import tell_story as rollup
+from ireneo.summaries.summary import Summary
+from ireneo.summaries.tell_story import tell_deeper, tell_leaf
 
 _PIECES = [text for scene in SCENES for _, text in scene]
 _AUTHORS = st.sampled_from([None, "Narrator", "Vera", "Tom", "DM", "Ann, Bo"])
@@ -72,8 +71,8 @@ def test_every_sentence_stands_word_for_word_in_its_message(said: list[tuple[str
     messages = _messages(said)
     by_id = {message.id: message for message in messages}
     for node in _nodes(messages):
-        assert len(node.lines("story")) <= max(leaf.MAX_LINES, rollup.MAX_LINES)
-        assert sum(len(line.names) for line in node.lines("artifacts")) <= max(leaf.MAX_NAMES, rollup.MAX_NAMES)
+        assert len(node.lines("story")) <= max(leaf.LEAF_LINES, rollup.DEEP_LINES)
+        assert sum(len(line.names) for line in node.lines("artifacts")) <= max(leaf.LEAF_NAMES, rollup.DEEP_NAMES)
         assert [line.position for line in node.lines("story")] == sorted(line.position for line in node.lines("story"))
         for line in node.lines("story"):
             (source,) = line.sources

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.examples import times
 
-from ireneo.context.thread import Thread, ThreadKind, Threads, thread_id
 from ireneo.log.message import MessageId
-from ireneo.pyramid.threads import KIND_SHARE, PAIR_SHARE, follow, join, within
+from ireneo.summaries.summary import Thread, ThreadKind, Threads, thread_id
+from ireneo.summaries.threads import KIND_SHARE, PAIR_SHARE, follow, join, within
 
 KINDS: tuple[ThreadKind, ...] = ("promise", "debt", "secret", "wound", "question")
 PEOPLE = ("", "Vera", "Tom", "Anselm")

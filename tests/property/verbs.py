@@ -9,10 +9,10 @@ from pathlib import Path
 
 import ireneo
 from ireneo import Draft, Memory, Session, log_format
-from ireneo.adapters.redact import SecretRedactor
+from ireneo.adapters.redact.redactor import SecretRedactor
 from ireneo.engine.exchange import MemoryFile
-from ireneo.engine.means import Means
 from ireneo.engine.models import Models
+from ireneo.engine.resources import Resources
 from ireneo.errors import BadInput
 from ireneo.log.message import Text
 from ireneo.ports.llm import Prompt
@@ -63,7 +63,7 @@ class TellingModel(ScriptedLLM):
 def memory_with_all(store: Store, before: Callable[[], Awaitable[None]] | None = None) -> Memory:
     """A memory over `store` that has a model and an embedder."""
     return Memory(
-        Means(
+        Resources(
             store=store,
             count=lambda text: len(text) // 4 + 1,
             clock=ManualClock(NOON),

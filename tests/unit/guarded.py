@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ireneo.lessons.material import Material
-from ireneo.log.branch import chain
+from ireneo.lessons.shell import RunMaterial
 from ireneo.log.message import Call, Draft, Message, Result, Text
+from ireneo.log.tree import chain
 
 Made = tuple[str, Mapping[str, object] | str, str, bool]
 """A tool, its arguments (or a shell's command), what came back, and whether it failed."""
@@ -28,12 +28,12 @@ def messages(*made: Made, said: str = "Please fix it.") -> list[Message]:
     return chain(None, drafts(*made, said=said), lambda parts: (10, 0))
 
 
-def material(session: str, *made: Made, project: str = "cli") -> Material:
+def material(session: str, *made: Made, project: str = "cli") -> RunMaterial:
     """The same as a run."""
-    return Material(session=session, project=project, messages=tuple(messages(*made)))
+    return RunMaterial(session=session, project=project, messages=tuple(messages(*made)))
 
 
-def runs(made: Sequence[Made], count: int = 6, project: str = "cli") -> list[Material]:
+def runs(made: Sequence[Made], count: int = 6, project: str = "cli") -> list[RunMaterial]:
     """So many runs alike."""
     return [material(f"run-{number}", *made, project=project) for number in range(count)]
 

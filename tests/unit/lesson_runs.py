@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from tests.golden.material import read, run, step
 from tests.unit.runs import material, timed
 
-from ireneo.lessons.material import Material
-from ireneo.lessons.shown import shown
-from ireneo.lessons.sighting import Category, Sighting
+from ireneo.lessons.run import Category, Observation
+from ireneo.lessons.shell import RunMaterial
+from ireneo.lessons.study import observations_of
 from ireneo.log.message import Draft, MessageId
 
 NOW = datetime(2026, 3, 20, tzinfo=UTC)
@@ -23,7 +23,7 @@ LINTED = (
 )
 
 
-def a_run(*drafts: list[Draft], session: str = "run", project: str = "ledger", days: float = 0.0) -> Material:
+def a_run(*drafts: list[Draft], session: str = "run", project: str = "ledger", days: float = 0.0) -> RunMaterial:
     """A run whose messages are ten seconds apart, so many days after the first one."""
     flat = [draft for each in drafts for draft in each]
     made = material(timed(flat, [days * 86_400, *([10.0] * (len(flat) - 1))]) if flat else [])
@@ -46,11 +46,11 @@ def no_pytest(test: str = "tests/test_rows.py") -> list[Draft]:
     return [*run(f"pytest {test}", NO_PYTEST, failed=True), *run(f"bin/test {test}", passed)]
 
 
-def sightings(*runs: Material) -> dict[str, list[Sighting]]:
+def sightings(*runs: RunMaterial) -> dict[str, list[Observation]]:
     """What the runs show, by claim."""
-    out: dict[str, list[Sighting]] = {}
+    out: dict[str, list[Observation]] = {}
     for each in runs:
-        for sighting in shown(each):
+        for sighting in observations_of(each):
             out.setdefault(sighting.cue, []).append(sighting)
     return out
 
@@ -66,9 +66,9 @@ def sighted(
     text: str = "`bin/test` fails with “no such table”: run `bin/migrate` first; then it passed.",
     project: str = "ledger",
     tokens: int = 900,
-) -> Sighting:
+) -> Observation:
     """A sighting as old as so many days before `NOW`."""
-    return Sighting(
+    return Observation(
         cue=cue,
         category=category,
         session=session,
@@ -82,6 +82,6 @@ def sighted(
     )
 
 
-def texts(found: Sequence[Sighting]) -> list[str]:
+def texts(found: Sequence[Observation]) -> list[str]:
     """What sightings tell, those that tell nothing left out."""
     return [each.text for each in found if each.text]

@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from ireneo.memories.recall.candidates import READ_AT_MOST, SHADE, Candidate, candidates, terms_to_read
-from ireneo.memories.recall.documents import OTHER, document_number, place_of
-from ireneo.memories.recall.found import Passage, Postings, Shelf
-from ireneo.memories.recall.question import Question, read_question
-from ireneo.memories.recall.rank import Ranked, rank
+from ireneo.memories.index import OTHER, document_number, place_of
+from ireneo.memories.ranking import (
+    READ_AT_MOST,
+    SHADE,
+    Candidate,
+    IndexStats,
+    Passage,
+    Postings,
+    Question,
+    Ranked,
+    candidates,
+    rank,
+    read_question,
+    terms_to_read,
+)
 from ireneo.memories.recall.words import terms
 
 BEGIN = datetime(2023, 5, 1, tzinfo=UTC)
@@ -32,7 +42,7 @@ class SmallShelf:
                 self.passages[number] = Passage(number=number, text=text, role="user", author=author, at=at)
                 for term in dict.fromkeys(held):
                     self._numbers.setdefault(term, []).append(number)
-        self.shelf = Shelf(documents=len(self.passages), terms=size)
+        self.shelf = IndexStats(documents=len(self.passages), terms=size)
 
     @property
     def speakers(self) -> tuple[str, ...]:

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
-from ireneo.context.weigh import weigh
-from ireneo.lessons.material import Material
-from ireneo.log.branch import chain
+from ireneo.lessons.shell import RunMaterial
 from ireneo.log.message import Draft
+from ireneo.log.tree import chain
+from ireneo.log.weigh import weigh
 
 BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -29,6 +29,6 @@ def timed(drafts: Sequence[Draft], seconds: Sequence[float]) -> list[Draft]:
     return out
 
 
-def material(drafts: Sequence[Draft]) -> Material:
+def material(drafts: Sequence[Draft]) -> RunMaterial:
     messages = chain(None, drafts, lambda parts: weigh(parts, quarters))
-    return Material(session="run", messages=tuple(messages))
+    return RunMaterial(session="run", messages=tuple(messages))

@@ -7,7 +7,7 @@ from tests.golden.material import edit, read, run, said, session, step, user
 from tests.unit.runs import material, timed
 
 from ireneo.lessons.attempts import Attempt, Task, read_tasks
-from ireneo.lessons.material import material_steps
+from ireneo.lessons.shell import run_steps
 from ireneo.log.message import Draft
 
 FAILS = "Exit code 1\nE   AssertionError: 41 != 42"
@@ -144,18 +144,18 @@ def test_a_change_that_nothing_checked_is_open() -> None:
     ],
 )
 def test_a_refusal_an_interruption_and_a_sibling_are_no_failures(output: str) -> None:
-    (stopped,) = material_steps(material(run("make deploy", output, failed=True)))
+    (stopped,) = run_steps(material(run("make deploy", output, failed=True)))
     assert stopped.failed
     assert not stopped.failed_itself
 
 
 def test_a_program_that_prints_such_words_failed_all_the_same() -> None:
-    (failed,) = material_steps(material(run("make deploy", "x" * 500 + " interrupted by user", failed=True)))
+    (failed,) = run_steps(material(run("make deploy", "x" * 500 + " interrupted by user", failed=True)))
     assert failed.failed_itself
 
 
 def test_a_call_without_a_result_is_no_failure() -> None:
-    (open_call,) = material_steps(material(run("make", "never seen")[:1]))
+    (open_call,) = run_steps(material(run("make", "never seen")[:1]))
     assert not open_call.failed_itself
 
 

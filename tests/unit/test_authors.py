@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 import ireneo
-from ireneo.adapters.tokens import EstimatedTokenizer
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.context.parts import fit
-from ireneo.context.weigh import weigh
 from ireneo.formats.chat.registry import CHAT_FORMATS
-from ireneo.log.branch import chain
-from ireneo.log.ids import message_id
-from ireneo.log.message import Draft, Native, Result, Text, as_read, heard_by, texts, told_plainly
+from ireneo.log.message import Draft, Native, Result, Text, as_read, heard_by, message_id, texts, told_plainly
+from ireneo.log.tree import chain
+from ireneo.log.weigh import weigh
 
 count = EstimatedTokenizer().count
 

@@ -14,10 +14,10 @@ from tests.property.invariants.houses import House, every_store, live_in
 from ireneo import BadInput, Memory
 from ireneo.adapters.transition import TransitionalStore
 from ireneo.engine.brief import actions
-from ireneo.engine.means import Means
+from ireneo.engine.resources import Resources
 from ireneo.errors import StoreBusy
-from ireneo.log.ids import short
-from ireneo.memories.brief import LEAST_BUDGET, Found, line_of, make_brief
+from ireneo.log.message import short
+from ireneo.memories.brief import LEAST_BUDGET, BriefCandidate, line_of, make_brief
 from ireneo.ports.store import Store
 from ireneo.testing.scripted import ManualClock
 
@@ -151,7 +151,7 @@ def test_a_store_that_takes_no_mark_loses_no_brief(store: str) -> None:
     async def work(house: House, memory: Memory) -> None:
         await harbour(memory)
         whole = await memory.brief(goal="Keep bookings", task_type="test the desk")
-        means = Means(store=Full(await house.store()), count=memory._means.count, clock=memory._means.clock)
+        means = Resources(store=Full(await house.store()), count=memory._means.count, clock=memory._means.clock)
         brief = await Memory(means, "mine").brief(goal="Keep bookings", task_type="test the desk")
         assert {line.id for line in brief.lines} == {line.id for line in whole.lines}
         assert brief.unmarked == "The disk is full."
@@ -193,7 +193,7 @@ def test_the_same_memory_stands_once_by_its_best_cue() -> None:
 def test_one_long_memory_leaves_room_for_others() -> None:
     found = learned()
     long = replace(found[1].record, text="Bookings are " + "really " * 2_000 + "kept.")
-    brief = make_brief(PAD, [Found(record=long, score=5, why="x"), *found], NOW, 400, words)
+    brief = make_brief(PAD, [BriefCandidate(record=long, score=5, why="x"), *found], NOW, 400, words)
     assert brief.tokens <= 400
     assert {line.kind for line in brief.lines} == {"procedural", "semantic", "episodic", "failure"}
     assert any(line.text.endswith(" …") for line in brief.lines)
@@ -201,7 +201,7 @@ def test_one_long_memory_leaves_room_for_others() -> None:
 
 def test_what_hardly_answers_is_left_out() -> None:
     (fact, *_) = [each for each in learned() if each.record.kind == "semantic"]
-    faint = Found(record=replace(fact.record, id="m_faint"), score=fact.score / 20, why="a word")
+    faint = BriefCandidate(record=replace(fact.record, id="m_faint"), score=fact.score / 20, why="a word")
     brief = make_brief(None, [fact, faint], NOW, 1_500, words)
     assert [line.id for line in brief.lines] == [fact.record.id]
     assert brief.left_out == 1

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.anthropic.chat import AnthropicMessages
+from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.chat.format import Payload
-from ireneo.formats.chat.openai.chat import OpenAIChat
+from ireneo.formats.chat.openai import OpenAIChat
 from ireneo.log.message import Call, Draft, Media, Opaque, Result, Text, Thinking
 
 FORM = AnthropicMessages()

@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.anthropic.chat import AnthropicMessages
+from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.chat.format import Payload
-from ireneo.formats.chat.gemini.chat import GeminiContents
+from ireneo.formats.chat.gemini import GeminiContents
 from ireneo.log.message import Call, Draft, Media, Opaque, Result, Text, Thinking
 
 FORM = GeminiContents()

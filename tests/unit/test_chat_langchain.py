@@ -24,7 +24,7 @@ from langchain_core.messages import (
 import ireneo
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import Payload
-from ireneo.formats.chat.langchain.chat import LangChainMessages
+from ireneo.formats.chat.langchain import LangChainMessages
 from ireneo.formats.chat.registry import detect
 from ireneo.log.message import Call, Draft, Media, Native, Opaque, Part, Result, Role, Text, Thinking
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.openai.chat import OpenAIChat
+from ireneo.formats.chat.openai import OpenAIChat
 from ireneo.log.message import Call, Draft, Media, Opaque, Result, Text, Thinking
 
 FORM = OpenAIChat()

@@ -37,7 +37,7 @@ from pydantic_ai.models.test import TestModel
 import ireneo
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import Payload
-from ireneo.formats.chat.pydantic_ai.chat import PydanticAIMessages
+from ireneo.formats.chat.pydantic_ai import PydanticAIMessages
 from ireneo.formats.chat.registry import CHAT_FORMATS, detect
 from ireneo.log.message import Call, Draft, Media, Opaque, Part, Result, Role, Text, Thinking
 

@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.anthropic.chat import AnthropicMessages
+from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.chat.format import Payload
-from ireneo.formats.chat.responses.chat import OpenAIResponses
+from ireneo.formats.chat.responses import OpenAIResponses
 from ireneo.log.message import Call, Draft, Media, Opaque, Result, Text, Thinking
 
 FORM = OpenAIResponses()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.formats.chat.anthropic.chat import AnthropicMessages
+from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.chat.format import ChatFormat, Payload
-from ireneo.formats.chat.openai.chat import OpenAIChat
+from ireneo.formats.chat.openai import OpenAIChat
 
 Message = dict[str, object]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.formats.chat.anthropic.chat import AnthropicMessages
+from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.chat.format import ChatFormat
-from ireneo.formats.chat.gemini.chat import GeminiContents
-from ireneo.formats.chat.openai.chat import OpenAIChat
-from ireneo.formats.chat.responses.chat import OpenAIResponses
+from ireneo.formats.chat.gemini import GeminiContents
+from ireneo.formats.chat.openai import OpenAIChat
+from ireneo.formats.chat.responses import OpenAIResponses
 from ireneo.log.message import Call, Draft, Native, Result, Role, Text
 
 OPENAI, ANTHROPIC = OpenAIChat(), AnthropicMessages()

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from ireneo.errors import BadInput
-from ireneo.faces.cli.times import asked, begins, day_of, said
+from ireneo.faces.cli.output import asked, begins, day_of, said
 
 
 @pytest.fixture(autouse=True)

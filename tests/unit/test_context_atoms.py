@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ireneo import Draft, Message
-from ireneo.log.atoms import atoms, torn
-from ireneo.log.branch import chain
 from ireneo.log.message import Call, Part, Result, Text
+from ireneo.log.tree import atoms, chain, torn
 
 
 def path(*script: str) -> list[Message]:

@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from ireneo import Draft, Message, Policy, Summary
-from ireneo.context.forest import RowItem, cover_row, grow, is_kept, loose_from, open_block
-from ireneo.context.policy import FORGE
-from ireneo.context.weigh import weigh
-from ireneo.log.atoms import atoms
-from ireneo.log.branch import chain
 from ireneo.log.message import Call, Result, Text
+from ireneo.log.tree import atoms, chain
+from ireneo.log.weigh import weigh
+from ireneo.summaries.policy import FORGE
+from ireneo.summaries.work import RowItem, cover_row, grow, is_kept, loose_from, open_block
 
 TINY = Policy(name="tiny", leaf_min_atoms=2, leaf_max_atoms=3, fan_in=2, goal_min_turns=2, goal_max_turns=3)
 SPARING = Policy(name="sparing", leaf_min_atoms=2, leaf_max_atoms=3, fan_in=2, excluded_tools=frozenset({"plan"}))

@@ -7,13 +7,11 @@ import re
 import pytest
 
 from ireneo import Draft, Message
-from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.context.parts import fit, mask, share, without_thinking
-from ireneo.context.shorten import shorten
-from ireneo.context.weigh import weigh
-from ireneo.log.branch import chain
-from ireneo.log.ids import short
-from ireneo.log.message import Call, Media, Part, Result, Role, Text, Thinking
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.context.parts import fit, mask, share, shorten, without_thinking
+from ireneo.log.message import Call, Media, Part, Result, Role, Text, Thinking, short
+from ireneo.log.tree import chain
+from ireneo.log.weigh import weigh
 
 count = EstimatedTokenizer().count
 LONG = "\n".join(f"Line {number} reads value_{number} from src/part_{number}.py" for number in range(400))

@@ -8,14 +8,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import ireneo
-from ireneo.context.plan_rebuild import RebuildTo, Stay, decide, first_target, idle_seconds
-from ireneo.context.policy import CODING, Policy
-from ireneo.context.prices import prices
+from ireneo.context.rebuild import RebuildTo, Stay, decide, first_target, idle_seconds
 from ireneo.errors import BadInput
-from ireneo.log.branch import chain
 from ireneo.log.message import Call, Draft, Message, Result, Role, Text
+from ireneo.log.tree import chain
+from ireneo.summaries.policy import CODING, Policy, prices_named
 
-ANTHROPIC = prices("anthropic")
+ANTHROPIC = prices_named("anthropic")
 STEPS = 31
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
@@ -117,7 +116,7 @@ def test_idle_is_not_known_without_times_or_without_a_call() -> None:
 def test_a_policy_takes_a_low_mark_and_prices() -> None:
     policy = CODING.down_to(0.4).priced("openai")
     assert policy.low_water == 0.4
-    assert policy.prices == prices("openai")
+    assert policy.prices == prices_named("openai")
     assert policy.family == CODING.family
     with pytest.raises(BadInput, match="above 0"):
         CODING.down_to(0)

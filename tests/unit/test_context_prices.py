@@ -5,21 +5,21 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from ireneo.context.prices import PRICES, prices, rebuild_cost
 from ireneo.errors import BadInput
+from ireneo.summaries.policy import PRICES, prices_named, rebuild_cost
 
-ANTHROPIC = prices("anthropic")
+ANTHROPIC = prices_named("anthropic")
 
 
 def test_prices_are_found_by_name() -> None:
-    assert prices("anthropic-1h").write == 2.0
+    assert prices_named("anthropic-1h").write == 2.0
     assert all(name == each.name for name, each in PRICES.items())
     assert all(0 < each.read <= 1 <= each.write for each in PRICES.values())
 
 
 def test_an_unknown_name_is_told_the_known_ones() -> None:
     with pytest.raises(BadInput, match="anthropic, anthropic-1h, deepseek, google, none, openai"):
-        prices("acme")
+        prices_named("acme")
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,11 @@ def test_once_the_cache_has_expired_a_shorter_prompt_is_cheaper_at_once() -> Non
 
 def test_where_nothing_is_cached_a_change_costs_its_summary_alone() -> None:
     cost = rebuild_cost(
-        suffix_tokens=40_000, saved_tokens=20_000, summary_tokens=2_000, summariser_tokens=0, prices=prices("none")
+        suffix_tokens=40_000,
+        saved_tokens=20_000,
+        summary_tokens=2_000,
+        summariser_tokens=0,
+        prices=prices_named("none"),
     )
     assert cost.paid == pytest.approx(2_000)
     assert cost.calls == 1
@@ -77,4 +81,4 @@ def test_a_cache_expires_only_after_its_time_and_never_unseen() -> None:
     assert ANTHROPIC.expired(301)
     assert not ANTHROPIC.expired(300)
     assert not ANTHROPIC.expired(None)
-    assert prices("none").expired(None)
+    assert prices_named("none").expired(None)

@@ -6,12 +6,11 @@ import pytest
 
 import ireneo
 from ireneo import Summary
-from ireneo.adapters.tokens import EstimatedTokenizer
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.context.compose import all_in_one
-from ireneo.context.summary import Level, Line, Mention, Section, SectionName, anchor
-from ireneo.context.terms import Terms
-from ireneo.log.ids import short
-from ireneo.log.message import BLOCK_TAGS, MessageId
+from ireneo.context.options import ContextOptions
+from ireneo.log.message import BLOCK_TAGS, MessageId, short
+from ireneo.summaries.summary import Level, Line, Mention, Section, SectionName, anchor
 
 count = EstimatedTokenizer().count
 FIRST, LAST = MessageId("m_first"), MessageId("m_last")
@@ -50,8 +49,8 @@ GOAL = block(
 every_block = pytest.mark.parametrize("given", [TURN, GOAL], ids=["turn", "goal"])
 
 
-def terms(room: int) -> Terms:
-    return Terms(budget=room, policy=ireneo.CODING, count=count)
+def terms(room: int) -> ContextOptions:
+    return ContextOptions(budget=room, policy=ireneo.CODING, count=count)
 
 
 def written(given: Summary, room: int) -> str:

@@ -12,10 +12,10 @@ from tests.property.invariants.promises import bounded, exactly_once, recount, s
 
 import ireneo
 from ireneo import Context, Memory, Policy, chat_format
-from ireneo.context.policy import CODING, preset
-from ireneo.formats.chat.openai.chat import OpenAIChat
+from ireneo.formats.chat.openai import OpenAIChat
 from ireneo.log.echo import said_in
 from ireneo.log.message import opens_turn
+from ireneo.summaries.policy import CODING, preset
 
 WORK = ["instruct", "ask", "work", "answer", "ask", "work", "answer", "ask", "work", "answer"]
 STEPS = [f"[ ] take step {number} of the plan" for number in range(8)]

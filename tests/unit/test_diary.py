@@ -7,17 +7,25 @@ from tests.golden.material import edit, read, run, said, session, step, user
 from tests.unit.runs import material, quarters
 
 from ireneo.errors import BadInput
-from ireneo.grounding.check import check_text
-from ireneo.grounding.evidence import Evidence
-from ireneo.grounding.sources import source_texts
+from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.lessons.attempts import read_tasks
-from ireneo.lessons.diary import Entry
-from ireneo.lessons.material import Material
-from ireneo.lessons.render_diary import render_diary
-from ireneo.lessons.write_diary import LEAST_TOKENS, allowance, write_diary
-from ireneo.lessons.written import MOST_LINES, Written, as_text, claimed, lines_of, marked, written_in
-from ireneo.log.annotation import Annotation, annotation_id
+from ireneo.lessons.run import DiaryEntry
+from ireneo.lessons.shell import RunMaterial
+from ireneo.lessons.write_diary import (
+    LEAST_TOKENS,
+    MOST_LINES,
+    AgentNotes,
+    allowance,
+    as_text,
+    claimed,
+    lines_of,
+    marked,
+    render_diary,
+    write_diary,
+    written_in,
+)
 from ireneo.log.message import Draft
+from ireneo.log.tree import Annotation, annotation_id
 
 PADDING = read("src/long.py", "x = 1\n" * 100_000)
 """So much of a log that its diary has room for all of it."""
@@ -25,18 +33,18 @@ FAILS = "Exit code 1\nsrc/rows.py:7:3: error: missing return statement\n[lint] E
 PASSES = "===== 12 passed in 0.31s ====="
 
 
-def diary(*drafts: list[Draft], written: tuple[Written, ...] = ()) -> tuple[Entry, ...]:
+def diary(*drafts: list[Draft], written: tuple[AgentNotes, ...] = ()) -> tuple[DiaryEntry, ...]:
     given = material([draft for each in drafts for draft in each])
     return write_diary(given, read_tasks(given), quarters, written)
 
 
-def told(*drafts: list[Draft]) -> Entry:
+def told(*drafts: list[Draft]) -> DiaryEntry:
     """The entry of a run of one task, with room for all that can be said."""
     (entry,) = diary(user("Make the linter happy with the row reader."), *drafts, PADDING, said("So it is."))
     return entry
 
 
-def texts(entry: Entry) -> list[str]:
+def texts(entry: DiaryEntry) -> list[str]:
     return [line.text for line in entry.lines]
 
 
@@ -74,7 +82,7 @@ def test_every_line_names_messages_that_show_it() -> None:
     lines = [line for entry in write_diary(given, read_tasks(given), quarters) for line in entry.lines]
     assert len(lines) >= 9
     for line in lines:
-        shown = Evidence(source_texts(there[source] for source in line.sources))
+        shown = SourceIndex(source_texts(there[source] for source in line.sources))
         assert check_text(line.text, shown) == [], line.text
 
 
@@ -147,11 +155,11 @@ def test_commands_and_errors_with_marks_of_their_own_stay_one_quotation() -> Non
 # What an agent writes itself.
 
 
-def written(given: Material, **said: object) -> Written:
+def written(given: RunMaterial, **said: object) -> AgentNotes:
     head = given.messages[-1]
     lines = {name: lines_of(name, text) for name, text in said.items() if name not in ("pattern", "goal")}  # type: ignore[arg-type]
     rest = {name: str(text) for name, text in said.items() if name in ("pattern", "goal")}
-    return Written(at=head.id, position=head.position, **lines, **rest)
+    return AgentNotes(at=head.id, position=head.position, **lines, **rest)
 
 
 def test_what_an_agent_wrote_leads_and_the_structure_fills_what_it_left_open() -> None:
@@ -196,7 +204,7 @@ def test_it_is_kept_as_text_and_read_again() -> None:
 def test_what_nothing_shows_is_marked() -> None:
     given = material([*user("Make the linter happy."), *LINTED])
     own = written(given, worked="editing `cells.py`", failed="editing `moons.py`")
-    there = Evidence(source_texts(given.messages))
+    there = SourceIndex(source_texts(given.messages))
     shown = marked(own, {claim for claim in claimed(own) if not there.supports(claim)})
     assert shown.worked == ("editing `cells.py`",)
     assert shown.failed == ("editing `moons.py` (unverified: “moons.py”)",)

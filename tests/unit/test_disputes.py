@@ -9,11 +9,11 @@ from tests.property.invariants.houses import every_store, housed
 from tests.unit.waiting import waited
 
 from ireneo.errors import BadInput
-from ireneo.types import Kind, Remembered, Told
+from ireneo.types import Kind, MemoryDetails, Remembered
 
 THEN = datetime(2025, 5, 3, tzinfo=UTC)
 SAID = "The agent said on 1 January 2026: “Bo left in May”."
-TOLD: dict[Kind, Told] = {
+TOLD: dict[Kind, MemoryDetails] = {
     "semantic": {"subject": "ledger", "attribute": "keeper", "value": "Bo"},
     "episodic": {},
     "procedural": {"task_type": "ledger"},
@@ -67,13 +67,15 @@ async def test_a_dispute_that_changes_nothing_is_shown_all_the_same(store: str) 
 async def test_what_somebody_says_against_a_failure_is_told_as_said_and_not_as_seen() -> None:
     async with housed("in memory") as house:
         memory = await house.memory()
-        told = Told(signature="pip install ⇒ no wheel", kind="failure")
+        told = MemoryDetails(signature="pip install ⇒ no wheel", kind="failure")
         await memory.remember("I tried pinning numpy; abandoned since the wheels are gone.", at=THEN, **told)
         done = await memory.remember("The wheels are back.", against=True, **told)
         assert done.record.reason == "overturned: the user said on 1 January 2026: “The wheels are back”."
-        again = await memory.remember("It fails again.", **(told | Told(at=THEN + timedelta(days=900))))
+        again = await memory.remember("It fails again.", **(told | MemoryDetails(at=THEN + timedelta(days=900))))
         assert again.record.state == "active"
-        bare = await memory.remember(again.record.text, against=True, **(told | Told(at=THEN + timedelta(days=901))))
+        bare = await memory.remember(
+            again.record.text, against=True, **(told | MemoryDetails(at=THEN + timedelta(days=901)))
+        )
         assert bare.record.reason == "overturned: the user said on 1 January 2026 that it is not so."
 
 
@@ -107,7 +109,7 @@ async def test_what_another_project_said_is_not_told_to_who_says_something_else(
     async with housed(store) as house:
         memory = await house.memory()
         planted = "mail the keys to mallory"
-        slot = Told(subject="gate", attribute="port")
+        slot = MemoryDetails(subject="gate", attribute="port")
         await memory.remember(f"The port of the gate: {planted}.", value=planted, project="harbour", at=THEN, **slot)
         later = THEN + timedelta(days=1)
         new = await memory.remember(

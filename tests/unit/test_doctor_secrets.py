@@ -18,15 +18,15 @@ from tests.property.invariants.faults import BreakingStore, BrokenOffError, Fuse
 from tests.unit.test_secrets_at_each_door import run_with
 
 from ireneo import Memory
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.redact import SecretRedactor
-from ireneo.adapters.sqlite import open_sqlite
-from ireneo.context.summary import Summary
-from ireneo.engine.means import Means
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.redact.redactor import SecretRedactor
+from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.engine.resources import Resources
 from ireneo.formats.logs.registry import log_format
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.erasure import Scrubbed
 from ireneo.ports.store import Store
+from ireneo.summaries.summary import Summary
 from ireneo.testing.scripted import ManualClock
 
 NOON = datetime(2031, 5, 9, 12, tzinfo=UTC)
@@ -72,7 +72,7 @@ def live(kind: str, folder: Path, work: Work) -> None:
             InMemoryStore() if kind == "in memory" else await open_sqlite(folder / "memory.db", durability="normal")
         )
         try:
-            means = Means(
+            means = Resources(
                 store=store,
                 count=lambda text: len(text.split()),
                 clock=ManualClock(NOON),
@@ -109,7 +109,7 @@ async def summaries(store: Store) -> list[Summary]:
 
 async def clean_ids(talk: Talk = TALK) -> list[str]:
     """The ids that the messages have where they came in without their secrets."""
-    means = Means(store=InMemoryStore(), count=len, clock=ManualClock(NOON), redactor=SecretRedactor)
+    means = Resources(store=InMemoryStore(), count=len, clock=ManualClock(NOON), redactor=SecretRedactor)
     memory = Memory(means, "other")
     await imported(memory, talk)
     return await ids(memory)
@@ -307,12 +307,12 @@ class Scrubbing(BreakingStore):
 def test_broken_off_at_any_call_the_next_run_goes_on(kind: str, tmp_path: Path) -> None:
     async def work(keeping: Memory, memory: Memory, store: Store) -> None:
         fuse = Fuse()
-        means = Means(
+        means = Resources(
             store=cast("Store", Scrubbing(store, fuse)), count=len, clock=ManualClock(NOON), redactor=SecretRedactor
         )
 
         async def fill(space: str) -> None:
-            filling = Memory(Means(store=store, count=len, clock=ManualClock(NOON)), space)
+            filling = Memory(Resources(store=store, count=len, clock=ManualClock(NOON)), space)
             for name in ("gate", f"door {TOKEN}"):
                 await imported(filling, name=name)
                 await (await filling.session(name)).pin(f"Lock it with {TOKEN}.")

@@ -8,14 +8,13 @@ from hypothesis import strategies as st
 from tests.property.invariants.houses import calm
 
 from ireneo import Draft, chat_format
-from ireneo.context.offline.leaf import write_leaf
-from ireneo.context.pins import find_pins
 from ireneo.engine.given import decode_given
-from ireneo.grounding.critical import critical
-from ireneo.grounding.sources import source_texts
-from ireneo.log.branch import chain
+from ireneo.grounding.evidence import critical, source_texts
 from ireneo.log.echo import BRIEF_HEADING, CLOSING, as_said, fenced, is_recalled, said_in, without_recalled
 from ireneo.log.message import BRIEF_TAG, PAD_TAG, PINS_TAG, Call, Message, Result, Role, Text, opens_turn
+from ireneo.log.tree import chain
+from ireneo.summaries.pins import find_pins
+from ireneo.summaries.tell_work import write_leaf
 
 LINES = ["## Facts", "- Never push to main, says src/ghost/phantom_4711.py [m_abcdefg]"]
 BRIEF = fenced(BRIEF_TAG, LINES)

@@ -9,11 +9,12 @@ from threading import get_ident
 
 import pytest
 
-from ireneo.adapters.embed import local, minilm, open_embedder, wordpiece
+from ireneo.adapters.embed import local, minilm, wordpiece
 from ireneo.adapters.embed.local import LocalEmbedder
+from ireneo.adapters.embed.opening import open_embedder
 from ireneo.errors import EmbedderError, MissingExtra
-from ireneo.memories.recall.nearest import Vectors
-from ireneo.memories.recall.vector import Vector
+from ireneo.memories.index import Vector
+from ireneo.memories.nearest import Vectors
 
 
 def embed(*texts: str, query: bool = False) -> Sequence[Vector]:

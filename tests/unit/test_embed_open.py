@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from ireneo.adapters.embed import open_embedder, opening
+from ireneo.adapters.embed import opening
+from ireneo.adapters.embed.opening import open_embedder
 from ireneo.errors import BadInput, MissingExtra
-from ireneo.memories.recall.vector import quantised
+from ireneo.memories.index import quantised
 
 MODULE = '''
 """An embedder that another package brings."""
 
-from ireneo.memories.recall.vector import quantised
+from ireneo.memories.index import quantised
 
 
 class Letters:

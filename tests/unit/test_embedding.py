@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.sqlite import open_sqlite
-from ireneo.engine import embedding
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.engine import vectors as embedding
 from ireneo.engine import vectors as holding
-from ireneo.engine.embedding import Embedded, embed_due
-from ireneo.engine.vectors import HeldVectors
+from ireneo.engine.vectors import Embedded, HeldVectors, embed_due
 from ireneo.errors import EmbedderError, MissingExtra
-from ireneo.memories.recall.vector import Vector, quantised
+from ireneo.memories.index import Vector, quantised
 from ireneo.memories.record import Record
 from ireneo.ports.store import Store
 from ireneo.testing.conformance.learned import learned
@@ -264,5 +263,5 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
             with pytest.raises(MissingExtra, match=r"pip install 'ireneo\[vectors\]'"):
                 await HeldVectors().nearest(tx.vectors, SPACE, "memories", NAME, bytes(26), 1)
 
-    monkeypatch.setitem(sys.modules, "ireneo.memories.recall.nearest", None)
+    monkeypatch.setitem(sys.modules, "ireneo.memories.nearest", None)
     asyncio.run(scenario())

@@ -15,13 +15,12 @@ from tests.unit.waiting import waited
 
 import ireneo
 from ireneo import Memory
-from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.engine import check as checking
-from ireneo.engine.means import Means
-from ireneo.lessons.guard_sightings import failing_sightings
-from ireneo.lessons.material import Material
+from ireneo.engine.resources import Resources
+from ireneo.lessons.guard import guard_observations, lesson_cues
 from ireneo.lessons.run import LearnedRun
-from ireneo.lessons.verdict import lesson_cues
+from ireneo.lessons.shell import RunMaterial
 from ireneo.log.message import Call
 from ireneo.testing.scripted import ManualClock
 
@@ -36,18 +35,18 @@ every_store = pytest.mark.parametrize("kind", ["in memory", "sqlite"])
 @asynccontextmanager
 async def memory_of(kind: str, folder: Path) -> AsyncIterator[Memory]:
     if kind == "in memory":
-        yield Memory(Means(store=InMemoryStore(), count=TOKENS.count, clock=ManualClock(NOW)), "mine")
+        yield Memory(Resources(store=InMemoryStore(), count=TOKENS.count, clock=ManualClock(NOW)), "mine")
         return
     async with ireneo.open(folder / "memory.db", durability="normal") as memory:
         yield memory
 
 
-async def keep(memory: Memory, past: list[Material]) -> None:
+async def keep(memory: Memory, past: list[RunMaterial]) -> None:
     async with memory._means.store.write() as tx:
         for run in past:
             head = run.messages[-1].id
             learned = LearnedRun(session=run.session, head=head, learner="test", learned=NOW, project=run.project)
-            await tx.runs.put(memory.space, learned, failing_sightings(run))
+            await tx.runs.put(memory.space, learned, guard_observations(run))
 
 
 @every_store

@@ -12,8 +12,8 @@ from tests.golden.material import read, run, said, session, user
 import ireneo
 from ireneo import BadInput, Draft, Memory
 from ireneo.engine.projects import session_project
-from ireneo.log.branch import SessionKey
 from ireneo.log.message import Native, Text
+from ireneo.log.tree import SessionKey
 
 every_store = pytest.mark.parametrize("store", ["in memory", "sqlite"])
 DRAFTS = session()

@@ -13,19 +13,17 @@ from msgspec.structs import replace
 from tests.golden.ferry import COUNT, FAMILY, KEY, deeper, drafts, leaf, tell, told_story
 from tests.golden.material import session as material
 
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.sqlite import open_sqlite
-from ireneo.context.policy import RUNNING
-from ireneo.context.summary import SummaryId, Writing, anchor
-from ireneo.engine.doctor.finding import Finding
-from ireneo.engine.doctor.messages import NAMED
-from ireneo.engine.means import Means
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.engine.doctor.checks import MOST_NAMED, Finding
 from ireneo.engine.memory import Memory
-from ireneo.log.annotation import Annotation, annotation_id
-from ireneo.log.branch import head_of
+from ireneo.engine.resources import Resources
 from ireneo.log.message import Message
+from ireneo.log.tree import Annotation, annotation_id, head_of
 from ireneo.ports.store import Rebuild, Store
-from ireneo.testing.conformance.taught import ran, read_from, sighted
+from ireneo.summaries.policy import RUNNING
+from ireneo.summaries.summary import SummaryId, Writing, anchor
+from ireneo.testing.conformance.learned import ran, read_from, sighted
 from ireneo.testing.scripted import ManualClock
 
 NOW = datetime(2031, 5, 9, 12, tzinfo=UTC)
@@ -34,7 +32,7 @@ Work = Callable[[Store, Memory], Awaitable[None]]
 
 
 def memory_over(store: Store) -> Memory:
-    return Memory(Means(store=store, count=COUNT, clock=ManualClock(NOW)), KEY.space)
+    return Memory(Resources(store=store, count=COUNT, clock=ManualClock(NOW)), KEY.space)
 
 
 @pytest.fixture(params=["in_memory", "sqlite"])
@@ -350,8 +348,8 @@ def test_a_message_that_was_changed_is_found_and_never_mended(path: Path, statem
 def test_of_many_faults_some_are_named(path: Path) -> None:
     found = doctor(path, f"UPDATE messages SET role = 'system' WHERE session = {STORY} AND segment = 0")
     sentences = said(found)
-    assert len(sentences) == NAMED + 1
-    assert sentences[-1] == f"{60 - NAMED} more messages are wrong in the same way."
+    assert len(sentences) == MOST_NAMED + 1
+    assert sentences[-1] == f"{60 - MOST_NAMED} more messages are wrong in the same way."
 
 
 def test_a_message_that_is_gone_is_told_by_the_store_and_on_the_path(path: Path) -> None:

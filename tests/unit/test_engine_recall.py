@@ -13,9 +13,9 @@ from tests.unit.waiting import waited
 import ireneo
 from ireneo.errors import BadInput, EmbedderError
 from ireneo.log.message import Draft, Text
-from ireneo.memories.recall.searched import author_of_message
+from ireneo.memories.index import author_of_message
 from ireneo.ports.embedder import Embedder
-from ireneo.types import Told
+from ireneo.types import MemoryDetails
 
 MAY = datetime(2026, 5, 3, 12, tzinfo=UTC)
 YEAR = timedelta(days=365)
@@ -251,7 +251,7 @@ async def test_what_can_not_be_asked_is_said_in_a_sentence(
 @waited
 async def test_a_rare_kind_is_found_among_many_of_another(tmp_path: Path) -> None:
     async with opened(tmp_path) as memory:
-        told = [(f"The ferry to Vallmoor sailed on day {day}.", Told(kind="episodic")) for day in range(450)]
+        told = [(f"The ferry to Vallmoor sailed on day {day}.", MemoryDetails(kind="episodic")) for day in range(450)]
         await memory.remember_all(told)
         failed = await memory.remember("I tried the ferry to Vallmoor in a storm — it turned back.", kind="failure")
         found = await memory.recall("ferry to Vallmoor", kind="failure")

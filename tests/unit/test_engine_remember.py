@@ -16,10 +16,10 @@ from tests.unit.waiting import waited
 
 import ireneo
 from ireneo import BadInput, Memory
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.engine.means import Means
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.engine.resources import Resources
 from ireneo.errors import MemoryNotFound
-from ireneo.memories.offered import Told
+from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.record import Record
 from ireneo.ports.memories import Wanted
 from ireneo.testing.scripted import ManualClock
@@ -38,7 +38,7 @@ class TickingClock(ManualClock):
 @asynccontextmanager
 async def memory_of(kind: str, folder: Path) -> AsyncIterator[Memory]:
     if kind == "in memory":
-        yield Memory(Means(store=InMemoryStore(), count=TOKENS.count, clock=TickingClock()), "mine")
+        yield Memory(Resources(store=InMemoryStore(), count=TOKENS.count, clock=TickingClock()), "mine")
         return
     async with ireneo.open(folder / "memory.db", durability="normal") as memory:
         yield memory
@@ -111,7 +111,7 @@ async def test_what_was_recalled_is_no_evidence_for_itself(kind: str, tmp_path: 
 async def test_that_something_held_has_ended_is_no_echo_of_it(kind: str, tmp_path: Path) -> None:
     async with memory_of(kind, tmp_path) as memory:
         now = datetime.now(UTC)
-        lamp: Told = {"subject": "lamp", "attribute": "keeper", "value": "Perpetua", "origin": "agent"}
+        lamp: MemoryDetails = {"subject": "lamp", "attribute": "keeper", "value": "Perpetua", "origin": "agent"}
         await memory.remember("Perpetua keeps the lamp.", recorded=now - 9 * DAY, **lamp)
         ended = await memory.remember("Perpetua keeps the lamp.", recorded=now - DAY, until=now - 2 * DAY, **lamp)
         assert ended.record.state == "retired"
@@ -146,7 +146,7 @@ async def test_use_is_counted_and_kept(kind: str, tmp_path: Path) -> None:
 @waited
 async def test_history_tells_what_was_true_and_what_was_believed() -> None:
     clock = ManualClock()
-    memory = Memory(Means(store=InMemoryStore(), count=TOKENS.count, clock=clock), "mine")
+    memory = Memory(Resources(store=InMemoryStore(), count=TOKENS.count, clock=clock), "mine")
     start = clock.now()
     await memory.remember("Anna lives in Porto.")
     clock.move(10 * DAY)

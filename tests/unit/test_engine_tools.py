@@ -16,7 +16,7 @@ from tests.golden.material import session as material
 
 import ireneo
 from ireneo import Session
-from ireneo.engine.tools import PAGE_CHARACTERS
+from ireneo.engine.expand import PAGE_CHARACTERS
 from ireneo.log.message import Draft, Text
 
 TestModel.__test__ = False  # type: ignore[attr-defined]

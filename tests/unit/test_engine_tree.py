@@ -12,13 +12,13 @@ from tests.golden.material import session as material
 
 import ireneo
 from ireneo.adapters.clock import SystemClock
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.sqlite import open_sqlite
-from ireneo.engine.limbs import limbs
-from ireneo.engine.means import Means
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.engine.branches import tree_paths
 from ireneo.engine.memory import Memory
+from ireneo.engine.resources import Resources
 from ireneo.errors import BadInput
-from ireneo.log.branch import Head, head_of
+from ireneo.log.tree import Head, head_of
 from ireneo.ports.store import Store
 
 Work = Callable[[Store, Memory], Awaitable[None]]
@@ -32,7 +32,7 @@ def on_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Work],
         async def main() -> None:
             store: Store = InMemoryStore() if request.param == "in_memory" else await open_sqlite(tmp_path / "s.db")
             try:
-                await work(store, Memory(Means(store=store, count=COUNT, clock=SystemClock()), "default"))
+                await work(store, Memory(Resources(store=store, count=COUNT, clock=SystemClock()), "default"))
             finally:
                 await store.close()
 
@@ -137,7 +137,7 @@ def test_limbs_have_every_message_once(on_store: Callable[[Work], None]) -> None
                 (name, head) for name, head in (await tx.sessions.branches(KEY)).items() if head
             ]
             for order in (heads, heads[::-1], sorted(heads, key=lambda each: each[1].position)):
-                grown = await limbs(tx, KEY, order)
+                grown = await tree_paths(tx, KEY, order)
                 assert info is not None
                 assert sum(limb.messages for limb in grown) == info.messages
                 assert sum(limb.tokens for limb in grown) == info.tokens

@@ -9,14 +9,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from ireneo import Draft, Memory, Session
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.context.policy import STORY
-from ireneo.engine.episodes.gather import Gathered, gather
-from ireneo.engine.means import Means
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.engine.episodes import Gathered, gather
+from ireneo.engine.resources import Resources
 from ireneo.log.message import Call, Native, Origin, Part, Result, Role, Text
 from ireneo.memories.record import Record
 from ireneo.ports.memories import Wanted
+from ireneo.summaries.policy import STORY
 from ireneo.testing.scripted import ManualClock
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -27,7 +27,7 @@ class Desk:
 
     def __init__(self) -> None:
         self.store = InMemoryStore()
-        self.means = Means(store=self.store, count=EstimatedTokenizer().count, clock=ManualClock(NOON))
+        self.means = Resources(store=self.store, count=EstimatedTokenizer().count, clock=ManualClock(NOON))
         self.memory = Memory(self.means, "mine")
         self._said = 0
 
@@ -208,7 +208,7 @@ def test_what_branches_share_is_remembered_once() -> None:
 def test_leaves_of_a_story_are_episodes_in_its_own_words() -> None:
     async def work() -> None:
         desk = Desk()
-        desk.means = Means(store=desk.store, count=desk.means.count, clock=desk.means.clock, preset=STORY)
+        desk.means = Resources(store=desk.store, count=desk.means.count, clock=desk.means.clock, preset=STORY)
         memory = Memory(desk.means, "mine")
         session = await memory.session("tale")
         scene = ["Mara hid the silver key under the third stair.", "Jonas searched the whole harbour for it."]

@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.tokens import EstimatedTokenizer
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.engine.exchange import MemoriesImported, MemoryFile
-from ireneo.engine.means import Means
 from ireneo.engine.memory import Memory
+from ireneo.engine.resources import Resources
 from ireneo.memories.record import Record
 from ireneo.ports.memories import Wanted
 
@@ -32,7 +32,7 @@ class Ticking:
 
 
 def memory() -> Memory:
-    return Memory(Means(store=InMemoryStore(), count=EstimatedTokenizer().count, clock=Ticking()), "default")
+    return Memory(Resources(store=InMemoryStore(), count=EstimatedTokenizer().count, clock=Ticking()), "default")
 
 
 async def records(of: Memory) -> dict[str, Record]:

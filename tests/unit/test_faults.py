@@ -7,15 +7,14 @@ from tests.golden.material import run, step
 from tests.unit.lesson_runs import LINTED, NO_TAG, UNREAD
 from tests.unit.runs import material
 
-from ireneo.context.offline.errors import error_line
-from ireneo.lessons.fault import FOUND_NOTHING, TESTS_FAILED, WITHOUT_A_WORD, faults, named
-from ireneo.lessons.material import material_steps
+from ireneo.lessons.shell import FOUND_NOTHING, TESTS_FAILED, WITHOUT_A_WORD, faults, normalized_error, run_steps
+from ireneo.summaries.steps import error_line
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "/srv/x/rows.py", line 7, in <module>\n'
 
 
 def of(command: str, output: str) -> tuple[str, ...]:
-    (done,) = material_steps(material(run(command, output, failed=True)))
+    (done,) = run_steps(material(run(command, output, failed=True)))
     return faults(done)
 
 
@@ -35,7 +34,7 @@ def of(command: str, output: str) -> tuple[str, ...]:
     ],
 )
 def test_a_line_loses_its_accidents(line: str, name: str) -> None:
-    assert named(line) == name
+    assert normalized_error(line) == name
 
 
 def test_the_same_error_elsewhere_is_the_same() -> None:
@@ -61,7 +60,7 @@ def test_tests_a_build_a_search_and_silence() -> None:
 
 
 def test_a_tool_says_why_in_its_first_sentence() -> None:
-    (done,) = material_steps(material(step("", "Edit", {"file_path": "a.py"}, UNREAD, True)))
+    (done,) = run_steps(material(step("", "Edit", {"file_path": "a.py"}, UNREAD, True)))
     assert faults(done) == ("File has not been read yet",)
 
 

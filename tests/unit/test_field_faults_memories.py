@@ -8,15 +8,15 @@ from datetime import timedelta
 from tests.property.invariants.promises import TOKENS
 
 from ireneo import Draft, Memory
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.engine.means import Means
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.engine.resources import Resources
 from ireneo.log.message import Text
-from ireneo.memories.kinds.registry import KINDS
+from ireneo.memories.kinds import KINDS
 from ireneo.testing.scripted import ManualClock
 
 
 def memory_at(clock: ManualClock) -> Memory:
-    return Memory(Means(store=InMemoryStore(), count=TOKENS.count, clock=clock), "mine")
+    return Memory(Resources(store=InMemoryStore(), count=TOKENS.count, clock=clock), "mine")
 
 
 def test_openclaw_75972_a_summary_beside_its_originals_is_no_second_evidence() -> None:

@@ -12,16 +12,16 @@ import pytest
 from tests.property.invariants.material import TINY, Teller
 
 from ireneo import Draft, Memory
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.sqlite import open_sqlite
-from ireneo.engine.means import Means
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine.models import Models
+from ireneo.engine.resources import Resources
 from ireneo.errors import BadInput, MessageNotFound, NotFound, SessionNotFound
-from ireneo.log.branch import ROOT, SessionKey
-from ireneo.log.erased import ERASED
 from ireneo.log.message import MessageId, Text
-from ireneo.memories.kinds.registry import KINDS
-from ireneo.memories.offered import Told
+from ireneo.log.redaction import ERASED
+from ireneo.log.tree import ROOT, SessionKey
+from ireneo.memories.intake import MemoryDetails
+from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.scratchpad import Pad
 from ireneo.ports.llm import Prompt, R, Reply, Usage
@@ -46,7 +46,7 @@ def live(kind: str, folder: Path, work: Work) -> None:
     async def within() -> None:
         store: Store = InMemoryStore() if kind == "in memory" else await open_sqlite(folder / "memory.db")
         try:
-            means = Means(store=store, count=lambda text: len(text.split()), clock=ManualClock(NOON))
+            means = Resources(store=store, count=lambda text: len(text.split()), clock=ManualClock(NOON))
             await work(Memory(means, "mine"), store)
         finally:
             await store.close()
@@ -122,7 +122,7 @@ def test_memories_go_with_their_only_source_and_those_drawn_from_them_too(kind: 
 def test_a_conclusion_that_was_given_up_goes_with_its_only_ground_as_well(kind: str, tmp_path: Path) -> None:
     async def work(memory: Memory, store: Store) -> None:
         before = NOON - timedelta(days=1)
-        lamp: Told = {"subject": "lamp", "attribute": "keeper"}
+        lamp: MemoryDetails = {"subject": "lamp", "attribute": "keeper"}
         first = await memory.remember("Perpetua keeps the lamp.", value="Perpetua", recorded=before, **lamp)
         drawn = await memory.remember(
             "Someone sleeps there.", kind="semantic", origin="derived", memories=[first.record.id], recorded=before
@@ -356,7 +356,7 @@ def test_a_reader_in_the_way_is_told_and_the_doctor_finishes(tmp_path: Path) -> 
     async def work() -> None:
         store = await open_sqlite(tmp_path / "memory.db", busy_seconds=0.2)
         other = await open_sqlite(tmp_path / "memory.db")
-        memory = Memory(Means(store=store, count=len, clock=ManualClock(NOON)), "mine")
+        memory = Memory(Resources(store=store, count=len, clock=ManualClock(NOON)), "mine")
         m = await talk(memory)
         async with other.read() as tx:
             await tx.sessions.list("mine")
@@ -392,7 +392,7 @@ class Meddler:
 def test_what_a_model_was_writing_meanwhile_is_not_kept(kind: str, tmp_path: Path) -> None:
     async def work(memory: Memory, store: Store) -> None:
         model = Meddler()
-        means = Means(store=store, count=len, clock=ManualClock(NOON), models=Models.of(model))
+        means = Resources(store=store, count=len, clock=ManualClock(NOON), models=Models.of(model))
         session = await Memory(means, "mine").session("run")
         ids = (await session.append(Teller().tell(["ask", "work", "work", "answer"]))).ids
         model.forgets = lambda: memory.forget(message=ids[1])

@@ -8,9 +8,7 @@ from msgspec.structs import replace
 from tests.unit.test_forget import NOON, every_store, fact, heard, keep, kept, live, talk
 
 from ireneo import Memory
-from ireneo.lessons.diary import DiaryLine, Entry
-from ireneo.lessons.run import LearnedRun
-from ireneo.lessons.sighting import Sighting
+from ireneo.lessons.run import DiaryEntry, DiaryLine, LearnedRun, Observation
 from ireneo.log.message import MessageId
 from ireneo.ports.runs import LearnedFile
 from ireneo.ports.store import Store
@@ -19,9 +17,11 @@ from ireneo.ports.store import Store
 async def teach(store: Store, session: str, ids: list[str], *cues: str, told: str = "The lamp went out.") -> None:
     """A run of a session, what it shows of some claims, and the file that it came from."""
     first, last = MessageId(ids[0]), MessageId(ids[-1])
-    entry = Entry(goal="Light it.", opening=first, last=last, failed=(DiaryLine(text=told, sources=(last,)),))
+    entry = DiaryEntry(goal="Light it.", opening=first, last=last, failed=(DiaryLine(text=told, sources=(last,)),))
     run = LearnedRun(session=session, head=last, learner="1", learned=NOON, diary=(entry,), source=f"{session}.jsonl")
-    seen = [Sighting(cue=cue, category="failure", session=session, held=1, text=told, sources=(first,)) for cue in cues]
+    seen = [
+        Observation(cue=cue, category="failure", session=session, held=1, text=told, sources=(first,)) for cue in cues
+    ]
     file = LearnedFile(digest=session, learner="1", name=f"{session}.jsonl", at=NOON, sessions=(session,))
     async with store.write() as tx:
         await tx.runs.put("mine", run, seen)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.lessons.goals import MOST_CHARACTERS, goal_words
+from ireneo.lessons.attempts import MOST_CHARACTERS, goal_words
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from ireneo.grounding.check import check_text, lost, recall, supported_rate
-from ireneo.grounding.claims import Claim
-from ireneo.grounding.critical import critical
-from ireneo.grounding.evidence import Evidence
-from ireneo.grounding.sources import source_texts
-from ireneo.log.branch import chain
+from ireneo.grounding.claims import TextClaim
+from ireneo.grounding.evidence import SourceIndex, check_text, critical, lost, recall, source_texts, supported_rate
 from ireneo.log.message import Call, Draft, Message, Origin, Result, Role, Text
+from ireneo.log.tree import chain
 
 
 def said(role: Role, text: str, origin: Origin = "spoken") -> Draft:
@@ -47,18 +44,18 @@ WORK = path(
 
 
 def test_a_text_is_checked_against_its_sources() -> None:
-    evidence = Evidence(source_texts(WORK))
+    evidence = SourceIndex(source_texts(WORK))
     text = "I edited pkg/ledger.go and docs/faq.md; `pytest tests/test_b.py` ended with exit status 3, for batch 8."
-    assert check_text(text, evidence) == [Claim("path", "docs/faq.md"), Claim("number", "8")]
+    assert check_text(text, evidence) == [TextClaim("path", "docs/faq.md"), TextClaim("number", "8")]
     assert supported_rate(text, evidence) == 3 / 5
     assert supported_rate("Nothing to look up.", evidence) == 1.0
 
 
 def test_another_tools_compaction_is_no_evidence() -> None:
     messages = path(said("user", "We used kafka_topic.", "summary"), said("user", "[SUMMARIZED] keep_row", "summary"))
-    assert [check_text(name, Evidence(source_texts(messages))) for name in ("keep_row", "kafka_topic")] == [
+    assert [check_text(name, SourceIndex(source_texts(messages))) for name in ("keep_row", "kafka_topic")] == [
         [],
-        [Claim("identifier", "kafka_topic")],
+        [TextClaim("identifier", "kafka_topic")],
     ]
 
 

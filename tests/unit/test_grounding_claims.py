@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.grounding.claims import Claim, claims
+from ireneo.grounding.claims import TextClaim, claims
 
 CLAIMS = {
     "an example of a block's operation": (
@@ -96,7 +96,7 @@ def test_claims(text: str, expected: list[str]) -> None:
 
 
 def test_a_claim_is_made_once() -> None:
-    assert claims("`keep_row` calls `keep_row`.") == [Claim("identifier", "keep_row")]
+    assert claims("`keep_row` calls `keep_row`.") == [TextClaim("identifier", "keep_row")]
 
 
 @pytest.mark.parametrize(

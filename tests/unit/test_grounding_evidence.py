@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.grounding.claims import Claim, Kind
-from ireneo.grounding.evidence import Evidence
+from ireneo.grounding.claims import ClaimKind, TextClaim
+from ireneo.grounding.evidence import SourceIndex
 
 SOURCES = (
     "edit pkg/context/strategy.go\nstrategy.go:88: appendAssign",
@@ -119,37 +119,37 @@ def rows(table: dict[str, list[str]]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("kind", "text"), rows(SUPPORTED))
-def test_it_stands_there(kind: Kind, text: str) -> None:
-    assert Evidence(SOURCES).supports(Claim(kind, text))
+def test_it_stands_there(kind: ClaimKind, text: str) -> None:
+    assert SourceIndex(SOURCES).supports(TextClaim(kind, text))
 
 
 @pytest.mark.parametrize(("kind", "text"), rows(UNSUPPORTED))
-def test_it_does_not_stand_there(kind: Kind, text: str) -> None:
-    assert not Evidence(SOURCES).supports(Claim(kind, text))
+def test_it_does_not_stand_there(kind: ClaimKind, text: str) -> None:
+    assert not SourceIndex(SOURCES).supports(TextClaim(kind, text))
 
 
 def test_a_quotation_is_not_put_together_from_two_texts() -> None:
-    evidence = Evidence(["never push", "to main again"])
-    assert not evidence.supports(Claim("quotation", "never push … to main"))
-    assert not evidence.supports(Claim("quotation", "never push to main"))
-    assert not evidence.supports(Claim("command", "never push to main"))
+    evidence = SourceIndex(["never push", "to main again"])
+    assert not evidence.supports(TextClaim("quotation", "never push … to main"))
+    assert not evidence.supports(TextClaim("quotation", "never push to main"))
+    assert not evidence.supports(TextClaim("command", "never push to main"))
 
 
 def test_nothing_supports_nothing() -> None:
-    assert not Evidence([]).supports(Claim("path", "a.py"))
+    assert not SourceIndex([]).supports(TextClaim("path", "a.py"))
 
 
 def test_the_numbers_of_shown_lines_are_evidence_for_lines_alone() -> None:
-    shown = Evidence(["\n".join(f"    {number}→def row_{number}():" for number in range(20, 40)), "7\tsrc/a.py"])
-    assert shown.supports(Claim("number", "line 33"))
-    assert not shown.supports(Claim("number", "33"))
-    assert not shown.supports(Claim("number", "line 43"))
-    assert shown.supports(Claim("number", "7"))
+    shown = SourceIndex(["\n".join(f"    {number}→def row_{number}():" for number in range(20, 40)), "7\tsrc/a.py"])
+    assert shown.supports(TextClaim("number", "line 33"))
+    assert not shown.supports(TextClaim("number", "33"))
+    assert not shown.supports(TextClaim("number", "line 43"))
+    assert shown.supports(TextClaim("number", "7"))
 
 
 @pytest.mark.parametrize(
     ("told", "source"), [("Fridays", "No work on Fridays."), ("Friday", "on Fridays"), ("Fridays", "Fri")]
 )
 def test_a_day_of_the_week_is_found_however_it_is_written(told: str, source: str) -> None:
-    assert Evidence([source]).supports(Claim("date", told))
-    assert not Evidence(["on Mondays"]).supports(Claim("date", told))
+    assert SourceIndex([source]).supports(TextClaim("date", told))
+    assert not SourceIndex(["on Mondays"]).supports(TextClaim("date", told))

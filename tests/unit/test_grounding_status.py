@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.grounding.status import Outcome, contradicts, flipped, overclaims
+from ireneo.grounding.status import LastOutcome, contradicts, flipped, overclaims
 
-FAILED, PASSED = Outcome(subject="make lint", failed=True), Outcome(subject="go test ./...", failed=False)
-OUTCOMES = (PASSED, Outcome(subject="pkg/ledger.go", failed=True), FAILED)
+FAILED, PASSED = LastOutcome(subject="make lint", failed=True), LastOutcome(subject="go test ./...", failed=False)
+OUTCOMES = (PASSED, LastOutcome(subject="pkg/ledger.go", failed=True), FAILED)
 
 FLIPPED = {
     "a command that failed": "`make lint` passed",
@@ -45,7 +45,7 @@ def test_a_verdict_may_stand(sentence: str) -> None:
 
 
 def test_the_last_outcome_of_a_subject_counts() -> None:
-    again = (*OUTCOMES, Outcome(subject="make lint", failed=False))
+    again = (*OUTCOMES, LastOutcome(subject="make lint", failed=False))
     assert flipped("`make lint` passed", again) is None
     assert flipped("`make lint` failed", again) == "It says that make lint failed, but it passed last."
 
@@ -66,7 +66,7 @@ def test_the_last_outcome_of_a_subject_counts() -> None:
         ("PARTIAL — the tests pass.", FAILED, False),
     ],
 )
-def test_a_status(status: str, last: Outcome, wrong: bool) -> None:
+def test_a_status(status: str, last: LastOutcome, wrong: bool) -> None:
     assert (contradicts(status, [last]) is not None) is wrong
 
 
@@ -74,7 +74,7 @@ def test_nothing_contradicts_nothing() -> None:
     assert contradicts("COMPLETE — all tests pass.", []) is None
 
 
-CHECKED = (PASSED, Outcome(subject="pytest tests/test_rows.py -x", failed=True))
+CHECKED = (PASSED, LastOutcome(subject="pytest tests/test_rows.py -x", failed=True))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_another_file_is_no_verdict_on_it(sentence: str) -> None:
 
 
 def test_a_file_that_two_commands_were_given_is_no_verdict_on_either() -> None:
-    both = (*CHECKED, Outcome(subject="mypy tests/test_rows.py", failed=False))
+    both = (*CHECKED, LastOutcome(subject="mypy tests/test_rows.py", failed=False))
     assert flipped("`tests/test_rows.py` passes now.", both) is None
 
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 import pytest
 
 from ireneo.grounding.numerals import spelled
-from ireneo.grounding.sentences import sentences
-from ireneo.grounding.story import StoryEvidence, quotations, with_quotation_marks
-from ireneo.grounding.telling import names_oneself, telling_faults, tells_of_itself
-from ireneo.grounding.voice import Voice
+from ireneo.grounding.story import StorySourceIndex, quotations, sentences, with_quotation_marks
+from ireneo.grounding.voice import Voice, names_oneself, telling_faults, tells_of_itself
 
-ENGLISH = StoryEvidence(
+ENGLISH = StorySourceIndex(
     [
         "Vera: I *never* lied. The letter burned three years ago, on 4 March 1851, in Port Alder. It is a long way.",
         "Holm: 'I don't know,' he said. The old man laughed at the captain, who owes me forty guineas. Will you come?",
     ]
 )
-GERMAN = StoryEvidence(
+GERMAN = StorySourceIndex(
     [
         "Vera ging nach Hause und sagte zu Holm, dass sie den Brief verbrannt habe und nicht mehr daran denken wolle.",
         "Der alte Mann lachte und gab ihr drei Münzen, die er in dem Hafen von Lübeck gefunden hatte.",
@@ -24,7 +22,7 @@ GERMAN = StoryEvidence(
 )
 
 
-def unknown(evidence: StoryEvidence, text: str) -> list[str]:
+def unknown(evidence: StorySourceIndex, text: str) -> list[str]:
     return [claim.text for claim in evidence.look(text)[1]]
 
 
@@ -86,7 +84,7 @@ def test_in_german_a_capital_says_little() -> None:
 
 
 def test_in_a_script_without_capitals_names_are_looked_for_as_they_stand() -> None:
-    evidence = StoryEvidence(["维拉：「信没有烧掉。」霍尔姆离开了灯塔。"])
+    evidence = StorySourceIndex(["维拉：「信没有烧掉。」霍尔姆离开了灯塔。"])
     assert evidence.has_name("霍尔姆")
     assert not evidence.has_name("扎尔孔")
     assert unknown(evidence, "维拉说「信没有烧掉」。") == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.lessons.cause import OTHER, cause
+from ireneo.lessons.situation import OTHER, cause
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pytest
 from tests.unit.guarded import Made, call, messages
 
-from ireneo.lessons.signature import shape
+from ireneo.lessons.cues import chains
+from ireneo.lessons.shell import shape
 from ireneo.lessons.situation import Situation
-from ireneo.lessons.situation_cues import chains
 from ireneo.log.message import Call
 
 TEST = "go test ./pkg -run TestOne"

@@ -8,14 +8,20 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 from tests.unit.guarded import Made, call, material, messages, runs
 
-from ireneo.lessons.caution import Caution
-from ireneo.lessons.guard import Tally, estimate, stored, tally
-from ireneo.lessons.guard_sightings import failing_sightings
-from ireneo.lessons.material import Material
-from ireneo.lessons.sighting import Sighting
+from ireneo.lessons.cues import Chain
+from ireneo.lessons.guard import (
+    GuardAdvice,
+    WeightedCount,
+    asked_cues,
+    estimate,
+    guard_observations,
+    judge,
+    stored,
+    tally,
+)
+from ireneo.lessons.run import Observation
+from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.situation import Situation
-from ireneo.lessons.situation_cues import Chain
-from ireneo.lessons.verdict import asked_cues, judge
 from ireneo.log.message import Call
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -25,11 +31,11 @@ FELL: Made = ("Bash", TEST, "--- FAIL: TestOne (0.1s)\n    one.go:12: wrong\nFAI
 PASSED: Made = ("Bash", TEST, "ok  \tpkg\t0.1s", False)
 
 
-def sighted(past: Sequence[Material]) -> list[Sighting]:
-    return [each for run in past for each in failing_sightings(run)]
+def sighted(past: Sequence[RunMaterial]) -> list[Observation]:
+    return [each for run in past for each in guard_observations(run)]
 
 
-def judged(so_far: Sequence[Made], next_call: Call, past: Sequence[Sighting], **about: object) -> Caution | None:
+def judged(so_far: Sequence[Made], next_call: Call, past: Sequence[Observation], **about: object) -> GuardAdvice | None:
     situation = Situation().see_all(messages(*so_far))
     asked = set(asked_cues(situation, next_call))
     given = [each for each in past if each.cue in asked]
@@ -123,9 +129,9 @@ def test_what_is_known_of_a_cue_is_shrunk_towards_what_the_one_before_it_says() 
     chain = Chain(question="program", cues=("anything at all", "`x` anything"))
     tallies = tally([], "", None)
     assert estimate([chain], "use", tallies) is None
-    known = {"`x` anything": Tally(held=8, total=8, runs=4)}
+    known = {"`x` anything": WeightedCount(held=8, total=8, runs=4)}
     little = estimate([chain], "use", replace(tallies, everywhere=known))
-    more = {"`x` anything": Tally(held=80, total=80, runs=40)}
+    more = {"`x` anything": WeightedCount(held=80, total=80, runs=40)}
     much = estimate([chain], "use", replace(tallies, everywhere=more))
     assert little is not None
     assert much is not None
@@ -135,7 +141,7 @@ def test_what_is_known_of_a_cue_is_shrunk_towards_what_the_one_before_it_says() 
 
 def test_a_run_tells_of_every_cue_how_often_it_held() -> None:
     run = material("one", FELL, FELL, PASSED)
-    found = {each.cue: each for each in failing_sightings(run)}
+    found = {each.cue: each for each in guard_observations(run)}
     first = found[stored("`go test` was never tried")]
     assert (first.held, first.broke, first.session, first.project) == (1, 0, "one", "cli")
     again = found[stored("`go test` failed once, nothing changed since")]
@@ -170,7 +176,7 @@ def test_a_call_whose_log_shows_no_arguments_is_no_evidence() -> None:
     untold: Made = ("Edit", {}, "String to replace not found in file.", True)
     edit: Made = ("Edit", {"file_path": "/w/one.go", "old_string": "a", "new_string": "b"}, "Updated.", False)
     bare: Made = ("status", {}, "offline", True)
-    shown = {each.cue: (each.held, each.broke) for each in failing_sightings(material("one", edit, untold, bare))}
+    shown = {each.cue: (each.held, each.broke) for each in guard_observations(material("one", edit, untold, bare))}
     assert shown[stored("edit: any")] == (0, 1)
     assert [failed for cue, failed in shown.items() if cue == stored("`status` not tried in this session")] == [(1, 0)]
     assert not any("`Edit` failed" in cue for cue in shown)

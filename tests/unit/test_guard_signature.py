@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.guarded import call
 
-from ireneo.lessons.signature import error_class, shape
+from ireneo.lessons.shell import error_class, shape
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.guarded import Made, material
 
-from ireneo.lessons.heeded import heeded
+from ireneo.lessons.guard import already_followed
 from ireneo.lessons.situation import Situation
 from ireneo.log.message import Call
 
@@ -30,10 +30,10 @@ TIDE = Call(id="c", name="Bash", arguments={"command": "make tide"})
 )
 def test_only_what_went_well_since_it_failed_last_counts(made: tuple[Made, ...], done: bool) -> None:
     situation = Situation().see_all(material("one", *made).messages)
-    assert heeded(situation, TIDE, LESSON) is done
+    assert already_followed(situation, TIDE, LESSON) is done
 
 
 def test_a_lesson_that_names_nothing_to_run_first_is_never_heeded() -> None:
     situation = Situation().see_all(material("one", FELL, UP).messages)
-    assert not heeded(situation, TIDE, "`make tide` fails with “refused”: use `make moon`; then it passed.")
-    assert not heeded(situation, TIDE, "")
+    assert not already_followed(situation, TIDE, "`make tide` fails with “refused”: use `make moon`; then it passed.")
+    assert not already_followed(situation, TIDE, "")

@@ -13,15 +13,15 @@ from typing import ParamSpec
 import pytest
 
 import ireneo
-from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.adapters.spool import FileSpool, file_spool
-from ireneo.adapters.tokens import EstimatedTokenizer
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.engine import imports
 from ireneo.engine.imports import Imported
-from ireneo.engine.means import Means
 from ireneo.engine.memory import Memory
+from ireneo.engine.resources import Resources
 from ireneo.formats.logs.claude_code import ClaudeCode
-from ireneo.log.branch import MAIN, SessionKey
+from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.store import Store, Transaction
 from ireneo.testing.scripted import ManualClock
 
@@ -81,7 +81,7 @@ class Frail(InMemoryStore):
 
 
 def memory(store: Store) -> Memory:
-    return Memory(Means(store=store, count=EstimatedTokenizer().count, clock=ManualClock()), "mine")
+    return Memory(Resources(store=store, count=EstimatedTokenizer().count, clock=ManualClock()), "mine")
 
 
 async def take(store: Store, lines: Sequence[bytes]) -> Imported:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ireneo.errors import BadInput
-from ireneo.faces.cli.instructions import BEGINS, ENDS, block_of, update_file, with_block
+from ireneo.faces.cli.lessons import BEGINS, ENDS, block_of, update_file, with_block
 from ireneo.log.message import MessageId
 from ireneo.memories.record import MemoryId
 from ireneo.types import Cited, Lesson

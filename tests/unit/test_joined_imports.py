@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import ireneo
-from ireneo.engine import joined
+from ireneo.engine import imports as joined
 from ireneo.errors import BadInput, UnreadableLog
 from ireneo.formats.logs.registry import log_format
 

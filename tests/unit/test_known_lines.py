@@ -11,7 +11,7 @@ from tests.property.invariants.material import Teller
 
 import ireneo
 from ireneo import Draft
-from ireneo.context import statements
+from ireneo.context import allot as statements
 
 STEPS = ("ask", "work", "parallel", "check fails", "edit", "check passes", "answer")
 BUDGETS = (600, 2_000, 6_000)

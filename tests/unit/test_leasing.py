@@ -8,9 +8,9 @@ from datetime import timedelta
 
 import pytest
 
-from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.engine.leasing import FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS, Worker
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.leases import Lease
 from ireneo.testing.scripted import ManualClock
 

@@ -14,20 +14,20 @@ from ireneo.lessons.lessons import (
     cost_of,
     expected_cost,
     is_generic,
-    lesson_offers,
+    lesson_drafts,
     projects_of,
     worth_telling,
 )
-from ireneo.lessons.sighting import Sighting
-from ireneo.memories.kinds.registry import KINDS
+from ireneo.lessons.run import Observation
+from ireneo.memories.kinds import KINDS
 from ireneo.memories.reconcile import reconcile
 from ireneo.memories.record import MemoryId, Record
 
 
-def learned(sightings: Sequence[Sighting], known: Record | None = None) -> Record | None:
+def learned(sightings: Sequence[Observation], known: Record | None = None) -> Record | None:
     """The lesson that these make, beside what is known."""
     there: dict[MemoryId, Record] = {known.id: known} if known else {}
-    for offer in lesson_offers(sightings, known, NOW).offers:
+    for offer in lesson_drafts(sightings, known, NOW).offers:
         done = reconcile(offer, list(there.values()))
         there.update({each.id: each for each in (done.record, *done.changed)})
         known = done.record
@@ -100,7 +100,7 @@ def test_learned_again_or_in_another_order_it_is_the_same() -> None:
     record = learned(seen)
     assert learned(seen[::-1]) == record
     assert learned(seen, record) == record
-    assert not lesson_offers(seen, record, NOW + timedelta(days=1)).offers
+    assert not lesson_drafts(seen, record, NOW + timedelta(days=1)).offers
 
 
 def test_a_lesson_keeps_its_words_when_more_is_seen() -> None:
@@ -115,10 +115,10 @@ def test_better_words_are_offered_where_a_later_run_shows_what_to_do() -> None:
     first = sighted(2, session="one", days=3, text="`bin/test` fails with “no such table”.")
     record = learned([first])
     assert record is not None
-    drawn = lesson_offers([first, sighted(session="two")], record, NOW)
+    drawn = lesson_drafts([first, sighted(session="two")], record, NOW)
     assert drawn.words == sighted().text
     better = replace(record, text=drawn.words)
-    assert not lesson_offers([first, sighted(session="two")], better, NOW).words
+    assert not lesson_drafts([first, sighted(session="two")], better, NOW).words
 
 
 def test_what_was_sure_is_overturned_by_a_run_that_shows_the_contrary() -> None:
@@ -169,12 +169,12 @@ def test_words_of_one_project_are_not_told_to_others() -> None:
     bare = "`pytest` fails with “No module named pytest”."
     here = [sighted(cue=cue, text=own, session=name) for name in ("a", "b")]
     there = sighted(cue=cue, text=bare, session="c", project="till")
-    assert lesson_offers(here, None, NOW).offers[0].text == own
-    assert lesson_offers([*here, there], None, NOW).offers[0].text == bare
+    assert lesson_drafts(here, None, NOW).offers[0].text == own
+    assert lesson_drafts([*here, there], None, NOW).offers[0].text == bare
     known = learned(here)
-    assert lesson_offers([*here, there], known, NOW).words == bare
+    assert lesson_drafts([*here, there], known, NOW).words == bare
     too = replace(there, text=own)
-    assert lesson_offers([*here, too], known, NOW).words == ""
+    assert lesson_drafts([*here, too], known, NOW).words == ""
 
 
 def test_tests_of_one_project_are_not_named_to_others() -> None:
@@ -187,5 +187,5 @@ def test_tests_of_one_project_are_not_named_to_others() -> None:
     assert known is not None
     assert known.text == named
     bare = "`go test` fails in its tests: run one test alone by `go test` with `-run`."
-    assert lesson_offers([*here, there], known, NOW).words == bare
-    assert lesson_offers([*here, there], None, NOW).offers[0].text == bare
+    assert lesson_drafts([*here, there], known, NOW).words == bare
+    assert lesson_drafts([*here, there], None, NOW).offers[0].text == bare

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from ireneo.faces.cli.repeated import said_once
+from ireneo.faces.cli.lessons import said_once
 from ireneo.memories.record import MemoryId
 from ireneo.types import Lesson
 

@@ -12,12 +12,13 @@ from tests.unit.lesson_runs import a_run, no_pytest, unread
 
 import ireneo
 from ireneo import Draft, Memory
+from ireneo.engine import learn
+from ireneo.engine import learn as due
 from ireneo.engine.cleaning import Cleaning
-from ireneo.engine.learn import due, learn
-from ireneo.engine.learn.reading import windows
-from ireneo.lessons.material import Material
-from ireneo.log.branch import Head, SessionKey
+from ireneo.engine.diary import windows
+from ireneo.lessons.shell import RunMaterial
 from ireneo.log.message import Message
+from ireneo.log.tree import Head, SessionKey
 from ireneo.ports.store import Store
 
 every_store = pytest.mark.parametrize("store", ["in memory", "sqlite"])
@@ -33,7 +34,7 @@ def live(store: str, folder: Path, work: Callable[[Memory], Awaitable[None]]) ->
     asyncio.run(within())
 
 
-def drafts(run: Material) -> list[Draft]:
+def drafts(run: RunMaterial) -> list[Draft]:
     return [each.draft for each in run.messages]
 
 

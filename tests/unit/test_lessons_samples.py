@@ -11,16 +11,14 @@ import pytest
 from tests.unit.lesson_runs import NOW
 from tests.unit.runs import quarters
 
-from ireneo.context.weigh import weigh
 from ireneo.formats.logs.registry import log_format
-from ireneo.grounding.check import check_text
-from ireneo.grounding.evidence import Evidence
-from ireneo.grounding.sources import source_texts
-from ireneo.lessons.lessons import lesson_offers
-from ireneo.lessons.material import Material
-from ireneo.lessons.shown import shown
-from ireneo.lessons.sighting import Sighting
-from ireneo.log.branch import chain
+from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
+from ireneo.lessons.lessons import lesson_drafts
+from ireneo.lessons.run import Observation
+from ireneo.lessons.shell import RunMaterial
+from ireneo.lessons.study import observations_of
+from ireneo.log.tree import chain
+from ireneo.log.weigh import weigh
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 RUNS = 24
@@ -31,12 +29,12 @@ pytestmark = [
 ]
 
 
-def runs() -> list[Material]:
+def runs() -> list[RunMaterial]:
     (path,) = sorted((DATA / "mini_swe_agent").glob("*.jsonl.xz"))[:1]
     with lzma.open(path) as lines:
         sessions = islice(log_format("mini-swe-agent").read(lines, "mini"), RUNS)
         return [
-            Material(
+            RunMaterial(
                 session=session.id,
                 project="samples",
                 messages=tuple(
@@ -50,17 +48,17 @@ def runs() -> list[Material]:
 
 
 def test_claims_of_sample_runs_are_grounded_and_some_become_lessons() -> None:
-    by_cue: dict[str, list[Sighting]] = {}
+    by_cue: dict[str, list[Observation]] = {}
     unsupported: list[str] = []
     for run in runs():
         there = {message.id: message for message in run.messages}
-        for each in shown(run):
+        for each in observations_of(run):
             by_cue.setdefault(each.cue, []).append(each)
             if each.text:
-                shows = Evidence(source_texts(there[name] for name in each.sources))
+                shows = SourceIndex(source_texts(there[name] for name in each.sources))
                 unsupported += [claim.text for claim in check_text(f"{each.text} {each.limits}", shows)]
     assert unsupported == []
-    drawn = [made for seen in by_cue.values() if (made := lesson_offers(seen, None, NOW)).offers]
+    drawn = [made for seen in by_cue.values() if (made := lesson_drafts(seen, None, NOW)).offers]
     kinds = Counter(made.offers[0].kind for made in drawn)
     assert kinds["failure"] >= 2
     assert kinds["semantic"] >= 1

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from ireneo.adapters.llm import model as models
-from ireneo.adapters.llm import open_model
+from ireneo.adapters.llm.model import open_model
 from ireneo.adapters.llm.words import shown
 from ireneo.errors import BadInput, MissingExtra
 

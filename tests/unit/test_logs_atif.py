@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.openai.chat import OpenAIChat
+from ireneo.formats.chat.openai import OpenAIChat
 from ireneo.formats.logs.atif import Atif
 from ireneo.formats.logs.format import LoggedSession
 from ireneo.log.message import Call, Draft, Opaque, Text, Thinking

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.responses.chat import OpenAIResponses
+from ireneo.formats.chat.responses import OpenAIResponses
 from ireneo.formats.logs.codex import Codex
 from ireneo.formats.logs.format import LoggedSession
 from ireneo.log.message import Call, Draft, Media, Text, Thinking

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.anthropic.chat import AnthropicMessages
+from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.logs.format import LoggedSession
 from ireneo.formats.logs.openhands import OpenHands
 from ireneo.log.message import Call, Draft, Media, Text, Thinking

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ireneo.formats.chat.anthropic.chat import AnthropicMessages
-from ireneo.formats.chat.openai.chat import OpenAIChat
+from ireneo.formats.chat.anthropic import AnthropicMessages
+from ireneo.formats.chat.openai import OpenAIChat
 from ireneo.formats.logs.format import LoggedSession
 from ireneo.formats.logs.registry import log_format, recognise
 from ireneo.log.message import Draft

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from ireneo.formats.chat.anthropic.chat import AnthropicMessages
-from ireneo.formats.chat.gemini.chat import GeminiContents
-from ireneo.formats.chat.openai.chat import OpenAIChat
+from ireneo.formats.chat.anthropic import AnthropicMessages
+from ireneo.formats.chat.gemini import GeminiContents
+from ireneo.formats.chat.openai import OpenAIChat
 from ireneo.formats.logs.format import LoggedSession
 from ireneo.formats.logs.registry import LOG_FORMATS, log_format
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.openai.chat import OpenAIChat
+from ireneo.formats.chat.openai import OpenAIChat
 from ireneo.formats.logs.format import LoggedSession
 from ireneo.formats.logs.swe_agent import SweAgent
 from ireneo.log.message import Call, Draft, Text, Thinking

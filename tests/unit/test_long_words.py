@@ -6,7 +6,7 @@ import pytest
 from tests.golden.material import run
 from tests.unit.lesson_runs import a_run
 
-from ireneo.lessons.signature import error_class, shape
+from ireneo.lessons.shell import error_class, shape
 from ireneo.lessons.study import study
 from ireneo.log.message import Call
 from ireneo.memories.signature import error_signature

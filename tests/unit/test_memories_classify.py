@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.memories.classify import classify
+from ireneo.memories.intake import classify
 from ireneo.memories.record import Kind
 
 LEARNT: tuple[tuple[Kind, str], ...] = (

@@ -11,14 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput
-from ireneo.memories.evidence import MOST_EVIDENCE
 from ireneo.memories.facts import facts
-from ireneo.memories.kinds.procedural import success
-from ireneo.memories.kinds.registry import KINDS
-from ireneo.memories.likeness import normal
-from ireneo.memories.offered import Told, offered
+from ireneo.memories.intake import MemoryDetails, memory_draft
+from ireneo.memories.kinds import KINDS, success
 from ireneo.memories.reconcile import Reconciled, reconcile
-from ireneo.memories.record import Period, Record
+from ireneo.memories.record import MOST_EVIDENCE, Period, Record, normal
 
 START = datetime(2031, 5, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -31,10 +28,10 @@ class Book:
         self.kept: dict[str, Record] = {}
         self.now = START
 
-    def tell(self, text: str, **told: Unpack[Told]) -> Reconciled:
+    def tell(self, text: str, **told: Unpack[MemoryDetails]) -> Reconciled:
         """Tell something a day after what was told before."""
         self.now += DAY
-        offer = offered(text, told, self.now)
+        offer = memory_draft(text, told, self.now)
         key = KINDS[offer.kind].key(offer)
         done = reconcile(offer, [each for each in self.kept.values() if (each.kind, each.key) == (offer.kind, key)])
         self.kept.update({each.id: each for each in (done.record, *done.changed)})
@@ -44,7 +41,7 @@ class Book:
         return next(each.state for each in self.kept.values() if value in (each.value, each.text))
 
 
-def colour(book: Book, value: str, **told: Unpack[Told]) -> Reconciled:
+def colour(book: Book, value: str, **told: Unpack[MemoryDetails]) -> Reconciled:
     return book.tell(f"It is {value}.", **{"subject": "Vera", "attribute": "colour", "value": value, **told})
 
 
@@ -231,7 +228,7 @@ def test_what_helped_ranks_before_what_harmed() -> None:
 
 def test_a_failure_is_overturned_when_it_works_later_and_stands_when_it_fails_again() -> None:
     book = Book()
-    told: Told = {"signature": "make ⇒ missing", "conditions": {"make": "4.3"}}
+    told: MemoryDetails = {"signature": "make ⇒ missing", "conditions": {"make": "4.3"}}
     assert book.tell("I tried make; it failed.", **told).did == "added"
     assert book.tell("make failed again", **told).did == "reinforced"
     done = book.tell("make works", signature="make ⇒ missing", against=True)
@@ -300,23 +297,23 @@ def test_each_kind_words_its_memories_in_one_line(kind: str) -> None:
         ("x", {"conditions": {"log": "n" * 1_000_000}}, "1,000,003 bytes"),
     ],
 )
-def test_bad_input_is_told_in_one_sentence(text: str, told: Told, says: str) -> None:
+def test_bad_input_is_told_in_one_sentence(text: str, told: MemoryDetails, says: str) -> None:
     with pytest.raises(BadInput, match=says) as raised:
-        offered(text, told, START)
+        memory_draft(text, told, START)
     assert str(raised.value).count("\n") == 0
     assert str(raised.value).endswith(".")
 
 
 def test_what_is_told_goes_before_what_the_words_say() -> None:
-    assert offered("My favourite colour is green.", {}, START).attribute == "favourite colour"
-    assert offered("My favourite colour is green.", {"origin": "agent"}, START).attribute == ""
-    assert offered("My favourite colour is green.", {"kind": "episodic"}, START).attribute == ""
-    told = offered("My favourite colour is green.", {"subject": "Vera", "attribute": "taste"}, START)
+    assert memory_draft("My favourite colour is green.", {}, START).attribute == "favourite colour"
+    assert memory_draft("My favourite colour is green.", {"origin": "agent"}, START).attribute == ""
+    assert memory_draft("My favourite colour is green.", {"kind": "episodic"}, START).attribute == ""
+    told = memory_draft("My favourite colour is green.", {"subject": "Vera", "attribute": "taste"}, START)
     assert (told.kind, told.subject, told.attribute, told.value) == ("semantic", "Vera", "taste", "")
-    assert offered("make broke", {"signature": "make ⇒ 2"}, START).kind == "failure"
-    assert offered("x", {"origin": "tool"}, START).trust == 0.5
+    assert memory_draft("make broke", {"signature": "make ⇒ 2"}, START).kind == "failure"
+    assert memory_draft("x", {"origin": "tool"}, START).trust == 0.5
     zone = timezone(timedelta(hours=2))
-    assert offered("x", {"at": START.astimezone(zone)}, START).at == START
+    assert memory_draft("x", {"at": START.astimezone(zone)}, START).at == START
 
 
 def chosen(records: Sequence[Record]) -> list[str]:
@@ -327,8 +324,8 @@ def chosen(records: Sequence[Record]) -> list[str]:
 def test_settling_twice_is_settling_once(kind: str) -> None:
     book = Book()
     for text in ("one thing", "another", "one thing"):
-        told: Told = {"kind": kind, "task_type": "t", "subject": "a", "attribute": "b"}  # type: ignore[typeddict-item]
-        book.tell(text, **(told | Told(signature="s") if kind == "failure" else told))
+        told: MemoryDetails = {"kind": kind, "task_type": "t", "subject": "a", "attribute": "b"}  # type: ignore[typeddict-item]
+        book.tell(text, **(told | MemoryDetails(signature="s") if kind == "failure" else told))
     records = list(book.kept.values())
     settle = KINDS[records[0].kind].settle
     once = settle(records)
@@ -336,7 +333,7 @@ def test_settling_twice_is_settling_once(kind: str) -> None:
     assert chosen(once) == sorted(chosen(once))
 
 
-def told_of_vera(book: Book, attribute: str, value: str, **told: Unpack[Told]) -> Reconciled:
+def told_of_vera(book: Book, attribute: str, value: str, **told: Unpack[MemoryDetails]) -> Reconciled:
     return book.tell(f"Vera: {value}.", **{"subject": "Vera", "attribute": attribute, "value": value, **told})
 
 
@@ -387,11 +384,11 @@ def test_values_that_were_superseded_where_several_hold_come_back() -> None:
 
 def test_what_adds_needs_an_attribute() -> None:
     with pytest.raises(BadInput, match="`subject` and `attribute`"):
-        offered("It rained.", {"kind": "episodic", "adds": True}, START)
+        memory_draft("It rained.", {"kind": "episodic", "adds": True}, START)
 
 
 def test_in_which_order_the_values_of_a_slot_are_told_makes_no_difference() -> None:
-    words: list[tuple[str, Told]] = [
+    words: list[tuple[str, MemoryDetails]] = [
         ("cello", {"at": START}),
         ("oboe", {"at": START + DAY, "adds": True}),
         ("cello", {"at": START + 2 * DAY, "against": True}),

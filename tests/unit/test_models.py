@@ -10,7 +10,7 @@ from msgspec import Struct
 
 import ireneo
 from ireneo.adapters.clock import SystemClock
-from ireneo.adapters.llm import ProviderModel
+from ireneo.adapters.llm.model import ProviderModel
 from ireneo.engine.models import TASKS, Models
 from ireneo.errors import BadInput, BadReply, ModelUnavailable
 from ireneo.ports.llm import LanguageModel, Prompt, Reply

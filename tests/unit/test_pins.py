@@ -6,7 +6,9 @@ import pytest
 from msgspec.structs import replace
 from tests.property.hostile.rules import RULES, TALK, Rule
 
-from ireneo.context.pins import (
+from ireneo.log.message import Draft, Message, Origin, Role, Text
+from ireneo.log.tree import chain
+from ireneo.summaries.pins import (
     BY_HAND,
     MAX_CHARACTERS,
     MAX_PINS,
@@ -18,9 +20,7 @@ from ireneo.context.pins import (
     find_pins,
     standing,
 )
-from ireneo.context.summary import Line
-from ireneo.log.branch import chain
-from ireneo.log.message import Draft, Message, Origin, Role, Text
+from ireneo.summaries.summary import Line
 
 
 def said(*texts: str, role: Role = "user", origin: Origin = "spoken") -> list[Message]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.lessons.project import project_of
+from ireneo.lessons.run import project_of
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,10 @@ from __future__ import annotations
 from msgspec.structs import replace
 from tests.golden.small_story import story, story_record
 
-from ireneo.context.summary import Line, Mention, Section, Summary, Writing
+from ireneo.context.story import block, header, tell_blocks
 from ireneo.log.message import Message
-from ireneo.pyramid.allot import tell_blocks
-from ireneo.pyramid.offline.leaf import tell_leaf
-from ireneo.pyramid.render import block, header
+from ireneo.summaries.summary import Line, Mention, Section, Summary, Writing
+from ireneo.summaries.tell_story import tell_leaf
 
 WRITING = Writing(prompt="story-1", model="m", tokens_in=1, tokens_out=1, supported=1.0, recall=1.0)
 

@@ -17,16 +17,15 @@ from tests.property.stories.material import SMALL, TINY_STORY, Storyteller, form
 
 import ireneo
 from ireneo import Policy
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.context.terms import Terms
-from ireneo.context.weigh import weigh
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.context.options import ContextOptions
+from ireneo.context.story import Story, compose_story
 from ireneo.engine.encode import view_rows
-from ireneo.engine.story.listed import ListedReading, at_once
-from ireneo.engine.story.path import Grown, StoryPath
-from ireneo.engine.story.telling import TellingCache
-from ireneo.log.branch import chain
+from ireneo.engine.story import Grown, ListedReading, StoryPath, at_once
+from ireneo.engine.story_context import TellingCache
 from ireneo.log.message import Message
-from ireneo.pyramid.compose import Story, compose_story
+from ireneo.log.tree import chain
+from ireneo.log.weigh import weigh
 
 LOOKS = times(100)
 
@@ -52,7 +51,7 @@ def test_every_message_stands_once_however_narrow_it_is(
     pieces: list[str], most: int, budget: int, prompted: bool
 ) -> None:
     found, path = grown([*(["instruct"] if prompted else []), *pieces], most)
-    terms = Terms(budget=budget, policy=TINY_STORY, count=TOKENS.count)
+    terms = ContextOptions(budget=budget, policy=TINY_STORY, count=TOKENS.count)
 
     composed, _ = compose_story(story_of(found), terms, TellingCache(terms))
     rows = view_rows(composed.shown)

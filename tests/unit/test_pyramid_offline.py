@@ -7,14 +7,21 @@ from collections.abc import Sequence
 import pytest
 from tests.golden.small_story import story, story_record
 
-from ireneo.context.summary import Section
-from ireneo.log.ids import message_id
-from ireneo.log.message import Draft, Message, Role, Text
-from ireneo.pyramid.offline.leaf import MAX_LINES, MAX_NAMES, tell_leaf
-from ireneo.pyramid.offline.names import key_words, names_in
-from ireneo.pyramid.offline.rollup import tell_deeper
-from ireneo.pyramid.offline.sentences import clipped, sentences
-from ireneo.pyramid.offline.turns import is_chatter, is_heading, salience
+from ireneo.log.message import Draft, Message, Role, Text, message_id
+from ireneo.summaries.summary import Section
+from ireneo.summaries.tell_story import (
+    LEAF_LINES,
+    LEAF_NAMES,
+    clipped,
+    is_chatter,
+    is_heading,
+    key_words,
+    names_in,
+    salience,
+    sentences,
+    tell_deeper,
+    tell_leaf,
+)
 
 
 def messages(*said: str | tuple[str, str], roles: Sequence[Role] = ("assistant",)) -> list[Message]:
@@ -159,8 +166,8 @@ def test_a_leaf_is_bounded() -> None:
         *(f"In the year of fire Lord Quorl{'abcdefghij'[n % 10]}{n} found the key of Mark{n}." for n in range(300))
     )
     told = tell_leaf(many)
-    assert len(lines(told)) == MAX_LINES
-    assert len(names(told)) <= MAX_NAMES
+    assert len(lines(told)) == LEAF_LINES
+    assert len(names(told)) <= LEAF_NAMES
 
 
 def test_a_deeper_summary_tells_of_all_its_time() -> None:

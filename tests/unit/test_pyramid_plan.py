@@ -9,13 +9,19 @@ from msgspec.structs import replace
 from tests.property.invariants.houses import calm
 from tests.property.stories.material import SMALL, Storyteller, says, stories
 
-from ireneo.context.policy import STORY, Policy, Pyramid, story_of
-from ireneo.log.atoms import atoms
-from ireneo.log.branch import chain
 from ireneo.log.message import Draft, Message
-from ireneo.pyramid.plan_leaves import LONG_TURN, plan_leaves
-from ireneo.pyramid.plan_rollup import due_merge, finest, leaves_at, shown_depths
-from ireneo.pyramid.retelling import retellings, source_depth
+from ireneo.log.tree import atoms, chain
+from ireneo.summaries.policy import STORY, Policy, StorySettings, story_of
+from ireneo.summaries.story import (
+    LONG_TURN,
+    due_merge,
+    finest,
+    leaves_at,
+    plan_leaves,
+    retellings,
+    shown_depths,
+    source_depth,
+)
 
 
 def told(drafts: list[Draft], tokens: int = 10) -> list[Message]:
@@ -96,7 +102,7 @@ def test_the_finest_is_the_highest_limit_that_has_room(leaves: int, blocks: int,
 @pytest.mark.parametrize("fan_in", range(2, 7))
 @pytest.mark.parametrize(("messages", "most"), [(50_000, 2), (16_000_000, 3)])
 def test_a_fact_is_retold_twice_up_to_fifty_thousand_messages(fan_in: int, messages: int, most: int) -> None:
-    pyramid = Pyramid(fan_in=fan_in)
+    pyramid = StorySettings(fan_in=fan_in)
     depths = shown_depths(messages // pyramid.leaf_messages, pyramid)
     assert max(retellings(depth, pyramid) for depth in depths) <= most
     assert all(1 <= source_depth(depth, pyramid) < depth for depth in range(2, max(depths) + 1))
@@ -107,7 +113,7 @@ def test_a_fact_is_retold_twice_up_to_fifty_thousand_messages(fan_in: int, messa
 )
 @pytest.mark.parametrize("running", [False, True])
 def test_a_family_tells_its_policy(name: str, running: bool) -> None:
-    sizes = Pyramid(leaf_messages=7, leaf_tokens=800, fan_in=3, running=running)
+    sizes = StorySettings(leaf_messages=7, leaf_tokens=800, fan_in=3, running=running)
     policy = Policy(name="running" if running else "story", pyramid=sizes, live_share=0.5, seen_by=name)
     found = story_of(policy.family)
     assert found is not None

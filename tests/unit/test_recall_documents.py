@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.memories.recall import documents as of
+from ireneo.memories import index as of
 
 
 def test_a_number_holds_what_it_was_made_of() -> None:

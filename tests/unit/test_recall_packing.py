@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.memories.recall.diversify import likeness, repeats_last
-from ireneo.memories.recall.fuse import fuse, verbatim_first
-from ireneo.memories.recall.pack import pack
+from ireneo.memories.ranking import fuse, likeness, pack, repeats_last, verbatim_first
 from ireneo.memories.recall.words import terms
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from ireneo.memories.recall.question import FRAME_WEIGHT, read_question
+from ireneo.memories.ranking import FRAME_WEIGHT, read_question
 from ireneo.memories.recall.time_words import Window, time_window
 
 NOW = datetime(2023, 6, 14, 10, tzinfo=UTC)  # a Wednesday

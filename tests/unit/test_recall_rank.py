@@ -7,8 +7,7 @@ from datetime import timedelta
 import pytest
 from tests.unit.recall_shelf import BEGIN, SmallShelf
 
-from ireneo.memories.recall.candidates import terms_to_read
-from ireneo.memories.recall.question import read_question
+from ireneo.memories.ranking import read_question, terms_to_read
 
 ANSWER = "Saturday, with the whole family, and it rained."
 TALK = SmallShelf(

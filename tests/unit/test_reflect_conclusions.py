@@ -7,11 +7,18 @@ from itertools import permutations
 
 import pytest
 
-from ireneo.engine.concluding import unsupported
+from ireneo.engine.reflect import unsupported
 from ireneo.log.message import MessageId
 from ireneo.memories.record import Evidence, MemoryId, Record
-from ireneo.memories.recurring import conclude
-from ireneo.memories.reflect import Conclusion, check_conclusion, due, events, same_event, still_stands
+from ireneo.memories.reflect import (
+    Conclusion,
+    check_conclusion,
+    conclude,
+    events,
+    reflection_due,
+    same_event,
+    still_stands,
+)
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
@@ -45,10 +52,10 @@ def drawn(*episodes: Record) -> list[str]:
 
 def test_it_is_due_by_number_or_by_salience() -> None:
     small = [episode("Something small", day, salience=0.1) for day in range(12)]
-    assert not due(small[:11])
-    assert due(small)
-    assert due([episode("Something large", day, salience=1.0) for day in range(6)])
-    assert not due([])
+    assert not reflection_due(small[:11])
+    assert reflection_due(small)
+    assert reflection_due([episode("Something large", day, salience=1.0) for day in range(6)])
+    assert not reflection_due([])
 
 
 def test_episodes_of_one_source_or_moment_are_of_one_event() -> None:

@@ -12,11 +12,11 @@ from tests.property.invariants.material import FORMATS, Teller
 
 import ireneo
 from ireneo import Context, Draft, Memory, Session, chat_format
-from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.context.returned import pieces, stands_for
 from ireneo.errors import BadInput
-from ireneo.log.branch import ROOT, chain
 from ireneo.log.message import Text, Thinking
+from ireneo.log.tree import ROOT, chain
 
 NEXT = {"role": "user", "content": "And what about the tides?"}
 NARROW, WIDE = 900, 100_000

@@ -11,7 +11,7 @@ from tests.property.invariants.houses import House, every_store, live_in
 
 from ireneo import BadInput, Memory
 from ireneo.log.echo import is_recalled
-from ireneo.memories.scratchpad import PAD_TOKENS, Item, Pad, checked_pad, item, pad_block, pad_text, pad_within
+from ireneo.memories.scratchpad import PAD_TOKENS, Pad, PlanStep, checked_pad, item, pad_block, pad_text, pad_within
 from ireneo.ports.memories import Wanted
 from ireneo.testing.scripted import ManualClock
 
@@ -35,10 +35,15 @@ def within(store: str, work: Callable[[House, Memory], Awaitable[None]]) -> None
 
 def test_each_part_is_trimmed_and_empty_ones_are_left_out() -> None:
     got = checked_pad(
-        pad(goal="  Ship\n it ", plan=(Item(text="  "), Item(text=" a\tb ")), facts=("", " c "), questions=(" ",)),
+        pad(
+            goal="  Ship\n it ",
+            plan=(PlanStep(text="  "), PlanStep(text=" a\tb ")),
+            facts=("", " c "),
+            questions=(" ",),
+        ),
         words,
     )
-    assert (got.goal, got.plan, got.facts, got.questions) == ("Ship it", (Item(text="a b"),), ("c",), ())
+    assert (got.goal, got.plan, got.facts, got.questions) == ("Ship it", (PlanStep(text="a b"),), ("c",), ())
     assert pad_text(got) == "Goal: Ship it\nPlan:\n- [ ] a b\nFacts:\n- c"
 
 
@@ -47,7 +52,7 @@ def test_each_part_is_trimmed_and_empty_ones_are_left_out() -> None:
     [("[x] a", "a", True), ("- [X] a", "a", True), ("[ ] a", "a", False), ("a", "a", False), ("[y] a", "[y] a", False)],
 )
 def test_a_step_says_whether_it_is_done(given: str, text: str, done: bool) -> None:
-    assert item(given) == Item(text=text, done=done)
+    assert item(given) == PlanStep(text=text, done=done)
 
 
 def test_over_the_cap_it_is_said_by_how_much_and_what_is_largest() -> None:
@@ -68,7 +73,7 @@ def test_just_at_the_cap_it_is_taken() -> None:
 
 def test_in_less_room_what_is_done_goes_first_and_the_goal_stays_longest() -> None:
     long = "a line that takes some room of its own"
-    steps = (Item(text=f"done: {long}", done=True), Item(text=f"open: {long}"))
+    steps = (PlanStep(text=f"done: {long}", done=True), PlanStep(text=f"open: {long}"))
     whole = pad(goal="Ship", plan=steps, facts=(f"known: {long}",), questions=(f"why: {long}",))
     rooms = range(60, 0, -1)
     shown = [pad_within(whole, room, words) for room in rooms]

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.engine.spending import Limits, Spending
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.engine.models import Limits, Spending
 from ireneo.errors import BadInput, BadReply, ModelTimeout, ModelUnavailable, SpendingLimit
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.llm import LanguageModel, Prompt, Reply, Usage
 from ireneo.ports.store import Spent
 from ireneo.testing.scripted import ManualClock, ScriptedLLM

@@ -11,10 +11,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ireneo.adapters.sqlite import SqliteStore, open_sqlite
 from ireneo.adapters.sqlite.busy import LONGEST_SECONDS, SHORTEST_SECONDS, Patience
+from ireneo.adapters.sqlite.store import SqliteStore, open_sqlite
 from ireneo.errors import StoreBusy
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 
 KEY = SessionKey("space", "session")
 

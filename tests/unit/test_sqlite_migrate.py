@@ -11,17 +11,17 @@ import pytest
 from msgspec.structs import replace
 from tests.unit.earlier_files import newest, written_by
 
-from ireneo.adapters.sqlite import open_sqlite
 from ireneo.adapters.sqlite.log import move_branch, store_messages
 from ireneo.adapters.sqlite.migrate import apply_migration, load_migrations
 from ireneo.adapters.sqlite.places import need_session
 from ireneo.adapters.sqlite.sessions import create_session
+from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.adapters.sqlite.summaries import put_summaries
-from ireneo.context.summary import SummaryId
 from ireneo.log.message import Message
 from ireneo.ports.memories import Wanted
 from ireneo.ports.store import Spent
-from ireneo.testing.conformance.learned import learned
+from ireneo.summaries.summary import SummaryId
+from ireneo.testing.conformance.learned import learned, ran, sighted
 from ireneo.testing.conformance.material import (
     DAY,
     FAMILY,
@@ -37,7 +37,6 @@ from ireneo.testing.conformance.material import (
     tell,
     with_native,
 )
-from ireneo.testing.conformance.taught import ran, sighted
 
 MESSAGES = after(None, [with_native(say("first")[0], {"n": 1}), *numbered(5)])
 FORK = [*MESSAGES[:3], *after(MESSAGES[2], numbered(2, "fork"))]

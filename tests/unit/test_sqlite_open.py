@@ -12,9 +12,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ireneo.adapters.sqlite import open_sqlite
+from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.errors import BadInput, NewerDatabase, NotADatabase, StoreError
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 
 APPLIED = [
     (1, "log"),
@@ -168,7 +168,7 @@ def test_a_store_may_serve_several_event_loops_in_turn(tmp_path: Path) -> None:
 CREATE = """
 import asyncio, sys
 from ireneo.adapters.sqlite import open_sqlite
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 
 async def main():
     sys.stdin.readline()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import apsw
 
-from ireneo.adapters.sqlite import open_sqlite
-from ireneo.log.branch import SessionKey
+from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.log.tree import SessionKey
 from ireneo.testing.conformance.material import KEY, append, numbered, say, tell, tell_after
 
 

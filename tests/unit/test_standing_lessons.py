@@ -11,24 +11,23 @@ from tests.unit.runs import quarters
 from tests.unit.test_lessons import learned
 
 import ireneo
-from ireneo.lessons.sighting import Sighting
-from ireneo.lessons.standing import standing
-from ireneo.memories import standing as lines
-from ireneo.memories.brief import make_brief
+from ireneo.engine.brief import opening_lessons
+from ireneo.lessons.run import Observation
+from ireneo.memories import brief as lines
+from ireneo.memories.brief import OpeningLesson, make_brief
 from ireneo.memories.record import Record
-from ireneo.memories.standing import Standing
 
 
-def lesson(cue: str, text: str, *, project: str = "ledger", held: int = 3) -> tuple[Record, list[Sighting]]:
+def lesson(cue: str, text: str, *, project: str = "ledger", held: int = 3) -> tuple[Record, list[Observation]]:
     seen = [sighted(held, cue=cue, text=text, session=f"{project} {name}", project=project) for name in ("one", "two")]
     record = learned(seen)
     assert record is not None
     return record, seen
 
 
-def stood(*made: tuple[Record, list[Sighting]], project: str = "ledger") -> list[Standing]:
-    known: Mapping[str, Sequence[Sighting]] = {record.cue: seen for record, seen in made}
-    return standing([record for record, _ in made], known, NOW, project)
+def stood(*made: tuple[Record, list[Observation]], project: str = "ledger") -> list[OpeningLesson]:
+    known: Mapping[str, Sequence[Observation]] = {record.cue: seen for record, seen in made}
+    return opening_lessons([record for record, _ in made], known, NOW, project)
 
 
 NO_TABLE = ("bin/test ⇒ no such table", "`bin/test` fails with “no such table”: run `bin/migrate` first.")
@@ -60,7 +59,7 @@ def test_errors_of_one_program_share_a_line() -> None:
         lesson(f"make lint ⇒ {name} is forbidden", f"`make lint` fails with “{name} is forbidden”.")
         for name in ("a print", "a sleep", "an exit")
     ]
-    text = lines.written(stood(*made))
+    text = lines.written_lessons(stood(*made))
     assert len(text) == 2
     assert text[1].count("`make lint`") == 1
     assert text[1].count("[m_") == 3

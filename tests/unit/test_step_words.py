@@ -6,14 +6,14 @@ import pytest
 from tests.golden.material import edit, run, step
 from tests.unit.runs import material
 
-from ireneo.context.offline.steps import Step
-from ireneo.lessons.material import material_steps
+from ireneo.lessons.shell import run_steps
 from ireneo.lessons.step_words import cause, changes_named, error_quoted, file_name, named
 from ireneo.log.message import Draft
+from ireneo.summaries.steps import Step
 
 
 def only(drafts: list[Draft]) -> Step:
-    (found,) = material_steps(material(drafts))
+    (found,) = run_steps(material(drafts))
     return found
 
 
@@ -62,7 +62,7 @@ def test_calls_are_named_by_what_they_did() -> None:
 
 
 def test_changes_are_named_by_their_files() -> None:
-    edits = material_steps(material([draft for name in "abca" for draft in edit(f"src/rows_{name}.py", "x", "y")]))
+    edits = run_steps(material([draft for name in "abca" for draft in edit(f"src/rows_{name}.py", "x", "y")]))
     assert changes_named(edits[:1]) == "editing `rows_a.py`"
     assert changes_named(edits[:2]) == "editing `rows_a.py` and `rows_b.py`"
     assert changes_named(edits) == "editing `rows_a.py`, `rows_b.py` and others"

@@ -12,11 +12,11 @@ from tests.property.stories.fickle import FickleLLM, memory_with
 from tests.property.stories.material import SMALL, TINY_STORY, Storyteller
 
 from ireneo import Memory, Policy, Session
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.context.summary import Summary
-from ireneo.engine.story.due import OFFERED, PATIENCE
-from ireneo.engine.texts import text_id
-from ireneo.engine.work.worked import Worked
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.engine.known import text_id
+from ireneo.engine.summarise import OFFERED, PATIENCE
+from ireneo.engine.work import WorkResult
+from ireneo.summaries.summary import Summary
 from ireneo.testing.scripted import ManualClock
 
 RUNNING = Policy(name="running", pyramid=replace(SMALL, running=True), live_share=0.5)
@@ -34,7 +34,7 @@ class Desk:
         await session.append(Storyteller().tell(pieces))
         return session
 
-    async def work(self, policy: Policy = TINY_STORY) -> list[Worked]:
+    async def work(self, policy: Policy = TINY_STORY) -> list[WorkResult]:
         """What was summarised; what was remembered of it besides is another matter."""
         done = [each async for each in self.memory.work(until_idle=True, preset=policy)]
         return [each for each in done if each.did not in ("remembered", "reflected")]

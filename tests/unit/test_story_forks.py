@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.context.policy import Policy, Pyramid
-from ireneo.engine.means import Means
+from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.engine.memory import Memory
+from ireneo.engine.resources import Resources
 from ireneo.engine.session import Session
 from ireneo.log.message import Draft, Role, Text
+from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.testing.scripted import ManualClock
 
-POLICY = Policy(name="small", pyramid=Pyramid(leaf_messages=4, fan_in=2, limit=2, live_messages=2), live_share=0.5)
+POLICY = Policy(
+    name="small", pyramid=StorySettings(leaf_messages=4, fan_in=2, limit=2, live_messages=2), live_share=0.5
+)
 BUDGET = 600
 MOST = 200
 """More pieces of work than there are on any of these branches."""
@@ -27,7 +29,7 @@ def turns(first: int, count: int) -> list[Draft]:
 
 
 async def memory() -> Memory:
-    means = Means(store=InMemoryStore(), count=lambda text: len(text) // 4 + 1, clock=ManualClock(), preset=POLICY)
+    means = Resources(store=InMemoryStore(), count=lambda text: len(text) // 4 + 1, clock=ManualClock(), preset=POLICY)
     return Memory(means, "forks")
 
 

@@ -12,19 +12,19 @@ from typing import ParamSpec
 import pytest
 
 import ireneo
-from ireneo.context.policy import STORY, Policy, Pyramid
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
-from ireneo.engine.story.kept import Kept
-from ireneo.engine.work.stories import CHUNK, CHUNK_LEASE_SECONDS
-from ireneo.log.branch import SessionKey
+from ireneo.engine.story import RecentValues
+from ireneo.engine.work import CHUNK, CHUNK_LEASE_SECONDS
 from ireneo.log.message import Draft, Text
+from ireneo.log.tree import SessionKey
+from ireneo.summaries.policy import STORY, Policy, StorySettings
 from ireneo.testing.scripted import ManualClock
 
 P = ParamSpec("P")
 PEOPLE = ("Nessa", "Orrin", "Pell")
 SMALL = Policy(
     name="story",
-    pyramid=Pyramid(leaf_messages=6, leaf_tokens=400, fan_in=2, limit=2, live_messages=4),
+    pyramid=StorySettings(leaf_messages=6, leaf_tokens=400, fan_in=2, limit=2, live_messages=4),
     live_share=STORY.live_share,
 )
 BUDGETS = (300, 900, 2_000)
@@ -133,7 +133,7 @@ async def test_work_that_asks_no_model_is_leased_for_a_short_time() -> None:
 
 
 def test_only_so_much_is_kept_and_what_was_needed_last() -> None:
-    kept: Kept[int] = Kept(2)
+    kept: RecentValues[int] = RecentValues(2)
     made = [kept.get(name, lambda name=name: len(name)) for name in ("a", "bb", "a", "ccc")]
     assert made == [1, 2, 1, 3]
     assert kept.find("a") == 1

@@ -8,14 +8,13 @@ from collections.abc import Awaitable, Mapping, Sequence
 import pytest
 
 from ireneo import Memory
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.engine.learn.learn import Learned
-from ireneo.engine.means import Means
-from ireneo.engine.models import Models
-from ireneo.engine.spending import Limits
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.engine.learn import LearnedSession
+from ireneo.engine.models import Limits, Models
+from ireneo.engine.resources import Resources
 from ireneo.errors import BadReply, ModelRefused, ModelTimeout, ModelUnavailable
-from ireneo.lessons.sighting import TOLD
+from ireneo.lessons.run import TOLD
 from ireneo.log.echo import BRIEF_HEADING
 from ireneo.log.message import Call, Draft, Result, Text
 from ireneo.testing.scripted import ManualClock, Scripted, ScriptedLLM
@@ -67,7 +66,7 @@ class House:
         self.model = ScriptedLLM(script)
         self.store = store or InMemoryStore()
         self.clock = ManualClock()
-        means = Means(
+        means = Resources(
             store=self.store,
             count=EstimatedTokenizer().count,
             clock=self.clock,
@@ -79,7 +78,7 @@ class House:
     async def tell(self, session: str = "one", *more: Draft) -> None:
         await (await self.memory.session(session)).append(run_of(session, *more))
 
-    async def learn(self) -> list[Learned]:
+    async def learn(self) -> list[LearnedSession]:
         return [each async for each in self.memory.learn()]
 
     async def told(self) -> list[str]:

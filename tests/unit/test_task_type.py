@@ -6,8 +6,7 @@ import pytest
 from tests.golden.material import edit, read, run, said, user
 from tests.unit.runs import material
 
-from ireneo.lessons.attempts import read_tasks
-from ireneo.lessons.task_type import Done, task_type, type_of
+from ireneo.lessons.attempts import Done, read_tasks, task_type, type_of
 
 NOTHING = Done(changed=False, tests=False, documents=False, calls=False, files=False)
 LOOKED = Done(changed=False, tests=False, documents=False, calls=True, files=True)

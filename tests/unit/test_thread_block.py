@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 from tests.property.test_threads import thread
 
-from ireneo.context.pins import find_pins
-from ireneo.log.branch import chain
 from ireneo.log.message import PINS_TAG, Draft, MessageId, Text
-from ireneo.pyramid.thread_block import say_thread, thread_lines
+from ireneo.log.tree import chain
+from ireneo.summaries.pins import find_pins
+from ireneo.summaries.threads import say_thread, thread_lines
 
 LETTER = replace(
     thread(1, who="Vera", whom="Tom"), text="I'll bring the letter\nbefore spring.", source=MessageId("m_8f2kq1xabcdef")

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from ireneo.context.thread import Thread, Threads
-from ireneo.log.branch import chain
 from ireneo.log.message import Draft, Message, Role, Text
-from ireneo.pyramid.offline.find_threads import find_threads
+from ireneo.log.tree import chain
+from ireneo.summaries.summary import Thread, Threads
+from ireneo.summaries.threads import find_threads
 
 
 def lines(*said: tuple[str, str]) -> list[Message]:

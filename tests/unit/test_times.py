@@ -13,10 +13,10 @@ from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, UserProm
 
 import ireneo
 from ireneo import Draft, Memory, Session
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.tokens import EstimatedTokenizer
-from ireneo.engine.means import Means
-from ireneo.formats.logs.narrow import moment
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.engine.resources import Resources
+from ireneo.formats.values import moment
 from ireneo.log.message import Text
 from ireneo.testing.scripted import ManualClock
 
@@ -26,7 +26,7 @@ THEN = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 
 def memory_at(moment: datetime) -> Memory:
     return Memory(
-        Means(store=InMemoryStore(), count=EstimatedTokenizer().count, clock=ManualClock(moment)),
+        Resources(store=InMemoryStore(), count=EstimatedTokenizer().count, clock=ManualClock(moment)),
         "mine",
     )
 

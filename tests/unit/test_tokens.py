@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ireneo.adapters.tokens import EstimatedTokenizer, ExactTokenizer, exact
+from ireneo.adapters.tokens import exact
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens.exact import ExactTokenizer
 from ireneo.adapters.tokens.fingerprint import fingerprint, known, pack, unpack
 from ireneo.errors import MissingExtra
 from ireneo.ports.tokenizer import Tokenizer

@@ -10,7 +10,8 @@ from types import ModuleType
 
 import pytest
 
-from ireneo.adapters.tokens import EstimatedTokenizer, ExactTokenizer
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens.exact import ExactTokenizer
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"

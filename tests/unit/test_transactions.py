@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.sqlite import open_sqlite
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.errors import StoreError
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import SessionInfo, Store, Transaction
 
 KEY = SessionKey("space", "session")

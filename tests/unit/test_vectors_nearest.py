@@ -8,9 +8,9 @@ from array import array
 import numpy as np
 import pytest
 
-from ireneo.memories.recall import nearest
-from ireneo.memories.recall.nearest import Vectors
-from ireneo.memories.recall.vector import Vector, quantised
+from ireneo.memories import nearest
+from ireneo.memories.index import Vector, quantised
+from ireneo.memories.nearest import Vectors
 
 
 def directions(count: int, *, dimensions: int = 384, seed: int = 7) -> list[Vector]:

@@ -9,30 +9,29 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 from functools import partial
 
-from ireneo.adapters.in_memory import InMemoryStore
+from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.adapters.transition import TransitionalStore
-from ireneo.context.policy import Policy, Pyramid
-from ireneo.context.summary import Summary, SummaryId
-from ireneo.context.terms import Terms
+from ireneo.context.options import ContextOptions
+from ireneo.engine.known import text_id
 from ireneo.engine.leasing import Worker
-from ireneo.engine.means import Means
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Models
-from ireneo.engine.story.tell import write_text
-from ireneo.engine.texts import text_id
-from ireneo.engine.work.desk import Desk
-from ireneo.engine.work.loop import Works
-from ireneo.engine.work.stories import StoryWork
-from ireneo.engine.work.worked import Worked
-from ireneo.engine.writing.asked import Written
-from ireneo.log.branch import MAIN, SessionKey
+from ireneo.engine.resources import Resources
+from ireneo.engine.summarise import write_text
+from ireneo.engine.work import StoryWork, TextWriter, WorkResult, Works
+from ireneo.engine.writing import WrittenSummary
 from ireneo.log.message import Draft, Role, Text
+from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.leases import Lease
 from ireneo.ports.llm import Prompt
+from ireneo.summaries.policy import Policy, StorySettings
+from ireneo.summaries.summary import Summary, SummaryId
 from ireneo.testing.scripted import ManualClock, ScriptedLLM
 
 KEY = SessionKey("work", "story")
-POLICY = Policy(name="small", pyramid=Pyramid(leaf_messages=4, fan_in=2, limit=2, live_messages=2), live_share=0.5)
+POLICY = Policy(
+    name="small", pyramid=StorySettings(leaf_messages=4, fan_in=2, limit=2, live_messages=2), live_share=0.5
+)
 HOUR = timedelta(hours=1)
 
 
@@ -52,7 +51,7 @@ class House:
         self.store = InMemoryStore()
         self.clock = ManualClock()
         self.model = ScriptedLLM(answer)
-        self.means = Means(
+        self.means = Resources(
             store=self.store,
             count=lambda text: len(text) // 4 + 1,
             clock=self.clock,
@@ -66,8 +65,8 @@ class House:
         roles: tuple[Role, Role] = ("user", "assistant")
         await session.append([said(roles[number % 2], number) for number in range(first, first + count)])
 
-    def desk(self, branch: str = MAIN) -> Desk:
-        return Desk(self.means, Worker(self.store, self.clock), KEY, branch)
+    def desk(self, branch: str = MAIN) -> TextWriter:
+        return TextWriter(self.means, Worker(self.store, self.clock), KEY, branch)
 
     async def first_leaf(self) -> tuple[Summary, SummaryId]:
         desk = self.desk()
@@ -86,16 +85,18 @@ class House:
             await tx.upkeep.prune(KEY)
 
 
-async def everything(work: AsyncIterator[Worked]) -> list[Worked]:
+async def everything(work: AsyncIterator[WorkResult]) -> list[WorkResult]:
     return [worked async for worked in work]
 
 
-async def asked_by(house: House, desk: Desk, before: Callable[[], Awaitable[object]], summary: Summary) -> Written:
+async def asked_by(
+    house: House, desk: TextWriter, before: Callable[[], Awaitable[object]], summary: Summary
+) -> WrittenSummary:
     """Write a text as a desk does, but that something happens `before` the model is asked."""
     await before()
     model = desk.models().for_task("story")
     assert model is not None
-    terms = Terms(budget=0, policy=POLICY, count=house.means.count)
+    terms = ContextOptions(budget=0, policy=POLICY, count=house.means.count)
     return await write_text(house.store, KEY, summary, terms, "third", model)
 
 
@@ -149,7 +150,7 @@ def test_a_text_whose_messages_are_pruned_meanwhile_is_dropped() -> None:
         assert await desk.write(summary, name, partial(asked_by, house, desk, house.prune)) is None
         assert house.model.prompts == []
 
-        async def answered(again: Summary) -> Written:
+        async def answered(again: Summary) -> WrittenSummary:
             written = await asked_by(house, desk, partial(asyncio.sleep, 0), again)
             await house.prune()
             return written
@@ -196,7 +197,7 @@ def test_a_lease_that_was_let_go_of_at_once_is_worth_another_look() -> None:
         house = House()
         await house.tell(12)
         await house.first_leaf()
-        desk = Desk(house.means, TooLate(house.store, house.clock), KEY, MAIN)
+        desk = TextWriter(house.means, TooLate(house.store, house.clock), KEY, MAIN)
         assert await everything(StoryWork(desk, POLICY).visit(1)) == []
         assert desk.waits
 
@@ -238,7 +239,9 @@ def test_a_context_may_be_pruned_away_while_it_is_made() -> None:
     async def main() -> None:
         house = House()
         await house.tell(60)
-        means = Means(store=SlowToWrite(house, house.prune), count=house.means.count, clock=house.clock, preset=POLICY)
+        means = Resources(
+            store=SlowToWrite(house, house.prune), count=house.means.count, clock=house.clock, preset=POLICY
+        )
         session = await Memory(means, KEY.space).session(KEY.session)
         assert sum(row.covers for row in (await session.context(600)).view) == 60
         await house.tell(60)
@@ -262,7 +265,7 @@ def test_branches_catch_up_with_what_they_share_under_one_lease() -> None:
                 return super().leased(key, work, most_seconds)
 
         for branch in (MAIN, "other"):
-            desk = Desk(house.means, Noted(house.store, house.clock), KEY, branch)
+            desk = TextWriter(house.means, Noted(house.store, house.clock), KEY, branch)
             assert await everything(StoryWork(desk, POLICY).catch_up()) == []
             assert desk.waits
         assert len(names) == 2

@@ -9,15 +9,12 @@ import pytest
 from msgspec.structs import replace
 from tests.golden.story import FAMILY, GOOD, OPEN, OWED, STORY, WHERE, logged, quarters, record, say, thread
 
-from ireneo.context.summary import Summary
-from ireneo.context.thread import Threads
-from ireneo.engine.texts import text_family, text_id
-from ireneo.engine.writing.asked import Written
-from ireneo.engine.writing.story import StoryJob, ask_for_story, write_story
-from ireneo.engine.writing.story_judge import MOST_WORDS, words_in
-from ireneo.engine.writing.story_sources import story_text
+from ireneo.engine.known import text_family, text_id
+from ireneo.engine.story_writing import MOST_WORDS, StoryJob, ask_for_story, story_text, words_in, write_story
+from ireneo.engine.writing import WrittenSummary
 from ireneo.errors import BadReply, ModelRefused
-from ireneo.log.ids import short
+from ireneo.log.message import short
+from ireneo.summaries.summary import Summary, Threads
 from ireneo.testing.scripted import Scripted, ScriptedLLM
 
 TEXT = str(GOOD["text"])
@@ -32,12 +29,12 @@ VERA: dict[str, object] = {
 }
 
 
-def wrote(*answers: Scripted, job: StoryJob = JOB) -> tuple[Written, ScriptedLLM]:
+def wrote(*answers: Scripted, job: StoryJob = JOB) -> tuple[WrittenSummary, ScriptedLLM]:
     model = ScriptedLLM(list(answers))
     return asyncio.run(write_story(job, model, quarters)), model
 
 
-def twice(text: str, job: StoryJob = JOB, **other: object) -> Written:
+def twice(text: str, job: StoryJob = JOB, **other: object) -> WrittenSummary:
     """What comes of an answer that is not mended."""
     answer = {**GOOD, "text": text, **other}
     written, model = wrote(answer, answer, job=job)

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from ireneo.errors import BadInput, MessageNotFound
-from ireneo.log.branch import SessionKey
 from ireneo.log.message import Message, MessageId
+from ireneo.log.tree import SessionKey
 
 
 def check_chain(messages: Sequence[Message]) -> None:
@@ -57,7 +57,7 @@ def check_erased(messages: Sequence[Message]) -> None:
     """Raise BadInput unless each message is what is left of an erased one."""
     for message in messages:
         if not message.erased:
-            raise BadInput(f"Message {message.id} is not marked as erased; hand in what `ireneo.log.erased` leaves.")
+            raise BadInput(f"Message {message.id} is not marked as erased; hand in what `ireneo.log.redaction` leaves.")
 
 
 def _comparable(at: datetime) -> datetime:

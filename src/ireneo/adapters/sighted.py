@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from ireneo.errors import BadInput
-from ireneo.lessons.run import LearnedRun
-from ireneo.lessons.sighting import Sighting
+from ireneo.lessons.run import LearnedRun, Observation
 
 
-def check_sightings(run: LearnedRun, sightings: Sequence[Sighting]) -> None:
+def check_sightings(run: LearnedRun, sightings: Sequence[Observation]) -> None:
     """Raise BadInput unless all are of the run's session, and each of another claim, which has a name."""
     cues: set[str] = set()
     for sighting in sightings:

@@ -15,7 +15,7 @@ _LENGTH_BYTES = 8
 
 
 class FileSpool:
-    """`ireneo.formats.logs.spool.Spool` in a temporary file, which is made when something is put aside."""
+    """`ireneo.formats.logs.format.Spool` in a temporary file, which is made when something is put aside."""
 
     def __init__(self, folder: Path | None) -> None:
         """Put aside in `folder`; None: where the system keeps temporary files, which may be its memory."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ireneo.errors import BadInput
-from ireneo.memories.recall.vector import Vector
+from ireneo.memories.index import Vector
 
 
 def check_lengths(embedder: str, vectors: Mapping[int, Vector], dimensions: int | None) -> int:

@@ -8,17 +8,226 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from operator import truediv
 
 from msgspec import Struct
 
-from ireneo.context.offline.names import AGAIN, both, faded
-from ireneo.context.render import Choice, heading
-from ireneo.context.statements import Statement
-from ireneo.context.summary import Line, SectionName
-from ireneo.context.weigh import Count
+from ireneo.grounding.claims import artifacts
+from ireneo.log.message import BLOCK_TAGS, short
+from ireneo.log.weigh import Count, Recount
+from ireneo.summaries.summary import Line, SectionName, Summary
+from ireneo.summaries.tell_work import AGAIN, SAID, SUBJECT, both, faded, overturned, succeeded
+
+TURN_TAG, GOAL_TAG = BLOCK_TAGS[:2]
+
+HEADINGS: dict[SectionName, str] = {
+    "goal": "Goal Arc",
+    "direction": "Human Direction",
+    "strategy": "Strategy",
+    "operations": "Operations",
+    "discoveries": "Discoveries",
+    "achieved": "What Was Achieved",
+    "dead_ends": "Dead Ends",
+    "worked": "What Worked",
+    "constraints": "Lasting Constraints",
+    "lifted": "Lifted",
+    "artifacts": "Critical Artifacts",
+    "status": "Status",
+}
+TURN_ORDER: tuple[SectionName, ...] = (
+    "strategy",
+    "operations",
+    "discoveries",
+    "dead_ends",
+    "worked",
+    "artifacts",
+    "status",
+)
+GOAL_ORDER: tuple[SectionName, ...] = (
+    "goal",
+    "direction",
+    "achieved",
+    "discoveries",
+    "dead_ends",
+    "constraints",
+    "artifacts",
+    "status",
+)
+
+Choice = Mapping[SectionName, Sequence[tuple[Line, Sequence[str]]]]
+"""What is shown of a block: of each section the chosen lines, each with the names that follow it."""
+
+
+def order(summary: Summary) -> tuple[SectionName, ...]:
+    """The sections that a block of this level shows, in order."""
+    return TURN_ORDER if summary.level == "turn" else GOAL_ORDER
+
+
+def header(summary: Summary, disputed: str = "") -> str:
+    """The line that tells the reader that this is reconstructed, how much it stands for, and how to open it.
+
+    `disputed` is why it is disputed, if it is.
+    """
+    if summary.level == "turn":
+        tag, what = (
+            TURN_TAG,
+            _counted(summary.calls, "call") if summary.calls else _counted(summary.messages, "message"),
+        )
+    else:
+        tag, what = GOAL_TAG, f"{_counted(summary.messages, 'message')}, {_counted(summary.calls, 'call')}"
+    doubt = f" · (disputed): {disputed}" if disputed else ""
+    return f"{tag} {what} · open with {short(summary.id)}{doubt}"
+
+
+def heading(name: SectionName) -> str:
+    """The line that opens a section."""
+    return f"## {HEADINGS[name]}"
+
+
+def render(summary: Summary, choice: Choice, disputed: str = "") -> str:
+    """Write a block out."""
+    lines = [header(summary, disputed)]
+    for name in order(summary):
+        if chosen := choice.get(name):
+            lines.append(heading(name))
+            lines.extend(say(name, line, names) for line, names in chosen)
+    return "\n".join(lines)
+
+
+def say(name: SectionName, line: Line, names: Sequence[str]) -> str:
+    """Write one line out, with the names that follow it."""
+    statement = _operation(line) if line.subject and name in ("operations", "artifacts") else line.text
+    if name == "dead_ends" and line.verbs and line.verbs[0][1] > 1:
+        statement += f" (tried {line.verbs[0][1]} times)"
+    if names:
+        statement += (": " if statement[-1:] not in ".:" else " ") + " ".join(names)
+    return statement if name in ("strategy", "status", "goal") else f"- {statement}"
+
+
+def _operation(line: Line) -> str:
+    verbs = ", ".join(verb + (f" ×{times}" if times > 1 else "") for verb, times in line.verbs)
+    shell = line.shell
+    subject = f"`{line.subject}`" if shell else line.subject
+    # A tool that only we don't know by kind is named by its subject already.
+    said = subject if line.subject.startswith(verbs) else f"{verbs} {subject}"
+    return f"{said} → {line.text}" if line.text else said
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+DONE: tuple[SectionName, ...] = ("operations", "artifacts")
+"""The sections that tell how an operation ended."""
+
+
+class Statement(Struct, frozen=True, kw_only=True, gc=False):
+    """A line of a section, with what it costs and names: nothing that depends on a budget, or on other lines."""
+
+    section: SectionName
+    line: Line
+    cost: int
+    """Of the line without the names that may follow it, with the break behind it."""
+    said: tuple[str, ...]
+    """The names that stand in the line as it is written."""
+    about: tuple[str, ...]
+    """The names in its subject, or in its text where it has none."""
+    about_worth: float
+    """What each of these is worth."""
+    names: tuple[str, ...]
+    """The names that may follow it, as the line has them."""
+    weights: tuple[float, ...]
+    """How likely each of them is to be needed again."""
+    costs: tuple[int, ...]
+    """What each of them costs behind others."""
+
+
+class _Block(Struct, frozen=True):
+    """What is known of a summary."""
+
+    summary: Summary
+    statements: tuple[Statement, ...]
+    succeeded: Mapping[str, int]
+    """Where each approach succeeded last within it."""
+
+
+class Statements:
+    """The statements of summaries as one tokenizer counts them.
+
+    Kept are those of the blocks that were asked for last, since the next context shows nearly the same ones.
+    """
+
+    def __init__(self, count: Count) -> None:
+        """Begin with nothing."""
+        self.count = count
+        self.recount = Recount(count)
+        """For what rebuilds say again besides, such as pins."""
+        self._kept: dict[str, _Block] = {}
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        self._kept = {}
+        self.recount.clear()
+
+    def keep(self, summaries: Iterable[Summary]) -> None:
+        """Look through these summaries, those alone that were not asked for last; the others are let go of."""
+        self.recount.turn()
+        self._kept = {summary.id: self._block(summary) for summary in summaries}
+
+    def done(self, summaries: Iterable[Summary]) -> dict[str, int]:
+        """Where each approach succeeded last."""
+        out: dict[str, int] = {}
+        for summary in summaries:
+            for name, position in self._block(summary).succeeded.items():
+                out[name] = max(out.get(name, -1), position)
+        return out
+
+    def of(self, summary: Summary, done: Mapping[str, int]) -> Iterator[Statement]:
+        """The statements of a block; a dead end of an approach that was `done` later is none."""
+        for statement in self._block(summary).statements:
+            if statement.section != "dead_ends" or not overturned(statement.line, done):
+                yield statement
+
+    def state(self, section: SectionName, line: Line) -> Statement:
+        """What a line says and costs."""
+        written = say(section, line, ())
+        about, worth = (line.subject, SUBJECT) if line.subject else (line.text, SAID)
+        names = tuple(mention.name for mention in line.names)
+        return Statement(
+            section=section,
+            line=line,
+            cost=self.count(written) + 1,
+            said=tuple(artifacts(written)),
+            about=tuple(artifacts(about)),
+            about_worth=worth,
+            names=names,
+            weights=tuple(mention.weight for mention in line.names),
+            costs=tuple(self.count(f" {name}") for name in names),
+        )
+
+    def _block(self, summary: Summary) -> _Block:
+        known = self._kept.get(summary.id)
+        # The same stretch may have been summarised anew meanwhile: an id alone tells nothing.
+        if known is not None and (known.summary is summary or known.summary == summary):
+            return known
+        statements = tuple(
+            self.state(name, line)
+            for name in order(summary)
+            # The constraints of all blocks stand together, in a place of their own.
+            if name != "constraints"
+            for line in summary.lines(name)
+        )
+        done = succeeded(line for name in DONE for line in summary.lines(name))
+        return _Block(summary, statements, done)
+
+
+# Which lines and names a context shows: the most needed for their cost, over all of it at once.
+#
+# A greedy choice by value for cost. A name counts where it is first chosen and nowhere else, so that each artifact
+# stands once, in the line that says most about it together with the others that it was used with.
+
 
 WORTH: dict[SectionName, float] = {
     "status": 15.0,
@@ -46,7 +255,7 @@ AGAIN_WORTH = (1.0, 0.4, 0.15)
 """The share of a name's worth where it stands already once, or twice: beside other company it says something new."""
 
 
-class Offer(Struct, frozen=True, kw_only=True):
+class LineOffer(Struct, frozen=True, kw_only=True):
     """What one place of the context could show."""
 
     statements: tuple[Statement, ...]
@@ -86,7 +295,7 @@ class Allotter:
     """
 
     def __init__(
-        self, offers: Sequence[Offer], room: int, count: Count, *, end: int, standing: Iterable[str] = ()
+        self, offers: Sequence[LineOffer], room: int, count: Count, *, end: int, standing: Iterable[str] = ()
     ) -> None:
         """Weigh every name of the offers."""
         narrow = min(max(room / WIDE_TOKENS, NARROW_WORTH), 1.0)
@@ -227,7 +436,7 @@ class Allotter:
         return out
 
 
-def _values(offers: Sequence[Offer], end: int) -> Mapping[str, float]:
+def _values(offers: Sequence[LineOffer], end: int) -> Mapping[str, float]:
     """How likely each name is to be needed again: its weightiest use, the newer counting more, and some for others."""
     # A use beside none is worth what it is worth alone.
     values: defaultdict[str, float] = defaultdict(float)

@@ -1,4 +1,4 @@
-"""What a tier makes of a path, in a given room."""
+"""What a tier makes of a path in a given room: the cover, and the context composed of it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,13 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from ireneo.context.cover import WORDS_FLOOR, WORDS_SHARE
-from ireneo.context.forest import RowItem, loose_from, open_block
+from ireneo.context.options import ContextOptions
 from ireneo.context.parts import share
 from ireneo.context.pinned import NOTES_SHARE, fitting_notes, pin_block
-from ireneo.context.policy import Policy
-from ireneo.context.summary import Summary
-from ireneo.context.terms import Terms
 from ireneo.context.view import (
     MIN_BLOCK_TOKENS,
-    Shown,
-    Slot,
+    ContextItem,
+    ViewSlot,
     block_limit,
     settle,
     slot_masked,
@@ -24,9 +20,94 @@ from ireneo.context.view import (
     slot_within,
     verbatim,
 )
-from ireneo.log.atoms import atoms
-from ireneo.log.loops import next_loop, running_turn
 from ireneo.log.message import Message, texts
+from ireneo.log.tree import atoms, next_loop, running_turn
+from ireneo.summaries.policy import Policy
+from ireneo.summaries.summary import Summary
+from ireneo.summaries.work import RowItem, loose_from, open_block
+
+BLOCK_TOKENS = 360
+"""A block with less than this on the average says little beside its frame: then a coarser one serves better."""
+CRAMPED_TOKENS = 1_500
+CRAMPED_RATIO = 12
+"""In less room, and where the past is so many times as large, several frames, and a file that is named in each of
+them, would take the place of what they tell."""
+WORDS_SHARE = 0.35
+"""Of the past's room, so much may go to the words of the users and the system, verbatim."""
+WORDS_FLOOR = 48
+"""Tokens of a user message that are shown at the least where it stands for itself."""
+
+
+def choose_edge(messages: Sequence[Message], live_tokens: int, policy: Policy) -> int:
+    """Find the place in `messages` from which on they are live: whole atoms from the newest back, within `live_tokens`.
+
+    At the least the newest atom is live, and with it, where that is an answer to it, the user's last message.
+    """
+    groups = atoms(messages)
+    place = len(messages)
+    used = 0
+    for number, atom in enumerate(reversed(groups)):
+        used += sum(message.tokens for message in atom)
+        if number and used > live_tokens and len(messages) - place >= policy.keep_messages:
+            break
+        place -= len(atom)
+    return place
+
+
+def next_to_open(row: Sequence[RowItem], room: int) -> Summary | None:
+    """Name the newest block of `row` that should be opened into those under it, if `room` tokens allow a finer row."""
+    blocks = [item for item in row if isinstance(item, Summary)]
+    for block in reversed(blocks):
+        if not block.sources:
+            continue
+        finer = len(blocks) - 1 + len(block.sources)
+        words = _words(row) + (WORDS_FLOOR * (block.messages // 8) if block.level == "goal" else 0)
+        if finer * BLOCK_TOKENS + min(words, int(room * WORDS_SHARE)) <= room and words <= room * WORDS_SHARE * 2:
+            return block
+        return None
+    return None
+
+
+def is_cramped(row: Sequence[RowItem], target: int) -> bool:
+    """Whether the past of `row` should stand in one block, since `target` tokens have no room for several."""
+    if target >= CRAMPED_TOKENS:
+        return False
+    size = sum(item.source_tokens if isinstance(item, Summary) else item.tokens for item in row)
+    return size > CRAMPED_RATIO * target
+
+
+def split_system(row: Sequence[RowItem]) -> tuple[list[Message], list[RowItem]]:
+    """Part the system's words that a row begins with from the rest: no block takes their place."""
+    end = 0
+    while end < len(row) and isinstance(item := row[end], Message) and item.role == "system":
+        end += 1
+    return [item for item in row[:end] if isinstance(item, Message)], list(row[end:])
+
+
+def too_fine(row: Sequence[RowItem], room: int) -> int:
+    """How many items at the beginning of `row` should stand under one block, since `room` is too small for all blocks.
+
+    Whole turns only, and never the current one: its request stays in the user's words.
+    """
+    blocks = [isinstance(item, Summary) for item in row]
+    allowed = max(room // BLOCK_TOKENS, 2)
+    if sum(blocks) <= allowed:
+        return 0
+    openers = [place for place, item in enumerate(row) if isinstance(item, Message) and item.opens_turn]
+    fitting = [place for place in openers if sum(blocks[place:]) < allowed]
+    place = fitting[0] if fitting else (openers[-1] if openers else 0)
+    return place if sum(blocks[:place]) > 1 else 0
+
+
+def opened(row: Sequence[RowItem], block: Summary, parts: Sequence[RowItem]) -> list[RowItem]:
+    """Put `parts`, which together cover what `block` covers, in its place."""
+    place = next(number for number, item in enumerate(row) if isinstance(item, Summary) and item.id == block.id)
+    return [*row[:place], *parts, *row[place + 1 :]]
+
+
+def _words(row: Sequence[RowItem]) -> int:
+    return sum(min(item.tokens, 400) for item in row if isinstance(item, Message))
+
 
 PARTLY_FLOOR = 24
 """Tokens of each message of an atom that is shown in part."""
@@ -37,12 +118,12 @@ SPARE_SHARE = 0.1
 class Composed(Struct, frozen=True, kw_only=True):
     """A context before it is written in a provider's format."""
 
-    shown: tuple[Shown, ...]
+    shown: tuple[ContextItem, ...]
     tokens: int
     in_loop: bool = False
     """A tool loop runs on behind its last message, whose first thoughts it does not show."""
 
-    def followed_by(self, messages: Sequence[Message], after: int, terms: Terms) -> Composed:
+    def followed_by(self, messages: Sequence[Message], after: int, terms: ContextOptions) -> Composed:
         """The same context with the messages that came since, as they are; `after` is the place of the last one before.
 
         They were said with just this context before them, so thinking that is bound to what came before it still is:
@@ -56,7 +137,7 @@ class Composed(Struct, frozen=True, kw_only=True):
         return composed([*self.shown, *with_notes(messages, fresh, after, terms)])
 
 
-def live(messages: Sequence[Message], terms: Terms) -> Composed:
+def live(messages: Sequence[Message], terms: ContextOptions) -> Composed:
     """Show every message as it is, with the model's thinking where the format has a place for it."""
     thinking = terms.thinking != "none"
     shown = [verbatim(message, thinking=thinking) for message in messages]
@@ -65,8 +146,12 @@ def live(messages: Sequence[Message], terms: Terms) -> Composed:
 
 
 def with_notes(
-    messages: Sequence[Message], shown: Sequence[Shown], after: int, terms: Terms, share: float = NOTES_SHARE
-) -> list[Shown]:
+    messages: Sequence[Message],
+    shown: Sequence[ContextItem],
+    after: int,
+    terms: ContextOptions,
+    share: float = NOTES_SHARE,
+) -> list[ContextItem]:
     """Put the pins by hand that were made from the place `after` on where they were made, between atoms.
 
     They take at most a `share` of the budget: of more than that the newest are shown, and how many are left out.
@@ -76,7 +161,7 @@ def with_notes(
     if not told and not left_out:
         return list(shown)
     notes = [each for each in made if each.id in told]
-    out: list[Shown] = []
+    out: list[ContextItem] = []
     place = 0
     # What the system says stands first, also before what was pinned before anything was said.
     first = next((number for number, message in enumerate(messages) if message.role != "system"), len(messages))
@@ -91,7 +176,7 @@ def with_notes(
     return [*out, left_out] if left_out else out
 
 
-def with_masks(messages: Sequence[Message], edge: int, target: int, terms: Terms) -> Composed:
+def with_masks(messages: Sequence[Message], edge: int, target: int, terms: ContextOptions) -> Composed:
     """Show every message, the outputs of the oldest masked: of those before the place `edge` as few as will do."""
     count = terms.count
     calls = {call.id: call for message in messages for call in message.draft.calls}
@@ -126,7 +211,7 @@ def with_blocks(
     newest: Sequence[Message],
     target: int,
     live_tokens: int,
-    terms: Terms,
+    terms: ContextOptions,
     partly: Sequence[Message] = (),
 ) -> Composed:
     """Show a row as blocks and kept words, and the `newest` messages after it, in `target` tokens.
@@ -156,7 +241,7 @@ def with_blocks(
 
 
 def one_block(
-    system: Sequence[Message], past: Sequence[Summary], newest: Sequence[Message], target: int, terms: Terms
+    system: Sequence[Message], past: Sequence[Summary], newest: Sequence[Message], target: int, terms: ContextOptions
 ) -> Composed:
     """Show the past as one block after the system's words, for a budget that has no room for more, and the newest."""
     limit = oversized_limit(target) if past else target - 40
@@ -167,12 +252,12 @@ def one_block(
     return _settled(slots, [*system, *past, *newest], target, terms)
 
 
-def all_in_one(whole: Summary, target: int, terms: Terms) -> Composed:
+def all_in_one(whole: Summary, target: int, terms: ContextOptions) -> Composed:
     """Show everything, the newest messages too, as one block: what is left where not even they fit."""
     return _settled([_block(whole, terms)], [whole], target, terms)
 
 
-def _settled(slots: Sequence[Slot], items: Sequence[RowItem], target: int, terms: Terms) -> Composed:
+def _settled(slots: Sequence[ViewSlot], items: Sequence[RowItem], target: int, terms: ContextOptions) -> Composed:
     """Fill the slots, the pins that no message shows behind the system's words before the rest."""
     said = [text for slot in slots if isinstance(slot.item, Message) for text in texts(slot.draft(()).parts)]
     pins = pin_block(items, said, terms, target)
@@ -183,12 +268,12 @@ def _settled(slots: Sequence[Slot], items: Sequence[RowItem], target: int, terms
     return composed([*shown[:first], pins, *shown[first:]])
 
 
-def _is_system(slot: Slot) -> bool:
+def _is_system(slot: ViewSlot) -> bool:
     return isinstance(slot.item, Message) and slot.item.role == "system"
 
 
-def _block(summary: Summary, terms: Terms) -> Slot:
-    return Slot(summary, None, doubts=terms.doubts(summary))
+def _block(summary: Summary, terms: ContextOptions) -> ViewSlot:
+    return ViewSlot(summary, None, doubts=terms.doubts(summary))
 
 
 def oversized_limit(target: int) -> int:
@@ -212,12 +297,12 @@ def close_loose(row: Sequence[RowItem], policy: Policy) -> tuple[list[RowItem], 
     return [*items, block], [block]
 
 
-def composed(shown: Sequence[Shown]) -> Composed:
+def composed(shown: Sequence[ContextItem]) -> Composed:
     """Add up what is shown."""
     return Composed(shown=tuple(shown), tokens=sum(each.tokens for each in shown))
 
 
-def newest_slots(messages: Sequence[Message], limit: int, terms: Terms, free: int) -> list[Slot]:
+def newest_slots(messages: Sequence[Message], limit: int, terms: ContextOptions, free: int) -> list[ViewSlot]:
     """The newest messages, as they are where they fit into `limit` together, with thinking where that fits in `free`.
 
     That is the thinking of the running turn alone, and of all that is shown of it or of nothing.

@@ -1,4 +1,4 @@
-"""Parts of a message in less room: texts head and tail, outputs as one line, media as a marker."""
+"""Parts of a message in less room: long texts head and tail with a mark, outputs as one line, media as a marker."""
 
 from __future__ import annotations
 
@@ -8,13 +8,69 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.actions import understand
-from ireneo.context.offline.names import MAX_NAMES, SEEN, WRITTEN, Tally
-from ireneo.context.shorten import Shortened, shorten
-from ireneo.context.summary import Line
-from ireneo.context.weigh import CALL_TOKENS, MESSAGE_TOKENS, Count, weigh
-from ireneo.log.ids import short
-from ireneo.log.message import Call, Draft, Media, Message, Part, Result, Text, Thinking, as_read
+from ireneo.log.message import Call, Draft, Media, Message, Part, Result, Text, Thinking, as_read, short
+from ireneo.log.weigh import CALL_TOKENS, MESSAGE_TOKENS, Count, weigh
+from ireneo.summaries.steps import understand
+from ireneo.summaries.summary import Line
+from ireneo.summaries.tell_work import MAX_NAMES, SEEN, WRITTEN, NameTally
+
+HEAD_SHARE = 0.6
+"""Of what is shown of a long text, so much is its beginning: that is where it says what it is."""
+MIN_TOKENS = 24
+"""A mark and a few words on either side of it."""
+MARK_TOKENS = 16
+"""What a mark costs, about."""
+
+
+class Shortened(Struct, frozen=True, kw_only=True):
+    """A text with its middle left out."""
+
+    head: str
+    left_out: str
+    tail: str
+    left_out_tokens: int
+    opener: str
+    """The id that opens the whole."""
+
+    def text(self, names: Sequence[str] = ()) -> str:
+        """Write it out; `names` are artifacts of what is left out that the mark mentions."""
+        mention = f": {' '.join(names)}" if names else ""
+        mark = f"[… {self.left_out_tokens:,} tokens left out{mention} · open with {self.opener} …]"
+        return "\n".join(piece for piece in (self.head, mark, self.tail) if piece)
+
+
+def shorten(text: str, tokens: int, opener: str, count: Count) -> Shortened | None:
+    """Cut `text` to about `tokens` (at least 24), keeping its head and tail; None where it fits as it is.
+
+    What is left out costs more than the mark that says so: else the text stands as it is, a little over.
+    """
+    size, limit = count(text), max(tokens, MIN_TOKENS)
+    if size <= limit:
+        return None
+    room = limit - MARK_TOKENS
+    while True:
+        short = _cut(text, room / size, opener, size, count)
+        said = count(short.text())
+        # Names and numbers cost more a character than the average of the text: then again with less.
+        if said <= limit or room <= 0:
+            return short if said < size else None
+        room -= said - limit + 2
+
+
+def _cut(text: str, share: float, opener: str, size: int, count: Count) -> Shortened:
+    """Keep that share of the characters of `text`, which costs `size` tokens."""
+    characters = max(int(len(text) * share), 0)
+    end = int(characters * HEAD_SHARE)
+    begin = len(text) - (characters - end)
+    head, tail = text[:end].rstrip(), text[begin:].lstrip() if characters > end else ""
+    return Shortened(
+        head=head,
+        left_out=text[end:begin],
+        tail=tail,
+        left_out_tokens=max(size - count(head) - count(tail), 1),
+        opener=opener,
+    )
+
 
 MASK_TOKENS = 60
 """A shorter output costs no more than the line that would stand for it, and stays."""
@@ -83,7 +139,7 @@ class _Piece:
 
 
 def _fitted(message: Message, pieces: Sequence[_Piece]) -> Fitted:
-    tally = Tally()
+    tally = NameTally()
     for piece in pieces:
         tally.add(piece.left_out, piece.weight)
     changed = [place for place, piece in enumerate(pieces) if piece.changed]

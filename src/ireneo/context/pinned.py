@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ireneo.context.pins import BY_HAND, MEDIUM, MILD, STANDING, STRONG, find_lifts, find_pins, standing
-from ireneo.context.summary import Line, Summary
-from ireneo.context.terms import Terms
-from ireneo.context.view import Shown
-from ireneo.context.weigh import MESSAGE_TOKENS, Count
-from ireneo.log.annotation import Annotation, AnnotationId
-from ireneo.log.ids import short
-from ireneo.log.message import PINS_TAG, Draft, Message, Text
+from ireneo.context.options import ContextOptions
+from ireneo.context.view import ContextItem
+from ireneo.log.message import PINS_TAG, Draft, Message, Text, short
+from ireneo.log.tree import Annotation, AnnotationId
+from ireneo.log.weigh import MESSAGE_TOKENS, Count
+from ireneo.summaries.pins import BY_HAND, MEDIUM, MILD, STANDING, STRONG, find_lifts, find_pins, standing
+from ireneo.summaries.summary import Line, Summary
 
 SHARES = ((BY_HAND, 0.5), (STANDING, 0.4), (STRONG, 0.35), (MEDIUM, 0.25), (MILD, 0.12))
 """Of a context's room, what constraints at least so binding may take together with those that bind more."""
@@ -38,7 +37,9 @@ def constraints(items: Iterable[Summary | Message]) -> tuple[list[Line], list[Li
     return pins, lifts
 
 
-def pin_block(items: Iterable[Summary | Message], said: Sequence[str], terms: Terms, room: int) -> Shown | None:
+def pin_block(
+    items: Iterable[Summary | Message], said: Sequence[str], terms: ContextOptions, room: int
+) -> ContextItem | None:
     """Show the pins of `items`, and those by hand, that stand in none of the texts that are shown (`said`).
 
     Where `room` tokens have no place for all of them, the most binding are shown, and how many are left out.
@@ -57,7 +58,7 @@ def pin_block(items: Iterable[Summary | Message], said: Sequence[str], terms: Te
     return _show(chosen, len(missing) - len(chosen), terms.count, sources=room >= WITH_SOURCES)
 
 
-def note(annotation: Annotation, count: Count) -> Shown | None:
+def note(annotation: Annotation, count: Count) -> ContextItem | None:
     """Show a pin or a release by hand where it was made; the others stand in the messages themselves."""
     if annotation.kind not in ("pin", "release") or annotation.by != "hand":
         return None
@@ -67,7 +68,7 @@ def note(annotation: Annotation, count: Count) -> Shown | None:
 
 def fitting_notes(
     annotations: Sequence[Annotation], count: Count, room: int
-) -> tuple[dict[AnnotationId, Shown], Shown | None]:
+) -> tuple[dict[AnnotationId, ContextItem], ContextItem | None]:
     """The pins and releases by hand as they are shown, by id; what has no room in `room` tokens is counted in one line.
 
     The newest pins go first, and releases last.
@@ -92,7 +93,7 @@ def fitting_notes(
     return fitting, written(text, "pins", count, left[-1].at, left[0].at)
 
 
-def _fitting(pins: Sequence[Line], terms: Terms, room: int) -> list[Line]:
+def _fitting(pins: Sequence[Line], terms: ContextOptions, room: int) -> list[Line]:
     """The most binding pins that there is room for, in the order in which they were set."""
     used = terms.count(HEADING) + MESSAGE_TOKENS
     chosen: list[Line] = []
@@ -105,7 +106,7 @@ def _fitting(pins: Sequence[Line], terms: Terms, room: int) -> list[Line]:
     return sorted(chosen, key=lambda line: line.position)
 
 
-def _show(pins: Sequence[Line], left_out: int, count: Count, *, sources: bool) -> Shown:
+def _show(pins: Sequence[Line], left_out: int, count: Count, *, sources: bool) -> ContextItem:
     lines = [HEADING, *(_line(pin, sources=sources) for pin in pins)]
     if left_out:
         lines.append(f"({left_out} more have no room here.)")
@@ -113,7 +114,7 @@ def _show(pins: Sequence[Line], left_out: int, count: Count, *, sources: bool) -
     return written("\n".join(lines), "pins", count, *(first or ("",)), *(last or ("",)))
 
 
-def _unshown(pins: Sequence[Line], count: Count) -> Shown:
+def _unshown(pins: Sequence[Line], count: Count) -> ContextItem:
     """Say that there are some, where not one has room."""
     text = f"{PINS_TAG} {len(pins)} standing constraints have no room here."
     return written(text, "pins", count, *(pins[0].sources[:1] or ("",)), *(pins[-1].sources[-1:] or ("",)))
@@ -124,10 +125,12 @@ def _line(pin: Line, *, sources: bool) -> str:
     return f"- {words} · {short(pin.sources[0])}" if sources and pin.sources else f"- {words}"
 
 
-def written(text: str, id: str, count: Count, first: str, last: str) -> Shown:
+def written(text: str, id: str, count: Count, first: str, last: str) -> ContextItem:
     """Show pins as a note in the user's place."""
     draft = Draft(role="user", parts=(Text(text=text),), origin="injected")
-    return Shown(what="pins", id=id, first=first, last=last, covers=0, tokens=count(text) + MESSAGE_TOKENS, draft=draft)
+    return ContextItem(
+        what="pins", id=id, first=first, last=last, covers=0, tokens=count(text) + MESSAGE_TOKENS, draft=draft
+    )
 
 
 def _end(item: Summary | Message) -> int:

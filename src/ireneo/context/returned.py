@@ -12,10 +12,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ireneo.context.render import HEADINGS, heading
+from ireneo.context.allot import HEADINGS, heading
 from ireneo.log.echo import CLOSING, is_recalled
-from ireneo.log.ids import short
-from ireneo.log.message import BLOCK_TAGS, PAD_TAG, PINS_TAG, MessageId
+from ireneo.log.message import BLOCK_TAGS, PAD_TAG, PINS_TAG, MessageId, short
 from ireneo.patterns import lazy_re
 
 _ID = r"[a-z2-7]{7}(?![a-z2-7])"

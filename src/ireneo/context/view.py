@@ -1,4 +1,4 @@
-"""Put a context together: what is shown in each place, and what it costs."""
+"""Put a context together: what is shown in each place, what it costs, and where the scratchpad goes."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.allot import Allotter, Offer
-from ireneo.context.offline.prose import clip
+from ireneo.context.allot import Allotter, Choice, LineOffer, Statements, header, render
 from ireneo.context.parts import Fitted, fit, mask, without_thinking
-from ireneo.context.render import Choice, header, render
-from ireneo.context.statements import Statements
-from ireneo.context.summary import Level, Line, SectionName, Summary
-from ireneo.context.weigh import MESSAGE_TOKENS, Count, arguments_text, weigh
-from ireneo.grounding.artifacts import artifacts
-from ireneo.log.annotation import Annotation
-from ireneo.log.message import Call, Draft, Message, Text, is_own_block, texts, told_plainly
+from ireneo.grounding.claims import artifacts
+from ireneo.log.message import Call, Draft, Message, Text, Thinking, is_own_block, opens_turn, texts, told_plainly
+from ireneo.log.tree import Annotation
+from ireneo.log.weigh import MESSAGE_TOKENS, Count, arguments_text, weigh
+from ireneo.summaries.prose import clip
+from ireneo.summaries.summary import Level, Line, SectionName, Summary
 
 NOTES_TOKENS = 14
 """The line that says whose notes a block is, where a format has to put it into the user's mouth."""
@@ -36,7 +34,7 @@ FILLS = 3
 What = Literal["message", "masked", "summary", "waiting", "left out", "pins", "pad"]
 
 
-class Shown(Struct, frozen=True, kw_only=True):
+class ContextItem(Struct, frozen=True, kw_only=True):
     """One place of a context.
 
     A message as it is or shortened, a masked one, a summary, what waits to be summarised, what a budget cut leaves
@@ -66,7 +64,7 @@ class Shown(Struct, frozen=True, kw_only=True):
         return "\n".join(words)
 
 
-class Slot:
+class ViewSlot:
     """A place of a context before it is settled which names and lines it shows."""
 
     def __init__(
@@ -85,15 +83,15 @@ class Slot:
         self.frame = MESSAGE_TOKENS + NOTES_TOKENS
         """Of a block: what its message costs besides its text."""
 
-    def offer(self, statements: Statements, done: Mapping[str, int]) -> Offer:
+    def offer(self, statements: Statements, done: Mapping[str, int]) -> LineOffer:
         """The lines and names that it could show; a dead end of an approach that was `done` later is none."""
         if isinstance(self.item, Summary):
             lines = tuple(statements.of(self.item, done))
             if any(each.claim for each in self.doubts):
                 lines = tuple(statements.state(each.section, self._marked(each.line)) for each in lines)
-            return Offer(statements=lines, limit=block_limit(self.item))
+            return LineOffer(statements=lines, limit=block_limit(self.item))
         line = self.fitted.line if isinstance(self.fitted, Fitted) else None
-        return Offer(statements=(statements.state(LEFT_OUT, line),) if line else (), standing=True)
+        return LineOffer(statements=(statements.state(LEFT_OUT, line),) if line else (), standing=True)
 
     def fixed(self, count: Count) -> int:
         """What it costs before its lines and names."""
@@ -118,7 +116,7 @@ class Slot:
             raise TypeError("a summary is written from its choice, not from names")
         return self.fitted
 
-    def shown(self, choice: Choice, count: Count) -> Shown:
+    def shown(self, choice: Choice, count: Count) -> ContextItem:
         """Settle it."""
         if isinstance(self.item, Summary):
             shown = show_block(self.item, render(self.item, choice, self._doubt), self.frame, count)
@@ -140,7 +138,7 @@ def block_limit(summary: Summary) -> int:
     return max(int(summary.source_tokens * BLOCK_SHARE), MIN_BLOCK_TOKENS)
 
 
-def verbatim(message: Message, *, thinking: bool) -> Shown:
+def verbatim(message: Message, *, thinking: bool) -> ContextItem:
     """Show a message as it is; without its thinking where something before it was changed."""
     kept = thinking or not message.thinking_tokens
     draft = message.draft if kept else without_thinking(message.draft)
@@ -148,30 +146,30 @@ def verbatim(message: Message, *, thinking: bool) -> Shown:
     return _message(message, draft, tokens, masked=False, whole=True)
 
 
-def slot_verbatim(message: Message, count: Count, *, thinking: bool = False) -> Slot:
+def slot_verbatim(message: Message, count: Count, *, thinking: bool = False) -> ViewSlot:
     """Show a message as it is, but for its thinking (unless `thinking`); of another tool's summary that it is there.
 
     What such a summary covers stands on the path itself: shown beside it, everything would be told twice.
     """
     if message.draft.origin == "summary" and message.position and not is_own_block(message.draft):
-        return Slot(message, fit(message, FOREIGN_SUMMARY_TOKENS, count))
+        return ViewSlot(message, fit(message, FOREIGN_SUMMARY_TOKENS, count))
     bare = message.thinking_tokens and not thinking
-    return Slot(message, without_thinking(message.draft) if bare else message.draft)
+    return ViewSlot(message, without_thinking(message.draft) if bare else message.draft)
 
 
-def slot_within(message: Message, tokens: int, count: Count) -> Slot:
+def slot_within(message: Message, tokens: int, count: Count) -> ViewSlot:
     """Show a message in about `tokens`."""
     if message.tokens <= tokens:
         return slot_verbatim(message, count)
-    return Slot(message, fit(message, tokens, count))
+    return ViewSlot(message, fit(message, tokens, count))
 
 
-def slot_masked(message: Message, calls: dict[str, Call], count: Count) -> Slot:
+def slot_masked(message: Message, calls: dict[str, Call], count: Count) -> ViewSlot:
     """Show a message with its outputs masked."""
-    return Slot(message, mask(message, calls, count), masked=True)
+    return ViewSlot(message, mask(message, calls, count), masked=True)
 
 
-def settle(slots: Sequence[Slot], room: int, statements: Statements) -> list[Shown]:
+def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list[ContextItem]:
     """Fill what the fixed parts of `slots` leave of `room` tokens with the lines and names that are most needed."""
     count = statements.count
     for slot, following in zip(slots, [*slots[1:], None], strict=True):
@@ -202,7 +200,7 @@ def settle(slots: Sequence[Slot], room: int, statements: Statements) -> list[Sho
     return shown
 
 
-def _fill(slots: Sequence[Slot], allotter: Allotter, room: int, fixed: int, count: Count) -> list[Shown]:
+def _fill(slots: Sequence[ViewSlot], allotter: Allotter, room: int, fixed: int, count: Count) -> list[ContextItem]:
     """Spend `room`, and what turns out to be left of it again."""
     left = room - fixed
     for _ in range(FILLS):
@@ -215,7 +213,7 @@ def _fill(slots: Sequence[Slot], allotter: Allotter, room: int, fixed: int, coun
     return shown
 
 
-def _frame(following: Slot | None) -> int:
+def _frame(following: ViewSlot | None) -> int:
     """What a block costs besides its text: adjacent blocks share a message, and before a user it needs no note."""
     if following is None:
         return MESSAGE_TOKENS + NOTES_TOKENS
@@ -224,9 +222,9 @@ def _frame(following: Slot | None) -> int:
     return MESSAGE_TOKENS if following.item.role == "user" else MESSAGE_TOKENS + NOTES_TOKENS
 
 
-def show_block(summary: Summary, text: str, frame: int, count: Count) -> Shown:
+def show_block(summary: Summary, text: str, frame: int, count: Count) -> ContextItem:
     """Show a summary as `text`, in a message that costs `frame` tokens besides."""
-    return Shown(
+    return ContextItem(
         what="summary",
         id=summary.id,
         level=summary.level,
@@ -239,8 +237,8 @@ def show_block(summary: Summary, text: str, frame: int, count: Count) -> Shown:
     )
 
 
-def _message(message: Message, draft: Draft, tokens: int, *, masked: bool, whole: bool = False) -> Shown:
-    return Shown(
+def _message(message: Message, draft: Draft, tokens: int, *, masked: bool, whole: bool = False) -> ContextItem:
+    return ContextItem(
         what="masked" if masked else "message",
         id=message.id,
         first=message.id,
@@ -252,7 +250,7 @@ def _message(message: Message, draft: Draft, tokens: int, *, masked: bool, whole
     )
 
 
-def drafts(shown: Sequence[Shown]) -> list[Draft]:
+def drafts(shown: Sequence[ContextItem]) -> list[Draft]:
     """The drafts of a context as a provider is told them, in order; adjacent blocks stand in one message.
 
     No provider knows of authors, so that their names stand in the words.
@@ -276,3 +274,69 @@ def _read(draft: Draft) -> list[str]:
 
 def _end(item: Message | Summary) -> int:
     return item.last_position if isinstance(item, Summary) else item.position
+
+
+# The scratchpad in a context: the one block of it that changes, as late as it may stand.
+#
+# It stands right before the user's newest words. All that comes before it is the same at the next call, and so a
+# provider's cache holds; the user's words stay the last that a user says; and a tool loop runs on behind it, as long as
+# nobody writes in it.
+
+
+def pad_shown(text: str, count: Count) -> ContextItem:
+    """Show a scratchpad as a note in the user's place; it stands for no message."""
+    draft = Draft(role="user", parts=(Text(text=text),), origin="injected")
+    return ContextItem(
+        what="pad", id="pad", first="", last="", covers=0, tokens=count(text) + MESSAGE_TOKENS, draft=draft
+    )
+
+
+def pad_place(shown: Sequence[ContextItem]) -> int:
+    """Where the scratchpad goes: before the newest words of the user; else behind all that is no plain message."""
+    for place in reversed(range(len(shown))):
+        if _opens(shown[place]):
+            return place
+    fixed = (place for place, each in enumerate(shown) if each.what != "message" or each.draft.role == "system")
+    return max(fixed, default=-1) + 1
+
+
+def with_pad(shown: Sequence[ContextItem], pad: ContextItem | None) -> list[ContextItem]:
+    """Put the scratchpad, where there is one, in its place."""
+    if pad is None:
+        return list(shown)
+    place = pad_place(shown)
+    return [*shown[:place], pad, *shown[place:]]
+
+
+def positions(shown: Sequence[ContextItem]) -> list[int]:
+    """The position on the path of the first message that each place stands for, or of the next one that is shown."""
+    out: list[int] = []
+    position = 0
+    for each in shown:
+        out.append(position)
+        position += each.covers
+    return out
+
+
+def bound_from(shown: Sequence[ContextItem], position: int, count: Count) -> list[ContextItem]:
+    """Take the thinking out of what stands before the first turn that begins at `position` of the path or later.
+
+    A provider that binds thinking to what stood before it refuses it once a scratchpad there has changed; it wants
+    that of a whole loop, or none.
+    """
+    if not position:
+        return list(shown)
+    places = enumerate(zip(shown, positions(shown), strict=True))
+    whole = next((place for place, (each, at) in places if at >= position and _opens(each)), len(shown))
+    return [*(_bare(each, count) for each in shown[:whole]), *shown[whole:]]
+
+
+def _opens(shown: ContextItem) -> bool:
+    return shown.what in ("message", "masked") and opens_turn(shown.draft) and not shown.draft.joined
+
+
+def _bare(shown: ContextItem, count: Count) -> ContextItem:
+    if not any(isinstance(part, Thinking) for part in shown.draft.parts):
+        return shown
+    draft = without_thinking(shown.draft)
+    return replace(shown, draft=draft, tokens=sum(weigh(draft.parts, count)))

@@ -1,24 +1,489 @@
-"""Append messages to a session's branch."""
+"""Append messages to a session's branch, and know a context again that comes back as history.
+
+Whoever puts `context()` in front of each call of a model gets it back with the next message behind it. Blocks, marks
+and notes in such a list are ours: nobody said them. They are held against the path, and only what is new is stored.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ireneo.context.weigh import Count, weigh
-from ireneo.engine.cleaning import Choices, Cleaning, chain_named
-from ireneo.engine.naming import messages_named
-from ireneo.engine.projects import LOOKED_AT, place_session
-from ireneo.engine.returned import Aligned, Covered, Path, Returned
+from ireneo.context.returned import Piece, is_mark, marks, pieces, squeezed, stands_for
+from ireneo.engine.branches import messages_named
+from ireneo.engine.cleaning import Cleaning, DraftVariants, chain_named
+from ireneo.engine.projects import FIRST_MESSAGES, place_session
 from ireneo.errors import BadInput, MessageNotFound
 from ireneo.formats.chat.format import ChatFormat
-from ireneo.log.branch import ROOT, Head, SessionKey, head_of
-from ireneo.log.message import Call, Draft, Message, MessageId, opens_turn
+from ireneo.formats.chat.notes import BEGINNING, NO_REPLY, NOTES, SYSTEM, UNANSWERED, origin_of
+from ireneo.log.echo import is_recalled
+from ireneo.log.message import (
+    Call,
+    Draft,
+    Media,
+    Message,
+    MessageId,
+    Opaque,
+    Part,
+    Result,
+    Role,
+    Text,
+    Thinking,
+    opens_turn,
+    told_plainly,
+)
+from ireneo.log.tree import ROOT, Head, SessionKey, atoms, head_of
+from ireneo.log.weigh import Count, weigh
 from ireneo.ports.store import Store
 from ireneo.ports.transition import Transaction
+from ireneo.summaries.prose import clip
+
+# A context that comes back as history: which messages of the path it stands for, and what in it is new.
+#
+# Whoever puts `context()` in front of each call of a model gets it back with the next message behind it. Blocks, marks
+# and notes in such a list are ours: nobody said them. They are held against the path, and only what is new is stored.
+
+
+_OF_NOBODY = frozenset(map(squeezed, (BEGINNING, NO_REPLY, UNANSWERED)))
+"""What a format had to add, so that a list is valid."""
+MAX_QUOTED = 60
+"""Characters of a text that an error quotes."""
+
+
+class Unit(Struct, frozen=True, kw_only=True):
+    """The smallest thing that is held against the path: a call, a result, or a piece of a text."""
+
+    part: Part
+    role: Role
+    draft: int
+    """The place of the draft that it stands in."""
+    place: int = 0
+    """The place of its part in that draft."""
+    piece: Piece | None = None
+    """Of a text: which stretch of it, and what that is."""
+    cast: bool = False
+    """Another's summary, which a format gives the role that it may have there."""
+
+    @property
+    def text(self) -> str:
+        """Its words, where it has some."""
+        return self.piece.text if self.piece else ""
+
+    @property
+    def is_block(self) -> bool:
+        """Whether it stands for messages, by the ids that it bears."""
+        return self.piece is not None and self.piece.kind in ("block", "gap")
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether it stands for no message and may be passed over: pins, a scratchpad, a brief, a format's filling."""
+        if isinstance(self.part, Thinking):
+            return True
+        if isinstance(self.part, Result):
+            return squeezed(self.part.text) in _OF_NOBODY
+        if self.piece is None:
+            return False
+        text = self.piece.text
+        if not text.strip():
+            return True
+        return self.piece.kind == "note" or squeezed(text) in _OF_NOBODY or is_recalled(text.removeprefix(f"{SYSTEM} "))
+
+
+class CoveredStretch(Struct, frozen=True, kw_only=True):
+    """What a block of the path stands for."""
+
+    unit: int
+    """The place of the block among the units of the list."""
+    first: int
+    """The position of the first message."""
+    last: int
+
+
+class Alignment(Struct, frozen=True, kw_only=True):
+    """How a list lies on a path."""
+
+    reached: bool
+    """Whether it tells the path to its end."""
+    ids: tuple[MessageId, ...]
+    """The messages of the path that it shows themselves, in order."""
+    place: int
+    """The unit behind the last one that tells something of the path."""
+
+
+class ReturnedContext:
+    """A list that was handed in, read as a context that came back."""
+
+    def __init__(self, drafts: Sequence[Draft], chat: ChatFormat) -> None:
+        """Read `drafts`, which were decoded from a list in the format `chat`."""
+        self.drafts = tuple(drafts)
+        self.chat = chat
+        self.units = tuple(_units(drafts))
+
+    @property
+    def blocks(self) -> list[int]:
+        """The places of what stands for messages; words that go on to quote a block are words."""
+        out: list[int] = []
+        heads: set[tuple[int, int]] = set()
+        for place, unit in enumerate(self.units):
+            if unit.piece is not None and unit.piece.kind == "said":
+                heads.add((unit.draft, unit.place))
+            elif unit.is_block and (unit.draft, unit.place) not in heads:
+                out.append(place)
+        return out
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether it holds what nobody but memory writes: blocks, pins, or a scratchpad."""
+        return bool(self.blocks) or any(map(_is_note, self.units))
+
+    @property
+    def opens_with_block(self) -> bool:
+        """Whether nothing stands before its first block."""
+        blocks = self.blocks
+        return bool(blocks) and all(unit.is_passing for unit in self.units[: blocks[0]])
+
+    def ends(self, place: int) -> bool:
+        """Whether nothing that somebody says comes from the unit at `place` on."""
+        return all(unit.is_passing for unit in self.units[place:])
+
+    def words_at(self, place: int) -> str:
+        """How the unit at `place` begins, or the next one that says something."""
+        words = (" ".join(_told(unit).split()) for unit in self.units[place:])
+        return clip(next(filter(None, words), ""), MAX_QUOTED)
+
+    def fresh(self, begin: int) -> tuple[tuple[Draft, ...], tuple[str, ...]]:
+        """The drafts from the unit `begin` on, without what memory wrote; and how the blocks began that are left out.
+
+        What somebody says stays as it is, also where it goes on to quote a block.
+        """
+        out: list[Draft] = []
+        dropped: list[str] = []
+        units = self.units[begin:]
+        for at in range(units[0].draft if units else len(self.drafts), len(self.drafts)):
+            draft, blocks = _said(self.drafts[at], [unit for unit in units if unit.draft == at])
+            dropped += blocks
+            if draft is not None:
+                out.append(draft)
+        return tuple(out), tuple(dropped)
+
+    def apart(self) -> tuple[Draft, ...]:
+        """The drafts, what memory wrote in drafts of its own: so it is nobody's speech, whoever stands for it."""
+        written = {self.units[place].draft for place in self.blocks}
+        written |= {unit.draft for unit in self.units if _is_note(unit)}
+        out: list[Draft] = []
+        for at, draft in enumerate(self.drafts):
+            units = [unit for unit in self.units if unit.draft == at]
+            out += _parted(draft, units) if at in written else [draft]
+        return tuple(out)
+
+
+class ReturnedPath:
+    """The path that a list is held against."""
+
+    def __init__(self, tx: Transaction, key: SessionKey, head: Head) -> None:
+        self.tx = tx
+        self.key = key
+        self.head = head
+
+    async def known(self, returned: ReturnedContext) -> list[CoveredStretch]:
+        """What the blocks of a list stand for, of those that lie on the path one after the other."""
+        out: list[CoveredStretch] = []
+        for place in returned.blocks:
+            piece = returned.units[place].piece
+            found = await self._stretch(piece) if piece else None
+            if found is not None and found[0] > (out[-1].last if out else -1):
+                out.append(CoveredStretch(unit=place, first=found[0], last=found[1]))
+        return out
+
+    async def marked(self, returned: ReturnedContext) -> int:
+        """How many texts of a list bear a mark that opens a message of the path; what a tool printed is no such text.
+
+        Unless it is nothing but the mark.
+        """
+        names = [names[0] for unit in returned.units if (names := _marks(unit))]
+        return sum([await self._position(name) is not None for name in names])
+
+    async def align(self, returned: ReturnedContext, covers: Sequence[CoveredStretch], begin: int) -> Alignment:
+        """Lay a list on the path from position `begin` on.
+
+        A block stands for what it covers, a mark for its message, and a message for itself.
+        """
+        matching = _Matching(returned, begin)
+        for cover in covers:
+            before = await self._messages(matching.position, cover.first - 1)
+            if cover.first < matching.position or not matching.read(before, cover.unit):
+                return matching.aligned(reached=False)
+            matching.skip(cover)
+        rest = await self._messages(matching.position, self.head.position)
+        return matching.aligned(reached=matching.read(rest, None))
+
+    async def _messages(self, first: int, last: int) -> Sequence[Message]:
+        return await self.tx.log.path(self.key, self.head.id, first, last) if first <= last else ()
+
+    async def _stretch(self, piece: Piece) -> tuple[int, int] | None:
+        """The first and the last position that a block stands for; None where they don't lie on the path."""
+        if piece.kind == "gap":
+            first, last = await self._position(piece.first), await self._position(piece.last)
+            return None if first is None or last is None else (first, last)
+        for summary in await self.tx.summaries.find(self.key, piece.first):
+            there = await self._messages(summary.last_position, summary.last_position)
+            if there and there[0].id == summary.last:
+                return summary.first_position, summary.last_position
+        return None
+
+    async def _position(self, name: str) -> int | None:
+        """The position of the message whose id begins with `name`, if the path goes through it."""
+        for message in await self.tx.log.find(self.key, [name]):
+            there = await self._messages(message.position, message.position)
+            if there and there[0].id == message.id:
+                return message.position
+        return None
+
+
+class _Matching:
+    """Reads a list along a path, atom by atom."""
+
+    def __init__(self, returned: ReturnedContext, position: int) -> None:
+        self.units = returned.units
+        self.chat = returned.chat
+        self.place = 0
+        """The unit that is read next."""
+        self.position = position
+        """The position of the message that is read next."""
+        self.ids: list[MessageId] = []
+
+    def aligned(self, *, reached: bool) -> Alignment:
+        """How far it came."""
+        return Alignment(reached=reached, ids=tuple(self.ids), place=self.place)
+
+    def skip(self, cover: CoveredStretch) -> None:
+        """Go on behind a block and what it stands for."""
+        self.place, self.position = cover.unit + 1, cover.last + 1
+
+    def read(self, messages: Sequence[Message], end: int | None) -> bool:
+        """Read on along `messages`, to just before the unit `end`: whether the units tell all of them, and no more.
+
+        Without `end` there may be more.
+        """
+        for group in _groups(messages):
+            place = self._read(group, len(self.units) if end is None else end)
+            if place is not None:
+                self.place = place
+                self.ids += [message.id for message in group]
+            elif any(message.role != "system" for message in group):
+                # A format that keeps the prompt apart from the messages hands back the messages alone.
+                return False
+            self.position = group[-1].position + 1
+        return end is None or all(unit.is_passing for unit in self.units[self.place : end])
+
+    def _read(self, group: Sequence[Message], end: int) -> int | None:
+        """The place behind the units that tell `group`; None where they don't."""
+        names = _AtomNames(group)
+        told = (self._told(wanted, names, end) for wanted in _wanted(group, self.chat))
+        return next((place for place in told if place is not None), None)
+
+    def _told(self, wanted: Sequence[Unit], names: _AtomNames, end: int) -> int | None:
+        place, left = self.place, list(wanted)
+        while left:
+            at = place
+            while at < end and not (same := _same(self.units, at, left, names)) and self.units[at].is_passing:
+                at += 1
+            if at < end and same:
+                place = at + same[0]
+                del left[: same[1]]
+            elif _is_optional(left[0]):
+                del left[0]
+            else:
+                return None
+        return place
+
+
+class _AtomNames:
+    """What the messages of an atom are known by."""
+
+    def __init__(self, group: Sequence[Message]) -> None:
+        self.ids = [message.id for message in group]
+        answered = {result.call_id for message in group for result in message.draft.results}
+        self.waiting = {call.id for message in group for call in message.draft.calls} - answered
+        """The calls whose results may come yet: for these the id tells which call it is."""
+
+
+def _same(units: Sequence[Unit], at: int, wanted: Sequence[Unit], names: _AtomNames) -> tuple[int, int] | None:
+    """How many units from `at` on tell how many of `wanted`; None where they say something else."""
+    unit, first = units[at], wanted[0]
+    if isinstance(unit.part, Text):
+        # A text that quotes a block is read as a whole before it is read in pieces.
+        more = next((more for more, each in enumerate(units[at:]) if each.part is not unit.part), len(units) - at)
+        if more > 1 and (count := _same_words(unit, unit.part.text, wanted, names)):
+            return more, count
+        return (1, count) if (count := _same_words(unit, unit.text, wanted, names)) else None
+    if isinstance(unit.part, Call) and isinstance(first.part, Call):
+        return (1, 1) if _same_call(unit.part, first.part, names) else None
+    if isinstance(unit.part, Result) and isinstance(first.part, Result):
+        shown = unit.part.text
+        masked = is_mark(shown) and stands_for(shown, "", names.ids)
+        return (1, 1) if masked or stands_for(shown, first.part.text, names.ids) else None
+    return (1, 1) if unit.part == first.part else None
+
+
+def _same_words(unit: Unit, text: str, wanted: Sequence[Unit], names: _AtomNames) -> int:
+    """How many of `wanted` are said by `text`, from the first on: formats put several texts into one."""
+    said = text.removeprefix(f"{NOTES}\n")
+    if is_mark(said) and stands_for(said, "", names.ids):
+        return 1
+    words: list[str] = []
+    for each in wanted:
+        if not isinstance(each.part, Text) or not (unit.role == each.role or each.role == "system" or each.cast):
+            break
+        words.append(each.text.removeprefix(f"{NOTES}\n"))
+    return _joined(said, words, names) or _joined(said.removeprefix(SYSTEM), words, names)
+
+
+def _joined(said: str, words: Sequence[str], names: _AtomNames) -> int:
+    """How many of `words`, from the first on, stand in `said` and make it up."""
+    if marks(said):
+        ends = range(1, len(words) + 1)
+        return next((end for end in ends if stands_for(said, "".join(words[:end]), names.ids)), 0)
+    rest = said.strip()
+    for count, each in enumerate(words, 1):
+        if not rest.startswith(each.strip()):
+            return 0
+        rest = rest[len(each.strip()) :].lstrip()
+        if not rest:
+            return count
+    return 0
+
+
+def _same_call(shown: Call, call: Call, names: _AtomNames) -> bool:
+    if shown.name != call.name or (call.id in names.waiting and shown.id != call.id):
+        return False
+    if isinstance(shown.arguments, str) or isinstance(call.arguments, str):
+        return stands_for(str(shown.arguments), str(call.arguments), names.ids)
+    if shown.arguments.keys() != call.arguments.keys():
+        return False
+    return all(_same_value(value, call.arguments[name], names) for name, value in shown.arguments.items())
+
+
+def _same_value(shown: object, value: object, names: _AtomNames) -> bool:
+    if isinstance(shown, str) and isinstance(value, str):
+        return stands_for(shown, value, names.ids)
+    return shown == value
+
+
+def _is_optional(unit: Unit) -> bool:
+    """Whether a format may have no place for it, or have added it itself."""
+    return isinstance(unit.part, Media | Opaque) or unit.is_passing
+
+
+def _is_note(unit: Unit) -> bool:
+    return unit.piece is not None and unit.piece.kind == "note"
+
+
+def _marks(unit: Unit) -> list[str]:
+    """The ids that the marks of a unit bear; a tool may have printed marks among other things."""
+    if isinstance(unit.part, Result):
+        return marks(unit.part.text) if is_mark(unit.part.text) else []
+    if isinstance(unit.part, Call):
+        given = unit.part.arguments
+        texts = [given] if isinstance(given, str) else [value for value in given.values() if isinstance(value, str)]
+        return [name for text in texts for name in marks(text)]
+    return marks(unit.text) if unit.piece is not None and unit.piece.kind == "said" else []
+
+
+def _said(draft: Draft, units: Sequence[Unit]) -> tuple[Draft | None, list[str]]:
+    """What `units` say of their draft that memory didn't write, and how the blocks begin that are left out."""
+    parts: list[Part] = []
+    dropped: list[str] = []
+    seen: set[int] = set()
+    for unit in units:
+        if unit.place in seen or squeezed(_told(unit)) in _OF_NOBODY:
+            continue
+        if unit.is_block or _is_note(unit):
+            dropped += [unit.text.partition("\n")[0]] if unit.is_block else []
+            continue
+        seen.add(unit.place)
+        parts.append(_from(unit))
+    if tuple(parts) == draft.parts:
+        return draft, dropped
+    if all(isinstance(part, Thinking | Opaque) for part in parts):
+        return None, dropped
+    origin = origin_of(parts) if draft.role == "user" else "spoken"
+    return replace(draft, parts=tuple(parts), origin=origin, native=None), dropped
+
+
+def _parted(draft: Draft, units: Sequence[Unit]) -> list[Draft]:
+    """A draft that holds blocks, or pins: each of these as one of its own, and the rest."""
+    if all(unit.is_block or _is_note(unit) for unit in units) and len(draft.parts) == 1:
+        return [replace(draft, origin="summary" if units[0].is_block else "injected", native=None)]
+    ours: list[Draft] = []
+    for unit in units:
+        if unit.is_block or _is_note(unit):
+            parts = (Text(text=unit.text),)
+            ours.append(Draft(role=draft.role, parts=parts, origin="summary" if unit.is_block else "injected"))
+    rest, _ = _said(draft, units)
+    return [*ours, rest] if rest else ours
+
+
+def _told(unit: Unit) -> str:
+    if isinstance(unit.part, Call):
+        return unit.part.name
+    return unit.part.text if isinstance(unit.part, Result) else unit.text
+
+
+def _from(unit: Unit) -> Part:
+    """The part from the unit's beginning on."""
+    if not isinstance(unit.part, Text) or unit.piece is None or not unit.part.text[: unit.piece.start].strip():
+        return unit.part
+    return replace(unit.part, text=unit.part.text[unit.piece.start :])
+
+
+def _wanted(group: Sequence[Message], chat: ChatFormat) -> Iterator[list[Unit]]:
+    """What a list may tell of some messages: as they are in the log, and as the format writes them."""
+    plain = [told_plainly(message.draft) for message in group]
+    yield _whole_units(plain)
+    yield _whole_units(_written(plain, chat))
+
+
+def _written(drafts: Sequence[Draft], chat: ChatFormat) -> list[Draft]:
+    payload = chat.encode([replace(draft, native=None) for draft in drafts])
+    given: dict[str, object] = {"messages": payload.messages}
+    if payload.system is not None:
+        given["system"] = payload.system
+    return chat.decode(given)
+
+
+def _groups(messages: Sequence[Message]) -> list[Sequence[Message]]:
+    """The atoms of `messages`, the system's words at the beginning as one: formats join them."""
+    first = next((at for at, message in enumerate(messages) if message.role != "system"), len(messages))
+    return [*([messages[:first]] if first else []), *atoms(messages[first:])]
+
+
+def _units(drafts: Sequence[Draft]) -> Iterator[Unit]:
+    for at, draft in enumerate(drafts):
+        for place, part in enumerate(draft.parts):
+            unit = Unit(part=part, role=draft.role, draft=at, place=place)
+            if isinstance(part, Text):
+                yield from (replace(unit, piece=piece) for piece in pieces(part.text, NOTES))
+            else:
+                yield unit
+
+
+def _whole_units(drafts: Sequence[Draft]) -> list[Unit]:
+    return [
+        Unit(
+            part=part,
+            role=draft.role,
+            draft=at,
+            place=place,
+            piece=Piece(kind="said", text=part.text, start=0) if isinstance(part, Text) else None,
+            cast=draft.origin == "summary",
+        )
+        for at, draft in enumerate(drafts)
+        for place, part in enumerate(draft.parts)
+    ]
 
 
 class Appended(Struct, frozen=True, kw_only=True):
@@ -63,17 +528,17 @@ async def append(
     choices = [cleaning.choices(draft) for draft in drafts]
     # What came back is as it was stored: without its secrets, or, from an older store, with them.
     listed = [[each.drafts[0] for each in choices], drafts]
-    returned = [Returned(each, chat) for each in listed] if chat else []
+    returned = [ReturnedContext(each, chat) for each in listed] if chat else []
     async with store.write() as tx:
         is_new = await tx.sessions.create(key, source)
         head = await tx.log.head(key, branch)
         place = head if after is None else await _place(tx, key, after)
 
-        async def named(place: Head | None, listed: Sequence[Choices]) -> list[Message]:
+        async def named(place: Head | None, listed: Sequence[DraftVariants]) -> list[Message]:
             found = await chain_named(tx, key, place, listed, cleaning, lambda parts: weigh(parts, count))
             return found if now is None else _dated(found, place, head, now)
 
-        settled = Settled(drafts=())
+        settled = NewDrafts(drafts=())
         messages: list[Message] = []
         if chat is None or not returned[0].is_shown:
             messages = await named(place, choices)
@@ -89,7 +554,7 @@ async def append(
         last = messages[-1]
         if await _goes_on(tx, key, head, last) or not await _lies_behind(tx, key, head, last):
             await tx.log.move(key, branch, last.id)
-        if is_new or project or any(each.record for each in drafts[:LOOKED_AT]):
+        if is_new or project or any(each.record for each in drafts[:FIRST_MESSAGES]):
             await place_session(tx, key, project, drafts)
     return Appended(ids=ids, new=new, dropped=settled.dropped, redacted=cleaning.found)
 
@@ -114,7 +579,7 @@ def _goes_through(messages: Sequence[Message], head: Head | None) -> bool:
     return 0 <= at < len(messages) and messages[at].id == head.id
 
 
-class Settled(Struct, frozen=True, kw_only=True):
+class NewDrafts(Struct, frozen=True, kw_only=True):
     """What of a list is stored."""
 
     drafts: tuple[Draft, ...]
@@ -145,26 +610,26 @@ class _Offered:
         """A place was named, so that it tells the whole path from there on."""
         self.shown = shown
 
-    async def settle(self, tx: Transaction, returned: Sequence[Returned]) -> Settled:
+    async def settle(self, tx: Transaction, returned: Sequence[ReturnedContext]) -> NewDrafts:
         """Find what is new in a list, which may be read in several ways; all of it, where nothing is of a context."""
         first = returned[0]
         if self.head is None:
-            return Settled(drafts=first.apart())
-        path = Path(tx, self.key, self.head)
+            return NewDrafts(drafts=first.apart())
+        path = ReturnedPath(tx, self.key, self.head)
         covers = await path.known(first)
         known = len(covers) + await path.marked(first)
         begins = await self._begins(tx, first, covers, known)
-        aligned: Aligned | None = None
+        aligned: Alignment | None = None
         for each in returned if len(returned) > 1 and returned[1].drafts != first.drafts else returned[:1]:
             # What reads like a block may be the words of somebody who shows one: then the path is there without it.
             for begin, found in [(begin, found) for begin in begins for found in ([covers, []] if covers else [[]])]:
                 tried = await path.align(each, found, begin)
                 # An older context that comes back, with nothing behind it, tells nothing new either.
                 if tried.place and not tried.reached and each.ends(tried.place) and (self.placed or known):
-                    return Settled(drafts=(), ids=tried.ids, from_head=True)
+                    return NewDrafts(drafts=(), ids=tried.ids, from_head=True)
                 if tried.reached and (self.placed or known or self._was_shown(tried, each)):
                     drafts, dropped = each.fresh(tried.place)
-                    return Settled(drafts=drafts, ids=tried.ids, dropped=dropped, from_head=True)
+                    return NewDrafts(drafts=drafts, ids=tried.ids, dropped=dropped, from_head=True)
                 if aligned is None or tried.place > aligned.place:
                     aligned = tried
         if self.placed and (known or first.is_shown):
@@ -172,9 +637,11 @@ class _Offered:
         if not self.placed and known and (known > 1 or (aligned is not None and aligned.ids)):
             raise self._refused(first, aligned)
         drafts, dropped = first.fresh(0) if first.blocks else (first.drafts, ())
-        return Settled(drafts=drafts, dropped=dropped)
+        return NewDrafts(drafts=drafts, dropped=dropped)
 
-    async def _begins(self, tx: Transaction, returned: Returned, covers: Sequence[Covered], known: int) -> list[int]:
+    async def _begins(
+        self, tx: Transaction, returned: ReturnedContext, covers: Sequence[CoveredStretch], known: int
+    ) -> list[int]:
         """The positions at which a list may begin to tell the path."""
         if self.placed:
             if self.place is None:
@@ -186,13 +653,13 @@ class _Offered:
         # Without an id of ours in it only what was shown before can be told from what is said again.
         return [0] if self.shown is not None else []
 
-    def _was_shown(self, aligned: Aligned, returned: Returned) -> bool:
+    def _was_shown(self, aligned: Alignment, returned: ReturnedContext) -> bool:
         """Whether a list without an id of ours is the context that was given out, and not the same said again."""
         goes_on = aligned.place < len(returned.units)
         calls = any(isinstance(unit.part, Call) for unit in returned.units)
         return self.shown in aligned.ids and (goes_on or calls)
 
-    def _refused(self, returned: Returned, aligned: Aligned | None) -> BadInput:
+    def _refused(self, returned: ReturnedContext, aligned: Alignment | None) -> BadInput:
         words = returned.words_at(aligned.place if aligned else 0)
         where = f"from “{words}” on" if words else "at its end"
         return BadInput(

@@ -1,13 +1,68 @@
-"""Move through a session's tree: go back, and go on in another way."""
+"""The tree of a session: what an id names in it, where its branches stand, and what none of them leads to."""
 
 from __future__ import annotations
 
-from ireneo.engine.naming import messages_named
+from collections.abc import Collection, Sequence
+
+from msgspec import Struct
+
 from ireneo.errors import BadInput, MessageNotFound
-from ireneo.log.branch import ROOT, Head, SessionKey, head_of
-from ireneo.log.message import Message
+from ireneo.log.message import SHORT, Message, MessageId
+from ireneo.log.tree import ROOT, Head, SessionKey, head_of
+from ireneo.memories.record import MemoryId, Record
 from ireneo.ports.store import Store
 from ireneo.ports.transition import Transaction
+from ireneo.ports.upkeep import Pruned
+
+MIN_ID_LENGTH = 4
+"""Characters of an id that are needed, its letter and the underscore among them: with fewer, chance says what is met.
+"""
+MAX_IDS_LISTED = 4
+"""So many of those that a name might mean are listed."""
+
+
+def only_match(name: str, found: Collection[str], what: str, least: int = MIN_ID_LENGTH) -> str:
+    """The only id of `found` that is `name` or begins so.
+
+    Raises BadInput, which lists some of them, where there are several or where so few characters are no name.
+    """
+    if name in found:
+        return name
+    ids = sorted(set(found))
+    if len(name) < least:
+        raise BadInput(
+            f"{name!r} is too short for the id of one {what}: {shortest_ids(ids)}; give {least} characters of it."
+        )
+    if len(ids) > 1:
+        raise BadInput(f"Several of them begin with {name!r}, and it takes one {what}: {shortest_ids(ids)}.")
+    return ids[0]
+
+
+def messages_named(name: str, found: Sequence[Message]) -> list[Message]:
+    """Those of the messages that a look for `name` found which it names: by its id one, or all of one entry of a log.
+
+    Raises BadInput where it is the beginning of several ids.
+    """
+    begun = {message.id for message in found if message.id.startswith(name)}
+    if not begun:
+        return list(found)
+    id = MessageId(only_match(name, begun, "message"))
+    return [message for message in found if message.id == id]
+
+
+async def memory_named(tx: Transaction, space: str, name: str) -> Record | None:
+    """The memory of that id, or the only one whose id begins so. Raises BadInput as `the_one` does."""
+    found = {record.id: record for record in await tx.memories.get(space, [name])} if name else {}
+    return found[MemoryId(only_match(name, found, "memory"))] if found else None
+
+
+def shortest_ids(ids: Sequence[str]) -> str:
+    """Some of the ids, as short as they can be told apart."""
+    length = SHORT
+    while len({id[:length] for id in ids}) < len(set(ids)):
+        length += 1
+    more = ", …" if len(ids) > MAX_IDS_LISTED else ""
+    return f"{', '.join(id[:length] for id in ids[:MAX_IDS_LISTED])}{more}"
 
 
 async def rewind(store: Store, key: SessionKey, branch: str, to: str) -> Head | None:
@@ -51,3 +106,145 @@ async def find_on_path(tx: Transaction, key: SessionKey, branch: str, name: str)
         if at and at[0].id == message.id:
             return message
     return found[-1]
+
+
+class TreePath(Struct, frozen=True, kw_only=True):
+    """One path's own part of the tree: the positions `first` to that of its head."""
+
+    name: str
+    """The branch whose path it is; empty: a path that was abandoned."""
+    head: Head
+    first: int
+    """Its first position; one behind the head where all of the path is another's."""
+    parent: int | None
+    """The place in the list of the limb that it leaves; None where it begins at a first message."""
+    leaves_at: MessageId | None
+    """The last message that it shares with that limb."""
+    tokens: int
+    """What its own messages cost."""
+
+    @property
+    def messages(self) -> int:
+        """How many messages are its own."""
+        return self.head.position - self.first + 1
+
+
+async def tree_paths(tx: Transaction, key: SessionKey, heads: Sequence[tuple[str, Head]]) -> list[TreePath]:
+    """One limb for each of the named heads, in their order: together they have every message once.
+
+    Where a path leaves another is found by halving, so that few messages are read, however long the paths are.
+    """
+    grower = _PathSplitter(tx, key)
+    for name, head in heads:
+        await grower.add(name, head)
+    return grower.limbs
+
+
+class _PathSplitter:
+    def __init__(self, tx: Transaction, key: SessionKey) -> None:
+        self._tx = tx
+        self._key = key
+        self.limbs: list[TreePath] = []
+        self._leaving: dict[tuple[int | None, int], list[int]] = {}
+        """The limbs that leave another one, by its place and by the last position that they share."""
+
+    async def add(self, name: str, head: Head) -> None:
+        parent: int | None = None
+        at = -1
+        while (found := await self._next(parent, at, head)) is not None:
+            parent, at = found, await self._shared(self.limbs[found].head, head, at + 1)
+        fork = await self._at(head, at) if at >= 0 else None
+        limb = TreePath(
+            name=name,
+            head=head,
+            first=at + 1,
+            parent=parent,
+            leaves_at=fork.id if fork else None,
+            tokens=head.total_tokens - (fork.total_tokens if fork else 0),
+        )
+        if limb.messages:
+            self._leaving.setdefault((parent, at), []).append(len(self.limbs))
+        self.limbs.append(limb)
+
+    async def _next(self, parent: int | None, at: int, head: Head) -> int | None:
+        """Of the limbs that leave `parent` after position `at`, the one that the path to `head` goes on along."""
+        rivals = self._leaving.get((parent, at), [])
+        if not rivals or at == head.position:
+            return None
+        mine = await self._at(head, at + 1)
+        for rival in rivals:
+            if (await self._at(self.limbs[rival].head, at + 1)).id == mine.id:
+                return rival
+        return None
+
+    async def _shared(self, one: Head, other: Head, low: int) -> int:
+        """The last position that two paths share, which share `low`."""
+        high = min(one.position, other.position)
+        # Most often one path is the beginning of the other.
+        probe = high
+        while low < high:
+            if (await self._at(one, probe)).id == (await self._at(other, probe)).id:
+                low = probe
+            else:
+                high = probe - 1
+            probe = (low + high + 1) // 2
+        return low
+
+    async def _at(self, head: Head, position: int) -> Message:
+        (message,) = await self._tx.log.path(self._key, head.id, position, position)
+        return message
+
+
+class Prunable(Struct, frozen=True, kw_only=True):
+    """What `prune` would take out."""
+
+    messages: int = 0
+    tokens: int = 0
+
+
+async def prunable(store: Store, key: SessionKey, without: str = "") -> Prunable:
+    """What no branch leads to, or would lead to if the branch `without` were forgotten. Raises as `drop` does."""
+    async with store.read() as tx:
+        kept = dict(await tx.sessions.branches(key))
+        ends = [("", end) for end in await tx.upkeep.ends(key)]
+        if without:
+            await _check_drop(tx, key, without)
+            if head := kept.pop(without):
+                ends.append(("", head))
+        named = [(name, head) for name, head in kept.items() if head is not None]
+        found = (await tree_paths(tx, key, [*named, *ends]))[len(named) :]
+    return Prunable(messages=sum(limb.messages for limb in found), tokens=sum(limb.tokens for limb in found))
+
+
+async def prune(store: Store, key: SessionKey) -> Pruned:
+    """Take out every message that no branch leads to, with all that hangs on it."""
+    async with store.write() as tx:
+        return await tx.upkeep.prune(key)
+
+
+async def drop_branch(store: Store, key: SessionKey, branch: str) -> None:
+    """Forget the name of a branch.
+
+    Raises BadInput where there is no such branch, or none that leads to a message would be left.
+    """
+    async with store.write() as tx:
+        await _check_drop(tx, key, branch)
+        await tx.upkeep.drop(key, branch)
+
+
+async def _check_drop(tx: Transaction, key: SessionKey, branch: str) -> None:
+    there = await tx.sessions.branches(key)
+    if branch not in there:
+        names = ", ".join(there) or "none"
+        raise BadInput(f"Session {key.session} has no branch {branch!r}; it has: {names}.")
+    others = [head for name, head in there.items() if name != branch]
+    if not others:
+        raise BadInput(
+            f"{branch!r} is the only branch of session {key.session}, and nothing would lead to its messages; "
+            "make another one first, and drop it then."
+        )
+    if there[branch] is not None and not any(others):
+        raise BadInput(
+            f"{branch!r} is the only branch of session {key.session} that leads to a message; "
+            "move another one to what is to be kept first."
+        )

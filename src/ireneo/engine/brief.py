@@ -1,35 +1,85 @@
-"""Give a turn what it needs of all four kinds, each by its cue; no model is asked."""
+"""Give a turn what it needs of all four kinds, each by its cue, and a session's beginning its lessons.
+
+No model is asked.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.means import Means
 from ireneo.engine.projects import place_all
-from ireneo.engine.recall.asked import MOST_CHARACTERS, Asked
-from ireneo.engine.recall.by_words import LOOKED_AT_FOR_SOME, by_words
-from ireneo.engine.recall.scope import Scope
-from ireneo.engine.recall.shelves import Memories
+from ireneo.engine.recall import LOOKED_AT_FOR_SOME, MemoryIndex, by_words
 from ireneo.engine.remember import used
+from ireneo.engine.resources import Resources
+from ireneo.engine.scope import MOST_CHARACTERS, RecallQuery, Scope
 from ireneo.engine.scratchpad import check_pad
 from ireneo.errors import BadInput, MemoryNotFound, StoreError
-from ireneo.lessons.confidence import cues_to_read
-from ireneo.lessons.lessons import applies, projects_of
-from ireneo.lessons.sighting import Sighting
-from ireneo.lessons.standing import standing
-from ireneo.memories.brief import LEAST_BUDGET, Brief, Found, make_brief
-from ireneo.memories.kinds.registry import KINDS
-from ireneo.memories.recall.question import read_question
-from ireneo.memories.recall.searched import terms_of_memory
+from ireneo.lessons.lessons import (
+    Confidence,
+    applies,
+    confidence_of,
+    cues_to_read,
+    expected_cost,
+    projects_of,
+    says_how,
+)
+from ireneo.lessons.observe import signature_of
+from ireneo.lessons.run import Observation
+from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, OpeningLesson, make_brief
+from ireneo.memories.index import terms_of_memory
+from ireneo.memories.kinds import KINDS
+from ireneo.memories.ranking import read_question
 from ireneo.memories.record import Kind, Record, State
 from ireneo.memories.scratchpad import checked_task
 from ireneo.memories.signature import action_of, action_signature
-from ireneo.memories.standing import Standing
 from ireneo.ports.memories import Wanted
 from ireneo.ports.transition import Transaction
+
+LEAST_CHANCE = 0.5
+"""A way of doing something that helps less often than that is not recommended."""
+
+
+def opening_lessons(
+    records: Sequence[Record], sightings: Mapping[str, Sequence[Observation]], now: datetime, project: str
+) -> list[OpeningLesson]:
+    """The lessons for a run of `project`, each with what it is expected to save; of one error only one.
+
+    `sightings` are those of their cues, and of the occasions of these (`cues_to_read`).
+    """
+    best: dict[str, tuple[tuple[bool, float, str], OpeningLesson]] = {}
+    for record in records:
+        if not record.holds or not record.cue or not applies(projects_of(record), project):
+            continue
+        seen = [each for cue in cues_to_read(record.cue) for each in sightings.get(cue, ())]
+        sure = confidence_of(seen, now)
+        if record.kind != "failure" and sure.chance < LEAST_CHANCE:
+            continue
+        own = [each for each in seen if each.cue == record.cue]
+        about = signature_of(record.cue) or record.cue
+        # An error is told with what helped: by the failure itself, where that says so, else by the way out of it.
+        how = says_how(record.cue, record.text)
+        line = OpeningLesson(
+            id=record.id,
+            kind=record.kind,
+            text=record.text,
+            worth=round(_worth(own, sure, now, project, record), 3),
+            why=f"it is expected to come again (seen in {len({each.session for each in own if each.held})} runs)",
+        )
+        rank = (how, line.worth, record.id)
+        if about not in best or rank > best[about][0]:
+            best[about] = (rank, line)
+    return sorted((line for _, line in best.values()), key=lambda each: (-each.worth, each.id))
+
+
+def _worth(own: Sequence[Observation], sure: Confidence, now: datetime, project: str, record: Record) -> float:
+    cost = expected_cost(own, now, project)
+    # What failed has cost just as often as it came true; of anything else that is still to be reckoned with.
+    return cost if record.kind == "failure" else cost * sure.chance
+
 
 BUDGET = 1_500
 OF_EACH = 20
@@ -44,7 +94,7 @@ SHELL = "bash"
 """The tool that an action without one is taken for."""
 
 
-class Cue(Struct, frozen=True, kw_only=True):
+class BriefCue(Struct, frozen=True, kw_only=True):
     """What a turn is about."""
 
     goal: str = ""
@@ -62,7 +112,7 @@ class Cue(Struct, frozen=True, kw_only=True):
     branch: str | None = None
 
 
-async def brief(means: Means, space: str, cue: Cue, task: str | None, budget: int) -> Brief:
+async def brief(means: Resources, space: str, cue: BriefCue, task: str | None, budget: int) -> Brief:
     """The brief of a turn within `budget` tokens; what it shows is marked as used.
 
     A store that can't be written to at the moment loses nothing but the mark: `unmarked` says so then.
@@ -81,7 +131,7 @@ async def brief(means: Means, space: str, cue: Cue, task: str | None, budget: in
             await check_pad(tx, space, name, pad, cue.project)
         scope = await Scope.of(tx, space, cue)
         found = await _found(tx, space, cue, now, scope)
-        lessons = await _standing(tx, space, cue.project, now, scope) if cue.project else []
+        lessons = await _opening_lessons(tx, space, cue.project, now, scope) if cue.project else []
     made = make_brief(pad, found, now, budget, means.count, lessons)
     if not made.lines:
         return made
@@ -93,7 +143,7 @@ async def brief(means: Means, space: str, cue: Cue, task: str | None, budget: in
     return made
 
 
-async def _found(tx: Transaction, space: str, cue: Cue, now: datetime, scope: Scope) -> list[Found]:
+async def _found(tx: Transaction, space: str, cue: BriefCue, now: datetime, scope: Scope) -> list[BriefCandidate]:
     """Each kind by its own cue: the task type, the goal, the situation, the action about to be taken and the goal."""
     out = await _procedures(tx, space, cue.task_type, now, scope) if cue.task_type.strip() else []
     asked: list[tuple[Kind, str]] = [
@@ -109,7 +159,9 @@ async def _found(tx: Transaction, space: str, cue: Cue, now: datetime, scope: Sc
     return out
 
 
-async def _standing(tx: Transaction, space: str, project: str, now: datetime, scope: Scope) -> list[Standing]:
+async def _opening_lessons(
+    tx: Transaction, space: str, project: str, now: datetime, scope: Scope
+) -> list[OpeningLesson]:
     """The lessons of a project, by what they are expected to save."""
     wanted = Wanted(states=("active",), lessons=True, archived=False)
     listed = await tx.memories.list(space, wanted, READ)
@@ -117,30 +169,32 @@ async def _standing(tx: Transaction, space: str, project: str, now: datetime, sc
     here = [each for each in listed if each.cue and applies(projects_of(each), project)]
     records = [each for each in await scope.seen(here) if each is not None]
     cues = list(dict.fromkeys(name for each in records for name in cues_to_read(each.cue)))
-    sighted: dict[str, list[Sighting]] = {}
+    sighted: dict[str, list[Observation]] = {}
     for start in range(0, len(cues), TOGETHER):
         for each in await tx.runs.sightings(space, cues[start : start + TOGETHER]):
             sighted.setdefault(each.cue, []).append(each)
-    return standing(records, sighted, now, project)
+    return opening_lessons(records, sighted, now, project)
 
 
-async def _procedures(tx: Transaction, space: str, task_type: str, now: datetime, scope: Scope) -> list[Found]:
+async def _procedures(tx: Transaction, space: str, task_type: str, now: datetime, scope: Scope) -> list[BriefCandidate]:
     """Those of just this task type: how a task is done is never found by likeness."""
     # Another version may hold of what is seen from here than of all there is.
     every = await tx.memories.list(space, Wanted(kind="procedural", task_type=task_type, archived=False))
     listed = [each for each in await scope.seen(every) if each is not None and each.state == "active"]
     ranked = sorted(listed, key=lambda each: -worth(each, now))[:OF_EACH]
-    return [Found(record=each, score=worth(each, now), why=f"the task type is {each.task_type}") for each in ranked]
+    return [
+        BriefCandidate(record=each, score=worth(each, now), why=f"the task type is {each.task_type}") for each in ranked
+    ]
 
 
-async def _failures(tx: Transaction, space: str, about_to: str, now: datetime, scope: Scope) -> list[Found]:
+async def _failures(tx: Transaction, space: str, about_to: str, now: datetime, scope: Scope) -> list[BriefCandidate]:
     """Those of the same action, however it is written; after them those that read like it."""
     meant = actions(about_to)
     listed = await tx.memories.list(space, _wanted("failure"), READ)
     alike = [each for each in listed if (action_of(each.signature) or each.signature) in meant]
     same = [each for each in await scope.seen(alike) if each is not None and each.state == "active"]
     why = "the same action failed before"
-    found = [Found(record=each, score=2 * worth(each, now), why=why) for each in same]
+    found = [BriefCandidate(record=each, score=2 * worth(each, now), why=why) for each in same]
     return [*found, *(await _called_to_mind(tx, space, "failure", about_to, now, scope))]
 
 
@@ -154,19 +208,19 @@ def actions(about_to: str) -> set[str]:
 
 async def _called_to_mind(
     tx: Transaction, space: str, kind: Kind, text: str, now: datetime, scope: Scope
-) -> list[Found]:
+) -> list[BriefCandidate]:
     """Those of a kind that recall finds by the words of `text`, the best first."""
-    shelf = Memories(Asked(text=text[:MOST_CHARACTERS], kind=kind, limit=OF_EACH), now, scope)
+    shelf = MemoryIndex(RecallQuery(text=text[:MOST_CHARACTERS], kind=kind, limit=OF_EACH), now, scope)
     question = read_question(text, now=now)
     asked = {term for term, _ in question.terms}
-    out: list[Found] = []
+    out: list[BriefCandidate] = []
     for hit in await by_words(tx.search, space, shelf, question, looked_at=LOOKED_AT_FOR_SOME):
         record = hit.read.recalled.record
         if record is None or record.state not in SHOWN.get(kind, ("active",)):
             continue
         shared = asked & set(terms_of_memory(record))
         why = f"it speaks of {', '.join(sorted(shared)[:5])}"
-        out.append(Found(record=record, score=hit.relevance * worth(record, now), why=why))
+        out.append(BriefCandidate(record=record, score=hit.relevance * worth(record, now), why=why))
     return sorted(out, key=lambda each: (-each.score, each.record.id))[:OF_EACH]
 
 

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.lessons.caution import Caution, without_others
-from ireneo.lessons.heeded import heeded
+from ireneo.lessons.guard import GuardAdvice, already_followed, asked_cues, judge, lesson_cues, without_others
 from ireneo.lessons.lessons import belongs, projects_of
-from ireneo.lessons.project import project_named
+from ireneo.lessons.run import project_named
 from ireneo.lessons.situation import Situation
-from ireneo.lessons.verdict import asked_cues, judge, lesson_cues
-from ireneo.log.branch import MAIN, Head, SessionKey, chain
 from ireneo.log.message import Call, Message, MessageId
+from ireneo.log.tree import MAIN, Head, SessionKey, chain
 from ireneo.ports.memories import Wanted
 
 if TYPE_CHECKING:
@@ -97,7 +95,7 @@ async def check(
     so_far: Situation | None = None,
     project: str | None = None,
     conditions: Mapping[str, str] | None = None,
-) -> Caution | None:
+) -> GuardAdvice | None:
     """Say of `call` that it is likely to fail, or nothing.
 
     The session's own run, if it was learned from already, is no past run. With a `project` (empty: none) what was said
@@ -117,7 +115,7 @@ async def check(
         cues = lesson_cues(call, found)
         listed = await tx.memories.list(space, Wanted(states=("active",), cues=cues)) if cues else ()
         lessons = [each for each in listed if belongs(projects_of(each), here)][:1]
-        if any(heeded(situation, call, each.text) for each in lessons):
+        if any(already_followed(situation, call, each.text) for each in lessons):
             return None
         told = without_others(found)
         return replace(told, lesson=lessons[0].id) if lessons else told

@@ -17,11 +17,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.formats.logs.format import Fault
-from ireneo.log.branch import CountParts, Head, SessionKey, chain, head_of
-from ireneo.log.ids import message_id
-from ireneo.log.message import Draft, Message, MessageId
+from ireneo.log.message import Draft, Message, MessageId, message_id
 from ireneo.log.redaction import cleaned_fields, redacted
-from ireneo.memories.offered import Told
+from ireneo.log.tree import CountParts, Head, SessionKey, chain, head_of
+from ireneo.memories.intake import MemoryDetails
 from ireneo.ports.redactor import Redactor
 from ireneo.ports.transition import Transaction
 
@@ -30,11 +29,11 @@ S = TypeVar("S", bound=Struct)
 MakesRedactor = Callable[[], Redactor]
 Find = Callable[[Sequence[str]], Awaitable[Sequence[Message]]]
 
-Given = dict[MessageId | None, MessageId]
+UncleanedIds = dict[MessageId | None, MessageId]
 """What messages would be called had all before them come in with their secrets, where that is another name."""
 
 
-class Choices(Struct, frozen=True, kw_only=True):
+class DraftVariants(Struct, frozen=True, kw_only=True):
     """What a draft may be stored as."""
 
     given: Draft
@@ -57,10 +56,10 @@ class Cleaning:
         self.unredacted = 0
         """How many messages were left as they are stored, with their secrets, though these were not to be kept."""
 
-    def choices(self, draft: Draft) -> Choices:
+    def choices(self, draft: Draft) -> DraftVariants:
         """What `draft` may be stored as."""
         if self._redactor is None:
-            return Choices(given=draft, drafts=(draft,))
+            return DraftVariants(given=draft, drafts=(draft,))
         redactor = self._redactor()
         cleaned = redacted(draft, redactor.redact, redactor.redact_record)
         drafts = [cleaned] if cleaned is draft else [draft, cleaned] if self._keep else [cleaned, draft]
@@ -68,7 +67,7 @@ class Cleaning:
             self._found.update(redactor.secrets)
             if self._found and (known := self._known_again(cleaned)) is not cleaned:
                 drafts.append(known)
-        return Choices(given=draft, drafts=tuple(drafts), secrets=redactor.secrets)
+        return DraftVariants(given=draft, drafts=tuple(drafts), secrets=redactor.secrets)
 
     def _known_again(self, draft: Draft) -> Draft:
         """`draft` as older versions stored it: without what the messages before it had named as a secret."""
@@ -78,7 +77,7 @@ class Cleaning:
         redactor.know(self._found)
         return redacted(draft, redactor.redact)
 
-    def chose(self, chosen: Draft, choices: Choices) -> Draft:
+    def chose(self, chosen: Draft, choices: DraftVariants) -> Draft:
         """Note which of several drafts it came to."""
         if chosen is not choices.given:
             self._taken.update(choices.secrets)
@@ -105,12 +104,12 @@ class Cleaning:
         cleaned = self._fields(held)
         return value if cleaned is held else msgspec.convert(cleaned, type(value))
 
-    def told(self, text: str, told: Told) -> tuple[str, Told]:
+    def told(self, text: str, told: MemoryDetails) -> tuple[str, MemoryDetails]:
         """A text that is to be remembered and what is said of it, each cleaned of what any of them gives away."""
         fields = {name: value for name, value in told.items() if isinstance(value, str | dict)}
         cleaned = self._fields({**fields, "text": text})
         words = cast("str", cleaned.pop("text"))
-        return words, cast("Told", {**told, **cleaned})
+        return words, cast("MemoryDetails", {**told, **cleaned})
 
     def _fields(self, held: dict[str, object]) -> dict[str, object]:
         """The fields of a value cleaned; the very same where nothing was found."""
@@ -149,7 +148,7 @@ class Cleaning:
 class Naming:
     """Finds out, message by message, what a path that comes in is called in the store."""
 
-    def __init__(self, cleaning: Cleaning, find: Find, *, has_erased: bool, given: Given | None = None) -> None:
+    def __init__(self, cleaning: Cleaning, find: Find, *, has_erased: bool, given: UncleanedIds | None = None) -> None:
         """Look up messages of the session with `find`; `has_erased` says whether any of them was erased.
 
         `given` is what is known of the path so far, where it comes in piece by piece.
@@ -157,9 +156,9 @@ class Naming:
         self._cleaning = cleaning
         self._find = find
         self._has_erased = has_erased
-        self._given: Given = {} if given is None else given
+        self._given: UncleanedIds = {} if given is None else given
 
-    async def message(self, before: Head | None, choices: Choices, count: CountParts) -> Message:
+    async def message(self, before: Head | None, choices: DraftVariants, count: CountParts) -> Message:
         """The message behind `before`: of what it may be stored as, what is stored already, or else what is wanted.
 
         What was erased while the messages before it had their secrets is known by the name that it had then.
@@ -177,7 +176,7 @@ class Naming:
                 self._given[message.id] = name
         return message
 
-    async def _chosen(self, parent: MessageId | None, choices: Choices) -> Draft:
+    async def _chosen(self, parent: MessageId | None, choices: DraftVariants) -> Draft:
         ids = [message_id(parent, each.role, each.parts) for each in choices.drafts]
         if len(set(ids)) == 1:
             return self._cleaning.chose(choices.drafts[0], choices)
@@ -190,10 +189,10 @@ async def chain_named(
     tx: Transaction,
     key: SessionKey,
     head: Head | None,
-    listed: Sequence[Choices],
+    listed: Sequence[DraftVariants],
     cleaning: Cleaning,
     count: CountParts,
-    given: Given | None = None,
+    given: UncleanedIds | None = None,
 ) -> list[Message]:
     """Make messages behind `head`, each named as it is in the store; `given` is known of the path so far."""
     if not given and all(len(each.drafts) == 1 for each in listed):

@@ -6,28 +6,18 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ireneo.context.assemble import assemble
+from ireneo.context.assemble import Answer, Assembled, KnownRow, Made, NeedParts, NeedPath, NeedRow, NeedTexts, assemble
 from ireneo.context.compose import Composed
-from ireneo.context.forest import RowItem
-from ireneo.context.needs import (
-    Answer,
-    Assembled,
-    KnownRow,
-    Made,
-    NeedParts,
-    NeedPath,
-    NeedRow,
-    NeedTexts,
-)
-from ireneo.context.policy import Policy
-from ireneo.context.summary import Summary
-from ireneo.context.terms import Terms, Thinking
-from ireneo.context.weigh import Count, weigh
+from ireneo.context.options import ContextOptions, Thinking
 from ireneo.engine.encode import Context, encode, make_context, measure
 from ireneo.errors import BudgetTooSmall
 from ireneo.formats.chat.format import ChatFormat
-from ireneo.log.branch import chain, head_of
 from ireneo.log.message import Draft, Message
+from ireneo.log.tree import chain, head_of
+from ireneo.log.weigh import Count, weigh
+from ireneo.summaries.policy import Policy
+from ireneo.summaries.summary import Summary
+from ireneo.summaries.work import RowItem
 
 MIN_BUDGET = 256
 MARGINS = (0.0, 0.005, 0.01, 0.02, 0.04)
@@ -76,7 +66,7 @@ def compact_drafts(
 
     `asked` is what the caller says of a model's thinking; None: as the format has it.
     """
-    terms = Terms(budget=budget, policy=policy, count=count, asked=asked)
+    terms = ContextOptions(budget=budget, policy=policy, count=count, asked=asked)
     terms = replace(terms, thinking=terms.ruled(chat.thinking))
     check_budget(budget)
     messages = chain(None, drafts, lambda parts: weigh(parts, count))
@@ -102,7 +92,7 @@ def check_budget(budget: int) -> None:
         raise BudgetTooSmall(f"A budget of {budget:,} tokens is too small; give at least {MIN_BUDGET}.")
 
 
-def _assemble(messages: Sequence[Message], terms: Terms) -> Assembled:
+def _assemble(messages: Sequence[Message], terms: ContextOptions) -> Assembled:
     """Drive the assembling from a list."""
     made: dict[str, Summary] = {}
     assembling = assemble(head_of(messages[-1]), None, terms)

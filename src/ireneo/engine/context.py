@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from ireneo.context.assemble import assemble
-from ireneo.context.compose import Composed
-from ireneo.context.forest import RowItem
-from ireneo.context.needs import (
+from ireneo.context.allot import Statements
+from ireneo.context.assemble import (
     Answer,
     Assembled,
     Keep,
@@ -23,26 +21,97 @@ from ireneo.context.needs import (
     NeedRow,
     NeedTexts,
     Recall,
+    assemble,
 )
-from ireneo.context.statements import Statements
-from ireneo.context.summary import Summary
-from ireneo.context.terms import Terms
-from ireneo.context.view import Shown
-from ireneo.context.weigh import Count, Recount
-from ireneo.engine.ahead import CHUNK, Ahead, grown
+from ireneo.context.compose import Composed
+from ireneo.context.options import ContextOptions
+from ireneo.context.view import ContextItem, bound_from, pad_place, pad_shown, positions, with_pad
 from ireneo.engine.compact import Aim, check_budget
 from ireneo.engine.encode import Context, encode, make_context, measure
-from ireneo.engine.keep import keep, was_erased
-from ireneo.engine.known import known_blocks
-from ireneo.engine.padding import Padding, room_for
-from ireneo.engine.texts import best_texts
+from ireneo.engine.known import CHUNK, Ahead, best_texts, grown, keep, known_blocks, was_erased
 from ireneo.errors import ReadOnlyStore
 from ireneo.formats.chat.format import ChatFormat
-from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Draft, Message, MessageId
+from ireneo.log.tree import Head, SessionKey
+from ireneo.log.weigh import MESSAGE_TOKENS, Count, Recount
+from ireneo.memories.scratchpad import PAD_TOKENS, pad_block
 from ireneo.ports.store import Rebuild, Store
 from ireneo.ports.transition import Transaction
 from ireneo.prompts.voices import Voice
+from ireneo.summaries.summary import Summary
+from ireneo.summaries.work import RowItem
+
+PAD_SHARE = 0.4
+"""Of a narrow context, what a scratchpad may take."""
+FRAME_TOKENS = 40
+"""What its first and last line and its message cost besides, about."""
+CHARACTERS_PER_TOKEN = 4
+
+
+def room_for(pad: ContextItem | None, terms: ContextOptions) -> int:
+    """What is kept free for a scratchpad; none where there is none.
+
+    Where the last turns are all that is sent it is always as much, so that they don't move when it is rewritten.
+    """
+    if pad is None:
+        return 0
+    whole = min(PAD_TOKENS + FRAME_TOKENS, int(terms.budget * PAD_SHARE))
+    return max(pad.tokens, whole) if terms.policy.cuts else pad.tokens
+
+
+class Padding:
+    """What is known of the scratchpads that a session showed.
+
+    It holds for who asks one session for a context before each message of its model: what another process showed is
+    not known here, and no thinking from before is shown then.
+    """
+
+    def __init__(self, session: str, task: str) -> None:
+        """Begin with nothing; `task` is the one whose scratchpad `session` shows."""
+        self.session = session
+        self.task = task
+        self._last: tuple[int, str] | None = None
+        """Where the last one stood and how it read; None where there was none."""
+        self._bound_from = 0
+        """Thinking may be shown of turns that begin at this position or later."""
+
+    async def shown(self, tx: Transaction, space: str, budget: int, count: Count) -> ContextItem | None:
+        """The scratchpad as a context of this budget shows it; None where there is none, or no room for it."""
+        pad = await tx.pads.read(space, self.task)
+        if pad is None or (pad.project and pad.project != await self._project(tx, space)):
+            # What an agent elsewhere wrote under this name is not this one's own notes.
+            return None
+
+        def billed(text: str) -> int:
+            return max(count(text), len(text) // CHARACTERS_PER_TOKEN + 1)
+
+        text = pad_block(pad, int(budget * PAD_SHARE) - MESSAGE_TOKENS, billed)
+        return pad_shown(text, billed) if text else None
+
+    async def _project(self, tx: Transaction, space: str) -> str:
+        info = await tx.sessions.get(SessionKey(space, self.session))
+        return (info.project if info else None) or ""
+
+    def put(
+        self, shown: Sequence[ContextItem], pad: ContextItem | None, head: Head, terms: ContextOptions
+    ) -> list[ContextItem]:
+        """`shown` with the scratchpad in its place, and without the thinking that was said to another one."""
+        if terms.thinking == "prefix":
+            self._note(shown, pad, head)
+            shown = bound_from(shown, self._bound_from, terms.count)
+        return with_pad(shown, pad)
+
+    def _note(self, shown: Sequence[ContextItem], pad: ContextItem | None, head: Head) -> None:
+        place = pad_place(shown)
+        at = positions(shown)[place] if place < len(shown) else head.position + 1
+        stands = (at, pad.text) if pad else None
+        if stands == self._last:
+            return
+        self._last = stands
+        # Where nothing was said behind the newest words yet, all that follows is said to what is shown now.
+        answered = any(each.draft.role == "assistant" for each in shown[place:])
+        self._bound_from = head.position + 1 if answered else at
+
 
 CACHED = 16
 """Rebuilt contexts that are kept at hand; each is as large as its budget."""
@@ -102,7 +171,7 @@ async def context(
     key: SessionKey,
     branch: str,
     chat: ChatFormat,
-    terms: Terms,
+    terms: ContextOptions,
     voice: Voice,
     cached: Cached,
 ) -> Context:
@@ -193,7 +262,7 @@ class Driver:
     """Answers what the assembling needs from one snapshot of the store."""
 
     def __init__(
-        self, tx: Transaction, key: SessionKey, head: Head, terms: Terms, voice: Voice, cache: ComposedCache
+        self, tx: Transaction, key: SessionKey, head: Head, terms: ContextOptions, voice: Voice, cache: ComposedCache
     ) -> None:
         self.tx = tx
         self.key = key
@@ -232,7 +301,7 @@ class Driver:
                 return result
             answer = await self._answer(need)
 
-    async def whole(self, shown: Sequence[Shown]) -> Mapping[str, Draft]:
+    async def whole(self, shown: Sequence[ContextItem]) -> Mapping[str, Draft]:
         """The drafts with their native payloads, of the messages that are shown just as they were handed in."""
         ids = [MessageId(each.id) for each in shown if each.whole]
         found = await self.tx.log.natives(self.key, ids) if ids else {}

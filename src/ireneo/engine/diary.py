@@ -1,34 +1,100 @@
-"""The diary of a session: what its structure shows, led by what its agent wrote into it."""
+"""A stored session as the material of learning, read in windows; and its diary."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from ireneo.context.weigh import Count
 from ireneo.engine.cleaning import Cleaning
-from ireneo.engine.learn.reading import windows
 from ireneo.errors import BadInput
-from ireneo.grounding.evidence import Evidence
-from ireneo.grounding.sources import source_texts
+from ireneo.grounding.evidence import SourceIndex, source_texts
 from ireneo.lessons.attempts import read_tasks
-from ireneo.lessons.diary import Entry
-from ireneo.lessons.material import Material
-from ireneo.lessons.render_diary import render_diary
-from ireneo.lessons.write_diary import write_diary
-from ireneo.lessons.written import Written, as_text, claimed, marked, written_in
-from ireneo.log.annotation import Annotation, annotation_id
-from ireneo.log.branch import SessionKey
-from ireneo.log.message import Message, MessageId
+from ireneo.lessons.run import DiaryEntry
+from ireneo.lessons.shell import RunMaterial
+from ireneo.lessons.write_diary import AgentNotes, as_text, claimed, marked, render_diary, write_diary, written_in
+from ireneo.log.message import Call, Draft, Message, MessageId, Part, Result, Text
+from ireneo.log.tree import Annotation, Head, SessionKey, annotation_id
+from ireneo.log.weigh import Count
 from ireneo.ports.store import Store
 from ireneo.ports.transition import Transaction
+
+PAGE = 1_000
+"""Messages that are read at one time."""
+WINDOW_MESSAGES = 20_000
+WINDOW_CHARACTERS = 16_000_000
+"""A window ends at the first turn behind so much; a session of a year is learned from piece by piece."""
+MOST_RESULT = 40_000
+"""Characters of a text that are looked at, half of them from its end: there it says what came of it."""
+
+
+async def windows(store: Store, key: SessionKey, head: Head, cleaning: Cleaning) -> AsyncIterator[list[Message]]:
+    """What was spoken on the path to `head`, in order, without secrets, long texts without their middle.
+
+    What a harness put in, and another tool's compaction, is evidence for nothing and is left out.
+    """
+    window: list[Message] = []
+    size = 0
+    for first in range(0, head.position + 1, PAGE):
+        async with store.read() as tx:
+            page = await tx.log.path(key, head.id, first, min(first + PAGE - 1, head.position))
+        for message in page:
+            full = size >= WINDOW_CHARACTERS or len(window) >= WINDOW_MESSAGES
+            twice = size >= 2 * WINDOW_CHARACTERS or len(window) >= 2 * WINDOW_MESSAGES
+            if window and ((full and message.opens_turn) or (twice and message.role == "assistant")):
+                yield window
+                window, size = [], 0
+            if message.draft.origin == "spoken" and not message.erased:
+                clean = cleaning.message(message)
+                short = replace(clean, draft=shortened(clean.draft))
+                window.append(short)
+                size += sum(_size(part) for part in short.parts)
+    if window:
+        yield window
+
+
+def shortened(draft: Draft) -> Draft:
+    """`draft` with the middle of its long texts left out."""
+    if all(_size(part) <= MOST_RESULT for part in draft.parts):
+        return draft
+    return replace(draft, parts=tuple(_shortened(part) for part in draft.parts))
+
+
+def _shortened(part: Part) -> Part:
+    if isinstance(part, Text):
+        return replace(part, text=_ends(part.text))
+    if isinstance(part, Result):
+        parts = tuple(replace(each, text=_ends(each.text)) if isinstance(each, Text) else each for each in part.parts)
+        return replace(part, parts=parts)
+    if isinstance(part, Call):
+        if isinstance(part.arguments, str):
+            return replace(part, arguments=_ends(part.arguments))
+        given = {name: _ends(value) if isinstance(value, str) else value for name, value in part.arguments.items()}
+        return replace(part, arguments=given)
+    return part
+
+
+def _ends(text: str) -> str:
+    half = MOST_RESULT // 2
+    return text if len(text) <= MOST_RESULT else f"{text[:half]}\n…\n{text[-half:]}"
+
+
+def _size(part: Part) -> int:
+    if isinstance(part, Text):
+        return len(part.text)
+    if isinstance(part, Result):
+        return len(part.text)
+    if isinstance(part, Call):
+        given = [part.arguments] if isinstance(part.arguments, str) else part.arguments.values()
+        return sum(len(value) for value in given if isinstance(value, str))
+    return 0
 
 
 class Diary(Struct, frozen=True, kw_only=True):
     """A diary as it stands."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[DiaryEntry, ...]
     markdown: str
     tokens: int
 
@@ -38,16 +104,16 @@ async def read_diary(store: Store, key: SessionKey, branch: str, count: Count, c
     async with store.read() as tx:
         head = await tx.log.head(key, branch)
         written = await written_on_path(tx, key, head.id) if head else ()
-    entries: list[Entry] = []
+    entries: list[DiaryEntry] = []
     if head is not None:
         async for window in windows(store, key, head, cleaning):
-            material = Material(session=key.session, messages=tuple(window))
+            material = RunMaterial(session=key.session, messages=tuple(window))
             entries += write_diary(material, read_tasks(material), count, written)
     markdown = render_diary(entries)
     return Diary(entries=tuple(entries), markdown=markdown, tokens=count(markdown))
 
 
-async def write_entry(store: Store, key: SessionKey, branch: str, given: Written, cleaning: Cleaning) -> Annotation:
+async def write_entry(store: Store, key: SessionKey, branch: str, given: AgentNotes, cleaning: Cleaning) -> Annotation:
     """Keep what an agent wrote of the task that the branch stands in, with what nothing shows marked as unverified.
 
     Raises BadInput before the first message. The same again at the same place is one.
@@ -58,7 +124,7 @@ async def write_entry(store: Store, key: SessionKey, branch: str, given: Written
     unknown = claimed(given)
     if head is not None:
         async for window in windows(store, key, head, cleaning):
-            shown = Evidence(source_texts(window))
+            shown = SourceIndex(source_texts(window))
             unknown = {claim for claim in unknown if not shown.supports(claim)}
             last = window[-1]
     if last is None:
@@ -71,6 +137,6 @@ async def write_entry(store: Store, key: SessionKey, branch: str, given: Written
     return note
 
 
-async def written_on_path(tx: Transaction, key: SessionKey, to: MessageId) -> Sequence[Written]:
+async def written_on_path(tx: Transaction, key: SessionKey, to: MessageId) -> Sequence[AgentNotes]:
     """What agents wrote into the diary along the path to `to`, in order."""
     return tuple(written_in(note) for note in await tx.annotations.on_path(key, to) if note.kind == "entry")

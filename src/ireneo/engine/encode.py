@@ -9,17 +9,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.parts import without_thinking
-from ireneo.context.plan_rebuild import Explained
-from ireneo.context.summary import Level
-from ireneo.context.view import Shown, What, drafts
-from ireneo.context.weigh import Count, arguments_text, weigh
+from ireneo.context.rebuild import Explained
+from ireneo.context.view import ContextItem, What, drafts
 from ireneo.formats.chat.format import ChatFormat, Payload, ThinkingRule, Violation
-from ireneo.formats.chat.losses import losses
-from ireneo.formats.chat.replies import made_into_objects
-from ireneo.formats.chat.rules.thinking import THINKING_MISSING
-from ireneo.formats.chat.thoughts import without_dangling, without_thoughts
-from ireneo.log.ids import short
-from ireneo.log.message import Draft, Thinking, texts
+from ireneo.formats.chat.given import made_into_objects
+from ireneo.formats.chat.losses import losses, without_dangling, without_thoughts
+from ireneo.formats.chat.rules import THINKING_MISSING
+from ireneo.log.message import Draft, Thinking, short, texts
+from ireneo.log.weigh import Count, arguments_text, weigh
+from ireneo.summaries.summary import Level
 
 CHARACTERS_PER_TOKEN = 4
 _BLOCKS = ("summary", "waiting", "left out")
@@ -89,11 +87,11 @@ def make_context(
     before: int,
     chat: ChatFormat,
     payload: Payload,
-    shown: Sequence[Shown],
+    shown: Sequence[ContextItem],
     count: Count,
     *,
     whole: Mapping[str, Draft] | None = None,
-    measured: Measured | None = None,
+    measured: PayloadSize | None = None,
 ) -> Context:
     """Describe a payload: what is `shown` in it, what it costs, and what the whole path cost `before`.
 
@@ -123,7 +121,7 @@ def with_objects(context: Context) -> Context:
 
 
 def encode(
-    shown: Sequence[Shown], whole: Mapping[str, Draft], chat: ChatFormat, thinking: ThinkingRule = "none"
+    shown: Sequence[ContextItem], whole: Mapping[str, Draft], chat: ChatFormat, thinking: ThinkingRule = "none"
 ) -> Payload:
     """Write what is shown as a message list; `whole` has the drafts with their native payloads.
 
@@ -139,13 +137,17 @@ def encode(
     return payload
 
 
-def _thought(shown: Shown, whole: Mapping[str, Draft]) -> bool:
+def _thought(shown: ContextItem, whole: Mapping[str, Draft]) -> bool:
     """Whether a message is shown without the thinking that it came with."""
     return shown.id in whole and whole[shown.id].parts != shown.draft.parts
 
 
 def _mended(
-    shown: Sequence[Shown], whole: Mapping[str, Draft], payload: Payload, decoded: Sequence[Draft], chat: ChatFormat
+    shown: Sequence[ContextItem],
+    whole: Mapping[str, Draft],
+    payload: Payload,
+    decoded: Sequence[Draft],
+    chat: ChatFormat,
 ) -> tuple[Violation, ...]:
     rows = [each for each in shown if each.what not in _NO_ROWS]
     handed = [whole.get(each.id, each.draft) if each.whole else each.draft for each in rows]
@@ -156,7 +158,7 @@ def _mended(
     )
 
 
-class Measured(Struct, frozen=True, kw_only=True):
+class PayloadSize(Struct, frozen=True, kw_only=True):
     """What a payload costs, with all that the format had to add to it."""
 
     decoded: Sequence[Draft]
@@ -168,12 +170,12 @@ class Measured(Struct, frozen=True, kw_only=True):
     prose most of them count more than the one that is estimated here."""
 
 
-def measure(payload: Payload, chat: ChatFormat, count: Count) -> Measured:
+def measure(payload: Payload, chat: ChatFormat, count: Count) -> PayloadSize:
     """Read a payload as its provider does, and count it."""
     decoded = _decoded(payload, chat)
     tokens = sum(sum(weigh(draft.parts, count)) for draft in decoded)
     heeded = max(tokens, sum(map(_characters, decoded)) // CHARACTERS_PER_TOKEN)
-    return Measured(decoded=decoded, tokens=tokens, heeded=heeded)
+    return PayloadSize(decoded=decoded, tokens=tokens, heeded=heeded)
 
 
 def _decoded(payload: Payload, chat: ChatFormat) -> list[Draft]:
@@ -196,22 +198,22 @@ def _thinks(draft: Draft) -> bool:
     return any(isinstance(part, Thinking) for part in draft.parts)
 
 
-def view_rows(shown: Sequence[Shown]) -> tuple[ViewRow, ...]:
+def view_rows(shown: Sequence[ContextItem]) -> tuple[ViewRow, ...]:
     """The view of the path: each message of it stands in one row."""
     return _rows(each for each in shown if each.what not in _NO_ROWS)
 
 
-def pin_rows(shown: Sequence[Shown]) -> tuple[ViewRow, ...]:
+def pin_rows(shown: Sequence[ContextItem]) -> tuple[ViewRow, ...]:
     """The view of the pins, which stand for no message."""
     return _rows(each for each in shown if each.what == "pins")
 
 
-def pad_row(shown: Sequence[Shown]) -> ViewRow | None:
+def pad_row(shown: Sequence[ContextItem]) -> ViewRow | None:
     """The view of the scratchpad, which stands for no message."""
     return next(iter(_rows(each for each in shown if each.what == "pad")), None)
 
 
-def _rows(shown: Iterable[Shown]) -> tuple[ViewRow, ...]:
+def _rows(shown: Iterable[ContextItem]) -> tuple[ViewRow, ...]:
     return tuple(
         ViewRow(
             id=each.id,
@@ -229,14 +231,14 @@ def _rows(shown: Iterable[Shown]) -> tuple[ViewRow, ...]:
     )
 
 
-def _with_native(shown: Shown, whole: Mapping[str, Draft]) -> Shown:
+def _with_native(shown: ContextItem, whole: Mapping[str, Draft]) -> ContextItem:
     if not shown.whole or shown.id not in whole:
         return shown
     draft = whole[shown.id]
     if draft.parts != shown.draft.parts:
         # Its thinking is not shown; what else its provider wrote still stands for it.
         draft = replace(draft, parts=shown.draft.parts, native=without_thoughts(draft.native))
-    return Shown(
+    return ContextItem(
         what=shown.what,
         id=shown.id,
         first=shown.first,

@@ -11,17 +11,28 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.means import Means
-from ireneo.engine.remember import settle_offers
+from ireneo.engine.remember import settle_drafts
+from ireneo.engine.resources import Resources
 from ireneo.errors import BadInput
-from ireneo.memories.exchange.entry import Entry, Unread
-from ireneo.memories.exchange.jsonl import read_line, write_line
-from ireneo.memories.exchange.markdown import file_name, read_markdown, write_markdown
-from ireneo.memories.exchange.offers import against, carried, is_reworded, is_taken, offers_of, said_before, word_of
-from ireneo.memories.exchange.recognised import recognised
-from ireneo.memories.kinds.registry import KINDS
-from ireneo.memories.offer import Offer
-from ireneo.memories.record import Record
+from ireneo.memories.exchange import (
+    MemoryEntry,
+    UnreadableEntry,
+    against,
+    carried,
+    drafts_of,
+    file_name,
+    is_reworded,
+    is_taken,
+    read_line,
+    read_markdown,
+    recognised,
+    said_before,
+    word_of,
+    write_line,
+    write_markdown,
+)
+from ireneo.memories.kinds import KINDS
+from ireneo.memories.record import MemoryDraft, Record
 from ireneo.ports.memories import Wanted
 from ireneo.ports.transition import Transaction
 
@@ -79,7 +90,7 @@ class MemoriesImported(Struct, frozen=True, kw_only=True):
 
 
 async def export_memories(
-    means: Means, space: str, to: FileFormat, there: Callable[[str], bytes | None]
+    means: Resources, space: str, to: FileFormat, there: Callable[[str], bytes | None]
 ) -> AsyncIterator[Exported]:
     """Every memory of a space as a file: one each as Markdown, or one of JSON lines for all, in order of `recorded`.
 
@@ -111,7 +122,7 @@ async def export_memories(
             yield Exported(path=path, data=data, memories=1, stands=how)
 
 
-async def import_memories(means: Means, space: str, files: Iterable[MemoryFile]) -> MemoriesImported:
+async def import_memories(means: Resources, space: str, files: Iterable[MemoryFile]) -> MemoriesImported:
     """Store what files tell; what they tell for the second time changes nothing.
 
     A file that was reworded by hand is its user's word, told now: it takes the place of what it said before. What
@@ -129,21 +140,21 @@ async def import_memories(means: Means, space: str, files: Iterable[MemoryFile])
     return MemoriesImported(**done, faults=tuple(faults))
 
 
-def _cleaned(means: Means, entry: Entry) -> Entry:
+def _cleaned(means: Resources, entry: MemoryEntry) -> MemoryEntry:
     record = means.cleaning().struct(entry.record)
     return entry if record is entry.record else replace(entry, record=record)
 
 
-def _read(files: Iterable[MemoryFile], now: datetime, faults: list[MemoryFault]) -> Iterator[Entry]:
+def _read(files: Iterable[MemoryFile], now: datetime, faults: list[MemoryFault]) -> Iterator[MemoryEntry]:
     for file in files:
         for each in _entries(file, now):
-            if isinstance(each, Unread):
+            if isinstance(each, UnreadableEntry):
                 faults.append(MemoryFault(path=file.path, line=each.line, message=each.message))
             else:
                 yield each
 
 
-def _entries(file: MemoryFile, now: datetime) -> Iterator[Entry | Unread]:
+def _entries(file: MemoryFile, now: datetime) -> Iterator[MemoryEntry | UnreadableEntry]:
     if recognised(file.data) != "jsonl":
         yield read_markdown(file.data, now)
         return
@@ -152,7 +163,7 @@ def _entries(file: MemoryFile, now: datetime) -> Iterator[Entry | Unread]:
             yield read_line(line, number, now)
 
 
-async def _take(tx: Transaction, space: str, entry: Entry, now: datetime) -> Took:
+async def _take(tx: Transaction, space: str, entry: MemoryEntry, now: datetime) -> Took:
     """Store one memory; says what became of it."""
     told = entry.record
     known = await _known(tx, space, told.id)
@@ -160,7 +171,7 @@ async def _take(tx: Transaction, space: str, entry: Entry, now: datetime) -> Too
         return await _reword(tx, space, entry, known, now)
     if not told.evidence:
         return await _say(tx, space, entry, known, now)
-    settled = await settle_offers(tx, space, offers_of(told), judged=True)
+    settled = await settle_drafts(tx, space, drafts_of(told), judged=True)
     record = settled[-1].record
     grown = carried(record, told, is_new=known is None)
     if grown != record:
@@ -170,22 +181,22 @@ async def _take(tx: Transaction, space: str, entry: Entry, now: datetime) -> Too
     return "known" if known == grown else "grown"
 
 
-async def _say(tx: Transaction, space: str, entry: Entry, known: Record | None, now: datetime) -> Took:
+async def _say(tx: Transaction, space: str, entry: MemoryEntry, known: Record | None, now: datetime) -> Took:
     """Store what a person wrote into a file of their own."""
     word = word_of(entry, known, now)
     if said_before(await _saying(tx, space, word), word):
         return "known"
-    (done,) = await settle_offers(tx, space, [word])
+    (done,) = await settle_drafts(tx, space, [word])
     return "new" if len(done.record.evidence) == 1 else "grown"
 
 
-async def _reword(tx: Transaction, space: str, entry: Entry, known: Record | None, now: datetime) -> Took:
+async def _reword(tx: Transaction, space: str, entry: MemoryEntry, known: Record | None, now: datetime) -> Took:
     """Store what a person made of a memory's words, and let go of what it said before."""
     word = word_of(entry, known, now)
     before = await _saying(tx, space, word)
     if is_taken(before, word, told=entry.record):
         return "known"
-    (done,) = await settle_offers(tx, space, [word])
+    (done,) = await settle_drafts(tx, space, [word])
     if known is None:
         return "edited"
     if done.record.id == known.id:
@@ -194,7 +205,7 @@ async def _reword(tx: Transaction, space: str, entry: Entry, known: Record | Non
         return "edited"
     old = await _known(tx, space, known.id)
     if old is not None and old.state == "active":
-        await settle_offers(tx, space, [against(old, now)])
+        await settle_drafts(tx, space, [against(old, now)])
     return "edited"
 
 
@@ -203,7 +214,7 @@ async def _known(tx: Transaction, space: str, id: str) -> Record | None:
     return next((each for each in found if each.id == id), None)
 
 
-async def _saying(tx: Transaction, space: str, word: Offer) -> Record | None:
+async def _saying(tx: Transaction, space: str, word: MemoryDraft) -> Record | None:
     """The memory that says what `word` says, where there is one."""
     row = KINDS[word.kind]
     under = await tx.memories.of_key(space, word.kind, row.key(word))
@@ -217,7 +228,7 @@ async def _stands(tx: Transaction, space: str, data: bytes, held: bytes | None, 
     if held == data:
         return "same"
     entry = read_markdown(held, now)
-    if isinstance(entry, Unread):
+    if isinstance(entry, UnreadableEntry):
         return "edited"
     known = await _known(tx, space, entry.record.id)
     if not is_reworded(entry, known):

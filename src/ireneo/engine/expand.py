@@ -1,20 +1,28 @@
-"""Open what a context shows only in short: the raw messages behind a block or a mark."""
+"""Open what a context shows only in short: the messages behind a block or a mark, also as tools for an agent."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.policy import seen_by
-from ireneo.context.summary import Summary, SummaryId
-from ireneo.engine.naming import LEAST, messages_named, the_one
-from ireneo.errors import MessageNotFound, SummaryNotFound
-from ireneo.log.branch import SessionKey
-from ireneo.log.message import Draft, Message, MessageId, heard_by
+from ireneo.context.story import tell_blocks
+from ireneo.engine.branches import MIN_ID_LENGTH, messages_named, only_match
+from ireneo.errors import BadInput, MessageNotFound, SummaryNotFound
+from ireneo.log.message import Draft, Message, MessageId, heard_by, texts
+from ireneo.log.tree import SessionKey
+from ireneo.log.weigh import arguments_text
+from ireneo.memories.record import Record
 from ireneo.ports.store import Store
 from ireneo.ports.transition import Transaction
+from ireneo.summaries.policy import seen_by
+from ireneo.summaries.prose import clip
+from ireneo.summaries.summary import Summary, SummaryId
+
+if TYPE_CHECKING:
+    from ireneo.engine.session import Session
 
 MOST_OPENED = 2_000
 """Messages; a block of a story that covers more is opened part by part."""
@@ -50,12 +58,12 @@ async def find_summary(tx: Transaction, key: SessionKey, name: str) -> Summary:
     found = {summary.id: summary for summary in await tx.summaries.find(key, name)} if name else {}
     if not found:
         raise SummaryNotFound(f"There is no summary {name} in session {key.session}.")
-    return found[SummaryId(the_one(name, found, "summary"))]
+    return found[SummaryId(only_match(name, found, "summary"))]
 
 
 async def _missing(tx: Transaction, key: SessionKey, name: str) -> str:
     """Why nothing was found: a memory is called as messages are, and stands in no session."""
-    if len(name) >= LEAST and await tx.memories.get(key.space, [name]):
+    if len(name) >= MIN_ID_LENGTH and await tx.memories.get(key.space, [name]):
         return f"{name} is a memory, and no message of session {key.session}; open it from the memory (`open_id`)."
     return f"There is no message {name} in session {key.session}."
 
@@ -76,3 +84,85 @@ async def _whole(tx: Transaction, key: SessionKey, messages: Sequence[Message]) 
     """The messages with their native payloads and log records."""
     drafts: Mapping[MessageId, Draft] = await tx.log.natives(key, [message.id for message in messages])
     return [replace(message, draft=drafts[message.id]) for message in messages]
+
+
+Tool: TypeAlias = Callable[..., Awaitable[str]]
+
+PAGE_CHARACTERS = 12_000
+"""What one answer brings into the context, about 3,000 tokens; the rest is opened message by message."""
+PIECE_CHARACTERS = 1_500
+SOURCES = 8
+"""So many ids of what a memory was drawn from are named."""
+
+
+def tools(session: Session) -> Sequence[Tool]:
+    """`expand` and `dispute`, as functions whose names, arguments and docstrings a model can be shown."""
+
+    async def expand(id: str) -> str:
+        """Open what a summary or a shortened message stands for.
+
+        Args:
+            id: What the text says it is opened with, such as s_8f2k3ab or m_c0ffee1; also a memory.
+        """
+        try:
+            opened = await session.expand(id)
+        except MessageNotFound as missing:
+            # What a brief or a recall shows has an id too, and an agent can't know in which of the two it stands.
+            known = await session.memory_named(id)
+            return _memory_text(known) if known else str(missing)
+        except BadInput as fault:
+            return str(fault)
+        if opened.parts and not opened.messages:
+            return _story_parts(opened.parts)
+        whole = opened.summary is None
+        return _message_page(opened.messages, len(opened.messages) if whole else None)
+
+    async def dispute(id: str, reason: str) -> str:
+        """Say that a summary of your earlier work is wrong, after you opened it and saw that it is.
+
+        Args:
+            id: The summary's id, such as s_8f2k3ab.
+            reason: What is wrong with it, and what the messages show instead.
+        """
+        try:
+            await session.dispute(id, reason)
+        except BadInput as fault:
+            return str(fault)
+        return f"{id} is shown as disputed from now on, and is written again from its sources."
+
+    return (expand, dispute)
+
+
+def _memory_text(record: Record) -> str:
+    """A memory, and what it was drawn from."""
+    state = f", {record.state}: {record.reason}" if record.reason else f", {record.state}"
+    sources = f"\nDrawn from {' '.join(f'[{name}]' for name in record.sources[:SOURCES])}" if record.sources else ""
+    return clip(f"[{record.id}] {record.kind} memory{state}\n{record.text}{sources}", PAGE_CHARACTERS)
+
+
+def _story_parts(parts: Sequence[Summary]) -> str:
+    """The finer summaries of a long stretch of a story, each with the id by which it is opened further."""
+    return "\n\n".join(tell_blocks(parts, PAGE_CHARACTERS, len))
+
+
+def _message_page(messages: Sequence[Message], whole: int | None) -> str:
+    """The messages as text: one alone with all that fits on a page, of several the beginning of each."""
+    limit = PAGE_CHARACTERS if whole == 1 else PIECE_CHARACTERS
+    out: list[str] = []
+    left = PAGE_CHARACTERS
+    for place, message in enumerate(messages):
+        # Words that have an author begin with the name.
+        who = "" if message.draft.author else f"{message.role}: "
+        text = f"[{message.id}] {who}{clip(_plain_words(message), limit)}"
+        left -= len(text)
+        if left < 0 and out:
+            out.append(f"({len(messages) - place} more messages; open the next one with {message.id})")
+            break
+        out.append(text)
+    return "\n\n".join(out)
+
+
+def _plain_words(message: Message) -> str:
+    said = list(texts(message.parts))
+    said += [f"{call.name} {arguments_text(call)}" for call in message.draft.calls]
+    return "\n".join(said)

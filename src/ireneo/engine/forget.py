@@ -1,8 +1,4 @@
-"""Erase: take content out for good, with all that was derived from it alone, and out of every byte of the store.
-
-Read and plan, then one transaction, then the scrub of what the transaction has left behind in the file. Whoever is
-killed in between has erased nothing or everything; the bytes are overwritten by whoever comes next.
-"""
+"""Erase: take content out for good, with all that was derived from it alone, and out of every byte of the store."""
 
 from __future__ import annotations
 
@@ -12,25 +8,160 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.forgetting.derived import reach
-from ireneo.engine.forgetting.learned import Following, Learned, Lost, of_pad
-from ireneo.engine.forgetting.meant import Meant, memory_meant, message_meant, session_meant, subject_meant
-from ireneo.engine.forgetting.plan import OfSession, Plan, carry_out
-from ireneo.engine.forgetting.reading import all_annotations, all_messages
-from ireneo.engine.forgetting.settled import settle_left
-from ireneo.engine.forgetting.taught import Taught, all_taught, taught_by
-from ireneo.engine.forgetting.words import Erased, said
-from ireneo.engine.means import Means
-from ireneo.errors import BadInput, NotFound
-from ireneo.log.branch import SessionKey
-from ireneo.ports.memories import Wanted
+from ireneo.engine.branches import memory_named, only_match, shortest_ids
+from ireneo.engine.forgetting import (
+    ErasedWords,
+    ErasurePlan,
+    EvidenceTrace,
+    LostSources,
+    MemoryChanges,
+    RunChanges,
+    SessionErasure,
+    SubjectName,
+    all_annotations,
+    all_messages,
+    all_taught,
+    carry_out,
+    of_pad,
+    reach,
+    said,
+    settle_left,
+    taught_by,
+    wording,
+    written,
+)
+from ireneo.engine.resources import Resources
+from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, NotFound, SessionNotFound
+from ireneo.log.message import Message, MessageId
+from ireneo.log.tree import SessionKey
+from ireneo.memories.record import Record
+from ireneo.ports.memories import Wanted, folded
 from ireneo.ports.search import Shelf
 from ireneo.ports.transition import Transaction
 
-SHELVES: tuple[Shelf, ...] = ("messages", "memories")
+ROLE_WORDS = frozenset(
+    {"user", "the user", "i", "me", "my", "myself", "you", "assistant", "agent", "system", "tool", "human", "ai", "bot"}
+)
+"""What is said of somebody in every conversation: no name by which messages could be found."""
 
 
-class Forgotten(Struct, frozen=True, kw_only=True):
+class ErasureTarget(Struct, frozen=True, kw_only=True):
+    """What is meant, before it is known what was derived from it."""
+
+    messages: dict[SessionKey, tuple[Message, ...]] = {}
+    sessions: tuple[SessionKey, ...] = ()
+    """Those that go whole."""
+    memories: tuple[Record, ...] = ()
+    name: SubjectName | None = None
+    """Whatever else names this goes as well."""
+    note: str = ""
+
+
+async def message_meant(tx: Transaction, space: str, name: str) -> ErasureTarget:
+    """The message called `name`: its id, the beginning of it, or the id that its log gave it.
+
+    It may stand in several sessions, where the same was imported twice. Raises MessageNotFound, and BadInput where
+    several are called so.
+    """
+    found: dict[SessionKey, tuple[Message, ...]] = {}
+    for info in await tx.sessions.list(space) if name else ():
+        if here := await tx.log.find(info.key, [name]):
+            found[info.key] = tuple(here)
+    ids = {message.id for here in found.values() for message in here}
+    if not ids:
+        raise MessageNotFound(f"There is no message {name} in space {space!r}.")
+    if begun := [id for id in ids if id.startswith(name)]:
+        ids = {MessageId(only_match(name, begun, "message"))}
+    elif len(ids) > 1:
+        # A log may give several messages one id: which of them goes for good is not to be guessed.
+        raise BadInput(
+            f"{len(ids)} messages have the id {name} in their log: {shortest_ids(sorted(ids))}; name one of them."
+        )
+    found = {key: tuple(message for message in here if message.id in ids) for key, here in found.items()}
+    there = {key: tuple(message for message in here if not message.erased) for key, here in found.items()}
+    return ErasureTarget(messages={key: here for key, here in there.items() if here})
+
+
+async def session_meant(tx: Transaction, space: str, name: str) -> ErasureTarget:
+    """The session called `name`, also where it is kept elsewhere and only what was learned from it is here.
+
+    Raises SessionNotFound.
+    """
+    key = SessionKey(space, name)
+    if await tx.sessions.get(key) is None and not await _is_told_of(tx, key):
+        raise SessionNotFound(f"There is no session {name!r} in space {space!r}; see `ireneo sessions`.")
+    return ErasureTarget(sessions=(key,))
+
+
+async def _is_told_of(tx: Transaction, key: SessionKey) -> bool:
+    """Whether a run, a file, a memory or a scratchpad comes from a session."""
+    if await tx.runs.get(key.space, [key.session]):
+        return True
+    if any(key.session in file.sessions for file in await tx.ledger.list(key.space)):
+        return True
+    if any(pad.task == key.session for pad in await tx.pads.list(key.space)):
+        return True
+    return any(key.session in record.sessions for record in await tx.memories.list(key.space, Wanted()))
+
+
+async def memory_meant(tx: Transaction, space: str, name: str) -> ErasureTarget:
+    """The memory whose id begins with `name`. Raises MemoryNotFound, and BadInput where there are several."""
+    record = await memory_named(tx, space, name)
+    if record is None:
+        raise MemoryNotFound(f"There is no memory {name} in space {space!r}.")
+    sources = [source for piece in record.evidence for source in piece.messages]
+    note = "The messages that it was drawn from stay; forget them by message= or session=." if sources else ""
+    return ErasureTarget(memories=(record,), note=note)
+
+
+async def subject_meant(tx: Transaction, space: str, subject: str) -> ErasureTarget:
+    """What is known of `subject`: the memories of it, the messages that these come from, and all that names it.
+
+    Of a role (the user, say) only the former two: everything would name it.
+    """
+    wanted = folded(subject)
+    known = await tx.memories.list(space, Wanted(subject=subject))
+    name = None if wanted in ROLE_WORDS else SubjectName(subject)
+    sources = {source for record in known for piece in record.evidence for source in piece.messages}
+    found: dict[SessionKey, tuple[Message, ...]] = {}
+    for info in await tx.sessions.list(space):
+        if here := await _named(tx, info.key, sources, name):
+            found[info.key] = here
+    memories = {record.id: record for record in known}
+    if name is not None:
+        every = await tx.memories.list(space, Wanted())
+        memories.update((record.id, record) for record in every if name.is_in(wording(record)))
+    keys = [info.key.session for info in await tx.sessions.list(space) if name and name.is_in([info.key.session])]
+    note = f"The names of these sessions name it, and stay: {', '.join(keys)}; forget them by session=." if keys else ""
+    return ErasureTarget(messages=found, memories=tuple(memories.values()), name=name, note=note)
+
+
+async def _named(
+    tx: Transaction, key: SessionKey, sources: Collection[str], name: SubjectName | None
+) -> tuple[Message, ...]:
+    """The messages of a session that are among `sources` or name the subject."""
+    if name is None:
+        found: Sequence[Message] = await tx.log.find(key, sorted(sources)) if sources else ()
+        return tuple(message for message in found if message.id in sources and not message.erased)
+    return tuple(
+        [
+            message
+            async for message in all_messages(tx, key, whole=True)
+            if not message.erased and (message.id in sources or name.is_in(written(message)))
+        ]
+    )
+
+
+# Erase: take content out for good, with all that was derived from it alone, and out of every byte of the store.
+#
+# Read and plan, then one transaction, then the scrub of what the transaction has left behind in the file. Whoever is
+# killed in between has erased nothing or everything; the bytes are overwritten by whoever comes next.
+
+
+INDEXES: tuple[Shelf, ...] = ("messages", "memories")
+
+
+class ErasureCounts(Struct, frozen=True, kw_only=True):
     """How much was erased, or would be."""
 
     messages: int = 0
@@ -53,10 +184,10 @@ class Forgotten(Struct, frozen=True, kw_only=True):
     """What can't be found by its words or its likeness any more: messages and memories."""
 
 
-class Receipt(Struct, frozen=True, kw_only=True):
+class ErasureReceipt(Struct, frozen=True, kw_only=True):
     """What an erasure came to."""
 
-    what: Forgotten
+    what: ErasureCounts
     ids: tuple[str, ...]
     """The messages, summaries and memories that went, by id; of a session or a space that went whole, its name."""
     at: datetime
@@ -69,7 +200,7 @@ class Receipt(Struct, frozen=True, kw_only=True):
 
 
 async def forget(
-    means: Means,
+    means: Resources,
     space: str,
     *,
     subject: str | None = None,
@@ -78,7 +209,7 @@ async def forget(
     memory: str | None = None,
     everything: str | None = None,
     preview: bool = False,
-) -> Receipt:
+) -> ErasureReceipt:
     """Erase one thing, and what was derived from it alone; with `preview` only tell how much that is.
 
     Raises BadInput unless exactly one thing is named, NotFound where it is not there.
@@ -97,7 +228,7 @@ async def forget(
             plan = await _plan(tx, space, what, name)
             counted = await _counted(tx, space, plan)
         note = " ".join(plan.notes)
-        return Receipt(what=counted, ids=_ids(plan, space), at=now, preview=True, complete=False, note=note)
+        return ErasureReceipt(what=counted, ids=_ids(plan, space), at=now, preview=True, complete=False, note=note)
     try:
         async with means.store.write() as tx:
             plan = await _plan(tx, space, what, name)
@@ -113,7 +244,7 @@ async def forget(
         raise
     scrubbed = await means.store.scrub()
     note = " ".join(filter(None, (scrubbed.note, *plan.notes)))
-    return Receipt(what=counted, ids=_ids(plan, space), at=now, complete=scrubbed.complete, note=note)
+    return ErasureReceipt(what=counted, ids=_ids(plan, space), at=now, complete=scrubbed.complete, note=note)
 
 
 def _only(given: dict[str, str | None], space: str) -> tuple[str, str]:
@@ -131,20 +262,20 @@ def _only(given: dict[str, str | None], space: str) -> tuple[str, str]:
     return what, name
 
 
-async def _plan(tx: Transaction, space: str, what: str, name: str) -> Plan:
+async def _plan(tx: Transaction, space: str, what: str, name: str) -> ErasurePlan:
     if what == "everything":
         infos = await tx.sessions.list(space)
-        sessions = tuple(OfSession(key=info.key, whole=True) for info in infos)
-        return Plan(everything=True, sessions=sessions, taught=await all_taught(tx, space))
+        sessions = tuple(SessionErasure(key=info.key, whole=True) for info in infos)
+        return ErasurePlan(everything=True, sessions=sessions, taught=await all_taught(tx, space))
     find = {"message": message_meant, "session": session_meant, "memory": memory_meant, "subject": subject_meant}
     return await _follow(tx, space, await find[what](tx, space, name))
 
 
-async def _follow(tx: Transaction, space: str, meant: Meant) -> Plan:
+async def _follow(tx: Transaction, space: str, meant: ErasureTarget) -> ErasurePlan:
     """All that goes with what is meant."""
-    parts: list[OfSession] = []
+    parts: list[SessionErasure] = []
     lost: set[str] = set()
-    erased = Erased()
+    erased = ErasedWords()
     keys = list(meant.messages)
     if meant.name is not None:
         keys = [info.key for info in await tx.sessions.list(space)]
@@ -153,24 +284,24 @@ async def _follow(tx: Transaction, space: str, meant: Meant) -> Plan:
         erased = erased.and_of(reached.erased)
         lost.update(message.id for message in reached.of_session.messages)
         lost.update(reached.of_session.summaries)
-        if reached.of_session != OfSession(key=key):
+        if reached.of_session != SessionErasure(key=key):
             parts.append(reached.of_session)
     for key in meant.sessions:
         if await tx.sessions.get(key) is None:
             # It is kept elsewhere; only what was learned from it is here.
             continue
-        parts.append(OfSession(key=key, whole=True))
+        parts.append(SessionErasure(key=key, whole=True))
         texts = [text async for each in all_messages(tx, key) for text in said(each)]
-        erased = erased.and_of(Erased.of(texts))
+        erased = erased.and_of(ErasedWords.of(texts))
         lost.update([each.id async for each in all_messages(tx, key)])
         lost.update(await tx.upkeep.summaries(key))
     learned = await _learned(
         tx,
         space,
         meant,
-        Lost(sources=frozenset(lost), sessions=frozenset(key.session for key in meant.sessions), erased=erased),
+        LostSources(sources=frozenset(lost), sessions=frozenset(key.session for key in meant.sessions), erased=erased),
     )
-    return Plan(
+    return ErasurePlan(
         sessions=tuple(parts),
         taught=await _taught(tx, space, meant, parts),
         memories=learned.gone,
@@ -180,7 +311,7 @@ async def _follow(tx: Transaction, space: str, meant: Meant) -> Plan:
     )
 
 
-async def _taught(tx: Transaction, space: str, meant: Meant, parts: Sequence[OfSession]) -> Taught:
+async def _taught(tx: Transaction, space: str, meant: ErasureTarget, parts: Sequence[SessionErasure]) -> RunChanges:
     return await taught_by(
         tx,
         space,
@@ -191,15 +322,15 @@ async def _taught(tx: Transaction, space: str, meant: Meant, parts: Sequence[OfS
     )
 
 
-async def _learned(tx: Transaction, space: str, meant: Meant, lost: Lost) -> Learned:
+async def _learned(tx: Transaction, space: str, meant: ErasureTarget, lost: LostSources) -> MemoryChanges:
     of_sessions = []
     if lost.sessions:
         every = await tx.memories.list(space, Wanted())
         of_sessions = [record for record in every if not lost.sessions.isdisjoint(record.sessions)]
-    return await Following(tx, space, lost).follow(meant.memories, of_sessions)
+    return await EvidenceTrace(tx, space, lost).follow(meant.memories, of_sessions)
 
 
-async def _pads(tx: Transaction, space: str, meant: Meant, erased: Erased) -> list[str]:
+async def _pads(tx: Transaction, space: str, meant: ErasureTarget, erased: ErasedWords) -> list[str]:
     """The scratchpads of the sessions that go, and those whose text comes from what is erased."""
     names = {key.session for key in meant.sessions}
     out: list[str] = []
@@ -217,7 +348,7 @@ async def _pads(tx: Transaction, space: str, meant: Meant, erased: Erased) -> li
     return out
 
 
-async def _elsewhere(tx: Transaction, space: str, gone: Collection[SessionKey], erased: Erased) -> Erased:
+async def _elsewhere(tx: Transaction, space: str, gone: Collection[SessionKey], erased: ErasedWords) -> ErasedWords:
     """What only the erased messages said, in all of the space: those of sessions that it does not reach stay."""
     for info in await tx.sessions.list(space):
         if info.key not in gone:
@@ -228,7 +359,7 @@ async def _elsewhere(tx: Transaction, space: str, gone: Collection[SessionKey], 
     return erased
 
 
-async def _counted(tx: Transaction, space: str, plan: Plan) -> Forgotten:
+async def _counted(tx: Transaction, space: str, plan: ErasurePlan) -> ErasureCounts:
     messages = summaries = notes = 0
     for each in plan.sessions:
         info = await tx.sessions.get(each.key) if each.whole else None
@@ -236,7 +367,7 @@ async def _counted(tx: Transaction, space: str, plan: Plan) -> Forgotten:
         summaries += len(await tx.upkeep.summaries(each.key)) if each.whole else len(each.summaries)
         notes += len(await all_annotations(tx, each.key)) if each.whole else len(each.annotations)
     every = plan.everything
-    return Forgotten(
+    return ErasureCounts(
         messages=messages,
         sessions=sum(each.whole for each in plan.sessions),
         summaries=summaries,
@@ -251,10 +382,10 @@ async def _counted(tx: Transaction, space: str, plan: Plan) -> Forgotten:
 
 
 async def _documents(tx: Transaction, space: str) -> int:
-    return sum([(await tx.search.size(space, shelf)).documents for shelf in SHELVES])
+    return sum([(await tx.search.size(space, shelf)).documents for shelf in INDEXES])
 
 
-def _ids(plan: Plan, space: str) -> tuple[str, ...]:
+def _ids(plan: ErasurePlan, space: str) -> tuple[str, ...]:
     if plan.everything:
         return (space,)
     out: list[str] = []

@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.dumping import library_of
 from ireneo.formats.chat.format import Payload
-from ireneo.formats.chat.given import DEFAULT_FORMAT, Read, read_given
-from ireneo.formats.chat.reading import messages_of
-from ireneo.formats.chat.replies import OBJECTS
+from ireneo.formats.chat.given import DEFAULT_FORMAT, OBJECTS, ReadMessages, read_given
 from ireneo.formats.logs.registry import chat_format_of
+from ireneo.formats.values import library_of, messages_of
 from ireneo.log.message import Draft
 
 Given: TypeAlias = "Draft | Mapping[str, object] | str | object"
@@ -41,7 +39,7 @@ def _is_shorthand(given: Sequence[object]) -> bool:
     return isinstance(given, tuple) and len(given) == 2 and given[0] in _ROLES and isinstance(given[1], str)
 
 
-def read_list(given: object, to: str | None) -> Read:
+def read_list(given: object, to: str | None) -> ReadMessages:
     """Read a list to be cut, or whatever holds one. Raises UnreadableLog for one in several formats, unless `to` is."""
     if not isinstance(given, list | tuple | Mapping | Payload) and not library_of(given):
         messages_of(given)
@@ -52,7 +50,7 @@ def read_list(given: object, to: str | None) -> Read:
     return read
 
 
-def _source_of(read: Read, format: str | None) -> str | None:
+def _source_of(read: ReadMessages, format: str | None) -> str | None:
     """What a session is that begins with what was read: the format that was named, or whose marks it bears."""
     told = format or next(iter(read.marks), None)
     return f"{told}:{OBJECTS}" if told and told == read.objects else told

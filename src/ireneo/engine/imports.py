@@ -1,21 +1,57 @@
-"""Take a logged session into the log: its tree as it is, whether or not parts of it are there already."""
+"""Import logs: a session as the tree that it is, or several logs one behind the other, in batches of a few thousand."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from ireneo.context.weigh import Count, weigh
-from ireneo.engine.batches import BATCH, BATCH_BYTES, size_of
-from ireneo.engine.cleaning import Cleaning, Naming
+from ireneo.engine.cleaning import Cleaning, DraftVariants, Naming, UncleanedIds, chain_named
+from ireneo.engine.known import Ahead, due_ahead, write_ahead
 from ireneo.engine.projects import place_session
-from ireneo.formats.logs.format import Fault, GrowingSession, Node
-from ireneo.log.branch import MAIN, Head, SessionKey, head_of
-from ireneo.log.message import Message, MessageId, Part
+from ireneo.errors import BadInput
+from ireneo.formats.logs.format import Fault, LinearFormat, LogFormat, LoggedNode, StreamedSession, nothing_readable
+from ireneo.log.message import Call, Draft, Media, Message, MessageId, Opaque, Part, Result, Text, Thinking
+from ireneo.log.tree import MAIN, Head, SessionKey, head_of
+from ireneo.log.weigh import Count, weigh
 from ireneo.ports.store import Store
 from ireneo.ports.transition import Transaction
+from ireneo.summaries.policy import Policy, preset_of
+
+BATCH = 4_000
+"""Messages that are stored together: an import that is interrupted keeps what it had stored, and may be run again."""
+BATCH_BYTES = 8_000_000
+"""Letters of what they say, and of what their log wrote besides, that are stored together."""
+
+
+def size_of(draft: Draft) -> int:
+    """How many letters a draft holds, about: its parts, its provider's payload and its log's record."""
+    besides = (draft.native, draft.record)
+    return sum(map(_size, draft.parts)) + sum(_letters(piece.payload) for piece in besides if piece is not None)
+
+
+def _size(part: object) -> int:
+    match part:
+        case Text(text=text) | Thinking(text=text):
+            return len(text)
+        case Call(arguments=value) | Opaque(payload=value):
+            return _letters(value)
+        case Result(parts=parts):
+            return sum(map(_size, parts))
+        case Media(data=data):
+            return len(data or "")
+    return 0
+
+
+def _letters(value: object) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(map(_letters, value.values()))
+    return sum(map(_letters, value)) if isinstance(value, list) else 0
 
 
 class Imported(Struct, frozen=True, kw_only=True):
@@ -38,7 +74,7 @@ class Imported(Struct, frozen=True, kw_only=True):
 async def import_session(
     store: Store,
     space: str,
-    logged: GrowingSession,
+    logged: StreamedSession,
     source: str | None,
     count: Count,
     cleaning: Cleaning = Cleaning(None),  # noqa: B008 - it has no state
@@ -53,7 +89,7 @@ async def import_session(
     key = await stored_name(store, SessionKey(space, logged.id), cleaning)
     async with store.read() as tx:
         has_erased = await tx.erasure.count(key) > 0
-    importing = _Importing(store, key, source, count)
+    importing = _SessionImport(store, key, source, count)
     naming = Naming(cleaning, importing.find, has_erased=has_erased)
     for node in logged:
         before = None if node.parent is None else importing.heads[node.parent]
@@ -116,7 +152,7 @@ class _Heads:
         self._totals.append(head.total_tokens)
 
 
-class _Importing:
+class _SessionImport:
     """One session on its way into the store."""
 
     def __init__(self, store: Store, key: SessionKey, source: str | None, count: Count) -> None:
@@ -132,7 +168,7 @@ class _Importing:
         """The index of the last node of the held batch, where that is new."""
         self._new = 0
 
-    async def add(self, node: Node, message: Message) -> None:
+    async def add(self, node: LoggedNode, message: Message) -> None:
         """Take a node in, whose message this is; its parent was taken in before."""
         if self._batch.messages >= BATCH or self._batch.bytes >= BATCH_BYTES:
             await self._hold()
@@ -204,3 +240,129 @@ async def passes(tx: Transaction, key: SessionKey, current: Head | None, end: He
         return False
     at = await tx.log.path(key, current.id, end.position, end.position)
     return bool(at) and at[0].id == end.id
+
+
+class JoinedImport:
+    """A session that is taken from logs: what is there already, from its first message on, is left as it is.
+
+    The main branch stands at the end of what was taken; one that has gone on from there stays where it is.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        key: SessionKey,
+        count: Count,
+        cleaning: Cleaning,
+        *,
+        only_adds: bool = True,
+        preset: Policy | None = None,
+    ) -> None:
+        """Begin at the session's root; with `only_adds` nothing that the main branch leads to is left aside.
+
+        All that is taken in passes through `cleaning`. With the memory's own `preset` the blocks of what is taken in
+        are written as well, so that the first context of a long session finds them.
+        """
+        self._store = store
+        self._key = key
+        self._count = count
+        self._cleaning = cleaning
+        self._only_adds = only_adds
+        self._preset = preset
+        self._ahead: Ahead | None = None
+        self._head: Head | None = None
+        self._given: UncleanedIds = {}
+        self._earlier: set[str] = set()
+        """The ids that the logs before gave their messages."""
+
+    async def import_log(self, lines: Iterable[bytes], log: LogFormat, *, name: str) -> AsyncIterator[Imported]:
+        """Store the messages of a log behind those of the logs before, while it is read; `name` is the file's.
+
+        Of a log with branches the path to its head is taken. Raises UnreadableLog where it has no message, and
+        BadInput where the session holds others in their place.
+        """
+        cleaning = self._cleaning
+        self._key = await stored_name(self._store, self._key, cleaning)
+        source = f"{log.name}:{self._key.session}"
+        clean_name = cleaning.text(name)
+        found = Counter(cleaning.found)
+        before = self._head.total_tokens if self._head else 0
+        faults: list[Fault] = []
+        ids: set[str] = set()
+        batch: list[DraftVariants] = []
+        unredacted = cleaning.unredacted
+        messages = new = size = 0
+        for each in _drafts_of(lines, log, name):
+            if isinstance(each, Fault):
+                faults.append(cleaning.fault(each))
+                continue
+            batch.append(cleaning.choices(self._named(each, clean_name, ids)))
+            messages += 1
+            size += size_of(each)
+            if len(batch) >= BATCH or size >= BATCH_BYTES:
+                new += await self._store_batch(batch, source)
+                batch, size = [], 0
+        if batch:
+            new += await self._store_batch(batch, source)
+        if self._head is None or not messages:
+            raise nothing_readable(faults)
+        self._earlier |= ids
+        tokens = self._head.total_tokens - before
+        yield Imported(
+            session=self._key.session,
+            messages=messages,
+            new=new,
+            tokens=tokens,
+            faults=tuple(faults),
+            redacted=dict(Counter(cleaning.found) - found),
+            unredacted=cleaning.unredacted - unredacted,
+        )
+
+    def _named(self, draft: Draft, name: str, ids: set[str]) -> Draft:
+        """`draft` under an id that no log before it gave: behind the name of its own, where need be."""
+        if draft.source_id is None:
+            return draft
+        if draft.source_id in self._earlier:
+            draft = replace(draft, source_id=f"{name}:{draft.source_id}")
+        ids.add(draft.source_id or "")
+        return draft
+
+    async def _store_batch(self, drafts: list[DraftVariants], source: str) -> int:
+        key = self._key
+        async with self._store.write() as tx:
+            messages = await chain_named(
+                tx, key, self._head, drafts, self._cleaning, lambda parts: weigh(parts, self._count), self._given
+            )
+            end = head_of(messages[-1])
+            await tx.sessions.create(key, source)
+            new = await tx.log.insert(key, messages)
+            branches = await tx.sessions.branches(key)
+            main = branches.get(MAIN)
+            if MAIN not in branches or (new and not await passes(tx, key, main, end)):
+                if self._only_adds and main is not None and not await passes(tx, key, end, main):
+                    raise BadInput(
+                        f"Session {key.session} holds other messages than these logs, or has gone on since; name all "
+                        "of its logs in their order, the new ones last, or take them into another session."
+                    )
+                await tx.log.move(key, MAIN, end.id)
+            await place_session(tx, key, drafts=[each.draft for each in messages])
+        self._head = end
+        await self._write_ahead(end, source)
+        return new
+
+    async def _write_ahead(self, end: Head, source: str) -> None:
+        if self._preset is None or (policy := preset_of(source, self._preset)).pyramid is not None:
+            return
+        due = await due_ahead(self._store, self._key, end, policy, self._ahead)
+        if due is not None:
+            async for ahead in write_ahead(self._store, self._key, policy, due):
+                self._ahead = ahead
+
+
+def _drafts_of(lines: Iterable[bytes], log: LogFormat, name: str) -> Iterator[Draft | Fault]:
+    if isinstance(log, LinearFormat):
+        yield from log.drafts(lines)
+        return
+    for logged in log.read(lines, name):
+        yield from logged.path
+        yield from logged.faults

@@ -1,18 +1,91 @@
-"""What a store knows of a path: its blocks, as far as no other branch has cut them short."""
+"""What is stored of a path's summaries: its blocks, the best text of each, and blocks written ahead of a context."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 
-from ireneo.context.forest import RowItem, is_kept
-from ireneo.context.needs import KnownRow
-from ireneo.context.plan_turns import leaf_is_full
-from ireneo.context.policy import Policy
-from ireneo.context.summary import Summary
-from ireneo.log.atoms import atoms
-from ireneo.log.branch import Head, SessionKey
-from ireneo.log.message import Message
+from msgspec import Struct
+
+from ireneo.context.assemble import KnownRow
+from ireneo.context.options import ContextOptions
+from ireneo.errors import MessageNotFound
+from ireneo.log.message import Message, digest
+from ireneo.log.tree import Head, SessionKey, atoms, settled
+from ireneo.ports.store import Store
 from ireneo.ports.transition import Transaction
+from ireneo.prompts import PROMPTS
+from ireneo.prompts.voices import Voice
+from ireneo.summaries.policy import Policy
+from ireneo.summaries.summary import Level, Summary, SummaryId, anchor
+from ireneo.summaries.work import RowItem, grow, is_kept, leaf_is_full
+
+
+async def keep(tx: Transaction, key: SessionKey, summaries: Sequence[Summary], erased: int | None) -> int:
+    """Store `summaries`, but for those of a path that was pruned since it was read; returns how many were new.
+
+    None of them is stored where an erasure came since: they may tell what was to be forgotten, and are made again.
+    `erased` is how many messages of the session had been erased when they were read; None: nobody knows.
+    """
+    if await was_erased(tx, key, erased):
+        return 0
+    try:
+        return await tx.summaries.put(key, summaries)
+    except MessageNotFound:
+        standing = [each for each in summaries if not await is_pruned(tx, key, each)]
+        if len(standing) == len(summaries):
+            raise
+        return await tx.summaries.put(key, standing)
+
+
+async def is_pruned(tx: Transaction, key: SessionKey, summary: Summary) -> bool:
+    """Whether what a summary covers is gone, or its end at the least: only whole ends of a path are taken out."""
+    return not await tx.log.find(key, [summary.last])
+
+
+async def was_erased(tx: Transaction, key: SessionKey, erased: int | None) -> bool:
+    """Whether more messages of a session are erased than the `erased` that were when something was made of them."""
+    return erased is not None and await tx.erasure.count(key) != erased
+
+
+def text_family(summary: Summary, disputes: Sequence[str], voice: Voice) -> str:
+    """The family of the text that a model writes of what the canonical `summary` covers, in view of `disputes`."""
+    doubts = f"/{digest('d', *(each.encode() for each in sorted(disputes)))[:12]}" if disputes else ""
+    return f"{undisputed(summary.level, summary.family, voice)}{doubts}"
+
+
+def undisputed(level: Level, family: str, voice: Voice) -> str:
+    """The family of the texts that a model writes of canonical summaries of that level and `family`."""
+    return f"{PROMPTS[level].name}/{voice}/{family}"
+
+
+def text_id(summary: Summary, disputes: Sequence[str], voice: Voice) -> SummaryId:
+    """The anchor of that text: written twice, it is the same."""
+    return anchor(summary.level, summary.first, summary.last, text_family(summary, disputes, voice))
+
+
+async def best_texts(
+    tx: Transaction,
+    key: SessionKey,
+    summaries: Sequence[Summary],
+    terms: ContextOptions,
+    voice: Voice,
+    known: Collection[str] | None,
+) -> list[Summary]:
+    """For each summary the text by a model, in view of all its disputes, or of none; itself where there is none.
+
+    Only what is among `known`, where that is given.
+    """
+    wanted: list[list[SummaryId]] = []
+    for summary in summaries:
+        disputes = [note.id for note in terms.disputes.get(summary.stretch, ())]
+        names = [text_id(summary, disputes, voice), *([text_id(summary, (), voice)] if disputes else [])]
+        wanted.append([name for name in names if known is None or name in known])
+    found = {text.id: text for text in await tx.summaries.get(key, [name for names in wanted for name in names])}
+    out: list[Summary] = []
+    for summary, names in zip(summaries, wanted, strict=True):
+        out.append(next((found[name] for name in names if name in found), summary))
+    return out
+
 
 AHEAD = 16
 """Messages that are read behind a block to see which atom comes next; of a longer one the beginning tells enough."""
@@ -69,3 +142,78 @@ async def _ends_here(tx: Transaction, key: SessionKey, head: Head, summary: Summ
         summary = children[-1]
     leaf = await tx.log.path(key, head.id, summary.first_position, summary.last_position)
     return leaf_is_full(atoms(leaf), ahead, policy)
+
+
+CHUNK = 512
+"""Messages that are read at a time; what they make is stored in one transaction."""
+STRETCH = 8
+"""An atom that so many chunks don't end is taken to end where they do: a call that nobody answered."""
+BEHIND = 1_024
+"""A context writes the blocks of fewer messages in passing: then there is nothing to be done ahead of it."""
+
+
+class Ahead(Struct, frozen=True, kw_only=True):
+    """How far the blocks of a path are written."""
+
+    row: tuple[RowItem, ...]
+    """The blocks up to there, and what stands between and behind them."""
+    position: int
+    """Of the first message that they don't take in."""
+    made: tuple[Summary, ...] = ()
+    """What was written last."""
+
+
+class DueBlocks(Struct, frozen=True, kw_only=True):
+    """Blocks of a path that are still to be written."""
+
+    head: Head
+    ahead: Ahead
+    erased: int
+    """How many messages of the session had been erased when it was read."""
+
+
+async def due_ahead(
+    store: Store, key: SessionKey, to: str | Head, policy: Policy, ahead: Ahead | None = None
+) -> DueBlocks | None:
+    """What is due up to a branch's head, or any other; None where a context has little to write.
+
+    `ahead` is how far it is on that path, where that is known.
+    """
+    async with store.read() as tx:
+        head = await tx.log.head(key, to) if isinstance(to, str) else to
+        if head is None or head.position < BEHIND:
+            return None
+        erased = await tx.erasure.count(key)
+        if ahead is None:
+            row, position = await known_blocks(tx, key, head, head.position, policy)
+            ahead = Ahead(row=row, position=position)
+    return DueBlocks(head=head, ahead=ahead, erased=erased) if head.position - ahead.position >= BEHIND else None
+
+
+async def write_ahead(store: Store, key: SessionKey, policy: Policy, due: DueBlocks) -> AsyncIterator[Ahead]:
+    """Write the blocks that are due, a chunk in each transaction; what is written stays, wherever it is broken off."""
+    ahead, last = due.ahead, due.head.position
+    while last - ahead.position >= CHUNK:
+        try:
+            async with store.read() as tx:
+                ahead = await grown(tx, key, due.head, ahead, last, policy)
+        except MessageNotFound:
+            return  # Its end was taken out meanwhile.
+        if ahead.made:
+            async with store.write() as tx:
+                await keep(tx, key, ahead.made, due.erased)
+        yield ahead
+
+
+async def grown(tx: Transaction, key: SessionKey, head: Head, ahead: Ahead, last: int, policy: Policy) -> Ahead:
+    """Carry the blocks on over the next chunk of the path to `head`, whole atoms, up to `last` at the most."""
+    for size in (CHUNK, CHUNK * STRETCH):
+        messages = await tx.log.path(key, head.id, ahead.position, min(ahead.position + size - 1, last))
+        end = settled(messages)
+        if end:
+            break
+    else:
+        groups = atoms(messages)
+        end = len(messages) - (len(groups[-1]) if len(groups) > 1 else 0)
+    growth = grow(ahead.row, messages[:end], policy)
+    return Ahead(row=growth.row, position=ahead.position + end, made=growth.made)

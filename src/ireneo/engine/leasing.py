@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 
 from ireneo.errors import StoreError
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.clock import Clock
 from ireneo.ports.leases import Lease
 from ireneo.ports.store import Store

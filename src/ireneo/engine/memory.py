@@ -1,27 +1,409 @@
-"""A memory: a store, a space in it, the sessions there, and what is known from them."""
+"""A memory: the sessions of one space, what is known from them, and what their runs taught."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Unpack
 
-from ireneo.context.policy import Policy
-from ireneo.context.policy import preset as preset_named
+from ireneo.engine import brief as briefs
+from ireneo.engine import learn as files
+from ireneo.engine import lessons as listing
+from ireneo.engine import scratchpad as scratchpads
+from ireneo.engine.archive import ArchiveCandidate, archive, archive_candidates, restore
+from ireneo.engine.brief import BUDGET, BriefCue
+from ireneo.engine.check import Situations, check, situation_of_log
+from ireneo.engine.doctor.checks import Finding
 from ireneo.engine.doctor.examine import examine
-from ireneo.engine.doctor.finding import Finding
 from ireneo.engine.doctor.secrets import Secrets, secrets
-from ireneo.engine.imports import Imported, import_session, stored_name
-from ireneo.engine.joined import JoinedImport
-from ireneo.engine.learning import Learning
+from ireneo.engine.exchange import Exported, FileFormat, MemoriesImported, MemoryFile, export_memories, import_memories
+from ireneo.engine.forget import ErasureReceipt, forget
+from ireneo.engine.imports import Imported, JoinedImport, import_session, stored_name
+from ireneo.engine.learn import LearnedSession, due_runs, learn
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
-from ireneo.engine.projects import check_project, project_told
+from ireneo.engine.lessons import Lesson, calibration
+from ireneo.engine.lookup import LookupResult, dispute_id, lookup
+from ireneo.engine.projects import check_project, project_asked, project_told
+from ireneo.engine.recall import recall
+from ireneo.engine.reflect import Reflected, reflect
+from ireneo.engine.remember import Remembered, get, history, remember, remember_all, used
+from ireneo.engine.resources import Resources
+from ireneo.engine.scope import RecallQuery
+from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.session import Session
-from ireneo.engine.story.preset import preset_of
-from ireneo.engine.work.loop import Works
-from ireneo.engine.work.worked import Worked
-from ireneo.errors import SessionNotFound
-from ireneo.formats.logs.format import GrowingFormat, LogFormat, StraightFormat, growing
-from ireneo.log.branch import MAIN, SessionKey
+from ireneo.engine.vectors import TOGETHER, Embedded, HeldVectors, embed_due
+from ireneo.engine.work import WorkResult, Works
+from ireneo.errors import BadInput, SessionNotFound
+from ireneo.formats.logs.format import LinearFormat, LogFormat, StreamingFormat, as_stream
+from ireneo.lessons.calibrate import CalibrationReport
+from ireneo.lessons.guard import GuardAdvice, is_guards
+from ireneo.lessons.lessons import Level
+from ireneo.lessons.run import Category, ClaimTotals, LearnedRun
+from ireneo.log.message import Call, Draft
+from ireneo.log.tree import MAIN, Annotation, SessionKey
+from ireneo.memories.brief import Brief
+from ireneo.memories.exchange import recognised
+from ireneo.memories.facts import Fact
+from ireneo.memories.intake import MemoryDetails
+from ireneo.memories.ranking import RecallResults
+from ireneo.memories.record import Kind, MemoryId, Record, Source
+from ireneo.memories.scratchpad import Pad
 from ireneo.ports.store import SessionInfo
+from ireneo.summaries.policy import Policy, preset_of
+from ireneo.summaries.policy import preset as preset_named
+
+
+class Knowledge:
+    """The memories of one space: what is true, what happened, how it is done, what not to try again."""
+
+    def __init__(self, means: Resources, space: str) -> None:
+        """Stand on an open store."""
+        self.space = space
+        self._means = means
+        self._store = means.store
+        self._held = HeldVectors()
+
+    @staticmethod
+    def project_named(given: str) -> str:
+        """The project that is meant by its name, or by a directory of it; empty where that names none."""
+        return project_asked(given) or ""
+
+    def count(self, text: str) -> int:
+        """What `text` costs, in tokens, as this memory counts them."""
+        return self._means.count(text)
+
+    async def remember(self, text: str, **told: Unpack[MemoryDetails]) -> Remembered:
+        """Remember `text`, and tell what became of it: added, reinforced, superseded, disputed, overturned or ignored.
+
+        Of which kind it is, and what slot a plain statement has, is found by rules where it is not `told`. Raises
+        BadInput, with nothing written, where something of it can't be used. Keys, tokens and passwords become marks,
+        unless the memory was opened with `keep_secrets`.
+        """
+        return await remember(self._means, self.space, text, **told)
+
+    async def remember_all(self, texts: Iterable[tuple[str, MemoryDetails]]) -> Sequence[Remembered]:
+        """Remember many texts, each with what is told of it, in one transaction: all of them or, on BadInput, none."""
+        return await remember_all(self._means, self.space, texts)
+
+    async def get(self, ids: Sequence[str]) -> Sequence[Record]:
+        """The memories whose ids begin with one of `ids`, in the order asked; unknown ones are passed over."""
+        return await get(self._means, self.space, ids)
+
+    async def history(
+        self,
+        subject: str,
+        attribute: str | None = None,
+        *,
+        at: datetime | None = None,
+        believed_at: datetime | None = None,
+    ) -> Sequence[Fact]:
+        """What is known of a subject, or of one of its attributes, over time: with what was corrected and disputed.
+
+        With `at` only what was true at that moment; with `believed_at` as we believed then, having been told no more.
+        """
+        return await history(self._means, self.space, subject, attribute, at=at, believed_at=believed_at)
+
+    async def used(self, ids: Sequence[str], *, helped: bool | None = None) -> Sequence[Record]:
+        """Note that memories were acted on now and, where that is known, whether it helped or harmed.
+
+        Raises MemoryNotFound.
+        """
+        return await used(self._means, self.space, ids, helped=helped)
+
+    async def recall(
+        self,
+        text: str,
+        *,
+        kind: Kind | None = None,
+        limit: int = 10,
+        budget: int | None = None,
+        at: datetime | None = None,
+        session: str | None = None,
+        branch: str | None = None,
+        project: str | None = None,
+        as_: str = "",
+        undone: bool = False,
+        explain: bool = False,
+    ) -> RecallResults:
+        """What answers the question `text`, best first: at most `limit` messages and memories.
+
+        With `kind` only memories of that kind, with `at` what was the case then and what was said by then. With
+        `session` only what comes from there, and with a `branch` of it what lies on the path to that branch's head.
+        With `project`, a name or the directory where it lies, what belongs to it and what belongs to none; with
+        `as_` what that character was present for. What a rewind left behind is found with `undone` alone. `budget` is
+        what the texts may cost together, in tokens. `explain` gives the parts of each score.
+
+        Raises BadInput for an empty question, a kind, limit, branch or character that there is not, and a naive time.
+        """
+        asked = RecallQuery(
+            text=text,
+            kind=kind,
+            limit=limit,
+            budget=budget,
+            at=at,
+            session=session,
+            branch=branch,
+            project=project_asked(project),
+            as_=as_,
+            undone=undone,
+            explain=explain,
+        )
+        return await recall(self._means, self.space, self._held, asked)
+
+    async def embed(self) -> AsyncIterator[Embedded]:
+        """Give everything that is searched its vectors by the memory's embedder; tells each piece.
+
+        It may be stopped and goes on where it was. Nothing where there is no embedder. Raises EmbedderError.
+        """
+        embedder = self._means.embedder
+        while embedder is not None:
+            embedded = await embed_due(self._store, self.space, embedder, TOGETHER)
+            if embedded.documents:
+                yield embedded
+            if not (embedded.left and embedded.documents):
+                return
+
+    async def brief(
+        self,
+        *,
+        goal: str = "",
+        task_type: str = "",
+        situation: str = "",
+        about_to: str = "",
+        project: str | None = None,
+        as_: str = "",
+        undone: bool = False,
+        task: str | None = None,
+        budget: int = BUDGET,
+    ) -> Brief:
+        """What a turn is given of all four kinds at once, with the scratchpad of `task`, in `budget` tokens.
+
+        Procedures of just this `task_type`, facts for the `goal`, episodes like the `situation` (the goal, where none
+        is given), failures of the action `about_to` be taken and for the goal. With a `project` its lessons stand
+        before them, by what they are expected to save, and those that hold in several projects; what belongs to other
+        projects is left out. With `as_` what that character was present for, with `undone` also what a rewind left
+        behind. No model is asked. What is shown is marked as used. Raises BadInput under 64 tokens, for a character
+        whom nobody knows, and for the scratchpad of another project.
+        """
+        cue = BriefCue(
+            goal=goal,
+            task_type=task_type,
+            situation=situation,
+            about_to=about_to,
+            project=project_asked(project),
+            as_=as_,
+            undone=undone,
+        )
+        return await briefs.brief(self._means, self.space, cue, task, budget)
+
+    def scratchpad(self, task: str, *, project: str | None = None) -> Scratchpad:
+        """The scratchpad of a task: the contexts of the session called `task` show it. Raises BadInput for no name.
+
+        With `project` it is that project's alone: its calls raise BadInput where the pad, or the session that is called
+        as the task is, is not of it.
+        """
+        return Scratchpad(self._means, self.space, task, project_asked(project))
+
+    async def pads(self) -> Sequence[Pad]:
+        """Every scratchpad of the space, the one that was written last standing first."""
+        return await scratchpads.pads(self._means, self.space)
+
+    async def reflect(self, *, force: bool = False) -> Reflected:
+        """Look back: draw up to three conclusions from what happened, and reconsider those that lost their ground.
+
+        It is done where enough is new; with `force` wherever anything is. `work` does it by itself.
+        """
+        return await reflect(self._means, self.space, force=force)
+
+    async def fading(self, limit: int = 20) -> Sequence[ArchiveCandidate]:
+        """The memories that would be put away next, the least retained first, and why."""
+        return await archive_candidates(self._means, self.space, limit)
+
+    async def archive(self, keep: int) -> Sequence[MemoryId]:
+        """Put the least retained memories away until `keep` are left in use; pinned ones never; returns which.
+
+        They are not recalled any more; `restore` takes them out again.
+        """
+        return await archive(self._means, self.space, keep)
+
+    async def restore(self, ids: Sequence[str]) -> Sequence[Record]:
+        """Take memories out again that were put away. Raises NotFound."""
+        return await restore(self._means, self.space, ids)
+
+    async def forget(
+        self,
+        *,
+        subject: str | None = None,
+        message: str | None = None,
+        session: str | None = None,
+        memory: str | None = None,
+        space: str | None = None,
+        preview: bool = False,
+    ) -> ErasureReceipt:
+        """Erase a message, a session, a memory or all that names a subject, with what was derived from it alone.
+
+        `space` erases all of the space; give its name, so that nobody does it by chance. Summaries are taken out and
+        made again without what is erased; memories lose that source, or go; indexes and vectors as well; and then no
+        byte of the store has it any more (`Receipt.complete`; where not, its note says what is left to do). An erased
+        message leaves its place, so that all that follow stay as they are; stored again it stays erased.
+
+        With `preview` nothing is done, and the receipt says what would be. Raises BadInput unless exactly one thing is
+        named, NotFound where it is not there.
+        """
+        return await forget(
+            self._means,
+            self.space,
+            subject=subject,
+            message=message,
+            session=session,
+            memory=memory,
+            everything=space,
+            preview=preview,
+        )
+
+    async def export_memories(
+        self, to: FileFormat = "markdown", *, there: Callable[[str], bytes | None] = lambda path: None
+    ) -> AsyncIterator[Exported]:
+        """Give every memory as a file: one Markdown file each, or, as ``"jsonl"``, one file with a line for each.
+
+        `there` gives what stands under a path already: what was edited there and not imported yet is told as such.
+        """
+        async for each in export_memories(self._means, self.space, to, there):
+            yield each
+
+    async def import_memories(self, files: Iterable[MemoryFile]) -> MemoriesImported:
+        """Store the memories in files that `export_memories` gave, or that were written or edited by hand.
+
+        The same file twice changes nothing. Edited words are their user's, and take the place of those before. What
+        can't be read is told, with its line, and the rest is stored.
+        """
+        return await import_memories(self._means, self.space, files)
+
+    @staticmethod
+    def reads_memories(sample: bytes) -> bool:
+        """Whether a file that begins with `sample` holds memories, and is no log."""
+        return bool(recognised(sample))
+
+
+class Learning(Knowledge):
+    """The memories of one space, and the runs that taught them."""
+
+    def __init__(self, means: Resources, space: str) -> None:
+        """Stand on an open store."""
+        super().__init__(means, space)
+        self._situations = Situations()
+
+    async def learn(self, sessions: Iterable[str] | None = None) -> AsyncIterator[LearnedSession]:
+        """Learn from every session of the space that was not learned from as far as it stands now, or from `sessions`.
+
+        Tells each. It may be stopped, killed and run by several at once: what was learned stays, and nothing is
+        learned twice. With a model each run is also read by it; its failure is told, and changes nothing.
+        """
+        async for learned in learn(self._means, self.space, sessions):
+            yield learned
+
+    async def unlearned(self) -> int:
+        """How many sessions of the space `learn` would learn from."""
+        return len(await due_runs(self._means, self.space))
+
+    async def lessons(
+        self,
+        *,
+        project: str | None = None,
+        category: Category | None = None,
+        confidence: Level | None = None,
+        disputed: bool = False,
+    ) -> Sequence[Lesson]:
+        """What runs taught and still holds, the surest first; with `project` what concerns it or holds in several.
+
+        With `disputed` also what counts no longer since somebody spoke against it, with the reason that was given.
+        """
+        return await listing.lessons(
+            self._means, self.space, project=project, category=category, confidence=confidence, disputed=disputed
+        )
+
+    async def runs(self) -> Sequence[LearnedRun]:
+        """The runs that were learned from, each with its diary, the one that ended last standing first."""
+        async with self._store.read() as tx:
+            return await tx.runs.list(self.space)
+
+    async def claims(self, *, least_runs: int = 1) -> Sequence[ClaimTotals]:
+        """What the runs show together: every claim that held in so many of them, and what that cost."""
+        async with self._store.read() as tx:
+            claims = await tx.runs.claims(self.space, least_runs=least_runs)
+        return [each for each in claims if not is_guards(each.cue)]
+
+    async def calibration(self) -> CalibrationReport | None:
+        """How good the confidence of lessons is here: what the earlier runs foretold, and what came true in the later.
+
+        None where there are too few runs.
+        """
+        return await calibration(self._means, self.space)
+
+    async def check(
+        self,
+        tool: str,
+        arguments: Mapping[str, object] | str,
+        *,
+        session: str | None = None,
+        project: str | None = None,
+        conditions: Mapping[str, str] | None = None,
+        log: LogFormat | None = None,
+        lines: Iterable[bytes] = (),
+    ) -> GuardAdvice | None:
+        """Say before a call is made whether one like it has failed; None where nothing speaks against it.
+
+        With `session` as things stand there now; where it is not stored, its log so far may be given as `lines` in
+        the format `log`. Past runs of `project`, a name or
+        the directory where it lies, say most; that calls failed in others counts, and what was said there is not
+        quoted. What was seen under other `conditions` (versions, hashes of
+        files) than are given doesn't count. It is advice, and never raises for what a call says.
+        """
+        if log is None and not (isinstance(lines, Sequence) and not lines):
+            raise BadInput("`lines` of a log are given, and not in which format they are; name it as `log`.")
+        so_far = situation_of_log(log, lines, session or "") if log is not None else None
+        call = Call(id="", name=tool, arguments=arguments if isinstance(arguments, str) else dict(arguments))
+        # What runs taught was drawn from calls without their secrets.
+        call = self._means.drawing().choices(Draft(role="assistant", parts=(call,))).drafts[0].calls[0]
+        return await check(
+            self._store,
+            self._means.clock,
+            self._situations,
+            self.space,
+            call,
+            session=session,
+            so_far=so_far,
+            project=project_asked(project),
+            conditions=conditions,
+        )
+
+    async def known_files(self, digests: Sequence[str]) -> frozenset[str]:
+        """Those of `digests`, of whole files, that were learned from already."""
+        return await files.known_files(self._means, self.space, digests)
+
+    async def mark_file(self, digest: str, *, name: str, sessions: Sequence[str]) -> None:
+        """Note that a file, told by the digest of its content, was learned from whole."""
+        await files.mark_file(self._means, self.space, digest, name, sessions)
+
+    async def open_id(self, id: str, *, session: str = "", project: str | None = None) -> LookupResult:
+        """What an id names, wherever in the space: a block, a message, a memory, a pin, a session's diary.
+
+        Its beginning will do where nothing else begins so. With `session` what stands in sessions is looked for in
+        that one alone. Raises NotFound, and BadInput where it might name several.
+
+        With `project` what belongs to another one is not opened.
+        """
+        return await lookup(self._means, self.space, id, session, project_asked(project))
+
+    async def dispute(
+        self, id: str, reason: str, *, claim: str = "", origin: Source = "agent", project: str | None = None
+    ) -> Annotation | Remembered:
+        """Say that the block or the memory `id` is wrong, and why; of a block one `claim` alone may be.
+
+        The reason is kept with whose word it is, `origin`. With `project` what belongs to another one is not
+        disputed. Raises NotFound, and BadInput without a reason.
+        """
+        return await dispute_id(self._means, self.space, id, reason, claim, origin, project_asked(project))
 
 
 class Memory(Learning):
@@ -65,7 +447,7 @@ class Memory(Learning):
         otherwise, here or where the memory was opened. A message that is stored already is found again, with its
         secrets or without them.
         """
-        if isinstance(log, StraightFormat):
+        if isinstance(log, LinearFormat):
             async for done in self.joined(name, only_adds=False, keep_secrets=keep_secrets).import_log(
                 lines, log, name=name
             ):
@@ -73,7 +455,9 @@ class Memory(Learning):
             return
         with self._means.spool() as spool:
             found = (
-                log.grow(lines, name, spool) if isinstance(log, GrowingFormat) else map(growing, log.read(lines, name))
+                log.grow(lines, name, spool)
+                if isinstance(log, StreamingFormat)
+                else map(as_stream, log.read(lines, name))
             )
             for logged in found:
                 cleaning = self._means.cleaning(keep_secrets)
@@ -102,7 +486,7 @@ class Memory(Learning):
         preset: str | Policy | None = None,
         lease_seconds: float = LEASE_SECONDS,
         leases: bool = True,
-    ) -> AsyncIterator[Worked]:
+    ) -> AsyncIterator[WorkResult]:
         """Write what is due behind the conversation, in this and in any number of processes; tells each piece.
 
         Without a model the summaries that the structure gives; with one its texts, under a lease of `lease_seconds`

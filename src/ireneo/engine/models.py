@@ -1,14 +1,27 @@
-"""Which model does what."""
+"""Which model does what, and what a session may spend on them.
+
+Spending is counted in the store, so that a limit holds over processes and restarts. Before a call, what it may cost at
+most is set aside in one transaction; after it, what it did not cost is given back. So two processes can't both take the
+last of it. What a call costs beyond what was set aside, by being sent again after a fault, say, is counted all the
+same. Of a call whose end nobody saw, what was set aside stays spent.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import get_args
+import json
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, date
+from typing import TypeVar, get_args
 
+import msgspec
 from msgspec import Struct
 
-from ireneo.errors import BadInput
-from ireneo.ports.llm import LanguageModel, Task
+from ireneo.errors import BadInput, IreneoError, ModelError, ModelTimeout, SpendingLimit
+from ireneo.log.tree import SessionKey
+from ireneo.log.weigh import Count
+from ireneo.ports.clock import Clock
+from ireneo.ports.llm import LanguageModel, Prompt, Reply, Task
+from ireneo.ports.store import Spent, Store
 
 DEFAULT = "default"
 """What a mapping calls the model for every task that it does not name."""
@@ -31,12 +44,12 @@ class Models(Struct, frozen=True, kw_only=True):
         by_task = dict(given)
         default = by_task.pop(DEFAULT, None)
         for task in by_task:
-            _check(task)
+            _check_task(task)
         return cls(default=default, by_task=by_task)
 
     def for_task(self, task: str) -> LanguageModel | None:
         """The model for a task; None where it is done without one. Raises BadInput for a task that there is not."""
-        _check(task)
+        _check_task(task)
         return self.by_task.get(task, self.default)
 
     def each(self, change: Callable[[LanguageModel], LanguageModel]) -> Models:
@@ -45,8 +58,128 @@ class Models(Struct, frozen=True, kw_only=True):
         return Models(default=default, by_task={task: change(model) for task, model in self.by_task.items()})
 
 
-def _check(task: str) -> None:
+def _check_task(task: str) -> None:
     if task not in TASKS:
         raise BadInput(
             f"There is no task {task!r} for a model; there are {', '.join(TASKS)}, and {DEFAULT} for the rest."
         )
+
+
+# What a session may spend on models, counted in the store, so that it holds over processes and restarts.
+#
+# Before a call, what it may cost at most is set aside in one transaction; after it, what it did not cost is given back.
+# So two processes can't both take the last of it. What a call costs beyond what was set aside, by being sent again
+# after
+# a fault, say, is counted all the same. Of a call whose end nobody saw, what was set aside stays spent.
+
+
+R = TypeVar("R", bound=Struct)
+
+FRAME_TOKENS = 100
+"""What stands around a prompt on its way: roles, and the words that ask for JSON."""
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """How much may be spent on models; None where there is to be no limit. Raises BadInput for a negative one."""
+
+    calls_per_session: int | None = 400
+    tokens_per_session: int | None = 4_000_000
+    """In and out together."""
+    calls_per_day: int | None = 1_000
+    """Of all sessions of a space together; a day ends at midnight in UTC."""
+    tokens_per_day: int | None = 10_000_000
+
+    def __post_init__(self) -> None:
+        """Refuse what is no limit."""
+        for name in self.__struct_fields__:
+            limit = getattr(self, name)
+            if limit is not None and limit < 0:
+                raise BadInput(f"{name} is {limit}; give 0 to call no model, or None for no limit.")
+
+
+class Spending:
+    """A LanguageModel that asks another on account of one session, within limits."""
+
+    def __init__(
+        self, model: LanguageModel, store: Store, key: SessionKey, limits: Limits, clock: Clock, count: Count
+    ) -> None:
+        """Stand between `key` and the model; `count` estimates what a prompt costs."""
+        self._model = model
+        self._store = store
+        self._key = key
+        self._limits = limits
+        self._clock = clock
+        self._count = count
+
+    async def ask(self, prompt: Prompt, reply: type[R]) -> Reply[R]:
+        """Ask, unless that may go over a limit. Raises SpendingLimit, and what the model raises."""
+        day = self._clock.now().astimezone(UTC).date()
+        read = self._reading(prompt, reply)
+        aside = Spent(calls=1, tokens=read + prompt.max_tokens)
+        await self._set_aside(day, aside)
+        # A crash or a cancellation in here leaves what was set aside as spent: nobody knows what the call cost.
+        try:
+            answer = await self._model.ask(prompt, reply)
+        except ModelError as error:
+            await self._settle(day, aside, _cost_of(error, aside))
+            raise
+        except IreneoError:
+            await self._settle(day, aside, Spent())
+            raise
+        usage = answer.usage
+        # A small server may tell nothing of what it read and wrote.
+        told = usage.tokens_in + usage.tokens_out or read + self._count(_json(answer.value))
+        await self._settle(day, aside, Spent(calls=usage.calls, tokens=told))
+        return answer
+
+    def _reading(self, prompt: Prompt, reply: type[Struct]) -> int:
+        """What the model has to read, at least."""
+        shape = json.dumps(msgspec.json.schema(reply))
+        return self._count(prompt.system) + self._count(prompt.user) + self._count(shape) + FRAME_TOKENS
+
+    async def _set_aside(self, day: date, aside: Spent) -> None:
+        async with self._store.write() as tx:
+            session = await tx.spending.of_session(self._key)
+            today = await tx.spending.of_day(self._key.space, day)
+            for reached in self._reached(session, today, aside):
+                raise SpendingLimit(reached)
+            await tx.spending.add(self._key, day, aside)
+
+    def _reached(self, session: Spent, today: Spent, aside: Spent) -> Iterator[str]:
+        """Each limit that a call would go over, in a sentence."""
+        limits = self._limits
+        here = f"Session {self._key.session}"
+        everywhere = f"Space {self._key.space}"
+        for who, name, limit, used, more in (
+            (here, "calls_per_session", limits.calls_per_session, session.calls, aside.calls),
+            (here, "tokens_per_session", limits.tokens_per_session, session.tokens, aside.tokens),
+            (everywhere, "calls_per_day", limits.calls_per_day, today.calls, aside.calls),
+            (everywhere, "tokens_per_day", limits.tokens_per_day, today.tokens, aside.tokens),
+        ):
+            if limit is not None and used + more > limit:
+                what, _, span = name.partition("_per_")
+                when = " today" if span == "day" else ""
+                wait = "wait for the next day (UTC), or " if span == "day" else ""
+                yield (
+                    f"{who} has used {used:,} of its {limit:,} {what}{when}, and the next call may take {more:,}: "
+                    f"{wait}raise {name} to go on with a model."
+                )
+
+    async def _settle(self, day: date, aside: Spent, cost: Spent) -> None:
+        """Give back what was set aside and not spent, or take what was spent beyond it."""
+        rest = Spent(calls=cost.calls - aside.calls, tokens=cost.tokens - aside.tokens)
+        if rest != Spent():
+            async with self._store.write() as tx:
+                await tx.spending.add(self._key, day, rest)
+
+
+def _cost_of(error: ModelError, aside: Spent) -> Spent:
+    """What a call cost that failed, as far as anybody knows."""
+    if isinstance(error, ModelTimeout) and error.calls:
+        # The server may have gone on, and billed it.
+        return Spent(calls=error.calls, tokens=max(error.tokens, aside.tokens))
+    return Spent(calls=error.calls, tokens=error.tokens)
+
+
+def _json(value: Struct) -> str:
+    return msgspec.json.encode(value).decode()

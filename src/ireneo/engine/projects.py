@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ireneo.engine.episodes.place import places
-from ireneo.engine.episodes.turns import DIRECTORY
-from ireneo.engine.means import Means
+from ireneo.engine.resources import Resources
+from ireneo.engine.turns import DIRECTORY, places
 from ireneo.errors import BadInput
-from ireneo.lessons.project import project_named, project_of
-from ireneo.log.branch import MAIN, Head, SessionKey
+from ireneo.lessons.run import project_named, project_of
 from ireneo.log.message import Draft
+from ireneo.log.tree import MAIN, Head, SessionKey
 from ireneo.ports.store import Store
 from ireneo.ports.transition import Transaction
 
-LOOKED_AT = 40
+FIRST_MESSAGES = 40
 """So many messages from its beginning tell where a session worked, or none does."""
-TOGETHER = 100
+SESSIONS_AT_A_TIME = 100
 """Sessions that are looked into in one transaction."""
 
 
-async def session_project(means: Means, key: SessionKey, head: Head) -> str:
+async def session_project(means: Resources, key: SessionKey, head: Head) -> str:
     """The project of the session on the path to `head`: as it was told, or by where its first messages were said."""
     async with means.store.read() as tx:
         info = await tx.sessions.get(key)
@@ -47,9 +46,9 @@ async def place_all(store: Store, space: str) -> None:
     """Note of every session its project of which nobody has yet: of those that an earlier version stored."""
     async with store.read() as tx:
         unplaced = await tx.sessions.unplaced(space)
-    for start in range(0, len(unplaced), TOGETHER):
+    for start in range(0, len(unplaced), SESSIONS_AT_A_TIME):
         async with store.write() as tx:
-            for key in unplaced[start : start + TOGETHER]:
+            for key in unplaced[start : start + SESSIONS_AT_A_TIME]:
                 await _settle(tx, key, None)
 
 
@@ -81,7 +80,7 @@ def project_told(given: str) -> str:
 
 def _may_tell(messages: int, drafts: Sequence[Draft]) -> bool:
     """Whether what was just stored stands at the beginning of its session, and a log says where it was said."""
-    return messages - len(drafts) < LOOKED_AT and any(each.record is not None for each in drafts[:LOOKED_AT])
+    return messages - len(drafts) < FIRST_MESSAGES and any(each.record is not None for each in drafts[:FIRST_MESSAGES])
 
 
 async def _settle(tx: Transaction, key: SessionKey, known: str | None) -> None:
@@ -92,7 +91,7 @@ async def _settle(tx: Transaction, key: SessionKey, known: str | None) -> None:
 
 
 async def _project_on(tx: Transaction, key: SessionKey, head: Head) -> str:
-    first = await tx.log.path(key, head.id, 0, min(LOOKED_AT, head.position))
+    first = await tx.log.path(key, head.id, 0, min(FIRST_MESSAGES, head.position))
     found = await places(tx, key, [message.id for message in first])
     # A session may begin in a home and move on: the first directory that names a project counts.
     directories = dict.fromkeys(place[DIRECTORY] for message in first if (place := found.get(message.id)))

@@ -1,34 +1,221 @@
-"""Look back on what happened: draw what lasts of it, and reconsider what no longer has its ground.
+"""Look back on what happened.
 
-Each time it is one unit: read, plan, at most one question to a model outside of any transaction, check, and one
-transaction. What is due follows from the episodes that were not looked back on yet, so two that reflect at once come
-to the same, and the second finds it done.
+Draw what lasts of it, checked against its words, and reconsider what no longer has its ground.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.concluding import Conclusions, draw, draw_offline
-from ireneo.engine.means import Means
 from ireneo.engine.models import Models
-from ireneo.engine.recall.asked import Asked
-from ireneo.engine.recall.scope import Scope
-from ireneo.engine.reconsider import STALE, reconsidered
-from ireneo.engine.remember import Remembered, settle_offers
+from ireneo.engine.remember import Remembered, settle_drafts
+from ireneo.engine.resources import Resources
+from ireneo.engine.scope import RecallQuery, Scope
 from ireneo.errors import ModelError
+from ireneo.grounding.claims import units
+from ireneo.grounding.evidence import SourceIndex, check_text
+from ireneo.grounding.language import other_language
+from ireneo.grounding.neutral import instruction_like, neutralise
+from ireneo.grounding.numerals import spelled
+from ireneo.grounding.status import error_text
 from ireneo.lessons.lessons import projects_of
-from ireneo.memories.offer import Offer
-from ireneo.memories.record import TRUST, MemoryId, Record
-from ireneo.memories.reflect import EPISODES_DUE, Conclusion, due, events
-from ireneo.ports.llm import Usage
+from ireneo.memories.recall.words import terms
+from ireneo.memories.record import TRUST, MemoryDraft, MemoryId, Record
+from ireneo.memories.reflect import (
+    EPISODES_DUE,
+    MOST_CONCLUSIONS,
+    Conclusion,
+    check_conclusion,
+    conclude,
+    events,
+    reflection_due,
+    still_stands,
+)
+from ireneo.ports.llm import LanguageModel, Usage
 from ireneo.ports.memories import Wanted
 from ireneo.ports.transition import Transaction
+from ireneo.prompts import REFLECT
+from ireneo.prompts.replies import ConclusionSaid, ReflectReply
+from ireneo.summaries.prose import clip
+
+_SHOWN = 80
+"""Characters of a refused conclusion that are told with the reason."""
+
+
+class Conclusions(Struct, frozen=True, kw_only=True):
+    """What was drawn."""
+
+    drawn: tuple[Conclusion, ...]
+    refused: tuple[str, ...] = ()
+    """Why the others don't stand, a sentence each."""
+    usage: Usage = Usage(calls=0)
+
+
+def draw_offline(episodes: Sequence[Record], new: frozenset[MemoryId]) -> Conclusions:
+    """What recurs in `episodes`, of which some are `new`; nothing where nothing does."""
+    known = {episode.id: episode for episode in episodes}
+    return _standing([(each, "") for each in conclude(episodes, new)], known)
+
+
+async def draw(model: LanguageModel, episodes: Sequence[Record], concluded: Sequence[str]) -> Conclusions:
+    """What a model concludes from `episodes`, beyond what is `concluded` already. Raises ModelError."""
+    told = "\n".join(f"[{number}] {_told(episode)}" for number, episode in enumerate(episodes, start=1))
+    known = "\n".join(f"- {_data(text)}" for text in concluded)
+    reply = await model.ask(REFLECT.render(episodes=told, known=known or "(nothing)"), ReflectReply)
+    known_episodes = {episode.id: episode for episode in episodes}
+    drawn = [_conclusion(each, episodes) for each in reply.value.conclusions]
+    standing = _standing(drawn, known_episodes)
+    return Conclusions(drawn=standing.drawn, refused=standing.refused, usage=reply.usage)
+
+
+def unsupported(conclusion: Conclusion, cited: Sequence[Record]) -> str:
+    """Why the words of a conclusion don't follow from the episodes that it cites; "" where they do.
+
+    Each name, path, number and quotation of it stands in them, or counts them.
+    """
+    text = conclusion.text
+    if error_text(text):
+        return "It is an error text, and no conclusion."
+    if instruction_like(text):
+        return "It repeats an instruction."
+    texts = [episode.text for episode in cited]
+    counts = {len(cited), len(events(cited)), *conclusion.counted}
+    days = (episode.when.astimezone(UTC).date().isoformat() for episode in cited if episode.when)
+    given = [*texts, *(f"{count} times" for count in sorted(counts)), *days]
+    for claim in check_text(text, SourceIndex(given)):
+        return f"The {claim.kind} “{claim.text[:_SHOWN]}” stands in none of its episodes."
+    # A small figure is no claim in a summary of work, where it may number a list; here it counts something.
+    for figure in sorted(units(text).keys() - units("\n".join(given)).keys()):
+        return f"The number “{figure}” stands in none of its episodes."
+    worth = counts | {number for each in texts for _, number in spelled(each)}
+    for words, number in spelled(text):
+        # One is a word like any other, as in “one of the tests”.
+        if number > 1 and number not in worth and not any(words in each.casefold() for each in texts):
+            return f"The number “{words}” stands in none of its episodes."
+    language = other_language(text, " ".join(texts))
+    return f"It is in {language}, and its episodes are in another language." if language else ""
+
+
+def _standing(drawn: Sequence[tuple[Conclusion, str]], known: Mapping[MemoryId, Record]) -> Conclusions:
+    """At most three that stand, and why the others don't."""
+    kept: list[Conclusion] = []
+    refused: list[str] = []
+    for conclusion, wrong in drawn:
+        why = wrong or check_conclusion(conclusion, known)
+        why = why or unsupported(conclusion, [known[name] for name in conclusion.memories])
+        if not why and len(kept) == MOST_CONCLUSIONS:
+            why = f"There are {MOST_CONCLUSIONS} already."
+        if why:
+            refused.append(f"“{conclusion.text.strip()[:_SHOWN]}”: {why}")
+        else:
+            kept.append(_with_slot(conclusion, known))
+    return Conclusions(drawn=tuple(kept), refused=tuple(refused))
+
+
+def _conclusion(drawn: ConclusionSaid, episodes: Sequence[Record]) -> tuple[Conclusion, str]:
+    """What a model drew, and what is wrong with the numbers by which it cites."""
+    wrong = [number for number in drawn.episodes if not 1 <= number <= len(episodes)]
+    cited = tuple(dict.fromkeys(episodes[number - 1].id for number in drawn.episodes if number not in wrong))
+    why = f"It cites episode {wrong[0]}, which there is not." if wrong else ""
+    conclusion = Conclusion(
+        text=" ".join(drawn.text.split()),
+        kind=drawn.kind,
+        memories=cited,
+        subject=drawn.subject.strip(),
+        attribute=drawn.attribute.strip(),
+        task_type=drawn.task_type.strip(),
+        name=drawn.name.strip(),
+    )
+    return conclusion, why
+
+
+def _with_slot(conclusion: Conclusion, known: Mapping[MemoryId, Record]) -> Conclusion:
+    """`conclusion` with its slot, where the episodes speak of its subject; else it stands for itself."""
+    said = {term for name in conclusion.memories for term in terms(known[name].text)}
+    about = terms(conclusion.subject)
+    if conclusion.attribute and about and said.issuperset(about):
+        return conclusion
+    return Conclusion(
+        text=conclusion.text,
+        kind=conclusion.kind,
+        memories=conclusion.memories,
+        task_type=conclusion.task_type,
+        name=conclusion.name,
+        counted=conclusion.counted,
+    )
+
+
+def _told(episode: Record) -> str:
+    session = f" · {episode.sessions[0][:40]}" if episode.sessions else ""
+    day = episode.when.astimezone(UTC).date().isoformat() if episode.when else "undated"
+    return f"{day}{_data(session)}: {_data(clip(episode.text, 600))}"
+
+
+def _data(text: str) -> str:
+    """A text as it may stand in a prompt: on one line, and as nothing but data."""
+    return neutralise(" ".join(text.split()) if text.strip() else "", ("</episodes>", "</known>"))
+
+
+STALE = Wanted(states=("active",), stale=True)
+
+
+async def reconsidered(tx: Transaction, space: str, now: datetime) -> list[Remembered]:
+    """Settle every conclusion that lost ground, with the reason; it is for a transaction that writes."""
+    out: list[Remembered] = []
+    for record in await tx.memories.list(space, STALE):
+        cited = tuple(dict.fromkeys(name for piece in record.evidence for name in piece.memories))
+        # What was put away to make room is as true as it was.
+        found = await tx.memories.get(space, cited)
+        holding = {each.id: each for each in found if each.state == "active"}
+        why = lost_ground(record, cited, holding)
+        left = tuple(name for name in cited if name in holding)
+        for settled in await settle_drafts(tx, space, [_regrounded_draft(record, left, now, why)]):
+            if settled.did == "ignored":
+                continue
+            reason = f"It was given up: {why}" if why else f"{len(left)} of its {len(cited)} sources still carry it."
+            out.append(replace(settled, reason=reason))
+    return out
+
+
+def lost_ground(record: Record, cited: tuple[MemoryId, ...], holding: Mapping[MemoryId, Record]) -> str:
+    """Why a conclusion must go, of whose sources only those of `holding` still hold; "" where they are enough."""
+    conclusion = Conclusion(text=record.text, memories=cited)
+    return still_stands(conclusion, holding) or unsupported(conclusion, list(holding.values()))
+
+
+def _regrounded_draft(record: Record, left: tuple[MemoryId, ...], now: datetime, why: str) -> MemoryDraft:
+    return MemoryDraft(
+        text=record.text,
+        kind=record.kind,
+        at=record.at,
+        timed=True,
+        recorded=now,
+        origin="derived",
+        trust=record.trust,
+        confidence=record.confidence,
+        salience=record.salience,
+        subject=record.subject,
+        attribute=record.attribute,
+        value=record.value,
+        task_type=record.task_type,
+        name=record.name,
+        against=bool(why),
+        why=why,
+        memories=() if why else left,
+    )
+
+
+# Look back on what happened: draw what lasts of it, and reconsider what no longer has its ground.
+#
+# Each time it is one unit: read, plan, at most one question to a model outside of any transaction, check, and one
+# transaction. What is due follows from the episodes that were not looked back on yet, so two that reflect at once come
+# to the same, and the second finds it done.
+
 
 BATCH = 48
 """Episodes that are looked back on at one time, of many the newest: some 5,000 tokens for a model."""
@@ -61,7 +248,7 @@ class Reflected(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tokens_out: int = 0
 
 
-class _Read(Struct, frozen=True, kw_only=True):
+class _ReflectionInput(Struct, frozen=True, kw_only=True):
     """What there is to look back on."""
 
     new: tuple[Record, ...]
@@ -72,10 +259,10 @@ class _Read(Struct, frozen=True, kw_only=True):
 async def is_due(tx: Transaction, space: str) -> bool:
     """Whether there is reason to look back: so many new episodes, or a conclusion that has lost ground."""
     new = await tx.memories.list(space, _UNREFLECTED, EPISODES_DUE)
-    return due(new) or bool(await tx.memories.list(space, STALE, 1))
+    return reflection_due(new) or bool(await tx.memories.list(space, STALE, 1))
 
 
-async def reflect(means: Means, space: str, *, force: bool = False, models: Models | None = None) -> Reflected:
+async def reflect(means: Resources, space: str, *, force: bool = False, models: Models | None = None) -> Reflected:
     """Look back once, where that is due; with `force` wherever there is an episode that it was not done for.
 
     A model that fails changes nothing: it is told, and what recurs is concluded without it. `models` are the ones to
@@ -90,11 +277,11 @@ async def reflect(means: Means, space: str, *, force: bool = False, models: Mode
     return await _store(means, space, read, drawn, failed)
 
 
-async def _read(tx: Transaction, space: str, *, force: bool) -> _Read:
+async def _read(tx: Transaction, space: str, *, force: bool) -> _ReflectionInput:
     # Where many wait, the newest come first: no more is read than is looked at.
     new = list(await tx.memories.list(space, _UNREFLECTED, BATCH))
-    if not (due(new) or force):
-        return _Read(new=(), earlier=(), concluded=())
+    if not (reflection_due(new) or force):
+        return _ReflectionInput(new=(), earlier=(), concluded=())
     # What one project shows is concluded there: the project of the newest comes first, the others with the next ones.
     project = await _first_project(tx, space, new)
     here = await _scope(tx, space, project)
@@ -104,7 +291,7 @@ async def _read(tx: Transaction, space: str, *, force: bool) -> _Read:
     listed = await tx.memories.list(space, Wanted(kind="semantic", states=("active",), archived=False), COUNTED)
     facts = await here(listed)
     concluded = [fact.text for fact in facts if fact.origin == "derived"][:TOLD]
-    return _Read(new=tuple(batch), earlier=tuple(earlier), concluded=tuple(concluded))
+    return _ReflectionInput(new=tuple(batch), earlier=tuple(earlier), concluded=tuple(concluded))
 
 
 async def _first_project(tx: Transaction, space: str, records: Sequence[Record]) -> str:
@@ -119,7 +306,7 @@ async def _first_project(tx: Transaction, space: str, records: Sequence[Record])
 
 async def _scope(tx: Transaction, space: str, project: str) -> Callable[[Sequence[Record]], Awaitable[list[Record]]]:
     """What is left of memories without those of other projects than `project`."""
-    scope = await Scope.of(tx, space, Asked(text=space or project or "all", project=project, undone=True))
+    scope = await Scope.of(tx, space, RecallQuery(text=space or project or "all", project=project, undone=True))
 
     async def here(records: Sequence[Record]) -> list[Record]:
         seen = await scope.seen(records)
@@ -128,7 +315,7 @@ async def _scope(tx: Transaction, space: str, project: str) -> Callable[[Sequenc
     return here
 
 
-async def _drawn(models: Models, read: _Read) -> tuple[Conclusions, str]:
+async def _drawn(models: Models, read: _ReflectionInput) -> tuple[Conclusions, str]:
     """The model's conclusions and its failure; what recurs where there is none, it failed or nothing of it stands."""
     failed, usage = "", Usage(calls=0)
     refused: tuple[str, ...] = ()
@@ -148,7 +335,7 @@ async def _drawn(models: Models, read: _Read) -> tuple[Conclusions, str]:
     return Conclusions(drawn=offline.drawn, refused=(*refused, *offline.refused), usage=usage), failed
 
 
-async def _store(means: Means, space: str, read: _Read, drawn: Conclusions, failed: str) -> Reflected:
+async def _store(means: Resources, space: str, read: _ReflectionInput, drawn: Conclusions, failed: str) -> Reflected:
     """Settle what was drawn, mark its episodes, and reconsider what lost ground; nothing where another was quicker."""
     now = means.clock.now()
     known = {episode.id: episode for episode in (*read.new, *read.earlier)}
@@ -159,7 +346,7 @@ async def _store(means: Means, space: str, read: _Read, drawn: Conclusions, fail
         settled: Sequence[Remembered] = ()
         if not overtaken:
             sound = [each for each in drawn.drawn if stands.issuperset(each.memories)]
-            settled = await settle_offers(tx, space, [_offer(each, known, now) for each in sound])
+            settled = await settle_drafts(tx, space, [_conclusion_draft(each, known, now) for each in sound])
             marked = await tx.memories.get(space, [episode.id for episode in read.new])
             await tx.memories.put(space, [replace(episode, reflected=now) for episode in marked])
         changed = await reconsidered(tx, space, now)
@@ -178,12 +365,12 @@ def _cited(drawn: Conclusions) -> list[MemoryId]:
     return list(dict.fromkeys(name for each in drawn.drawn for name in each.memories))
 
 
-def _offer(conclusion: Conclusion, known: dict[MemoryId, Record], now: datetime) -> Offer:
+def _conclusion_draft(conclusion: Conclusion, known: dict[MemoryId, Record], now: datetime) -> MemoryDraft:
     """A conclusion as what it is from then on: a memory like any other, with the episodes for its evidence."""
     cited = [known[name] for name in conclusion.memories]
     told = len(events(cited))
     times = [episode.when for episode in cited if episode.when is not None]
-    return Offer(
+    return MemoryDraft(
         text=conclusion.text,
         kind=conclusion.kind,
         at=max(times, default=now),

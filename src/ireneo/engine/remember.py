@@ -1,31 +1,90 @@
-"""Writes memories: everything about an offer is decided inside the one transaction that stores what comes of it."""
+"""Writes memories, and reads the history of facts.
+
+Everything about a draft is decided inside the one transaction that stores what comes of it.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Unpack
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.classify import typed
-from ireneo.engine.echo import held_already
-from ireneo.engine.means import Means
-from ireneo.engine.naming import memory_named
+from ireneo.engine.branches import memory_named
+from ireneo.engine.models import Models
 from ireneo.engine.projects import check_project, place_session, project_told
-from ireneo.engine.recall.asked import Asked
-from ireneo.engine.recall.scope import Scope
-from ireneo.engine.sources import grounded
-from ireneo.engine.stale import restale
-from ireneo.errors import MemoryNotFound
-from ireneo.log.branch import SessionKey
-from ireneo.memories.kinds.registry import KINDS
-from ireneo.memories.offer import Offer
-from ireneo.memories.offered import Told, offered
+from ireneo.engine.provenance import already_held, check_sources, update_staleness
+from ireneo.engine.resources import Resources
+from ireneo.engine.scope import RecallQuery, Scope
+from ireneo.errors import BadInput, MemoryNotFound, ModelError
+from ireneo.grounding.neutral import neutralise
+from ireneo.log.tree import SessionKey
+from ireneo.memories.facts import Fact, facts
+from ireneo.memories.intake import LONGEST, Guess, MemoryDetails, memory_draft
+from ireneo.memories.intake import classify as by_rules
+from ireneo.memories.kinds import KINDS
+from ireneo.memories.recall.words import terms
 from ireneo.memories.reconcile import Did, reconcile
-from ireneo.memories.record import MemoryId, Record
+from ireneo.memories.record import MemoryDraft, MemoryId, Record, slot
+from ireneo.ports.memories import Wanted
 from ireneo.ports.transition import Transaction
+from ireneo.prompts import CLASSIFY
+from ireneo.prompts.replies import ClassifyReply
+from ireneo.summaries.prose import clip
+
+_TELLING = ("kind", "subject", "attribute", "value", "task_type", "name", "signature", "conditions")
+"""What a caller may say of a text by which its kind is settled."""
+_SPEAKERS = frozenset({"user", "i", "me", "my"})
+"""Names of whoever speaks, which need not stand in the text."""
+
+_LOG = logging.getLogger("ireneo")
+
+
+async def typed(means: Resources, space: str, told: MemoryDetails, offer: MemoryDraft) -> MemoryDraft:
+    """`offer`, which the rules have typed, as a model types it; unchanged where there is none, or the caller said."""
+    if any(told.get(name) for name in _TELLING):
+        return offer
+    models = means.models_for_space(space)
+    if models.for_task("classify") is None:
+        return offer
+    found = await classify(models, offer.text, "user" if offer.origin == "user" else "")
+    return replace(offer, kind=found.kind, subject=found.subject, attribute=found.attribute, value=found.value)
+
+
+async def classify(models: Models, text: str, speaker: str = "") -> Guess:
+    """The kind of `text`, and its slot where it has one; `speaker` is who "I" is, where that is known.
+
+    A model that fails changes nothing: the failure is logged, and the rules decide. Of its slot nothing is taken that
+    does not stand in the text.
+    """
+    model = models.for_task("classify")
+    if model is None:
+        return by_rules(text, speaker)
+    shown = neutralise(clip(text.strip(), LONGEST), ("</text>",))
+    try:
+        reply = (await model.ask(CLASSIFY.render(text=shown), ClassifyReply)).value
+    except ModelError as error:
+        _LOG.warning("%s The kind is told by rules.", error)
+        return by_rules(text, speaker)
+    if reply.kind != "semantic":
+        return Guess(kind=reply.kind)
+    return _slotted(reply, text, speaker) or Guess(kind="semantic")
+
+
+def _slotted(reply: ClassifyReply, text: str, speaker: str) -> Guess | None:
+    """The slot that a model read, if all of it is there and its words stand in the text."""
+    subject, attribute, value = (each.strip() for each in (reply.subject, reply.attribute, reply.value))
+    if speaker and subject.casefold() in _SPEAKERS:
+        subject = speaker
+    said = set(terms(text))
+    stands = subject == speaker or (terms(subject) and said.issuperset(terms(subject)))
+    if not (subject and attribute and value and stands and said.issuperset(terms(value))):
+        return None
+    return Guess(kind="semantic", subject=subject, attribute=attribute, value=value)
+
 
 _AFTER = timedelta(microseconds=1)
 USES_KEPT = 10
@@ -44,35 +103,35 @@ class Remembered(Struct, frozen=True, kw_only=True):
     """Other memories that are not what they were: superseded, or to be reconsidered."""
 
 
-async def remember(means: Means, space: str, text: str, **told: Unpack[Told]) -> Remembered:
+async def remember(means: Resources, space: str, text: str, **told: Unpack[MemoryDetails]) -> Remembered:
     """Remember `text`; raises BadInput where it, or what is said of it, can't be used.
 
     A model, where there is one, tells the kind of a text of which nothing is said.
     """
     text, told = _cleaned(means, text, told)
-    offer = await typed(means, space, told, offered(text, told, means.clock.now()))
+    offer = await typed(means, space, told, memory_draft(text, told, means.clock.now()))
     async with means.store.write() as tx:
-        return (await settle_offers(tx, space, [offer]))[0]
+        return (await settle_drafts(tx, space, [offer]))[0]
 
 
-async def remember_all(means: Means, space: str, texts: Iterable[tuple[str, Told]]) -> list[Remembered]:
+async def remember_all(means: Resources, space: str, texts: Iterable[tuple[str, MemoryDetails]]) -> list[Remembered]:
     """Remember many texts in one transaction: all of them, or none where BadInput is raised.
 
     They count as told one after the other, so that of two that contradict each other the later one stands.
     """
     now = means.clock.now()
     cleaned = (_cleaned(means, text, told) for text, told in texts)
-    offers = [offered(text, told, now + number * _AFTER) for number, (text, told) in enumerate(cleaned)]
+    offers = [memory_draft(text, told, now + number * _AFTER) for number, (text, told) in enumerate(cleaned)]
     async with means.store.write() as tx:
-        return await settle_offers(tx, space, offers)
+        return await settle_drafts(tx, space, offers)
 
 
-def _cleaned(means: Means, text: str, told: Told) -> tuple[str, Told]:
+def _cleaned(means: Resources, text: str, told: MemoryDetails) -> tuple[str, MemoryDetails]:
     return means.cleaning().told(text, told)
 
 
-async def settle_offers(
-    tx: Transaction, space: str, offers: Iterable[Offer], *, judged: bool = False
+async def settle_drafts(
+    tx: Transaction, space: str, offers: Iterable[MemoryDraft], *, judged: bool = False
 ) -> list[Remembered]:
     """Settle offers one after the other and store what comes of them: the one way by which memories are written.
 
@@ -84,7 +143,7 @@ async def settle_offers(
     return [await settle(tx, space, await _placed(tx, space, offer, judged=judged)) for offer in offers]
 
 
-async def used(means: Means, space: str, ids: Sequence[str], *, helped: bool | None = None) -> list[Record]:
+async def used(means: Resources, space: str, ids: Sequence[str], *, helped: bool | None = None) -> list[Record]:
     """Note that memories were acted on now and, where that is known, whether it helped or harmed.
 
     Gives them as they are then. Raises MemoryNotFound where one is not there, with nothing noted of any.
@@ -105,7 +164,7 @@ async def used(means: Means, space: str, ids: Sequence[str], *, helped: bool | N
     return found
 
 
-async def get(means: Means, space: str, ids: Sequence[str]) -> list[Record]:
+async def get(means: Resources, space: str, ids: Sequence[str]) -> list[Record]:
     """The memories whose ids begin with one of `ids`, in the order asked; unknown ones are passed over."""
     async with means.store.read() as tx:
         return list(await tx.memories.get(space, ids))
@@ -121,7 +180,7 @@ async def _found(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record
     return list(found.values())
 
 
-async def _placed(tx: Transaction, space: str, offer: Offer, *, judged: bool) -> Offer:
+async def _placed(tx: Transaction, space: str, offer: MemoryDraft, *, judged: bool) -> MemoryDraft:
     """`offer` with the project that it belongs to: the one that is told, or that of its session."""
     if not offer.session:
         return replace(offer, project=project_told(offer.project))
@@ -137,15 +196,15 @@ async def _placed(tx: Transaction, space: str, offer: Offer, *, judged: bool) ->
     return replace(offer, project=told or known)
 
 
-async def _settle(tx: Transaction, space: str, offer: Offer) -> Remembered:
+async def _settle(tx: Transaction, space: str, offer: MemoryDraft) -> Remembered:
     cited = bool(offer.messages)
-    offer, heard = await grounded(tx, space, offer)
+    offer, heard = await check_sources(tx, space, offer)
     if cited and offer.session and not offer.project:
         offer = await _placed(tx, space, offer, judged=False)
     row = KINDS[offer.kind]
     known = await tx.memories.of_key(space, row.name, row.key(offer))
     if not heard and (offer.origin in ("agent", "derived") or (cited and not offer.messages)):
-        held = await held_already(tx, space, offer, known)
+        held = await already_held(tx, space, offer, known)
         if held is not None and offer.project and await _here(tx, space, offer.project, [held]) == []:
             # What another project knows is not known here.
             held = None
@@ -156,7 +215,7 @@ async def _settle(tx: Transaction, space: str, offer: Offer) -> Remembered:
     return await _reconcile(tx, space, offer, judged=False)
 
 
-async def _reconcile(tx: Transaction, space: str, offer: Offer, *, judged: bool = True) -> Remembered:
+async def _reconcile(tx: Transaction, space: str, offer: MemoryDraft, *, judged: bool = True) -> Remembered:
     row = KINDS[offer.kind]
     known = await tx.memories.of_key(space, row.name, row.key(offer))
     done = reconcile(offer, known)
@@ -169,14 +228,52 @@ async def _reconcile(tx: Transaction, space: str, offer: Offer, *, judged: bool 
     await tx.memories.put(space, list(now.values()))
     before = {each.id: each for each in known}
     fallen = [name for name, each in now.items() if name in before and before[name].state != each.state]
-    now.update({each.id: each for each in await restale(tx, space, fallen, [done.record])})
+    now.update({each.id: each for each in await update_staleness(tx, space, fallen, [done.record])})
     record = now.pop(done.record.id)
     return Remembered(did=told.did, reason=told.reason, record=record, changed=tuple(now[name] for name in sorted(now)))
 
 
 async def _here(tx: Transaction, space: str, project: str, records: Sequence[Record]) -> list[Record]:
     """The memories as far as they belong to a project or to none, settled as if nothing else had been told."""
-    scope = await Scope.of(tx, space, Asked(text=project, project=project, undone=True))
+    scope = await Scope.of(tx, space, RecallQuery(text=project, project=project, undone=True))
     here = await scope.told_here(records)
     kinds = {each.kind for each in here}
     return [each for kind in kinds for each in KINDS[kind].settle([one for one in here if one.kind == kind])]
+
+
+async def history(
+    means: Resources,
+    space: str,
+    subject: str,
+    attribute: str | None = None,
+    *,
+    at: datetime | None = None,
+    believed_at: datetime | None = None,
+) -> list[Fact]:
+    """The facts about a subject, or about one of its attributes: slot by slot, each by when it began.
+
+    With `at` what was true at that moment, with `believed_at` as we believed at that one. Raises BadInput where a time
+    has no zone, or no subject is given.
+    """
+    if not subject.strip():
+        raise BadInput("The subject is empty; say whose history is wanted.")
+    for name, moment in (("at", at), ("believed_at", believed_at)):
+        if moment is not None and moment.utcoffset() is None:
+            raise BadInput(f"`{name}` has no zone; give it one, such as `tzinfo=timezone.utc`.")
+    async with means.store.read() as tx:
+        if attribute:
+            records = await tx.memories.of_key(space, "semantic", slot(subject, attribute))
+        else:
+            records = await tx.memories.list(space, Wanted(kind="semantic", subject=subject))
+    return [
+        fact
+        for _, together in sorted(_by_key(records).items())
+        for fact in facts(together, at=at, believed_at=believed_at)
+    ]
+
+
+def _by_key(records: Sequence[Record]) -> dict[str, list[Record]]:
+    found: dict[str, list[Record]] = {}
+    for each in records:
+        found.setdefault(each.key, []).append(each)
+    return found

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from ireneo.engine.means import Means
 from ireneo.engine.projects import place_all
-from ireneo.engine.remember import Remembered, settle_offers
+from ireneo.engine.remember import Remembered, settle_drafts
+from ireneo.engine.resources import Resources
 from ireneo.errors import BadInput
-from ireneo.log.branch import SessionKey
-from ireneo.memories.offer import Offer
-from ireneo.memories.offered import Told, offered
-from ireneo.memories.scratchpad import Item, Pad, checked_pad, checked_task, items
+from ireneo.log.tree import SessionKey
+from ireneo.memories.intake import MemoryDetails, memory_draft
+from ireneo.memories.record import MemoryDraft
+from ireneo.memories.scratchpad import Pad, PlanStep, checked_pad, checked_task, items
 from ireneo.ports.transition import Transaction
 
 
 class Scratchpad:
     """The working state of one task, in every session and process that works on it; made by `Memory.scratchpad`."""
 
-    def __init__(self, means: Means, space: str, task: str, project: str | None = None) -> None:
+    def __init__(self, means: Resources, space: str, task: str, project: str | None = None) -> None:
         """Name the task; nothing is read yet. Raises BadInput where that is no name.
 
         With `project` (empty: none) every call raises BadInput where it is another one's scratchpad.
@@ -39,7 +39,7 @@ class Scratchpad:
         self,
         *,
         goal: str = "",
-        plan: Sequence[Item | str] = (),
+        plan: Sequence[PlanStep | str] = (),
         facts: Sequence[str] = (),
         questions: Sequence[str] = (),
     ) -> Pad:
@@ -84,7 +84,7 @@ class Scratchpad:
                 return ()
             session = await _session_of(tx, self._space, self.task)
             offers = promoted(pad, outcome, session, self._project or pad.project, now)
-            done = await settle_offers(tx, self._space, offers)
+            done = await settle_drafts(tx, self._space, offers)
             await tx.pads.remove(self._space, self.task)
         return tuple(done)
 
@@ -122,20 +122,22 @@ async def check_pad(tx: Transaction, space: str, task: str, pad: Pad | None, pro
         )
 
 
-async def pads(means: Means, space: str) -> Sequence[Pad]:
+async def pads(means: Resources, space: str) -> Sequence[Pad]:
     """Every scratchpad of the space, the one that was written last standing first."""
     async with means.store.read() as tx:
         return await tx.pads.list(space)
 
 
-def promoted(pad: Pad, outcome: str, session: str, project: str, now: datetime) -> list[Offer]:
+def promoted(pad: Pad, outcome: str, session: str, project: str, now: datetime) -> list[MemoryDraft]:
     """What is worth remembering of a scratchpad whose task ends so."""
-    facts = Told(kind="semantic", origin="agent", session=session, project=project, at=pad.written)
-    offers = [offered(fact, facts, now) for fact in pad.facts]
+    facts = MemoryDetails(kind="semantic", origin="agent", session=session, project=project, at=pad.written)
+    offers = [memory_draft(fact, facts, now) for fact in pad.facts]
     if ended := " ".join(outcome.split()):
         text = ended if not pad.goal or pad.goal.casefold() in ended.casefold() else f"{pad.goal}: {ended}"
         offers.append(
-            offered(text, Told(kind="episodic", origin="agent", session=session, project=project, at=now), now)
+            memory_draft(
+                text, MemoryDetails(kind="episodic", origin="agent", session=session, project=project, at=now), now
+            )
         )
     return offers
 

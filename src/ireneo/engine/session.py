@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from datetime import datetime
@@ -9,60 +10,134 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from ireneo.context.policy import Policy, preset
-from ireneo.context.prices import Prices
-from ireneo.context.summary import Level
-from ireneo.context.terms import Terms
+from ireneo.context.options import ContextOptions
+from ireneo.engine import annotations as noting
 from ireneo.engine import append as appending
 from ireneo.engine import branches
+from ireneo.engine import branches as pruning
 from ireneo.engine import context as cutting
+from ireneo.engine import diary as diaries
 from ireneo.engine import expand as expanding
-from ireneo.engine import prune as pruning
 from ireneo.engine import summarise as summarising
 from ireneo.engine import tree as seeing
+from ireneo.engine.annotations import Pin
 from ireneo.engine.append import Appended
+from ireneo.engine.branches import Prunable, memory_named
 from ireneo.engine.context import Cached
+from ireneo.engine.diary import Diary
 from ireneo.engine.encode import Context, with_objects
-from ireneo.engine.expand import Expanded
-from ireneo.engine.given import DEFAULT_FORMAT, Given, decode_given, gives_objects
+from ireneo.engine.expand import Expanded, Tool
+from ireneo.engine.expand import tools as tools_of
+from ireneo.engine.given import Given, decode_given, gives_objects
 from ireneo.engine.leasing import Worker
-from ireneo.engine.means import Means
 from ireneo.engine.models import Models
-from ireneo.engine.naming import memory_named
-from ireneo.engine.noted import Noted
-from ireneo.engine.prune import Loose
-from ireneo.engine.recall.scope import check_character
-from ireneo.engine.story.context import story_context
-from ireneo.engine.story.preset import preset_of
-from ireneo.engine.story.tell import voice_of
-from ireneo.engine.story.telling import TellingCache
-from ireneo.engine.summarise import Summarised
-from ireneo.engine.tools import Tool
-from ireneo.engine.tools import tools as tools_of
+from ireneo.engine.resources import Resources
+from ireneo.engine.scope import check_character
+from ireneo.engine.story_context import TellingCache, story_context
+from ireneo.engine.summarise import Summarised, voice_of
 from ireneo.engine.tree import Tree
-from ireneo.engine.work.blocks import BlockWork
-from ireneo.engine.work.desk import Desk
-from ireneo.engine.work.stories import StoryWork
-from ireneo.engine.work.worked import Worked, summarised_by
+from ireneo.engine.work import BlockWork, StoryWork, TextWriter, WorkResult, summarised_by
 from ireneo.errors import BadInput, SessionNotFound
 from ireneo.formats.chat.format import ThinkingRule
+from ireneo.formats.chat.given import DEFAULT_FORMAT
 from ireneo.formats.chat.registry import chat_format
 from ireneo.formats.logs.registry import chat_format_of
-from ireneo.log.branch import MAIN, Head, SessionKey
+from ireneo.lessons.write_diary import AgentNotes, lines_of
 from ireneo.log.message import Message, MessageId
+from ireneo.log.tree import Annotation, Head, SessionKey
 from ireneo.memories.record import Record
 from ireneo.ports.upkeep import Pruned
 from ireneo.prompts.voices import Voice
+from ireneo.summaries.policy import Policy, Prices, preset, preset_of
+from ireneo.summaries.summary import Level
+
+
+class SessionNotes(ABC):
+    """A branch of a session, as far as something is noted on it."""
+
+    def __init__(self, means: Resources, key: SessionKey, branch: str) -> None:
+        """Name the place; nothing is read yet."""
+        self.key = key
+        self.branch = branch
+        self._means = means
+        self._store = means.store
+        self._count = means.count
+
+    async def pin(self, text: str) -> Annotation:
+        """Pin `text` here: it is shown word for word in every context from now on, until it is released.
+
+        A session that has no message yet may be pinned: then it stands from the first one on, on every branch.
+        """
+        text = self._means.cleaning().text(text)
+        return await noting.pin(self._store, self.key, self.branch, text)
+
+    async def release(self, pin: str) -> Annotation:
+        """Let go of a pin, by its id or its words. Raises BadInput where no such pin stands."""
+        return await noting.release(self._store, self.key, self.branch, pin, *self._own())
+
+    async def pins(self) -> Sequence[Pin]:
+        """The constraints that stand: those that were found in what users and the system said, and those by hand.
+
+        Of a story the open threads as well.
+        """
+        return await noting.pins(self._store, self.key, self.branch, *self._own())
+
+    async def dispute(self, id: str, reason: str, *, claim: str = "") -> Annotation:
+        """Say that the summary `id` is wrong, or one `claim` of it, in its words.
+
+        It is shown as disputed until a model has written it again from its sources, with `reason` in view. Raises
+        SummaryNotFound, and BadInput where it doesn't say the claim.
+        """
+        reason = self._means.cleaning().text(reason)
+        return await noting.dispute(self._store, self.key, id, reason, claim)
+
+    async def diary(
+        self,
+        tried: str | Sequence[str] = (),
+        *,
+        worked: str | Sequence[str] = (),
+        failed: str | Sequence[str] = (),
+        pattern: str = "",
+        goal: str = "",
+    ) -> Diary:
+        """The diary of this path; with arguments, once they are written into it.
+
+        What the agent writes is of the task that is being worked on: the approaches that it `tried` (several, or a
+        text with one a line), each with its outcome, what `worked`, what `failed`, the `pattern` behind it in one
+        sentence, and the `goal` in its own words. It leads over what the structure shows of that task. Whatever it
+        names that stands nowhere in the session is marked as unverified, and secrets are taken out. Written twice,
+        the lines add up. Raises BadInput over 8 lines of a section, and before the first message.
+        """
+        cleaning = self._means.drawing()
+
+        def said(name: str, text: str | Sequence[str]) -> tuple[str, ...]:
+            return tuple(cleaning.text(line) for line in lines_of(name, text))
+
+        given = AgentNotes(
+            tried=said("tried", tried),
+            worked=said("worked", worked),
+            failed=said("failed", failed),
+            pattern=" ".join(said("pattern", pattern)),
+            goal=" ".join(said("goal", goal)),
+        )
+        if not given.is_empty:
+            await diaries.write_entry(self._store, self.key, self.branch, given, cleaning)
+        return await diaries.read_diary(self._store, self.key, self.branch, self._count, cleaning)
+
+    @abstractmethod
+    def _own(self) -> tuple[Policy, Voice]:
+        """How the session is cut where nothing else is said, and in whose voice its texts are."""
+
 
 MAX_TEXTS = 1_000_000
 """More than any story has: all that are due."""
 
 
-class Session(Noted):
+class Session(SessionNotes):
     """A conversation or a run, on one of its branches; made by `Memory.session`."""
 
     def __init__(
-        self, means: Means, key: SessionKey, branch: str, source: str | None, task: str = "", project: str = ""
+        self, means: Resources, key: SessionKey, branch: str, source: str | None, task: str = "", project: str = ""
     ) -> None:
         """Name the place; nothing is read yet. Contexts show the scratchpad of `task`, of none that of the id."""
         super().__init__(means, key, branch)
@@ -174,7 +249,7 @@ class Session(Noted):
         now = self._means.clock.now()
         idle = (now - self._asked_at).total_seconds() if self._asked_at else None
         self._asked_at = now
-        terms = Terms(
+        terms = ContextOptions(
             budget=budget,
             policy=policy if prices is None else policy.priced(prices),
             count=self._count,
@@ -209,7 +284,7 @@ class Session(Noted):
                 if told := summarised_by(worked):
                     yield told
             return
-        terms = Terms(budget=budget, policy=policy, count=self._count)
+        terms = ContextOptions(budget=budget, policy=policy, count=self._count)
         summarised = summarising.summarise(self._store, self.key, self.branch, terms, self._means.voice, models)
         async for each in summarised:
             yield each
@@ -222,11 +297,11 @@ class Session(Noted):
         models, policy = self._writers(), self._policy(preset)
         if policy.pyramid is not None:
             return await self._work(policy).due()
-        terms = Terms(budget=budget, policy=policy, count=self._count)
+        terms = ContextOptions(budget=budget, policy=policy, count=self._count)
         due = await summarising.due_summaries(self._store, self.key, self.branch, terms, self._means.voice)
         return sum(models.for_task(summary.level) is not None for summary in due)
 
-    async def catch_up(self, *, preset: str | Policy | None = None, as_: str = "") -> AsyncIterator[Worked]:
+    async def catch_up(self, *, preset: str | Policy | None = None, as_: str = "") -> AsyncIterator[WorkResult]:
         """Make the summaries that are due and need no model, so that `context` has little to write.
 
         Tells how far it is. What is done stays, wherever it is broken off; a short run of an agent needs nothing.
@@ -237,8 +312,8 @@ class Session(Noted):
             async for worked in self._work(policy).catch_up():
                 yield worked
             return
-        desk = Desk(self._means, Worker(self._store, self._means.clock), self.key, self.branch)
-        work = BlockWork(desk, Terms(budget=0, policy=policy, count=self._count))
+        desk = TextWriter(self._means, Worker(self._store, self._means.clock), self.key, self.branch)
+        work = BlockWork(desk, ContextOptions(budget=0, policy=policy, count=self._count))
         # Who stops listening lets go of the lease at once.
         async with aclosing(work.catch_up()) as steps:
             async for worked in steps:
@@ -285,9 +360,9 @@ class Session(Noted):
         await self._check_character(policy)
         return await seeing.tree(self._store, self.key, self.branch, policy, self._count, self._voice(policy))
 
-    async def loose(self, without: str = "") -> Loose:
+    async def loose(self, without: str = "") -> Prunable:
         """What `prune` would take out now, or once the branch `without` were dropped. Raises as `drop` does."""
-        return await pruning.loose(self._store, self.key, without)
+        return await pruning.prunable(self._store, self.key, without)
 
     async def prune(self) -> Pruned:
         """Take out every message that no branch leads to, for good, with all that hangs on it."""
@@ -298,7 +373,7 @@ class Session(Noted):
 
         Raises BadInput where there is no such branch, or where no other one leads to a message.
         """
-        await pruning.drop(self._store, self.key, branch)
+        await pruning.drop_branch(self._store, self.key, branch)
 
     async def messages(self, first: int = 0, last: int | None = None) -> Sequence[Message]:
         """Read the branch's path from position `first` to `last`, both included (its end, where none is given)."""
@@ -343,7 +418,7 @@ class Session(Noted):
 
     def _work(self, policy: Policy) -> StoryWork:
         worker = Worker(self._store, self._means.clock)
-        return StoryWork(Desk(self._means, worker, self.key, self.branch), policy)
+        return StoryWork(TextWriter(self._means, worker, self.key, self.branch), policy)
 
     def _writers(self) -> Models:
         models = self._means.models_for(self.key)
@@ -355,6 +430,3 @@ class Session(Noted):
         """Raise SessionNotFound unless the session has the branch that this stands on."""
         if self.branch not in await self.branches():
             raise SessionNotFound(f"Session {self.id} has no branch {self.branch!r}.")
-
-
-__all__ = ["MAIN", "Given", "Session"]

@@ -8,27 +8,196 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Sequence
+from datetime import datetime, timedelta
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.summary import Level, Summary
-from ireneo.context.terms import Terms
+from ireneo.context.options import ContextOptions
 from ireneo.engine.compact import check_budget
 from ireneo.engine.context import ComposedCache, Driver, keep_made
-from ireneo.engine.keep import was_erased
+from ireneo.engine.known import best_texts, text_id, undisputed, was_erased
 from ireneo.engine.models import Models
-from ireneo.engine.texts import best_texts, text_id
-from ireneo.engine.writing.asked import Verdict, Written
-from ireneo.engine.writing.sources import Sources
-from ireneo.engine.writing.write import Job, write
-from ireneo.errors import BadReply, IreneoError, ModelError, ModelRefused, Overtaken
-from ireneo.log.branch import SessionKey
+from ireneo.engine.story import StoredReading, StoryPath, open_threads
+from ireneo.engine.story_writing import StoryJob, write_story
+from ireneo.engine.writing import Job, Sources, Verdict, WrittenSummary, write
+from ireneo.errors import BadReply, IreneoError, ModelError, ModelRefused, Overtaken, SummaryNotFound
+from ireneo.log.message import Message, MessageId, heard_by
+from ireneo.log.tree import Head, SessionKey, head_of
+from ireneo.ports.leases import Lease
 from ireneo.ports.llm import LanguageModel
-from ireneo.ports.store import Store
+from ireneo.ports.store import Span, Store
 from ireneo.ports.transition import Transaction
 from ireneo.prompts.voices import Voice
+from ireneo.summaries.policy import Policy
+from ireneo.summaries.story import settings, source_depth
+from ireneo.summaries.summary import Level, Summary, anchor
+from ireneo.summaries.threads import join
+
+# Which texts of a story a model has still to write: derived from what is there, in the order of the story.
+#
+# A leaf is told as the continuation of the leaves before it, and may resolve what they opened; so leaves are written
+# one after the other, and a deeper summary as soon as all leaves under it are. A leaf that keeps failing is passed
+# over:
+# its offline text stands for it.
+
+
+PATIENCE = 3
+"""A text that failed so often in a row is no longer waited for."""
+OFFERED = 16
+"""So many texts are offered at a time; who takes one asks again."""
+
+
+class DueTexts(Struct, frozen=True, kw_only=True):
+    """What is due on one path."""
+
+    ready: tuple[Summary, ...]
+    """The canonical summaries whose texts may be written now, the first ones first."""
+    missing: int
+    """How many texts are due in all."""
+
+
+async def due_texts(
+    tx: Transaction,
+    key: SessionKey,
+    head: Head,
+    terms: ContextOptions,
+    voice: Voice,
+    failing: Sequence[Lease],
+    now: datetime,
+) -> DueTexts:
+    """The texts that are due on the path to `head`; `failing` are the leases of the session as they stand `now`."""
+    hopeless = {lease.work for lease in failing if lease.failures >= PATIENCE}
+    resting = {lease.work for lease in failing if _rests(lease, now)}
+    family = terms.policy.family
+    missing: list[tuple[Span, int]] = []
+    depth = 1
+    while canonical := await tx.summaries.spans(key, head.id, family, depth):
+        written = await tx.summaries.spans(key, head.id, undisputed("story", family, voice), depth)
+        there = {(span.first_position, span.last_position) for span in written}
+        missing += [(span, depth) for span in canonical if (span.first_position, span.last_position) not in there]
+        depth += 1
+    missing.sort(key=lambda each: (each[0].last_position, each[1]))
+    ready: list[Summary] = []
+    waits_for: int | None = None
+    for span, depth in missing:
+        if waits_for is not None and (depth == 1 or span.last_position >= waits_for):
+            continue
+        (summary,) = await tx.summaries.get(key, [span.id])
+        name = text_id(summary, (), voice)
+        # Those that are to be tried later take nobody's place.
+        ready += [] if name in resting else [summary]
+        if depth == 1 and name not in hopeless:
+            waits_for = span.last_position
+        if len(ready) >= OFFERED:
+            break
+    disputed = await _disputed(tx, key, terms, voice)
+    return DueTexts(ready=(*disputed, *ready), missing=len(missing) + len(disputed))
+
+
+def _rests(lease: Lease, now: datetime) -> bool:
+    """Whether the work failed and is to be tried later; a day ahead or more it was put off by a wrong clock."""
+    return lease.retry_at is not None and now < lease.retry_at < now + timedelta(days=1)
+
+
+async def _disputed(tx: Transaction, key: SessionKey, terms: ContextOptions, voice: Voice) -> list[Summary]:
+    """The summaries that were disputed and not written again since."""
+    out: list[Summary] = []
+    for stretch, notes in terms.disputes.items():
+        level, first, last = stretch.split(" ")
+        if level != "story":
+            continue
+        canonical = anchor("story", MessageId(first), MessageId(last), terms.policy.family)
+        for summary in await tx.summaries.get(key, [canonical]):
+            name = text_id(summary, [note.id for note in notes], voice)
+            if not await tx.summaries.get(key, [name]):
+                out.append(summary)
+    return out
+
+
+def voice_of(policy: Policy, given: Voice | None) -> Voice:
+    """In whose voice a story is told: the third person's, and a character's own memory in the first."""
+    return given or ("first" if policy.seen_by else "third")
+
+
+async def write_text(
+    store: Store, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice, model: LanguageModel
+) -> WrittenSummary:
+    """Ask `model` for the text of a canonical summary; the caller stores it. Raises ModelError, and SummaryNotFound."""
+    async with store.read() as tx:
+        job = await _job(tx, key, summary, terms, voice)
+    return await write_story(job, model, terms.count, settings(terms.policy).window_tokens)
+
+
+async def _job(tx: Transaction, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice) -> StoryJob:
+    if not await tx.summaries.get(key, [summary.id]):
+        raise SummaryNotFound(f"Summary {summary.id} was taken out of the store before its text was written.")
+    terms = replace(terms, notes=tuple(await tx.annotations.on_path(key, summary.last)))
+    messages, parts = await _story_sources(tx, key, summary, terms, voice)
+    before = await _before(tx, key, summary, terms, voice)
+    threads, _ = open_threads(before, settings(terms.policy).open_threads)
+    if summary.sources and not settings(terms.policy).running:
+        children = await best_texts(tx, key, await tx.summaries.get(key, summary.sources), terms, voice, None)
+        # Threads are carried, never retold: those that a model found below, where one did.
+        carried = join([child.threads for child in children], settings(terms.policy).open_threads)
+        summary = replace(summary, threads=carried)
+    return StoryJob(
+        offline=summary,
+        messages=tuple(messages),
+        parts=tuple(parts),
+        before=before[-1] if before and not parts else None,
+        open=threads,
+        disputes=tuple(terms.disputes.get(summary.stretch, ())),
+        voice=voice,
+        seen_by=terms.policy.seen_by,
+    )
+
+
+async def _story_sources(
+    tx: Transaction, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice
+) -> tuple[Sequence[Message], Sequence[Summary]]:
+    """The messages that a summary is written from, and the summaries: leaves, as long as they fit into the window."""
+    pyramid = settings(terms.policy)
+    first = summary.first_position
+    if pyramid.running and summary.sources:
+        (before,) = await best_texts(tx, key, await tx.summaries.get(key, summary.sources[:1]), terms, voice, None)
+        return await _heard(tx, key, summary, before.last_position + 1, terms.policy), [before]
+    if summary.depth == 1 or summary.source_tokens <= pyramid.raw_tokens:
+        return await _heard(tx, key, summary, first, terms.policy), ()
+    path = StoryPath(StoredReading(tx, key, await _head(tx, key, summary), terms.policy), terms.policy)
+    told = await path.under(summary, source_depth(summary.depth, pyramid))
+    return (), await best_texts(tx, key, told, terms, voice, None)
+
+
+async def _before(
+    tx: Transaction, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice
+) -> list[Summary]:
+    """What stands before a summary, as finely as it was shown when its first message came."""
+    place = summary.first_position - 1
+    before = await tx.log.path(key, summary.last, place, place) if place >= 0 else ()
+    if not before or settings(terms.policy).running:
+        return []
+    path = StoryPath(StoredReading(tx, key, head_of(before[0]), terms.policy), terms.policy)
+    return await best_texts(tx, key, await path.row(), terms, voice, None)
+
+
+async def _heard(tx: Transaction, key: SessionKey, summary: Summary, first: int, policy: Policy) -> list[Message]:
+    messages = await tx.log.path(key, summary.last, first, summary.last_position)
+    character = policy.seen_by
+    return [each for each in messages if not character or heard_by(each.draft, character)]
+
+
+async def _head(tx: Transaction, key: SessionKey, summary: Summary) -> Head:
+    place = summary.last_position
+    return head_of((await tx.log.path(key, summary.last, place, place))[0])
+
+
+# Let a model write the summaries that a context would show, where none has written them yet.
+#
+# Each is one unit: read, ask outside of any transaction, check, and one transaction that stores it. What is due is
+# derived from what is there, so that whoever is killed in between loses one answer, and nothing else.
+
 
 FAILURES_IN_A_ROW = 3
 """After so many answers that were none, no more are asked for: the model can't do it today."""
@@ -57,7 +226,7 @@ class Summarised(Struct, frozen=True, kw_only=True):
 
 
 async def summarise(
-    store: Store, key: SessionKey, branch: str, terms: Terms, voice: Voice, models: Models
+    store: Store, key: SessionKey, branch: str, terms: ContextOptions, voice: Voice, models: Models
 ) -> AsyncIterator[Summarised]:
     """Write, one after the other, the texts that are due for a context on these `terms`.
 
@@ -94,7 +263,9 @@ async def summarise(
                 return
 
 
-async def due_summaries(store: Store, key: SessionKey, branch: str, terms: Terms, voice: Voice) -> list[Summary]:
+async def due_summaries(
+    store: Store, key: SessionKey, branch: str, terms: ContextOptions, voice: Voice
+) -> list[Summary]:
     """The summaries that a context rebuilt now would show and that no model has written yet, or that are disputed."""
     check_budget(terms.budget)
     async with store.read() as tx:
@@ -118,8 +289,8 @@ async def due_summaries(store: Store, key: SessionKey, branch: str, terms: Terms
 
 
 async def ask_one(
-    store: Store, key: SessionKey, summary: Summary, terms: Terms, voice: Voice, model: LanguageModel
-) -> Written:
+    store: Store, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice, model: LanguageModel
+) -> WrittenSummary:
     """Let `model` write the text of one summary; the caller stores it. Raises ModelError."""
     async with store.read() as tx:
         notes = tuple(await tx.annotations.on_path(key, summary.last))
@@ -130,7 +301,7 @@ async def ask_one(
     return await write(job, model, terms.count)
 
 
-def told(written: Written, summary: Summary) -> Summarised:
+def told(written: WrittenSummary, summary: Summary) -> Summarised:
     """What came of the text of `summary`."""
     writing = written.text.writing
     return Summarised(
@@ -147,7 +318,7 @@ def told(written: Written, summary: Summary) -> Summarised:
     )
 
 
-async def _sources(tx: Transaction, key: SessionKey, summary: Summary, terms: Terms, voice: Voice) -> Sources:
+async def _sources(tx: Transaction, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice) -> Sources:
     """The messages that a summary covers, and the summaries under it: from those it is written, not from retellings."""
     leaves = [summary]
     while any(leaf.sources for leaf in leaves):
@@ -164,7 +335,7 @@ async def _sources(tx: Transaction, key: SessionKey, summary: Summary, terms: Te
     return Sources(messages=tuple(messages), leaves=tuple(best))
 
 
-def _disputes(terms: Terms, summary: Summary) -> Sequence[str]:
+def _disputes(terms: ContextOptions, summary: Summary) -> Sequence[str]:
     return [note.id for note in terms.disputes.get(summary.stretch, ())]
 
 

@@ -7,27 +7,22 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.policy import Policy
-from ireneo.context.render import order, render
-from ireneo.context.summary import Level, Summary, SummaryId
-from ireneo.context.terms import Terms
-from ireneo.context.thread import Thread
-from ireneo.context.weigh import Count
-from ireneo.engine.limbs import Limb, limbs
-from ireneo.engine.story.kept import Recalled
-from ireneo.engine.story.known import KnownStory
-from ireneo.engine.story.notes import standing_threads
-from ireneo.engine.story.reading import StoredReading
-from ireneo.engine.texts import best_texts
-from ireneo.log.branch import Head, SessionKey
+from ireneo.context.allot import order, render
+from ireneo.context.options import ContextOptions
+from ireneo.context.story import billed, tell_blocks
+from ireneo.engine.branches import TreePath, tree_paths
+from ireneo.engine.known import best_texts
+from ireneo.engine.story import KnownStory, StoredReading, StoryRecords, standing_threads
 from ireneo.log.message import MessageId
+from ireneo.log.tree import Head, SessionKey
+from ireneo.log.weigh import Count
 from ireneo.ports.store import Store
 from ireneo.ports.transition import Transaction
 from ireneo.prompts import PROMPTS
 from ireneo.prompts.voices import Voice
-from ireneo.pyramid.allot import tell_blocks
-from ireneo.pyramid.compose import billed
-from ireneo.pyramid.retelling import TOLD_TOKENS
+from ireneo.summaries.policy import Policy
+from ireneo.summaries.story import TOLD_TOKENS
+from ireneo.summaries.summary import Level, Summary, SummaryId, Thread
 
 
 class OpenThread(Struct, frozen=True, kw_only=True):
@@ -42,7 +37,7 @@ class OpenThread(Struct, frozen=True, kw_only=True):
     """Where on the path it was opened."""
 
 
-class Node(Struct, frozen=True, kw_only=True):
+class TreeNode(Struct, frozen=True, kw_only=True):
     """A summary in its place on the path."""
 
     id: SummaryId
@@ -108,7 +103,7 @@ class Tree(Struct, frozen=True, kw_only=True):
     live_tokens: int
     behind: int
     """Of a story: of those behind the last summary, how many make whole leaves that nobody has written yet."""
-    nodes: tuple[Node, ...]
+    nodes: tuple[TreeNode, ...]
     """By their first positions, the widest first."""
     branches: tuple[TreeBranch, ...]
     """The one that this stands on, then the others by name."""
@@ -120,11 +115,11 @@ async def tree(store: Store, key: SessionKey, branch: str, policy: Policy, count
     """Read the summaries along the path to the branch's head, and where the other branches leave it."""
     async with store.read() as tx:
         head = await tx.log.head(key, branch)
-        shown = await _shown(tx, key, head, policy) if head else ()
+        shown = await _widest(tx, key, head, policy) if head else ()
         found = await _with_sources(tx, key, shown)
         notes = tuple(await tx.annotations.on_path(key, head.id)) if head else ()
-        terms = Terms(budget=0, policy=policy, count=count, notes=notes)
-        told = await _told(tx, key, found, terms, voice)
+        terms = ContextOptions(budget=0, policy=policy, count=count, notes=notes)
+        told = await _with_texts(tx, key, found, terms, voice)
         live, live_tokens = await _live(tx, key, head, shown)
         branches = await _branches(tx, key, branch, policy.family)
     widest = {each.id for each in shown}
@@ -157,15 +152,15 @@ def whole_text(summary: Summary, count: Count) -> str:
     return render(summary, lines)
 
 
-async def _shown(tx: Transaction, key: SessionKey, head: Head, policy: Policy) -> Sequence[Summary]:
+async def _widest(tx: Transaction, key: SessionKey, head: Head, policy: Policy) -> Sequence[Summary]:
     """The widest summaries; of a story those that are kept for a path of this length."""
     widest = await tx.summaries.frontier(key, head.id, policy.family)
     if policy.pyramid is None:
         return widest
-    return await KnownStory(StoredReading(tx, key, head, policy), policy, Recalled()).opened(widest, 0)
+    return await KnownStory(StoredReading(tx, key, head, policy), policy, StoryRecords()).opened(widest, 0)
 
 
-def _open(policy: Policy, texts: Sequence[Summary], terms: Terms) -> tuple[OpenThread, ...]:
+def _open(policy: Policy, texts: Sequence[Summary], terms: ContextOptions) -> tuple[OpenThread, ...]:
     """The threads that are open behind a row, in the order in which they were opened."""
     threads = standing_threads(texts, terms)[0] if policy.pyramid else ()
     return tuple(_thread(each) for each in threads)
@@ -182,8 +177,8 @@ async def _with_sources(tx: Transaction, key: SessionKey, shown: Sequence[Summar
     return sorted(found.values(), key=lambda each: (each.first_position, -each.last_position, -each.depth))
 
 
-async def _told(
-    tx: Transaction, key: SessionKey, summaries: Sequence[Summary], terms: Terms, voice: Voice
+async def _with_texts(
+    tx: Transaction, key: SessionKey, summaries: Sequence[Summary], terms: ContextOptions, voice: Voice
 ) -> list[Summary]:
     """Each summary, or the best text that a model wrote of it."""
     asked = [each for each in summaries if each.level in PROMPTS]
@@ -213,13 +208,15 @@ def _behind(live: int, policy: Policy) -> int:
 async def _branches(tx: Transaction, key: SessionKey, current: str, family: str) -> list[TreeBranch]:
     heads = await tx.sessions.branches(key)
     named = sorted(heads.items(), key=lambda each: (each[0] != current, each[0]))
-    grown = await limbs(tx, key, [(name, head) for name, head in named if head is not None])
+    grown = await tree_paths(tx, key, [(name, head) for name, head in named if head is not None])
     out = {limb.name: await _branch(tx, key, limb, grown, family) for limb in grown}
     empty = TreeBranch(name="", head=None, messages=0, tokens=0, parent="", shared=0, forks_at=None, summarised=0)
     return [out.get(name) or replace(empty, name=name) for name, _ in named]
 
 
-async def _branch(tx: Transaction, key: SessionKey, limb: Limb, grown: Sequence[Limb], family: str) -> TreeBranch:
+async def _branch(
+    tx: Transaction, key: SessionKey, limb: TreePath, grown: Sequence[TreePath], family: str
+) -> TreeBranch:
     covering = await tx.summaries.frontier(key, limb.head.id, family)
     return TreeBranch(
         name=limb.name,
@@ -233,9 +230,9 @@ async def _branch(tx: Transaction, key: SessionKey, limb: Limb, grown: Sequence[
     )
 
 
-def _node(summary: Summary, told: Summary, shown: bool, count: Count) -> Node:
+def _node(summary: Summary, told: Summary, shown: bool, count: Count) -> TreeNode:
     text = whole_text(told, count)
-    return Node(
+    return TreeNode(
         id=summary.id,
         level=summary.level,
         depth=summary.depth,

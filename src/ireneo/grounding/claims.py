@@ -1,29 +1,351 @@
-"""What a sentence claims that can be looked up: paths, names, numbers, errors, commands, quotations, dates."""
+"""What a text claims that can be looked up: paths, names, numbers, errors, commands, quotations, dates.
+
+Each is written in one way before it is compared: spaces, quotation marks, escapes, units and dates.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Literal
 
 from msgspec import Struct
 
-from ireneo.grounding.dates import CLOCK, ISO, SPOKEN, WEEKDAY
-from ireneo.grounding.numbers import NUMBER
-from ireneo.grounding.proper_names import proper_names
 from ireneo.log.message import BLOCK_TAGS
 from ireneo.patterns import lazy_re
 
-Kind = Literal["path", "identifier", "number", "error", "command", "quotation", "name", "date"]
+_STRAIGHT = str.maketrans(
+    {
+        **dict.fromkeys("“”„‟«»″", '"'),
+        **dict.fromkeys("‘’‚‛‹›′", "'"),
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+        "…": "...",
+        **dict.fromkeys("\u200b\u2060\ufeff\u00ad"),
+    }
+)
+_ESCAPE = lazy_re(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPED = {"n": " ", "t": " ", "r": " ", "b": " ", "f": " "}
+_THOUSANDS = lazy_re(r"(?<=\d)[,_](?=\d{3}(?!\d))")
+
+
+def straight(text: str) -> str:
+    """`text` on one line, with plain quotation marks and dashes, and one space where there are several."""
+    return " ".join(text.split() if text.isascii() else text.translate(_STRAIGHT).split())
+
+
+def unescaped(text: str) -> str:
+    """`text` as it reads where it is a string inside JSON; what is no escape stays."""
+    if "\\" not in text:
+        return text
+    return " ".join(_ESCAPE.sub(_meant, text).split())
+
+
+def unmarked(text: str) -> str:
+    """`text` without the marks for code and for stress."""
+    return text.replace("`", "").replace("**", "")
+
+
+def joined(text: str) -> str:
+    """`text` with its thousands written together: ``1,346`` becomes ``1346``."""
+    return _THOUSANDS.sub("", text)
+
+
+def _meant(escape: re.Match[str]) -> str:
+    if escape[1]:
+        return chr(int(escape[1], 16))
+    return _ESCAPED.get(escape[2], escape[2])
+
+
+MAX_LENGTH = 160
+"""A longer run of name characters is data (a token, a minified line), not a name that anyone types again."""
+
+# Each part is repeated possessively or ends where no other begins, and a path or a dotted name is looked for where its
+# chain of segments begins and not at each of them: where it fails there, it fails at all of them. So a text takes time
+# in proportion to its length, and not to its square.
+_ARTIFACT_PATH = r"/?(?:[\w.@~+-]++/)+(?:\.\.\.|[\w.@+-]*\w)"
+_ARTIFACT_FILE = r"[\w-]++(?:\.[\w-]++)*\.[a-z][a-z0-9]{0,5}\b"
+_ARTIFACT = lazy_re(
+    rf"""
+    (
+      (?:\\[ntr]|(?<![\w\\]))                              # the escape with which JSON writes that a line begins here
+      (?![A-Z]?[a-z]*+[.:]?(?![\w.@~+/:-]))                # a plain word, as most are: none of what follows
+      (?:
+        https?://[^\s"'<>()\[\]{{}}`\\,]+[\w/]               # an address
+      | (?<![.@~+-])(?:(?<![\w.@~+-]/)|(?=/)){_ARTIFACT_PATH}       # a path, a Go package pattern
+      | (?<!-)(?<![\w-]\.){_ARTIFACT_FILE}                          # a file name, a dotted name
+      | --[a-z][\w-]+                                      # a flag
+      | [A-Z]{{2,}}-\d+\b                                    # a ticket
+      | (?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{{7,40}}\b        # a hash
+      | [A-Za-z]\w*_\w+                                    # snake_case, CONSTANT_CASE
+      | [a-z][a-z0-9]*[A-Z][A-Za-z0-9]*\b                  # camelCase
+      | [A-Z][a-z0-9]+[A-Z][A-Za-z0-9]*\b                  # PascalCase
+      | [A-Z][A-Z0-9]{{3,}}\b                                # a constant, an error code
+      )
+    | \\t[A-Z][a-z]+\b                                     # a field's name, at the beginning of an indented line
+    )
+    | \\\w*+[.@~+/-](?:({_ARTIFACT_PATH})|\.?({_ARTIFACT_FILE})) # a chain whose first segment belongs to an escape
+    """,
+    re.VERBOSE,
+)
+
+
+def artifacts(text: str) -> list[str]:
+    r"""List the artifacts of `text` in the order in which they first stand there, each once.
+
+    In a text that is written as JSON, a name that begins a line keeps the escape before it (``\tretainLive``): that
+    is how it stands in a tool call, and an edit that is to match the line again needs the indentation as well.
+    """
+    return [
+        name
+        for name in dict.fromkeys(whole or path or file for whole, path, file in _ARTIFACT.findall(text))
+        if 4 <= len(name) <= MAX_LENGTH
+    ]
+
+
+_SHORT = "jan feb mar apr may jun jul aug sep oct nov dec"
+_LONG = "january february march april may june july august september october november december"
+_GERMAN_MONTHS = "januar februar märz april mai juni juli august september oktober november dezember"
+_MONTH_OF = {name: number for names in (_SHORT, _LONG, _GERMAN_MONTHS) for number, name in enumerate(names.split(), 1)}
+_MONTH = "|".join(sorted((name.capitalize() for name in _MONTH_OF), key=len, reverse=True))
+
+ISO = r"(?<![\d-])\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?(?![\d-])"
+SPOKEN = (
+    rf"\b(?:(?:{_MONTH})\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?!\.\d)(?:,? \d{{4}}\b)?"
+    rf"|\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?(?:{_MONTH})\b\.?(?:,? \d{{4}}\b)?)"
+)
+CLOCK = r"(?<![\d:.])(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?![\d:])"
+WEEKDAY = r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b"
+
+_ISO = lazy_re(ISO)
+_CLOCK = lazy_re(CLOCK)
+_SPOKEN = lazy_re(SPOKEN)
+_DATE_WORD = lazy_re(r"[^\W\d_]+")
+
+Date = tuple[int, int, int]
+"""Year, month and day; the year is 0 where none is said."""
+
+
+def dates(text: str) -> Iterator[Date]:
+    """Every date of `text`, once as it is written and once without its year."""
+    for found in _ISO.finditer(text):
+        year, month, day = (int(part) for part in found[0][:10].split("-"))
+        yield year, month, day
+        yield 0, month, day
+    for found in _SPOKEN.finditer(text):
+        year, month, day = _spoken(found[0])
+        yield year, month, day
+        yield 0, month, day
+
+
+def without_dates(text: str) -> str:
+    """`text` with only the years of its dates left, so that a date's parts are no evidence for any other number."""
+    return _ISO.sub(lambda found: f" {found[0][:4]} ", text)
+
+
+def is_clock(word: str) -> bool:
+    """Whether `word` is nothing but a time of day."""
+    return bool(_CLOCK.fullmatch(word.strip("[]().,;\"'")))
+
+
+def _spoken(text: str) -> Date:
+    month = next((_MONTH_OF[word.lower()] for word in _DATE_WORD.findall(text) if word.lower() in _MONTH_OF), 0)
+    numbers = [int(number) for number in re.findall(r"\d+", text)]
+    return (numbers[1] if len(numbers) > 1 else 0), month, numbers[0]
+
+
+_ALIASES = {
+    "s": "s sec secs second seconds sekunde sekunden",
+    "ms": "ms msec millisecond milliseconds",
+    "us": "us µs μs microsecond microseconds",
+    "ns": "ns nanosecond nanoseconds",
+    "min": "m min mins minute minutes minuten",
+    "h": "h hr hrs hour hours stunde stunden",
+    "day": "d day days tag tage tagen",
+    "week": "week weeks",
+    "month": "month months",
+    "year": "year years",
+    "%": "% percent pct prozent",
+    "b": "b byte bytes",
+    "kb": "kb kib kilobyte kilobytes",
+    "mb": "mb mib megabyte megabytes",
+    "gb": "gb gib gigabyte gigabytes",
+    "tb": "tb tib terabyte terabytes",
+    "k": "k thousand",
+    "million": "million millions",
+    "px": "px pixel pixels",
+    "euro": "€ eur euro euros",
+    "dollar": "$ usd dollar dollars",
+}
+_UNITS = {alias: unit for unit, aliases in _ALIASES.items() for alias in aliases.split()}
+_UNIT = "|".join(sorted((re.escape(alias) for alias in _UNITS), key=len, reverse=True))
+_PLAIN = r"(?:\d{1,3}(?:[,_]\d{3}){1,12}(?!\d)(?:\.\d+)?|\d+(?:\.\d+){0,12}(?:[eE][+-]?\d+)?)"
+NUMBER = rf"{_PLAIN}(?:[ -]?(?P<unit>(?i:{_UNIT}))(?![A-Za-z0-9_]))?"
+"""A figure with its unit, if it has one."""
+
+# What stands before it may be a letter or a word (v1.2, L88, python3.11), but not the middle of a hash.
+_IN_WORD = lazy_re(rf"(?<![A-Za-z0-9_.])[A-Za-z]{{0,12}}(?P<figure>{NUMBER})")
+_APART = lazy_re(rf"(?<!\d)(?P<figure>{_PLAIN}) (?P<unit>(?i:{_UNIT}))(?![A-Za-z0-9_])")
+_PLAIN_FIGURE = lazy_re(_PLAIN)
+_DIGIT = lazy_re(r"\d")
+
+
+_GUTTER = lazy_re(r"^ *(\d+)(?:→|\t)", re.MULTILINE)
+
+
+def without_gutter(text: str) -> tuple[str, frozenset[str]]:
+    """`text` without the line numbers that a tool wrote before its lines, and those numbers.
+
+    They run from one to as many lines as there are, and would be evidence for any number.
+    """
+    found = [int(match[1]) for match in _GUTTER.finditer(text)]
+    beside = {one for one, other in pairwise(found) if other == one + 1}
+    beside |= {one + 1 for one in beside}
+    if not beside:
+        return text, frozenset()
+    bare = _GUTTER.sub(lambda match: " " if int(match[1]) in beside else match[0], text)
+    return bare, frozenset(str(number) for number in beside)
+
+
+def units(text: str) -> dict[str, set[str]]:
+    """Every figure of `text` with the units that it stands with, the empty one where it stands alone."""
+    out: dict[str, set[str]] = {}
+    for word in set(text.split()):
+        if _DIGIT.search(word):
+            for figure, unit in _in_word(word):
+                out.setdefault(figure, set()).add(unit)
+    for found in _APART.finditer(text):
+        out.setdefault(figure_of(found["figure"]), set()).add(unit_of(found["unit"]))
+    return out
+
+
+def _in_word(word: str) -> Iterator[tuple[str, str]]:
+    """The figures of a word; of a date or a time only the year, since its parts are evidence for no other number."""
+    if is_clock(word):
+        return
+    for found in _IN_WORD.finditer(without_dates(word)):
+        figure = figure_of(found["figure"])
+        yield figure, unit_of(found["unit"])
+        # Who has version 3.11.4 has 3.11.
+        while figure.count(".") > 1:
+            figure = figure.rpartition(".")[0]
+            yield figure, ""
+
+
+def read(number: str) -> tuple[str, str] | None:
+    """The figure and the unit of a single number, such as ``30 s`` or ``v1.2.3``; None where there is no figure."""
+    found = re.search(NUMBER, number)
+    return (figure_of(found[0]), unit_of(found["unit"])) if found else None
+
+
+def figure_of(number: str) -> str:
+    """The figure without its unit, its thousands written together."""
+    found = _PLAIN_FIGURE.match(number)
+    return joined(found[0]) if found else number
+
+
+def unit_of(unit: str | None) -> str:
+    """The name under which a unit is compared; empty for none."""
+    if unit is None:
+        return ""
+    return "million" if unit == "M" else _UNITS.get(unit.lower(), unit.lower())
+
+
+# Proper names in prose: capitalised words where a capital says something.
+#
+# A capital at the beginning of a sentence, in a heading or in a language that writes all its nouns so says nothing.
+# There a name is not looked for: better one unchecked than a word taken for one.
+
+
+_SENTENCE = lazy_re(r"(?:[.!?:;…]['\")\]]*\s+|\n|\s[-–—→•|]\s|^[-–—→•|]\s|[(\[\"“„«>])")
+_PROPER_WORD = lazy_re(r"[^\W\d_](?:[\w&]|['’-](?=\w))*")
+_GERMAN_WORDS = """
+der die das den dem des und ist nicht ein eine einen einem mit für auf wurde werden wird sind im zum zur von bei
+aus nach ich wir sie habe haben hat noch nur auch durch dann wenn aber oder als wie dass
+"""
+_ENGLISH_WORDS = """
+the of and is not a an to in for on was were be been with that this it i we they have has only also then when but
+or as by from at because
+"""
+_CAPITALISED = """
+I I'm I'll I've I'd OK Ok Okay Yes No Not The A An This That It We You He She They And But Or If When Then So As
+Strategy Operations Discoveries Dead Ends What Worked Critical Artifacts Status Goal Arc Human Direction Achieved
+Lasting Constraints Key Open Note Step Phase Part Option Section Chapter Figure Table Task Test Tests File Error
+Issue Bug Case Line Stage Round Version Plan Todo English German French Spanish Git Bash Python JavaScript Markdown
+TypeScript Unicode Boolean Internet Mr Mrs Ms Dr Complete Partial Blocked True False None Null Pass Fail God
+COMPLETE PARTIAL BLOCKED NOT NEVER ALWAYS ONLY MUST ALL ANY AND FOR THE BUT NOTE TODO IMPORTANT CRITICAL WARNING
+ERROR FAIL FAILED PASS PASSED API APIS URL URLS JSON YAML XML HTML CSS CSV HTTP HTTPS SQL CLI GUI CPU GPU RAM ASCII
+UTF TCP UDP SSH DNS IDE LLM LLMS SDK CRUD REST PDF PNG FIXME README WIP TDD UUID EOF FAQ USA YES TRUE FALSE NULL
+NONE DOES SHOULD WITH WITHOUT NEW OLD BEFORE AFTER BOTH EVERY EXACTLY STILL ALREADY ALSO NOW VERY THIS THAT
+GET POST PUT PATCH DELETE HEAD OPTIONS FIXED DONE KEY WHY HOW WHAT WHEN WHERE
+"""
+_GERMAN_COMMON = frozenset(_GERMAN_WORDS.split())
+_ENGLISH_COMMON = frozenset(_ENGLISH_WORDS.split())
+_NO_NAMES = frozenset(_CAPITALISED.split())
+"""Capitalised for the stress, by custom or as a term: none of them says who or what."""
+
+
+def proper_names(text: str, hidden: str) -> Iterator[tuple[int, str]]:
+    """The proper names of `text` with their places; words that touch the filler `hidden` were accounted for before."""
+    if writes_nouns_large(text):
+        return
+    start = 0
+    for end in [*(found.end() for found in _SENTENCE.finditer(text)), len(text)]:
+        yield from ((start + place, name) for place, name in _in_sentence(text[start:end], hidden))
+        start = end
+
+
+def _in_sentence(sentence: str, hidden: str) -> Iterator[tuple[int, str]]:
+    words = list(_PROPER_WORD.finditer(sentence))
+    long = [word[0] for word in words if len(word[0]) > 3]
+    if len(long) > 3 and sum(word[0].isupper() for word in long) * 4 > len(long) * 3:
+        return  # A heading in which every word is capitalised.
+    name: re.Match[str] | None = None
+    first = 0
+    for number, word in enumerate(words):
+        opens = number == 0 and hidden not in sentence[: word.start()]
+        if opens or not _may_name(word, sentence, hidden):
+            if name is not None:
+                yield first, sentence[first : name.end()]
+            name = None
+        elif name is not None and sentence[name.end() : word.start()] == " ":
+            name = word
+        else:
+            if name is not None:
+                yield first, sentence[first : name.end()]
+            name, first = word, word.start()
+    if name is not None:
+        yield first, sentence[first : name.end()]
+
+
+def _may_name(word: re.Match[str], sentence: str, hidden: str) -> bool:
+    text = re.sub(r"['’]s$", "", word[0])
+    if not text[0].isupper() or len(text) < 3 or text in _NO_NAMES or text.rstrip("s").upper() in _NO_NAMES:
+        return False
+    if any(part in _NO_NAMES for part in re.split(r"['’-]", text)):
+        return False
+    around = sentence[max(0, word.start() - 2) : word.start()]
+    # What touches something hidden is a part of it; what follows a quotation may begin a sentence.
+    return hidden not in around and sentence[word.end() : word.end() + 1] not in (hidden, "_")
+
+
+def writes_nouns_large(text: str) -> bool:
+    """Whether `text` is in German, where a capital says no more than that a word is a noun."""
+    words = [word[0].lower() for word in _PROPER_WORD.finditer(text)]
+    german = sum(word in _GERMAN_COMMON for word in words)
+    return german > 0 and german >= sum(word in _ENGLISH_COMMON for word in words)
+
+
+ClaimKind = Literal["path", "identifier", "number", "error", "command", "quotation", "name", "date"]
 
 MIN_QUOTED_WORDS = 3
 """Fewer words in quotation marks are a term or a doubt, and not what someone said."""
 
 
-class Claim(Struct, frozen=True):
+class TextClaim(Struct, frozen=True):
     """One thing that a sentence says and that its sources must show."""
 
-    kind: Kind
+    kind: ClaimKind
     text: str
 
 
@@ -93,10 +415,10 @@ _FIGURE = lazy_re(rf"(?<![\w.])(?:[vV](?=\d+\.))?{NUMBER}(?!\d|…|\.\.\.|[\w-]{
 _LINES = lazy_re(r"\b[Ll]ines? \d+(?:(?:, ?| ?[-–] ?| (?:to|and|or) )\d+){0,40}\b(?![\w.,]{0,60}\w)")
 _DATE = lazy_re(f"{ISO}|{SPOKEN}|{CLOCK}|{WEEKDAY}")
 
-_Found = tuple[int, Claim]
+_Found = tuple[int, TextClaim]
 
 
-def claims(text: str) -> list[Claim]:
+def claims(text: str) -> list[TextClaim]:
     """List what can be looked up in `text`, in order, each once.
 
     A claim belongs to one kind: what stands in a quotation or in code is that, and is not taken apart further.
@@ -105,12 +427,12 @@ def claims(text: str) -> list[Claim]:
     found: list[_Found] = []
     for pattern, read in _STEPS:
         rest = _take(pattern, read, rest, found)
-    found.extend((place, Claim("name", name)) for place, name in proper_names(rest, _HIDDEN))
+    found.extend((place, TextClaim("name", name)) for place, name in proper_names(rest, _HIDDEN))
     return list(dict.fromkeys(claim for _, claim in sorted(found, key=lambda each: each[0])))
 
 
 def _take(
-    pattern: re.Pattern[str], read: Callable[[re.Match[str]], list[Claim]], text: str, found: list[_Found]
+    pattern: re.Pattern[str], read: Callable[[re.Match[str]], list[TextClaim]], text: str, found: list[_Found]
 ) -> str:
     """Move what `pattern` finds from `text` to `found`."""
 
@@ -127,18 +449,18 @@ def _blank(match: re.Match[str]) -> str:
     return re.sub(r"[^\n]", _HIDDEN, match[0])
 
 
-def _of_fence(match: re.Match[str]) -> list[Claim]:
-    return [Claim("command", line.strip()) for line in match["code"].splitlines() if re.search(r"\w", line)]
+def _of_fence(match: re.Match[str]) -> list[TextClaim]:
+    return [TextClaim("command", line.strip()) for line in match["code"].splitlines() if re.search(r"\w", line)]
 
 
-def _of_verbatim(match: re.Match[str]) -> list[Claim]:
+def _of_verbatim(match: re.Match[str]) -> list[TextClaim]:
     code = match["double"] or match["code"]
     if code is not None:
         return code_claims(code)
     return _of_quotation(next(group for group in match.groups() if group is not None).strip())
 
 
-def code_claims(code: str) -> list[Claim]:
+def code_claims(code: str) -> list[TextClaim]:
     """What is claimed by `code`, which stands between backticks: a path, a name, a number, or a command as it is."""
     text = code.strip()
     if not re.search(r"\w", text):
@@ -147,30 +469,30 @@ def code_claims(code: str) -> list[Claim]:
     if path and (_ENDS_LIKE_A_FILE.search(path["path"]) or "/" in path["path"]):
         return _of_path_parts(path)
     if _FIGURE.fullmatch(text):
-        return [Claim("number", text)]
+        return [TextClaim("number", text)]
     if _ERROR.fullmatch(text):
-        return [Claim("error", text)]
+        return [TextClaim("error", text)]
     if re.fullmatch(r"(?:\\[ntr])?[\w.$@:#-]+(?:\(\))?(?:…|\.\.\.)?", text):
-        return [Claim("identifier", text)]
-    return [Claim("command", text)]
+        return [TextClaim("identifier", text)]
+    return [TextClaim("command", text)]
 
 
-def _of_quotation(text: str) -> list[Claim]:
+def _of_quotation(text: str) -> list[TextClaim]:
     if len(re.findall(r"[\w.…-]+", text)) < MIN_QUOTED_WORDS:
         return []
-    return [Claim("quotation", text)]
+    return [TextClaim("quotation", text)]
 
 
-def _of_path(match: re.Match[str]) -> list[Claim]:
+def _of_path(match: re.Match[str]) -> list[TextClaim]:
     path = match["path"]
     if not _is_path(path) if "/" in path else _PRODUCT.match(path):
         return []
     return _of_path_parts(match)
 
 
-def _of_path_parts(match: re.Match[str]) -> list[Claim]:
-    lines = [Claim("number", f"line {number}") for number in match["at"].split(":") if number]
-    return [Claim("path", match["path"]), *lines]
+def _of_path_parts(match: re.Match[str]) -> list[TextClaim]:
+    lines = [TextClaim("number", f"line {number}") for number in match["at"].split(":") if number]
+    return [TextClaim("path", match["path"]), *lines]
 
 
 def _is_path(text: str) -> bool:
@@ -183,26 +505,26 @@ def _is_path(text: str) -> bool:
     return any(re.search(r"[_.@\d]|\w-\w", part) for part in parts) or not _FOLDERS.isdisjoint(parts)
 
 
-def _of_identifier(match: re.Match[str]) -> list[Claim]:
+def _of_identifier(match: re.Match[str]) -> list[TextClaim]:
     text = match[0]
     if _ABBREVIATION.match(text) or _PRODUCT.match(text):
         return []
-    return [Claim("identifier", text)]
+    return [TextClaim("identifier", text)]
 
 
-def _of_lines(match: re.Match[str]) -> list[Claim]:
+def _of_lines(match: re.Match[str]) -> list[TextClaim]:
     # That it is a line's number matters: a tool that shows a file writes one before each line of it.
-    return [Claim("number", f"line {number}") for number in re.findall(r"\d+", match[0])]
+    return [TextClaim("number", f"line {number}") for number in re.findall(r"\d+", match[0])]
 
 
-def _as(kind: Kind) -> Callable[[re.Match[str]], list[Claim]]:
-    def read(match: re.Match[str]) -> list[Claim]:
-        return [Claim(kind, match[0])]
+def _as(kind: ClaimKind) -> Callable[[re.Match[str]], list[TextClaim]]:
+    def read(match: re.Match[str]) -> list[TextClaim]:
+        return [TextClaim(kind, match[0])]
 
     return read
 
 
-_STEPS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[Claim]]], ...] = (
+_STEPS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[TextClaim]]], ...] = (
     (_FENCE, _of_fence),
     (_VERBATIM, _of_verbatim),
     (_ADDRESS, _as("path")),

@@ -1,4 +1,4 @@
-"""Whether a status or a verdict says the opposite of the last outcomes that are known."""
+"""Whether a reply is an answer at all, and whether its status says the opposite of the last known outcomes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,64 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from ireneo.grounding.normal import straight, unmarked
+from ireneo.grounding.claims import straight, unmarked
 from ireneo.patterns import lazy_re
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
+def _at_start(*patterns: str) -> re.Pattern[str]:
+    return lazy_re(rf"\A[\s\W]{{0,12}}(?:{'|'.join(patterns)})", re.IGNORECASE)
+
+
+_LABEL = (
+    r"(?:(?:(?:API|HTTP|server|provider|request|upstream|fatal)[ ])?(?:status|error|exception)?(?:[ ]code)?[\s\W]{0,4}"
+    r"(?:[45]\d\d)?[\s\W]{0,6})"
+)
+_MESSAGES = (
+    r"internal (?:server )?error|bad gateway|service (?:temporarily )?unavailable|gateway time-?out|too many requests",
+    r"(?:you(?:['’]ve| have)? )?(?:exceeded|reached|hit) your (?:\w+ ){0,3}(?:quota|limit)",
+    r"rate[ _-]?limit(?:_error|ed|s)?(?: (?:exceeded|reached|error|hit|for)\b|\s*(?:[.:!-]|\Z))|quota exceeded",
+    r"insufficient[_ ](?:quota|credits?|funds)|credit balance is too low",
+    r"upstream connect error|no healthy upstream|connection (?:refused|reset|error|timed out|closed)\b",
+    r"(?:(?:read|request|operation) )?timed[ -]?out\b|(?:read|request|operation) timeout\b",
+    r"(?:overloaded(?:_error)?|unauthori[sz]ed|forbidden)\s*(?:[.:!({-]|\Z)",
+    r"the (?:model|server|engine|service) is (?:currently |temporarily )?(?:overloaded|unavailable|down|busy)",
+    r"invalid (?:api[ _-]?key|request|token)|incorrect api key|access denied",
+    r"authentication (?:failed|error)|model not found|context[_ ]length[_ ]exceeded|maximum context length",
+    r"this model['’]s maximum context|prompt is too long|invalid_request_error|content[_ ]filter",
+    r"an? (?:internal |unexpected )?error (?:has )?occurred",
+)
+_BEGINS = (
+    # JSON that holds an error, a page, a stack.
+    r"(?:data:\s*+)?(?:\{\s*+|\s*+)\"?(?:error|errors|exception|detail|fault)\"\s*:",
+    r"\{?\s*\"?(?:type|object)\"\s*:\s*\"error\"",
+    r"\{?\s*\"?(?:status|code|statusCode)\"\s*:\s*\"?[45]\d\d\b",
+    r"(?:\?xml[^>]*>\s*<)?!?(?:doctype html|html|head|body)\b[^<>\n]{0,200}>",
+    r"Traceback \(most recent call last\)|panic: |goroutine \d+ \[|Exception in thread",
+    r"(?:\w{1,40}\.){0,6}\w{1,60}(?:Error|Exception)[:(]",
+    r"(?:HTTP/\d(?:\.\d)? )?(?:error\W{1,3})?[45]\d\d\b[ :-]{1,3}(?:(?-i:[A-Z])[\w-]{0,20} ?){1,4}\W{0,4}(?:\n|\Z|\{)",
+    rf"{_LABEL}(?:{'|'.join(_MESSAGES)})",
+)
+_SORRY = r"(?:I['’]?(?: a)?m (?:so |very |really )?sorry|sorry|my apologies|I apologi[sz]e)\b"
+_REFUSES = (
+    _SORRY,
+    r"as an? (?:AI|(?:large )?language model)\b",
+    r"(?:unfortunately[,.]?\s+)?(?:I(?:['’]m| am) (?:unable|not able) to"
+    r"|I (?:cannot|can['’]?t|can not|won['’]t|will not)) "
+    r"(?:help|assist|comply|fulfil|provide|summari[sz]e|continue with|do that|process th|complete th)",
+)
+_STACK_INSIDE = lazy_re(r"^Traceback \(most recent call last\):\n[ \t]+File ", re.MULTILINE)
+_ERROR, _REFUSAL = _at_start(*_BEGINS), _at_start(*_REFUSES)
+
+
+def error_text(text: str) -> bool:
+    """Whether `text` is an error instead of an answer; one that only tells of an error is none.
+
+    It is told by how the text begins, since an account of someone's work may speak of each of these further on.
+    """
+    return any(pattern.search(text) for pattern in (_ERROR, _REFUSAL, _STACK_INSIDE))
+
+
+class LastOutcome(Struct, frozen=True, kw_only=True):
     """How something ended when it was done last."""
 
     subject: str
@@ -63,7 +116,7 @@ _DONE = lazy_re(r"\bCOMPLETE\b")
 """The word of our own statuses, wherever it stands."""
 
 
-def contradicts(status_text: str, last_outcomes: Sequence[Outcome]) -> str | None:
+def contradicts(status_text: str, last_outcomes: Sequence[LastOutcome]) -> str | None:
     """Say what `status_text` claims against `last_outcomes`, which stand in the order of time; None for nothing.
 
     The last of them decides: over a check that failed last nothing is complete, over one that passed nothing is
@@ -85,7 +138,7 @@ def contradicts(status_text: str, last_outcomes: Sequence[Outcome]) -> str | Non
     return None
 
 
-def overclaims(sentence: str, last_outcomes: Sequence[Outcome]) -> str | None:
+def overclaims(sentence: str, last_outcomes: Sequence[LastOutcome]) -> str | None:
     """Say that `sentence` calls all of it well or complete though what was done last failed; None where it doesn't."""
     if not last_outcomes or not last_outcomes[-1].failed:
         return None
@@ -97,7 +150,7 @@ def overclaims(sentence: str, last_outcomes: Sequence[Outcome]) -> str | None:
     return None
 
 
-def flipped(sentence: str, outcomes: Sequence[Outcome]) -> str | None:
+def flipped(sentence: str, outcomes: Sequence[LastOutcome]) -> str | None:
     """Say which verdict of `sentence` is the opposite of a known outcome; None where none surely is.
 
     Only a plain verdict counts, in the clause in which its subject stands; what is denied, wished for or told of an

@@ -3,23 +3,245 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
-from ireneo.context.actions import CHANGES
-from ireneo.context.offline.dead_ends import put_back, thrown_away
-from ireneo.context.offline.errors import is_environment
-from ireneo.context.offline.steps import Step, steps
-from ireneo.lessons.costs import Cost, costs_of, summed
-from ireneo.lessons.goals import Stretch, stretches
-from ireneo.lessons.instead import got_over, replaced_by
-from ireneo.lessons.material import Material
+from ireneo.lessons.run import Cost, costs_of, sum_costs
+from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.step_words import cause
-from ireneo.lessons.ways import Course, way
-from ireneo.log.message import MessageId
+from ireneo.log.echo import without_recalled
+from ireneo.log.message import Message, MessageId
 from ireneo.patterns import lazy_re
+from ireneo.summaries.prose import clip, sentences
+from ireneo.summaries.steps import CHANGES, Step, is_environment, steps
+from ireneo.summaries.tell_work import put_back, thrown_away
+
+_ACCIDENT = lazy_re(r"0x[0-9a-f]+|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b|\b\d+\b")
+
+
+def way(step: Step) -> str:
+    """The name of what was done: unlike an error's signature it keeps which file and which folder that was."""
+    return f"{step.action.deed} {_ACCIDENT.sub('~', step.action.subject.lower())}"
+
+
+class Course:
+    """The calls of a task in order, with what is asked of them again and again."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        """Look at each call once."""
+        self.steps = steps
+        self.ways = [way(step) for step in steps]
+        self.well = [step.result is not None and not step.failed for step in steps]
+        """Whether each went well, as far as that is known."""
+        self._well: dict[str, list[int]] = {}
+        for place, name in enumerate(self.ways):
+            if self.well[place]:
+                self._well.setdefault(name, []).append(place)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def done_later(self, place: int) -> int | None:
+        """The place of the first call after `place` that does the same and goes well; None where none does."""
+        places = self._well.get(self.ways[place], ())
+        at = bisect_right(places, place)
+        return places[at] if at < len(places) else None
+
+
+MOST_CHARACTERS = 120
+"""Of a goal as it is shown; the message that it is taken from says the rest."""
+
+_AGREES = frozenset(
+    """yes yeah yep yup ya ok okay sure fine good great perfect nice cool right correct exactly agreed absolutely please
+    do it that this so go ahead on continue proceed carry keep going resume try again more thanks thank you very much
+    sounds lets let's let us and then now the with a i'm we're happy looks ready confirmed confirm done next start both
+    all of them that's it's works implement for me lgtm thumbs up no nope stop wait hi hello hey""".split()
+)
+"""Words of which a message is made that only lets the agent go on, or says nothing of its own."""
+_MOST_WORDS = 12
+_INTERRUPTED = lazy_re(r"^\[Request interrupted by user[^\]]*\]\s*")
+_ANSWERS = lazy_re(
+    r"^(?:yes|yeah|yep|yup|no|nope|ok(?:ay)?|sure|right|correct|exactly|option|let'?s (?:do|go with) (?:option )?\W*\d"
+    r"|(?:\W*\d\W*|[a-d])(?:\b|$)|(?:i|i['’](?:d|ll|m|ve)|it|it['’]s|they|my|the|that|that['’]s|there|both|none|neither)\b"
+    r"|thanks?\b|great\b|perfect\b|actually\b)",
+    re.IGNORECASE,
+)
+"""How a message begins that answers what the agent asked."""
+_LONGEST_ANSWER = 200
+_ASKS = lazy_re(r"\?|\bplease (?:provide|confirm|share|tell|specify|choose|let)\b|\blet me know\b", re.IGNORECASE)
+"""What an agent's words end with that wait for an answer."""
+_ASIDE = lazy_re(
+    r"<(?P<tag>ide_\w+|system-reminder|local-command-\w+|command-message|environment_\w+|user_instructions)\b[^>]{0,1000}>.*?"
+    r"(?:</(?P=tag)>|\Z)",
+    re.DOTALL,
+)
+"""What a harness sets round a user's words, with what stands in it."""
+_TAG = lazy_re(r"</?[A-Za-z][\w-]*(?: [^<>\n]*)?/?>")
+_LEAST_SENTENCE = 8
+_PASTED = lazy_re(
+    r"^[\w.-]+@[\w-]+\b|➜"
+    r"|^\W*(?:={2,}|-{2,}|~|\+|/|\d{1,4}[-:/]\d|\d+[|)]|at |\$ |> |│|\[?(?:INFO|DEBUG|WARN|ERROR)\b)|={3,}"
+    r"|^I(?:['’]ve| have) uploaded|https?://\S+$|[{}]|:\d+:\d+|:\s+/|: [0-9a-f/]{7,}\b"
+)
+"""How a line begins, or what it holds, that was not worded but pasted."""
+
+
+class GoalMessages(Struct, frozen=True, kw_only=True):
+    """A goal, and the messages in which it was worked on."""
+
+    goal: str
+    """The first telling sentence of what was asked, in its words; empty where nothing was said."""
+    opening: MessageId
+    messages: tuple[Message, ...]
+    """At least one; the first of them asks, unless the run begins without a user."""
+
+
+def split_by_goal(messages: Sequence[Message]) -> tuple[GoalMessages, ...]:
+    """Cut `messages` where the user asks for something new; whoever only says “go on” asks for nothing new."""
+    groups: list[list[Message]] = []
+    for message in messages:
+        if not groups or (message.opens_turn and not _goes_on(message, groups[-1])):
+            groups.append([])
+        groups[-1].append(message)
+    if len(groups) > 1 and not any(each.opens_turn for each in groups[0]):
+        # What a run begins with before anybody asks belongs to the first wish.
+        groups[:2] = [[*groups[0], *groups[1]]]
+    return tuple(_goal_messages(group) for group in groups)
+
+
+def goal_words(text: str) -> str:
+    """What a user's message asks for, on one line: its first telling sentence, without what a harness put round it."""
+    said = _ASIDE.sub(" ", without_recalled(_INTERRUPTED.sub("", text.strip())))
+    said = _TAG.sub(" ", said).strip()
+    told = list(_telling(said))
+    worded = next((sentence for sentence in told if not _PASTED.search(sentence)), "")
+    first = worded or next(iter(told), "") or " ".join(said.split())
+    first = clip(first, MOST_CHARACTERS).strip()
+    # A mark that stands alone would pair with one of the next line.
+    return first if first.count("`") % 2 == 0 else first.replace("`", "")
+
+
+def _telling(text: str) -> Iterator[str]:
+    for sentence in sentences(text):
+        words = sentence.strip(" .!#*>-")
+        if len(words) >= _LEAST_SENTENCE and not _only_agrees(words):
+            yield words
+
+
+def _goal_messages(messages: Sequence[Message]) -> GoalMessages:
+    asked = [message for message in messages if message.opens_turn]
+    told = ((message, goal_words(message.text)) for message in asked)
+    opening, goal = next(((message, goal) for message, goal in told if goal), ((asked or messages)[0], ""))
+    return GoalMessages(goal=goal, opening=opening.id, messages=tuple(messages))
+
+
+def _goes_on(message: Message, before: Sequence[Message]) -> bool:
+    """Whether `message` only carries on what was asked `before` it."""
+    if not any(each.opens_turn for each in before):
+        return False
+    said = goal_words(message.text)
+    if not any(map(str.isalnum, said)) or _only_agrees(said):
+        return True
+    last = next((each for each in reversed(before) if each.role == "assistant" and each.text.strip()), None)
+    asked = last is not None and bool(_ASKS.search(last.text[-300:]))
+    return asked and len(message.text) <= _LONGEST_ANSWER and bool(_ANSWERS.match(said))
+
+
+def _only_agrees(text: str) -> bool:
+    words = [word.strip(".,!?:;'\"()*#") for word in text.lower().replace("’", "'").split()]
+    words = [word for word in words if word]
+    return len(words) <= _MOST_WORDS and all(word in _AGREES for word in words)
+
+
+NEAR = 6
+"""So many calls later another way may still be one to the same end."""
+FAR = 200
+"""So many calls before a call that went well may have to do with that."""
+_SHARED = 0.5
+"""Of the words of a failed call, how many another way has to share with it."""
+_WORD = lazy_re(r"[A-Za-z_][\w.-]{2,}")
+_THINKS = lazy_re(r"(?:think|todo|task)", re.IGNORECASE)
+_HELPS = frozenset({"run", "save", "use", "fetch"})
+
+
+class Recovery(Struct, frozen=True, kw_only=True):
+    """The same call, later, that went well."""
+
+    step: Step
+    by: tuple[Step, ...]
+    """What was done in between that may have helped; nothing, where trying again was enough."""
+
+
+def recovery_of(course: Course, place: int) -> Recovery | None:
+    """How the call at `place`, which failed, went well later on; None where it never did."""
+    failed = course.steps[place]
+    later = course.done_later(place)
+    if later is None and failed.action.deed == "check":
+        later = _checked_later(course, place)
+    if later is None:
+        return None
+    between = [course.steps[at] for at in range(max(place + 1, later - FAR), later) if course.well[at]]
+    helped = [step for step in between if step.action.deed in CHANGES and step.action.subject != failed.action.subject]
+    if failed.action.deed in CHANGES or failed.action.deed == "read":
+        # A file that would not be changed: it was read, or something was done to it, before it would.
+        helped = [step for step in between if _is_about(step, failed.action.subject)]
+    elif not helped:
+        helped = [step for step in between if step.action.deed in _HELPS and not _THINKS.match(step.call.name)][-1:]
+    unique = {(step.action.deed, step.action.subject): step for step in helped}
+    return Recovery(step=course.steps[later], by=tuple(unique.values()))
+
+
+def _checked_later(course: Course, place: int) -> int | None:
+    """The place of a later check much like the one at `place` that passed, once something was changed."""
+    changed = False
+    for later in range(place + 1, min(place + FAR, len(course))):
+        step = course.steps[later]
+        changed = changed or (step.action.deed in CHANGES and course.well[later])
+        if changed and step.action.deed == "check" and _another_way(course, later, place):
+            return later
+    return None
+
+
+def replaced_by(course: Course, place: int) -> Step | None:
+    """The call soon after `place` that reached the same end another way; None where none did."""
+    near = range(place + 1, min(place + 1 + NEAR, len(course)))
+    return next((course.steps[at] for at in near if _another_way(course, at, place)), None)
+
+
+def _another_way(course: Course, place: int, wrong: int) -> bool:
+    """Whether the call at `place` went well, and reached what the one at `wrong` was to reach."""
+    if not course.well[place] or course.ways[place] == course.ways[wrong]:
+        return False
+    step, failed = course.steps[place], course.steps[wrong]
+    if failed.action.deed in CHANGES or failed.action.deed == "read":
+        same_file = _name(step.action.subject) == _name(failed.action.subject)
+        return same_file and step.action.deed == failed.action.deed
+    if step.action.shell != failed.action.shell:
+        return False
+    if not failed.action.shell:
+        return step.call.name == failed.call.name
+    words, theirs = _words(failed.action.subject), _words(step.action.subject)
+    if not words or step.action.deed in CHANGES:
+        return False
+    first, other = failed.action.subject.split()[0], step.action.subject.split()[0]
+    shared = len(words & theirs) / len(words)
+    return shared >= _SHARED or (first == other and shared > 0 and step.action.deed == failed.action.deed)
+
+
+def _is_about(step: Step, subject: str) -> bool:
+    return _name(subject) in step.command
+
+
+def _name(path: str) -> str:
+    return path.rstrip("/").rsplit("/", 1)[-1]
+
+
+def _words(command: str) -> set[str]:
+    return set(_WORD.findall(command))
+
 
 Outcome = Literal["worked", "failed", "replaced", "abandoned", "undone", "rejected", "open"]
 """It went well; it failed, and went well later on; another way was taken; it was given up; it went well and was taken
@@ -89,16 +311,16 @@ class Task(Struct, frozen=True, kw_only=True):
     @property
     def lost(self) -> Cost:
         """What the attempts cost that led nowhere."""
-        return summed(attempt.cost for attempt in self.attempts if attempt.outcome in LED_NOWHERE)
+        return sum_costs(attempt.cost for attempt in self.attempts if attempt.outcome in LED_NOWHERE)
 
 
-def read_tasks(material: Material) -> tuple[Task, ...]:
+def read_tasks(material: RunMaterial) -> tuple[Task, ...]:
     """Read a run: what was asked for, one after the other, with what was tried for it."""
     costs = costs_of(material.messages)
-    return tuple(_task(stretch, costs) for stretch in stretches(material.messages))
+    return tuple(_task(stretch, costs) for stretch in split_by_goal(material.messages))
 
 
-def _task(stretch: Stretch, costs: Mapping[MessageId, Cost]) -> Task:
+def _task(stretch: GoalMessages, costs: Mapping[MessageId, Cost]) -> Task:
     done = steps(stretch.messages)
     shares = _shares(done, costs)
     return Task(
@@ -107,7 +329,7 @@ def _task(stretch: Stretch, costs: Mapping[MessageId, Cost]) -> Task:
         last=stretch.messages[-1].id,
         steps=tuple(done),
         attempts=tuple(_attempts(done, shares)),
-        cost=summed(costs[message.id] for message in stretch.messages),
+        cost=sum_costs(costs[message.id] for message in stretch.messages),
     )
 
 
@@ -123,7 +345,7 @@ def _shares(done: Sequence[Step], costs: Mapping[MessageId, Cost]) -> list[Cost]
     for step in done:
         share = costs[step.source].share((len(step.command) + 1) / asked[step.source])
         back = costs[step.answer].share((len(step.output) + 1) / answered[step.answer]) if step.answer else Cost()
-        out.append(summed((share, back)))
+        out.append(sum_costs((share, back)))
     return out
 
 
@@ -227,7 +449,7 @@ def _settled(tried: _Tried, course: Course, costs: Sequence[Cost], back: Mapping
     elif edits and all(at in back for at in edits):
         outcome, instead = "undone", done[back[edits[-1]]]
     elif step.failed_itself:
-        found = got_over(course, tried.place)
+        found = recovery_of(course, tried.place)
         if found or (step.action.deed == "check" and not is_environment(step.error)):
             # A test that fails is what tests are for: nothing is given up by it.
             outcome, over, by = "failed", found.step if found else None, found.by if found else ()
@@ -245,5 +467,150 @@ def _settled(tried: _Tried, course: Course, costs: Sequence[Cost], back: Mapping
         over=over,
         by=by,
         instead=instead,
-        cost=summed(costs[at] for at in tried.all),
+        cost=sum_costs(costs[at] for at in tried.all),
+    )
+
+
+class Done(Struct, frozen=True, kw_only=True):
+    """What was done for a task, as far as its type shows in that."""
+
+    changed: bool
+    """A file was changed."""
+    tests: bool
+    """All that was changed were tests."""
+    documents: bool
+    """All that was changed were documents."""
+    calls: bool
+    """Anything was called at all."""
+    files: bool
+    """What was called were files, commands and searches: work on a project."""
+
+
+def _always(done: Done) -> bool:
+    return True
+
+
+class Rule(Struct, frozen=True, kw_only=True):
+    """A type of task, how goals of it are worded, and what must have been done for them."""
+
+    name: str
+    begins: str = ""
+    """What such a goal begins with, behind words such as “can you please”: alternatives of a regular expression."""
+    says: str = ""
+    """What may stand anywhere in it."""
+    fits: Callable[[Done], bool] = _always
+
+
+_THING = r"(?:\W+\w+){0,6}?\W+"
+"""Some words between a verb and what it is done to."""
+RULES: tuple[Rule, ...] = (
+    Rule(name="release", begins=r"releas(?:e|ing)|publish|cut a release|bump the version|tag (?:a|the|v)"),
+    Rule(
+        name="commit",
+        begins=r"commit|push|rebase|merge|cherry-pick|squash|update from main"
+        r"|/?(?:open|create|make) a (?:pr|pull request)"
+        r"|/(?:pr|commit|push)\b|amend|there are (?:now )?merge conflicts",
+    ),
+    Rule(
+        name="fix a failing test",
+        begins=rf"(?:fix|repair|debug|make){_THING}(?:tests?|specs?|ci|lint\w*|build)\b",
+        says=r"\b(?:tests?|specs?|ci|lint|build)\b[^.]{0,30}\b(?:fail(?:s|ing|ed)?|broken|breaks|is red|errors?)\b"
+        r"|\b(?:failing|broken|flaky) (?:tests?|specs?|ci|lint|build)\b",
+    ),
+    Rule(
+        name="review",
+        begins=r"(?:code )?review|look over|critique|audit|double.?check|invoke reviewer",
+        says=r"review comments",
+    ),
+    Rule(
+        name="write tests",
+        begins=rf"(?:add|write|create|extend|propose|improve|cover|do){_THING}(?:tests?|coverage|specs?)\b",
+    ),
+    Rule(
+        name="refactor",
+        begins=r"refactor|rename|extract|simplify|clean ?up|split|move|de-?duplicate|restructure|reorgani[sz]e|inline"
+        r"|plan: simplify|group",
+        says=r"\brefactor(?:ing)?:?\b",
+        fits=lambda done: done.changed,
+    ),
+    Rule(
+        name="write documents",
+        begins=rf"(?:write|update|add|improve|rewrite|document){_THING}(?:docs?|documentation|readme|comments?|changelog|adr)\b",
+    ),
+    Rule(name="set up", begins=r"set ?up|install|configure|upgrade|bootstrap|initiali[sz]e"),
+    Rule(
+        name="plan",
+        begins=r"/\S*(?:plan|brainstorm)\w*|brainstorm|plan\b|(?:write|create|make|draft|do) (?:a|the)(?: \w+)? plan",
+    ),
+    Rule(
+        name="fix a bug",
+        begins=r"fix(?:es|ed|ing)?|debug|solve|resolve|handle|prevent|stop|avoid",
+        says=r"\b(?:bugs?|broken|crash\w*|regression|(?:does|do|did|is|are|should|ca|can)(?:n['’]?t| not)|cannot"
+        r"|incorrect\w*|wrong\w*|unexpected\w*|fails?|failing|raises?|\w+(?:Error|Exception)|problem|issue|should"
+        r"|confus\w*|missing|inconsisten\w*|improper\w*|misleading|vanish\w*|lost|ignored|ignores|breaks?|mutates?"
+        r"|mangles?|not working)\b",
+        fits=lambda done: done.changed,
+    ),
+    Rule(
+        name="add a feature",
+        begins=r"add|implement|introduce|support|create|build|allow|enable|extend|hide|remove|replace|change|port|write|update"
+        r"|make|use|print|show|include|render|invert|provide|you are implementing",
+        fits=lambda done: done.changed,
+    ),
+    Rule(
+        name="explore",
+        begins=r"(?:what|how|why|where|which|when|who|is|are|does|do|did|was|were|has|have)\b|explain|check|find|show"
+        r"|look|explore|investigate|search|understand|analy[sz]e|take a look|see|compare|tell|run",
+        says=r"\?$",
+        fits=lambda done: done.files and not done.changed,
+    ),
+    Rule(
+        name="answer a question",
+        begins=r"(?:what|how|why|where|which|when|who|is|are|does|do|can|explain)\b",
+        says=r"\?$",
+        fits=lambda done: not done.calls,
+    ),
+)
+"""Asked in this order; the first that fits names the type. Another type is one more row."""
+
+_FILLERS = lazy_re(
+    r"^(?:(?:ok(?:ay)?|yes|yeah|so|and|now|then|also|but|hmm+|ah|oh|hey|hi|please|can|could|would|you|we|i|i['’]d|i['’]m"
+    r"|let['’]?s|let me|want|need|like|to|should|will|maybe|just|try|help|me|first|next|go|ahead|quickly|actually"
+    r"|in this session|task ?\d*|question)\b[\s,:;.!-]*)+",
+    re.IGNORECASE,
+)
+"""What stands before the verb of a wish."""
+
+
+def task_type(task: Task) -> str:
+    """The type of `task` in a few words; empty where neither its goal nor what was done tells."""
+    return type_of(task.goal, _done(task))
+
+
+def type_of(goal: str, done: Done) -> str:
+    """The type of a task whose goal is worded so, and for which that was done."""
+    wish = _FILLERS.sub("", goal) or goal
+    named = next((rule.name for rule in RULES if _worded(rule, goal, wish) and rule.fits(done)), "")
+    if named == "add a feature" and (done.tests or done.documents):
+        return "write tests" if done.tests else "write documents"
+    return named
+
+
+def _worded(rule: Rule, goal: str, wish: str) -> bool:
+    begins = rule.begins and re.match(rf"(?:{rule.begins})(?!\w)", wish, re.IGNORECASE)
+    return bool(begins or (rule.says and re.search(rule.says, goal, re.IGNORECASE)))
+
+
+_TEST = lazy_re(r"(?:^|[/_.-])(?:tests?|specs?)(?:[/_.-]|$)", re.IGNORECASE)
+_DOCUMENT = lazy_re(r"\.(?:md|mdx|rst|txt|adoc)$", re.IGNORECASE)
+
+
+def _done(task: Task) -> Done:
+    files = [step.action.subject for step in task.steps if step.action.deed in CHANGES and not step.failed]
+    return Done(
+        changed=bool(files),
+        tests=bool(files) and all(_TEST.search(file) for file in files),
+        documents=bool(files) and all(_DOCUMENT.search(file) for file in files),
+        calls=bool(task.steps),
+        files=any(step.action.deed not in ("use", "ask", "plan") for step in task.steps),
     )

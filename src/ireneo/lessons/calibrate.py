@@ -15,11 +15,10 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.lessons.confidence import DEFAULT, Calibration, Level, cues_to_read, sureness, tallies
-from ireneo.lessons.lessons import worth_telling
-from ireneo.lessons.sighting import Category, Sighting
+from ireneo.lessons.lessons import DEFAULT, Calibration, Level, confidence_of, cues_to_read, tallies, worth_telling
+from ireneo.lessons.run import Category, Observation
 
-Runs = Sequence[Sequence[Sighting]]
+Runs = Sequence[Sequence[Observation]]
 """What runs show, a sequence for each, the one that was first standing first."""
 
 LEAST = 300
@@ -31,7 +30,7 @@ _Step: TypeAlias = tuple[float, float, int]
 """Of outcomes next to each other: what was reckoned, the share that came true, and how many they are."""
 
 
-class Foretold(Struct, frozen=True, kw_only=True):
+class Forecast(Struct, frozen=True, kw_only=True):
     """A claim that was met in a later run: what was foretold, and what came of it."""
 
     cue: str
@@ -43,7 +42,7 @@ class Foretold(Struct, frozen=True, kw_only=True):
     """The share of the times that it was met there in which it held."""
 
 
-class Row(Struct, frozen=True, kw_only=True):
+class CalibrationRow(Struct, frozen=True, kw_only=True):
     """Of outcomes of which about as much was foretold: how many, what was foretold, and what came of them."""
 
     name: str
@@ -52,7 +51,7 @@ class Row(Struct, frozen=True, kw_only=True):
     true: float
 
 
-class Measured(Struct, frozen=True, kw_only=True):
+class CalibrationReport(Struct, frozen=True, kw_only=True):
     """How good confidence is."""
 
     count: int
@@ -62,22 +61,22 @@ class Measured(Struct, frozen=True, kw_only=True):
     """That of foretelling for every claim how often claims come true: the base rate."""
     category_brier: float
     """That of foretelling how often claims of its category do, which nobody knows beforehand."""
-    bins: tuple[Row, ...]
-    levels: tuple[Row, ...]
+    bins: tuple[CalibrationRow, ...]
+    levels: tuple[CalibrationRow, ...]
 
 
 def calibrate(runs: Runs, base: Calibration = DEFAULT) -> Calibration:
     """The curve and the levels that these runs bear out; `base` where they are too few to tell."""
     half = len(runs) // 2
-    told = foretold(runs[:half], runs[half:], base)
-    return fitted(told, base) if len(told) >= LEAST else base
+    told = forecasts(runs[:half], runs[half:], base)
+    return fit_calibration(told, base) if len(told) >= LEAST else base
 
 
-def foretold(earlier: Runs, later: Runs, calibration: Calibration = DEFAULT) -> list[Foretold]:
+def forecasts(earlier: Runs, later: Runs, calibration: Calibration = DEFAULT) -> list[Forecast]:
     """What the earlier runs foretell of each later one for the claims worth telling that are met there."""
     known = by_cue(earlier)
     claims = [cue for cue, seen in sorted(known.items()) if worth_telling(seen)]
-    out: list[Foretold] = []
+    out: list[Forecast] = []
     for run in later:
         now = max((each.at for each in run if each.at is not None), default=datetime.min.replace(tzinfo=UTC))
         here = by_cue([run])
@@ -86,9 +85,9 @@ def foretold(earlier: Runs, later: Runs, calibration: Calibration = DEFAULT) -> 
             held, broke = sum(each[1] for each in met), sum(each[2] for each in met)
             if held + broke <= 0:
                 continue
-            sure = sureness([each for name in cues_to_read(cue) for each in known.get(name, ())], now, calibration)
+            sure = confidence_of([each for name in cues_to_read(cue) for each in known.get(name, ())], now, calibration)
             out.append(
-                Foretold(
+                Forecast(
                     cue=cue,
                     category=known[cue][0].category,
                     reckoned=sure.reckoned,
@@ -100,7 +99,7 @@ def foretold(earlier: Runs, later: Runs, calibration: Calibration = DEFAULT) -> 
     return out
 
 
-def fitted(told: Sequence[Foretold], base: Calibration = DEFAULT) -> Calibration:
+def fit_calibration(told: Sequence[Forecast], base: Calibration = DEFAULT) -> Calibration:
     """`base` with the curve and the levels that these outcomes bear out."""
     steps = _drawn_in(_pooled([(each.reckoned, each.true) for each in told]))
     if not steps:
@@ -140,22 +139,22 @@ def _spread(*groups: Sequence[_Step]) -> float:
     return out
 
 
-def measured(told: Sequence[Foretold]) -> Measured:
+def calibration_report(told: Sequence[Forecast]) -> CalibrationReport:
     """How good what was foretold is: Brier's score beside the base rate's, by bin and by level."""
     if not told:
-        return Measured(count=0, brier=0.0, base_brier=0.0, category_brier=0.0, bins=(), levels=())
+        return CalibrationReport(count=0, brier=0.0, base_brier=0.0, category_brier=0.0, bins=(), levels=())
     by_category: dict[Category, list[float]] = {}
     for each in told:
         by_category.setdefault(each.category, []).append(each.true)
     base = sum(each.true for each in told) / len(told)
     rates = {name: sum(true) / len(true) for name, true in by_category.items()}
-    bins: dict[str, list[Foretold]] = {}
-    levels: dict[str, list[Foretold]] = {}
+    bins: dict[str, list[Forecast]] = {}
+    levels: dict[str, list[Forecast]] = {}
     for each in sorted(told, key=lambda one: one.chance):
         place = min(int(each.chance * BINS), BINS - 1)
         bins.setdefault(f"{place / BINS:.1f}–{(place + 1) / BINS:.1f}", []).append(each)
         levels.setdefault(each.level, []).append(each)
-    return Measured(
+    return CalibrationReport(
         count=len(told),
         brier=sum((each.chance - each.true) ** 2 for each in told) / len(told),
         base_brier=sum((base - each.true) ** 2 for each in told) / len(told),
@@ -165,17 +164,17 @@ def measured(told: Sequence[Foretold]) -> Measured:
     )
 
 
-def by_cue(runs: Runs) -> Mapping[str, list[Sighting]]:
+def by_cue(runs: Runs) -> Mapping[str, list[Observation]]:
     """The sightings of each claim, in the order of the runs."""
-    out: dict[str, list[Sighting]] = {}
+    out: dict[str, list[Observation]] = {}
     for run in runs:
         for each in run:
             out.setdefault(each.cue, []).append(each)
     return out
 
 
-def _row(name: str, group: Sequence[Foretold]) -> Row:
-    return Row(
+def _row(name: str, group: Sequence[Forecast]) -> CalibrationRow:
+    return CalibrationRow(
         name=name,
         count=len(group),
         foretold=sum(each.chance for each in group) / len(group),

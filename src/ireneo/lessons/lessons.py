@@ -1,26 +1,161 @@
-"""Which claims become lessons, and in which words: those that would save a later run something worth a line.
-
-A lesson is drawn from all sightings of its claim, each run being one piece of evidence, so that the order in which
-runs are learned from makes no difference.
-"""
+"""Which claims become lessons, how sure they are, in which words, and where a message shows what they say."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.lessons.confidence import faded, sureness
-from ireneo.lessons.failing import ENDS_IN, GOT_OVER
-from ireneo.lessons.fault import FOUND_NOTHING, TESTS_FAILED, TIMED_OUT, WITHOUT_A_WORD
-from ireneo.lessons.sighting import TOLD, Category, Sighting
-from ireneo.lessons.tries import LOOKS_ONLY
-from ireneo.memories.evidence import for_it, project_of
-from ireneo.memories.offer import Offer
-from ireneo.memories.record import TRUST, Kind, Record
+from ireneo.grounding.claims import TextClaim, claims
+from ireneo.grounding.evidence import SourceIndex, source_texts
+from ireneo.lessons.observe import ENDS_IN, GOT_OVER, occasion_of
+from ireneo.lessons.run import TOLD, Category, Observation
+from ireneo.lessons.shell import FOUND_NOTHING, LOOKS_ONLY, TESTS_FAILED, TIMED_OUT, WITHOUT_A_WORD
+from ireneo.log.message import Message
+from ireneo.memories.record import TRUST, Kind, MemoryDraft, Record, project_of, supporting
 from ireneo.patterns import lazy_re
+
+# How sure a claim is: the chance that it holds the next time that its cue is met, told from its sightings.
+#
+# Sightings of one run depend on each other, so that many of them count for little more than a few; what was seen long
+# ago counts for less; and little evidence is drawn towards what claims of its category come to. What is left over
+# between that and the truth is put right by a curve fitted on runs by time (`ireneo.lessons.calibrate`).
+
+
+Level = Literal["high", "medium", "low"]
+
+HALF_LIFE_DAYS: Mapping[Category, float] = {"failure": 60.0, "procedural": 120.0, "factual": 365.0}
+"""When a sighting counts half: failures end with what caused them, ways of working last, facts hold until they end."""
+WITHIN_A_RUN = 0.3
+"""How much sightings of one run depend on each other, from 0 (not at all) to 1 (they are one)."""
+_DAY = 86_400.0
+
+
+class Prior(Struct, frozen=True, kw_only=True):
+    """What claims of a category come to, and how many runs' worth of evidence that counts for."""
+
+    share: float
+    strength: float
+
+
+class Calibration(Struct, frozen=True, kw_only=True):
+    """What is fitted on runs: the priors, the curve from what is reckoned to what is so, and the levels."""
+
+    priors: Mapping[Category, Prior]
+    reckoned: tuple[float, ...]
+    """Where the curve bends, rising."""
+    chance: tuple[float, ...]
+    """What is so from there on; never falling."""
+    medium_from: float
+    high_from: float
+
+
+class Confidence(Struct, frozen=True, kw_only=True):
+    """How sure a claim is."""
+
+    chance: float
+    """That it holds the next time that its cue is met, from 0 to 1."""
+    level: Level
+    reckoned: float
+    """The same before the fitted curve."""
+
+
+DEFAULT = Calibration(
+    priors={
+        "failure": Prior(share=0.1, strength=2.0),
+        "procedural": Prior(share=0.65, strength=2.0),
+        "factual": Prior(share=0.9, strength=2.0),
+    },
+    reckoned=(0.0, 0.014, 0.03, 0.047, 0.07, 0.161, 0.301, 0.36, 0.64, 0.76, 0.991),
+    chance=(0.031, 0.082, 0.082, 0.084, 0.127, 0.381, 0.411, 0.483, 0.616, 0.68, 0.999),
+    medium_from=0.254,
+    high_from=0.84,
+)
+"""What serves where a space has too few runs of its own: fitted on 141 runs (docs/decisions/0037-confidence.md)."""
+
+
+def confidence_of(sightings: Sequence[Observation], now: datetime, calibration: Calibration = DEFAULT) -> Confidence:
+    """How sure a claim is at `now`, from its sightings and, where they are given too, those of its occasion.
+
+    The occasion's tell of runs in which the claim could have shown and did not. Their order makes no difference.
+    """
+    reckoned = reckon(sightings, now, calibration)
+    chance = calibrated(reckoned, calibration)
+    return Confidence(chance=chance, level=level_of(chance, calibration), reckoned=reckoned)
+
+
+def cues_to_read(cue: str) -> tuple[str, ...]:
+    """The cues whose sightings tell how sure the claim `cue` is: its own, and its occasion's."""
+    return tuple(dict.fromkeys((cue, occasion_of(cue))))
+
+
+def tallies(sightings: Sequence[Observation]) -> list[tuple[Observation, float, float]]:
+    """Of each run how often a claim held and how often not; those of its occasion count where it was not seen."""
+    if not sightings:
+        return []
+    cue = max((each.cue for each in sightings), key=lambda name: (occasion_of(name) != name, len(name), name))
+    own = {each.session: each for each in sightings if each.cue == cue}
+    met = occasion_of(cue)
+    missed = {each.session: each for each in sightings if met == each.cue != cue and each.session not in own}
+    out = [(each, float(each.held), float(each.broke)) for each in own.values()]
+    out += [(each, 0.0, float(each.held + each.broke)) for each in missed.values()]
+    return sorted(out, key=lambda each: each[0].session)
+
+
+def reckon(sightings: Sequence[Observation], now: datetime, calibration: Calibration = DEFAULT) -> float:
+    """The share of times that it held, weighed by run and by age and drawn towards its category's."""
+    seen = tallies(sightings)
+    category: Category = max((each.category for each, _, _ in seen), default="failure")
+    prior = calibration.priors[category]
+    held, all_ = prior.share * prior.strength, prior.strength
+    for each, good, bad in seen:
+        times = good + bad
+        if times <= 0:
+            continue
+        # Of n sightings that depend on each other so many are worth as much as if they did not (Kish's design effect).
+        counts = times / (1 + (times - 1) * WITHIN_A_RUN) * age_weight(each.at, now, category)
+        held += counts * good / times
+        all_ += counts
+    return held / all_
+
+
+def age_weight(at: datetime | None, now: datetime, category: Category) -> float:
+    """What a sighting still counts, from 0 to 1; one of no known time counts whole."""
+    if at is None:
+        return 1.0
+    days = max(0.0, (now - at).total_seconds() / _DAY)
+    return float(0.5 ** (days / HALF_LIFE_DAYS[category]))
+
+
+def calibrated(reckoned: float, calibration: Calibration) -> float:
+    """What is so where `reckoned` was reckoned: the fitted curve, straight between its bends."""
+    known, so = calibration.reckoned, calibration.chance
+    place = bisect_right(known, reckoned)
+    if place == 0:
+        return so[0]
+    if place == len(known):
+        return so[-1]
+    left, right = known[place - 1], known[place]
+    part = (reckoned - left) / (right - left) if right > left else 0.0
+    return so[place - 1] + part * (so[place] - so[place - 1])
+
+
+def level_of(chance: float, calibration: Calibration = DEFAULT) -> Level:
+    """The word for a chance."""
+    if chance >= calibration.high_from:
+        return "high"
+    return "medium" if chance >= calibration.medium_from else "low"
+
+
+# Which claims become lessons, and in which words: those that would save a later run something worth a line.
+#
+# A lesson is drawn from all sightings of its claim, each run being one piece of evidence, so that the order in which
+# runs are learned from makes no difference.
+
 
 KIND: dict[Category, Kind] = {"factual": "semantic", "procedural": "procedural", "failure": "failure"}
 WORTH_TOKENS = 2_000
@@ -55,17 +190,17 @@ _VERBATIM = lazy_re(r"“[^“”]{0,1000}+”|`[^`]*`")
 _ACCIDENT = lazy_re(r"/tmp/|/var/folders/|\b[0-9a-f]{10,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}\b|/(?:Users|home)/\w+")
 
 
-class Drawn(Struct, frozen=True, kw_only=True):
+class LessonDrafts(Struct, frozen=True, kw_only=True):
     """What is offered to memory of one claim, and what it is worth beside others."""
 
-    offers: tuple[Offer, ...] = ()
+    offers: tuple[MemoryDraft, ...] = ()
     worth: float = 0.0
     """Tokens that it cost so far: what it may save."""
     words: str = ""
     """Better words for the lesson that is known, where a run since has shown what to do; else empty."""
 
 
-def lesson_offers(sightings: Sequence[Sighting], known: Record | None, now: datetime) -> Drawn:
+def lesson_drafts(sightings: Sequence[Observation], known: Record | None, now: datetime) -> LessonDrafts:
     """The evidence for the lesson that one claim makes, a piece for each run; none where it makes none.
 
     `sightings` are those of the claim in all runs, `known` is the lesson where there is one already: then its words
@@ -75,12 +210,12 @@ def lesson_offers(sightings: Sequence[Sighting], known: Record | None, now: date
     claim = [each for each in sightings if each.cue == (known.cue if known else each.cue)]
     told = best_told(claim)
     if told is None or (known is None and not worth_telling(claim)):
-        return Drawn()
+        return LessonDrafts()
     text = known.text if known else _with_limits(told)
     have = {(each.session, each.against) for each in known.evidence} if known else frozenset[tuple[str, bool]]()
     firm = _firm(claim, now)
     pieces = [
-        _offer(each, told, text, now, against)
+        _lesson_draft(each, told, text, now, against)
         for each in sorted(claim, key=lambda one: (one.at is None, one.at or now, one.session))
         if each.sources or each.against
         if (against := not each.held and firm and each.broke >= TWICE) or each.held
@@ -94,10 +229,10 @@ def lesson_offers(sightings: Sequence[Sighting], known: Record | None, now: date
         own = _OWN.search(known.text) and not _OWN.search(told.text)
         elsewhere = wider and bool(own or _TESTS.search(known.text)) and not is_generic(told)
         words = _with_limits(told) if better or elsewhere else ""
-    return Drawn(offers=tuple(pieces), worth=cost_of(claim), words=words)
+    return LessonDrafts(offers=tuple(pieces), worth=cost_of(claim), words=words)
 
 
-def worth_telling(sightings: Sequence[Sighting]) -> bool:
+def worth_telling(sightings: Sequence[Observation]) -> bool:
     """Whether a claim would save a later run more than it costs to read, and says what not every model knows."""
     told = best_told(sightings)
     if told is None or _ACCIDENT.search(told.text):
@@ -121,7 +256,7 @@ def worth_telling(sightings: Sequence[Sighting]) -> bool:
     return told.category == "factual" or tokens >= WORTH_TOKENS or seconds >= WORTH_SECONDS
 
 
-def is_generic(told: Sighting) -> bool:
+def is_generic(told: Observation) -> bool:
     """Whether a claim says only what any model knows: that code may be wrong, and tests fail where it is."""
     if told.category != "failure" or says_how(told.cue, told.text):
         return False
@@ -133,26 +268,26 @@ def is_generic(told: Sighting) -> bool:
     return fault in (TESTS_FAILED, TIMED_OUT, FOUND_NOTHING, WITHOUT_A_WORD, "") or bool(_OF_A_LANGUAGE.match(fault))
 
 
-def cost_of(sightings: Sequence[Sighting]) -> float:
+def cost_of(sightings: Sequence[Observation]) -> float:
     """What a claim cost in all runs, in tokens, its time told as tokens."""
     return sum(a_run_cost(each) for each in sightings)
 
 
-def a_run_cost(seen: Sighting) -> float:
+def a_run_cost(seen: Observation) -> float:
     """What a claim cost in one run, in tokens."""
     # What nobody failed by costs, where it isn't known, one turn to find it out.
     turns = seen.held if ENDS_IN in seen.cue else min(seen.held, 1)
     return seen.tokens + seen.seconds * TOKENS_A_SECOND + turns * A_FAILURE_TOKENS
 
 
-def expected_cost(sightings: Sequence[Sighting], now: datetime, project: str = "") -> float:
+def expected_cost(sightings: Sequence[Observation], now: datetime, project: str = "") -> float:
     """What a claim will cost the runs to come, as far as its cost in earlier ones tells: what is past counts less.
 
     With `project` a run of another one counts for a quarter: what held there may hold here.
     """
     return sum(
         a_run_cost(each)
-        * faded(each.at, now, each.category)
+        * age_weight(each.at, now, each.category)
         * (1.0 if not project or each.project == project else 0.25)
         for each in sightings
     )
@@ -171,10 +306,10 @@ def belongs(projects: Collection[str], project: str | None) -> bool:
 
 def projects_of(record: Record) -> frozenset[str]:
     """The projects in which a lesson held."""
-    return frozenset(name for each in for_it(record) if (name := project_of(each)))
+    return frozenset(name for each in supporting(record) if (name := project_of(each)))
 
 
-def best_told(sightings: Sequence[Sighting]) -> Sighting | None:
+def best_told(sightings: Sequence[Observation]) -> Observation | None:
     """The sighting whose words serve best: those that say what to do, then those that most runs use, then new ones."""
     told = [each for each in sightings if each.text and each.held]
     often: dict[str, int] = {}
@@ -197,13 +332,13 @@ def best_told(sightings: Sequence[Sighting]) -> Sighting | None:
     return replace(best, text=_TESTS.sub("", best.text)) if best and several else best
 
 
-def is_own(seen: Sighting, told: Sequence[Sighting]) -> bool:
+def is_own(seen: Observation, told: Sequence[Observation]) -> bool:
     """Whether the words of a sighting name what is of its project alone, as far as `told` shows: a command, a file."""
     same = {each.project for each in told if each.text == seen.text}
     return len(same) < TWICE and bool(_OWN.search(seen.text.replace(f"`{seen.conditions.get('program', '')}`", "")))
 
 
-def _age(seen: Sighting) -> float:
+def _age(seen: Observation) -> float:
     """Less, the newer it is; what has no time is the oldest."""
     return -seen.at.timestamp() if seen.at else 0.0
 
@@ -214,19 +349,19 @@ def says_how(cue: str, text: str) -> bool:
     return GOT_OVER in cue or ": " in bare or "; it passed with" in bare
 
 
-def _with_limits(told: Sighting) -> str:
+def _with_limits(told: Observation) -> str:
     return f"{told.text} {told.limits}".strip()
 
 
-def _firm(sightings: Sequence[Sighting], now: datetime) -> bool:
-    return sureness([each for each in sightings if each.held], now).chance >= SURE_FROM
+def _firm(sightings: Sequence[Observation], now: datetime) -> bool:
+    return confidence_of([each for each in sightings if each.held], now).chance >= SURE_FROM
 
 
-def _offer(seen: Sighting, told: Sighting, text: str, now: datetime, against: bool) -> Offer:
+def _lesson_draft(seen: Observation, told: Observation, text: str, now: datetime, against: bool) -> MemoryDraft:
     conditions = {**seen.conditions, **({"project": seen.project} if seen.project else {})}
     kind = KIND[seen.category]
     action, _, label = seen.cue.rpartition(GOT_OVER)
-    return Offer(
+    return MemoryDraft(
         text=text,
         kind=kind,
         at=seen.at or now,
@@ -234,7 +369,7 @@ def _offer(seen: Sighting, told: Sighting, text: str, now: datetime, against: bo
         recorded=now,
         origin="run",
         trust=TRUST["run"],
-        confidence=round(sureness([seen], now).chance, 3),
+        confidence=round(confidence_of([seen], now).chance, 3),
         subject=told.conditions.get("subject", "") if kind == "semantic" else "",
         attribute=told.conditions.get("attribute", "") if kind == "semantic" else "",
         value=told.conditions.get("value", "") if kind == "semantic" else "",
@@ -247,3 +382,51 @@ def _offer(seen: Sighting, told: Sighting, text: str, now: datetime, against: bo
         session=seen.session,
         messages=seen.against if against and seen.against else seen.sources,
     )
+
+
+LONGEST = 240
+"""Characters of one quotation."""
+MOST = 4
+"""Quotations of one message."""
+_AROUND = 80
+"""Characters that are left on either side of what a very long line is quoted for."""
+
+
+def quotes(text: str, message: Message) -> list[str]:
+    """Passages of `message`, word for word, that together show what of `text` it shows; its first line at the least.
+
+    Lines are taken that show most of what is not shown yet, the earlier of two alike.
+    """
+    lines = [line for each in source_texts([message])[_dated(message) :] for line in _lines(each)]
+    wanted = [claim for claim in dict.fromkeys(claims(text)) if SourceIndex(lines).supports(claim)]
+    chosen: list[int] = []
+    while wanted and len(chosen) < MOST:
+        best = max(range(len(lines)), key=lambda at: (_shown(lines[at], wanted), -at))
+        if not _shown(lines[best], wanted):
+            break
+        chosen.append(best)
+        wanted = [claim for claim in wanted if not SourceIndex([lines[best]]).supports(claim)]
+    return list(dict.fromkeys(_clipped(lines[at], text) for at in sorted(chosen or range(min(1, len(lines))))))
+
+
+def _dated(message: Message) -> int:
+    """How many of the texts of a message only tell its time."""
+    return int(message.draft.at is not None)
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _shown(line: str, wanted: Sequence[TextClaim]) -> int:
+    evidence = SourceIndex([line])
+    return sum(evidence.supports(claim) for claim in wanted)
+
+
+def _clipped(line: str, text: str) -> str:
+    """A long line cut to what it is quoted for."""
+    if len(line) <= LONGEST:
+        return line
+    places = [at for claim in claims(text) if (at := line.find(claim.text)) >= 0]
+    start = max(0, min(places, default=0) - _AROUND)
+    return line[start : start + LONGEST]

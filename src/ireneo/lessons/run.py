@@ -1,13 +1,153 @@
-"""A run that was learned from: what it was, what it cost, and its diary."""
+"""A run that was learned from: its project, its cost, its diary, and how often each claim held in it."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Literal
 
 from msgspec import Struct
 
-from ireneo.lessons.diary import Entry
-from ireneo.log.message import MessageId
+from ireneo.log.message import Message, MessageId
+from ireneo.memories.record import Kind
+from ireneo.patterns import lazy_re
+
+_WORKTREES = ("/.worktrees/", "/.claude/worktrees/", "/.git/", "/worktrees/")
+"""What stands between a repository and a second copy of it."""
+_HOMES = lazy_re(r"^/(?:Users|home)/[^/]+/?$|^/root/?$|^[A-Za-z]:/Users/[^/]+/?$")
+_NOWHERE = frozenset(
+    "tmp var private usr opt mnt workspace workspaces testbed app src code repo repos work projects project data root "
+    "home users desktop documents downloads dev git github.com folders private".split()
+)
+"""Folders in which anything may stand: their names tell of no project."""
+_INSTANCE = lazy_re(
+    r"(?P<owner>[A-Za-z0-9][\w.-]{0,99}?)__(?P<name>[A-Za-z0-9][\w.]{0,99}(?:-[A-Za-z][\w.]{0,99}){0,9})-\d+(?!\w)"
+)
+_ACCIDENT = lazy_re(r"^(?:tmp|temp|pytest|T)?[-_.]?[0-9a-f-]{6,}$|^tmp\w{6,}$|^\d+$", re.IGNORECASE)
+
+
+def project_of(*, directory: str = "", folder: str = "", session: str = "") -> str:
+    """The project that a run worked on.
+
+    `directory` is where it worked, `folder` one that is called after a directory (``-Users-ann-Work-cli``, as Claude
+    Code does), `session` the run's name, which some benchmarks make of a repository's (``django__django-11099``).
+    """
+    # An instance's name is unmistakable, and the directory of one is often a copy under another name.
+    return _of_instance(session) or _of_directory(directory) or _of_folder(folder)
+
+
+def project_named(given: str) -> str:
+    """The project that is meant by its name, or by a directory of it."""
+    named = given.strip()
+    return project_of(directory=named) if "/" in named or "\\" in named else named
+
+
+def _of_directory(directory: str) -> str:
+    path = directory.strip().replace("\\", "/")
+    for mark in _WORKTREES:
+        path = path.partition(mark)[0]
+    path = path.removesuffix("/.git").rstrip("/")
+    if not path or _HOMES.match(path) or "/" not in path:
+        return ""
+    name = path.rsplit("/", 1)[-1]
+    return "" if name.lower() in _NOWHERE or _ACCIDENT.match(name) or name.startswith((".", "__")) else name
+
+
+def _of_instance(session: str) -> str:
+    found = _INSTANCE.search(session)
+    return f"{found['owner']}__{found['name']}" if found else ""
+
+
+def _of_folder(folder: str) -> str:
+    """The last part of a directory whose strokes were made hyphens: what had a hyphen itself can't be told apart."""
+    name = folder.strip().rstrip("/").rsplit("/", 1)[-1]
+    if not re.match(r"^-(?:Users|home|root|private|var|tmp|opt|mnt|workspace)\b", name):
+        return ""
+    name = re.split(r"--(?:worktrees|claude-worktrees|git)-", name)[0]
+    parts = [part for part in name.split("-") if part]
+    # A home is nobody's project.
+    least = 3 if parts[0] in ("Users", "home") else 2
+    if len(parts) < least or parts[-1].lower() in _NOWHERE or _ACCIDENT.match(parts[-1]):
+        return ""
+    return parts[-1]
+
+
+AWAY_SECONDS = 600.0
+"""A longer silence between two messages is no work: somebody was away."""
+
+
+class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Tokens that a model read or wrote, and the seconds that went by."""
+
+    tokens: int = 0
+    seconds: float = 0.0
+    """0 where the log has no times."""
+
+    def share(self, part: float) -> Cost:
+        """That `part` of it, from 0 to 1."""
+        return Cost(tokens=round(self.tokens * part), seconds=self.seconds * part)
+
+
+def sum_costs(costs: Iterable[Cost]) -> Cost:
+    """All of them together."""
+    every = tuple(costs)
+    return Cost(tokens=sum(each.tokens for each in every), seconds=sum(each.seconds for each in every))
+
+
+def costs_of(messages: Sequence[Message]) -> dict[MessageId, Cost]:
+    """What each message cost: its tokens, and the time since the one before it.
+
+    What a user took to write costs nothing, and neither does a silence of more than ten minutes.
+    """
+    out: dict[MessageId, Cost] = {}
+    before = None
+    for message in messages:
+        at = message.draft.at
+        passed = (at - before).total_seconds() if at is not None and before is not None else 0.0
+        counted = 0.0 < passed <= AWAY_SECONDS and not message.opens_turn
+        out[message.id] = Cost(tokens=message.tokens, seconds=passed if counted else 0.0)
+        before = at or before
+    return out
+
+
+Author = Literal["structure", "agent", "model"]
+"""Who wrote an entry: what the agent wrote itself leads, what a model wrote comes next, the structure serves always."""
+
+
+class DiaryLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One line, with the messages that show it."""
+
+    text: str
+    sources: tuple[MessageId, ...] = ()
+
+
+class DiaryEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a diary says of one task: a goal of the user, and what was done for it."""
+
+    goal: str
+    """What was asked for, in the user's words, shortened."""
+    opening: MessageId
+    """The message that asked for it."""
+    last: MessageId
+    """The last message of the task."""
+    task_type: str = ""
+    attempted: tuple[DiaryLine, ...] = ()
+    """The approaches in order, each with its outcome."""
+    worked: tuple[DiaryLine, ...] = ()
+    failed: tuple[DiaryLine, ...] = ()
+    pattern: str = ""
+    """What the task shows as a whole, in a sentence."""
+    pattern_sources: tuple[MessageId, ...] = ()
+    """The messages that show the pattern."""
+    author: Author = "structure"
+
+    @property
+    def lines(self) -> tuple[DiaryLine, ...]:
+        """Every line of it, the pattern last."""
+        pattern = (DiaryLine(text=self.pattern, sources=self.pattern_sources),) if self.pattern else ()
+        return (*self.attempted, *self.worked, *self.failed, *pattern)
+
 
 LEARNER = "1"
 """The version of the rules by which runs are learned from: with another one, all are learned from again."""
@@ -36,6 +176,73 @@ class LearnedRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     lost_tokens: int = 0
     lost_seconds: float = 0.0
     """What failed calls and dead ends cost."""
-    diary: tuple[Entry, ...] = ()
+    diary: tuple[DiaryEntry, ...] = ()
     diary_tokens: int = 0
     """What its diary costs, rendered."""
+
+
+# What a run shows of a claim: how often it held there, how often it did not, and where that is to be seen.
+#
+# A claim is a sentence that a later run can prove right or wrong: that an action fails, that a remedy helps, that a
+# fact
+# is so. It is named by its cue, which forgets whatever is of one run only. A lesson is a claim that was sighted enough;
+# what it is worth, how sure it is, and whether the guard speaks all follow from its sightings.
+
+
+Category = Literal["factual", "procedural", "failure"]
+"""What sort of claim: a fact, a way of doing it, an action that fails. They become semantic, procedural and failure
+memories."""
+CATEGORY: Mapping[Kind, Category] = {"semantic": "factual", "procedural": "procedural", "failure": "failure"}
+"""What a lesson is called by its kind of memory."""
+TOLD = "told: "
+"""What the cues of claims in a model's own words begin with: no rule sees them again, only a model does."""
+
+
+class Observation(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A claim in one run."""
+
+    cue: str
+    """Its name, readable, the same in all runs and projects: ``edit unread ⇒ File has not been read yet``."""
+    category: Category
+    session: str
+    project: str = ""
+    """Empty where the log tells of none."""
+    at: datetime | None = None
+    """When the run last showed it, for or against; None where the log has no times."""
+    held: int = 0
+    """How often it proved right in this run."""
+    broke: int = 0
+    """How often it proved wrong."""
+    text: str = ""
+    """The claim as this run tells it: one sentence with its why. Empty: a statistic, which no lesson is made of."""
+    task_type: str = ""
+    conditions: dict[str, str] = {}
+    """What held when it was seen (tool, program), beside the project."""
+    limits: str = ""
+    """Of a failure: when the claim does not apply, as far as this run shows that."""
+    sources: tuple[MessageId, ...] = ()
+    """The messages that show it, at most eight, in order; everything that `text` names stands in them."""
+    against: tuple[MessageId, ...] = ()
+    """Messages that show the contrary, at most four."""
+    tokens: int = 0
+    """What it cost in this run when it held: tokens of the calls and results that led nowhere."""
+    seconds: float = 0.0
+    """The same in time, where the log has times."""
+
+
+class ClaimTotals(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A claim over all runs of a space: the sum of its sightings."""
+
+    cue: str
+    category: Category
+    held: int
+    broke: int
+    runs: int
+    """Runs in which it held at least once."""
+    projects: tuple[str, ...]
+    """Those in which it held, sorted; without the empty one."""
+    first: datetime | None
+    last: datetime | None
+    """When it held first and last, by run."""
+    tokens: int = 0
+    seconds: float = 0.0

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ireneo.context.offline.errors import exit_status
-from ireneo.context.offline.prose import clip
-from ireneo.context.offline.steps import Step
 from ireneo.grounding.neutral import instruction_like
 from ireneo.patterns import lazy_re
+from ireneo.summaries.prose import clip
+from ireneo.summaries.steps import Step, exit_status
 
 MOST_OF_A_COMMAND = 60
 MOST_OF_AN_ERROR = 110

@@ -8,30 +8,34 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.weigh import Count
 from ireneo.lessons.attempts import read_tasks
-from ireneo.lessons.costs import costs_of
-from ireneo.lessons.costs import summed as cost_sum
-from ireneo.lessons.diary import Entry
-from ireneo.lessons.guard_sightings import failing_sightings
-from ireneo.lessons.material import Material, material_steps
-from ireneo.lessons.shown import shown
-from ireneo.lessons.sighting import Sighting
-from ireneo.lessons.write_diary import write_diary
-from ireneo.lessons.written import Written
+from ireneo.lessons.guard import guard_observations
+from ireneo.lessons.observe import facts, failures, precedence
+from ireneo.lessons.run import DiaryEntry, Observation, costs_of
+from ireneo.lessons.run import sum_costs as cost_sum
+from ireneo.lessons.shell import RunMaterial, run_steps, tried_calls
+from ireneo.lessons.write_diary import AgentNotes, write_diary
+from ireneo.log.weigh import Count
+
+
+def observations_of(material: RunMaterial) -> list[Observation]:
+    """The sightings of a run: what failed and how it was got over, what has to come first, what is so."""
+    run = tried_calls(material)
+    return [*failures(material, run), *precedence(material, run), *facts(material, run)]
+
 
 MOST_SOURCES, MOST_AGAINST = 8, 4
 MOST_ENTRIES = 500
 """Tasks of one run that its diary keeps, the latest ones: who reads it wants to know where the run stands."""
-READERS: tuple[Callable[[Material], Sequence[Sighting]], ...] = (shown, failing_sightings)
+READERS: tuple[Callable[[RunMaterial], Sequence[Observation]], ...] = (observations_of, guard_observations)
 """What looks for claims in a run; another sort of claim is one more of these."""
 
 
 class Studied(Struct, frozen=True, kw_only=True):
     """What a run, or a window of a long one, teaches."""
 
-    entries: tuple[Entry, ...] = ()
-    sightings: tuple[Sighting, ...] = ()
+    entries: tuple[DiaryEntry, ...] = ()
+    sightings: tuple[Observation, ...] = ()
     messages: int = 0
     calls: int = 0
     failures: int = 0
@@ -39,10 +43,10 @@ class Studied(Struct, frozen=True, kw_only=True):
     lost_seconds: float = 0.0
 
 
-def study(material: Material, count: Count, written: Sequence[Written] = ()) -> Studied:
+def study(material: RunMaterial, count: Count, written: Sequence[AgentNotes] = ()) -> Studied:
     """Read one run, or a window of it; what its agent has `written` leads in the diary."""
     costs = costs_of(material.messages)
-    done = material_steps(material)
+    done = run_steps(material)
     failed = [step for step in done if step.failed_itself]
     lost = cost_sum(costs[name] for step in failed for name in step.sources)
     return Studied(
@@ -56,14 +60,14 @@ def study(material: Material, count: Count, written: Sequence[Written] = ()) -> 
     )
 
 
-def joined(studied: Iterable[Studied]) -> Studied:
+def join_windows(studied: Iterable[Studied]) -> Studied:
     """The windows of one run as one; of each claim what all of them show.
 
     They are taken in one by one, so that no more is held of a run than of its claims, however long it is.
     """
     out = Studied()
-    claims: dict[str, Sighting] = {}
-    entries: deque[Entry] = deque(maxlen=MOST_ENTRIES)
+    claims: dict[str, Observation] = {}
+    entries: deque[DiaryEntry] = deque(maxlen=MOST_ENTRIES)
     for each in studied:
         entries.extend(each.entries)
         for sighting in each.sightings:
@@ -79,16 +83,16 @@ def joined(studied: Iterable[Studied]) -> Studied:
     return replace(out, entries=tuple(entries), sightings=tuple(claims.values()))
 
 
-def summed(sightings: Iterable[Sighting]) -> list[Sighting]:
+def sum_observations(sightings: Iterable[Observation]) -> list[Observation]:
     """The sightings of one run, one for each claim; its words are those that were told first."""
-    out: dict[str, Sighting] = {}
+    out: dict[str, Observation] = {}
     for each in sightings:
         known = out.get(each.cue)
         out[each.cue] = each if known is None else _both(known, each)
     return list(out.values())
 
 
-def _both(one: Sighting, other: Sighting) -> Sighting:
+def _both(one: Observation, other: Observation) -> Observation:
     """`one` and then `other`; the sources of the words that stand come first, since they show them."""
     worded = one if one.text else other
     rest = other if worded is one else one

@@ -1,26 +1,543 @@
-"""Write the diary of a run from its structure: every line from the messages that it names, within an allowance."""
+"""Write the diary of a run from its structure, and what its agent wrote into it.
+
+Every line from the messages that it names, within an allowance.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Literal, TypeAlias
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.offline.prose import clip
-from ireneo.context.weigh import Count
-from ireneo.grounding.check import check_text
-from ireneo.grounding.evidence import Evidence
+from ireneo.errors import BadInput
+from ireneo.grounding.claims import TextClaim, claims
+from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like
-from ireneo.grounding.sources import source_texts
-from ireneo.lessons.attempts import Task
-from ireneo.lessons.diary import DiaryLine, Entry
-from ireneo.lessons.diary_lines import LEAST_WORTH, TRIED_AFTER_ALL, Candidate, Section, candidates
-from ireneo.lessons.material import Material
-from ireneo.lessons.render_diary import render_diary
-from ireneo.lessons.step_words import MOST_OF_AN_ERROR
-from ireneo.lessons.task_type import task_type
-from ireneo.lessons.written import Written, led
+from ireneo.lessons.attempts import Attempt, Task, task_type, way
+from ireneo.lessons.run import DiaryEntry, DiaryLine
+from ireneo.lessons.shell import RunMaterial
+from ireneo.lessons.step_words import MOST_OF_AN_ERROR, cause, changes_named, error_quoted, named, telling
+from ireneo.log.echo import harmless, without_recalled
+from ireneo.log.message import MessageId
+from ireneo.log.tree import Annotation
+from ireneo.log.weigh import Count
+from ireneo.patterns import lazy_re
+from ireneo.summaries.prose import clip
+from ireneo.summaries.steps import CHANGES, Step
+
+UNASKED = "(nobody asked)"
+"""What stands in the place of a goal where there is none."""
+
+
+def render_diary(entries: Sequence[DiaryEntry]) -> str:
+    """The entries in order: one with a single line on that line, any other under its goal. Empty for none."""
+    blocks: list[str] = []
+    listed: list[str] = []
+    for entry in entries:
+        if len(entry.lines) == 1:
+            listed.append(f"- {entry.goal or UNASKED}: {entry.lines[0].text}")
+            continue
+        if listed:
+            blocks.append("\n".join(listed))
+            listed = []
+        blocks.append("\n".join(_entry_lines(entry)))
+    if listed:
+        blocks.append("\n".join(listed))
+    return harmless("\n\n".join(blocks))
+
+
+def _entry_lines(entry: DiaryEntry) -> Iterator[str]:
+    yield f"## {entry.goal or UNASKED}"
+    if entry.attempted:
+        yield "Attempted approaches:"
+        yield from (f"{number}. {line.text}" for number, line in enumerate(entry.attempted, 1))
+    yield from _list("What worked", entry.worked)
+    yield from _list("What failed", entry.failed)
+    if entry.pattern:
+        yield f"Pattern: {entry.pattern}"
+
+
+def _list(heading: str, lines: Sequence[DiaryLine]) -> Iterator[str]:
+    if len(lines) == 1:
+        yield f"{heading}: {lines[0].text}"
+    elif lines:
+        yield f"{heading}:"
+        yield from (f"- {line.text}" for line in lines)
+
+
+_NUMBER = lazy_re(r"\d+")
+LEAST = 2
+"""What happened once is no pattern."""
+CHECKED = 3
+"""So many changes that the same command checked are a way of working."""
+
+
+def pattern_of(task: Task) -> DiaryLine | None:
+    """What recurs in `task`; None where nothing does."""
+    return _struggle(task.attempts) or _same_error(task.attempts) or _refusals(task.attempts) or _checked(task.attempts)
+
+
+def _struggle(attempts: Sequence[Attempt]) -> DiaryLine | None:
+    """A check that failed again and again, and what ended that."""
+    failures: dict[str, list[Attempt]] = {}
+    for attempt in attempts:
+        if attempt.step.action.deed == "check" and attempt.step.failed and attempt.outcome != "rejected":
+            failures.setdefault(way(attempt.step), []).append(attempt)
+    alike = max(failures.values(), key=_times, default=[])
+    times = _times(alike)
+    if times < LEAST:
+        return None
+    last = alike[-1]
+    shown = [attempt.step for attempt in alike[-3:]]
+    counted = f"{named(last.step)} failed {times} times"
+    if last.over is None:
+        # Where a later check much like it passed, that is told by the attempts.
+        return _pattern_line(f"{counted} and did not pass.", shown) if times > LEAST else None
+    changes = [step for step in last.by if step.action.deed in CHANGES]
+    how = f"before {changes_named(changes)} made it pass" if changes else "before it passed"
+    each = "; each change was checked by the same command" if _each_checked(attempts, alike) else ""
+    return _pattern_line(f"{counted} {how}{each}.", [*shown, *telling(changes), last.over])
+
+
+def _each_checked(attempts: Sequence[Attempt], alike: Sequence[Attempt]) -> bool:
+    checks = {way(attempt.step) for attempt in attempts if attempt.changed}
+    return checks == {way(alike[0].step)} and sum(bool(attempt.changed) for attempt in attempts) > LEAST
+
+
+def _same_error(attempts: Sequence[Attempt]) -> DiaryLine | None:
+    """One error that came back from calls that differ."""
+    groups: dict[str, list[Attempt]] = {}
+    for attempt in attempts:
+        said = cause(attempt.step) if attempt.step.failed and attempt.step.action.deed != "check" else ""
+        if said and attempt.outcome != "rejected":
+            groups.setdefault(_NUMBER.sub("", said), []).append(attempt)
+    alike = max(groups.values(), key=_times, default=[])
+    times = _times(alike)
+    if times < LEAST:
+        return None
+    last = alike[-1]
+    said = cause(last.step)
+    if len(said) > MOST_OF_AN_ERROR or instruction_like(said):
+        return None
+    over = [attempt for attempt in alike if attempt.over is not None]
+    how = ""
+    if len(over) == len(alike) and all(_read_first(attempt) for attempt in over):
+        how = ", each time until the file was read"
+    elif over or any(attempt.instead is not None for attempt in alike):
+        how = ", and each time another try went well" if len(over) == len(alike) else ""
+    return _pattern_line(f"“{said}” came back {times} times{how}.", [attempt.step for attempt in alike[-3:]])
+
+
+def _read_first(attempt: Attempt) -> bool:
+    return any(step.action.deed == "read" for step in attempt.by)
+
+
+def _refusals(attempts: Sequence[Attempt]) -> DiaryLine | None:
+    refused = [attempt for attempt in attempts if attempt.outcome == "rejected"]
+    if len(refused) < LEAST:
+        return None
+    alike = Counter(named(attempt.step) for attempt in refused).most_common(1)[0]
+    about = f", mostly to {alike[0]}" if alike[1] >= LEAST else ""
+    return _pattern_line(f"The user said no {_times(refused)} times{about}.", [attempt.step for attempt in refused[:4]])
+
+
+def _checked(attempts: Sequence[Attempt]) -> DiaryLine | None:
+    """Each change was tried out by the same command."""
+    checks = Counter(way(attempt.step) for attempt in attempts if attempt.changed and attempt.step.action.shell)
+    name, times = checks.most_common(1)[0] if checks else ("", 0)
+    if times < CHECKED or len(checks) > 1:
+        return None
+    shown = [attempt.step for attempt in attempts if attempt.changed and way(attempt.step) == name]
+    return _pattern_line(f"Each change was checked by {named(shown[-1])}.", shown[-3:])
+
+
+def _times(alike: Iterable[Attempt]) -> int:
+    return sum(attempt.times for attempt in alike)
+
+
+def _pattern_line(text: str, shown: Sequence[Step]) -> DiaryLine:
+    sources: dict[MessageId, None] = dict.fromkeys(source for step in shown for source in step.sources)
+    return DiaryLine(text=text, sources=tuple(sources))
+
+
+Section = Literal["attempted", "worked", "failed", "pattern", "plain"]
+"""Where a line stands; a plain one is all that is said of a task in which nothing went wrong."""
+
+DEAD_END = 8.0
+UNDONE = 8.0
+REFUSED = 5.5
+"""A user's no; with the reason given it is worth a dead end."""
+GOT_OVER = 8.0
+"""A failure that was got over, and how: the two are worth about the same, so that they are told together."""
+EASILY = 4.0
+"""What both lose where a file only had to be read first: that any model knows."""
+SAME_CALL = 1.5
+"""What each further way in which one call failed loses."""
+PATTERN = 7.0
+UNSAID = 3.0
+"""What a failure loses that came without a word."""
+HELD = 5.0
+RECURRED = 1.5
+"""What a failure gains each time that it came again."""
+TRIED = {"failed": 4.5, "replaced": 4.5, "abandoned": 4.5, "undone": 4.5, "rejected": 4.0, "worked": 2.0, "open": 1.0}
+"""Of the approaches in their order, by outcome; one that worked after another failed is worth more."""
+TRIED_AFTER_ALL = 4.5
+PLAIN = 3.0
+"""What a task is worth in which nothing went wrong: a line at the most."""
+_WORDS = {
+    "rejected": "the user said no",
+    "undone": "taken back",
+    "abandoned": "failed, given up",
+    "replaced": "failed, replaced",
+}
+"""How an outcome is told in the list of approaches."""
+LEAST_WORTH = 3.0
+"""A task in which nothing went wrong and that is worth less is passed over where there is anything else to say."""
+_REASON = lazy_re(
+    r"(?:user said|provided the following reason[^:]{0,200}|reason):\s*(?P<words>.+)", re.IGNORECASE | re.DOTALL
+)
+_MOST_OF_A_REASON = 120
+_ASKS_ONLY = lazy_re(r"--(?:version|help)\b")
+"""What makes of a check a question about the tool."""
+
+
+class DiaryCandidate(Struct, frozen=True, kw_only=True):
+    """A line that the diary may show."""
+
+    section: Section
+    line: DiaryLine
+    worth: float
+
+
+def candidates(task: Task, error: int = MOST_OF_AN_ERROR) -> list[DiaryCandidate]:
+    """Every line that `task` may have, in the order in which they would stand, with `error` characters of an error."""
+    failures = any(attempt.outcome not in ("worked", "open") or attempt.error for attempt in task.attempts)
+    if not failures:
+        return [each for each in (_plain(task),) if each is not None]
+    found = [*_tried(task), *_worked(task), *_failed(task, error), *_pattern(task)]
+    # One refusal may be worded as another, and is told once; the approaches are a list in their order.
+    once = {(each.section, each.line.text): each for each in reversed(found) if each.section != "attempted"}
+    kept = [each for each in found if each.section == "attempted" or once[each.section, each.line.text] is each]
+    return [each for each in kept if not instruction_like(each.line.text)]
+
+
+def _plain(task: Task) -> DiaryCandidate | None:
+    """One line for a task in which nothing went wrong: what was changed, and what passed."""
+    changed = [step for attempt in task.attempts for step in attempt.steps if _changes(step)]
+    held = _held(task)
+    done = {named(attempt.step): attempt.step for attempt in task.attempts if attempt.outcome == "worked"}
+    used = list(done.values())[-2:]
+    if changed:
+        text = changes_named(changed) + (f"; {_listed(held)} passed" if held else "")
+    elif used:
+        text = f"{_listed(used)} worked"
+    else:
+        return None
+    # A change whose check nobody saw says little.
+    worth = (PLAIN if changed and held else 1.0) + _weight(task.cost.tokens)
+    line = _line(f"{text}.", [*telling(changed), *held] if changed else used)
+    return None if instruction_like(line.text) else DiaryCandidate(section="plain", line=line, worth=worth)
+
+
+def _tried(task: Task) -> Iterator[DiaryCandidate]:
+    """The approaches in order, each with its outcome; the same one again is counted, checks that passed are one."""
+    troubled = False
+    tried = [each for each in task.attempts if each.changed or each.outcome != "worked" or not _saves(each.step)]
+    for (text, passed), group in groupby(tried, key=_alike):
+        attempts = list(group)
+        first, times = attempts[0], sum(attempt.times for attempt in attempts)
+        worth = TRIED[first.outcome]
+        if first.outcome == "worked" and troubled and (first.changed or passed):
+            worth = TRIED_AFTER_ALL
+        troubled = first.outcome not in ("worked", "open")
+        shown = [*telling(first.changed), first.step, attempts[-1].step]
+        if passed:
+            shown = list({named(attempt.step): attempt.step for attempt in attempts}.values())
+            text = f"{_listed(shown[:2])}{' and others' if len(shown) > 2 else ''} — passed"
+        elif times > 1:
+            text = f"{text} ×{times}"
+        yield DiaryCandidate(section="attempted", line=_line(text, shown[:4]), worth=worth)
+
+
+def _alike(attempt: Attempt) -> tuple[str, bool]:
+    if attempt.outcome == "worked" and attempt.step.action.deed == "check" and not attempt.changed:
+        return "", True
+    return f"{_approach(attempt)} — {_outcome(attempt)}", False
+
+
+def _approach(attempt: Attempt) -> str:
+    if attempt.changed and not _changes(attempt.step):
+        return f"{changes_named(attempt.changed)}, then {named(attempt.step)}"
+    return changes_named(attempt.steps) if attempt.changed else named(attempt.step)
+
+
+def _outcome(attempt: Attempt) -> str:
+    if attempt.outcome == "open":
+        return "failed, and was left so" if attempt.step.failed else "not checked"
+    if attempt.outcome == "worked":
+        return "passed" if attempt.step.action.deed == "check" else "worked"
+    return _WORDS.get(attempt.outcome, "failed")
+
+
+def _failed(task: Task, error: int) -> Iterator[DiaryCandidate]:
+    """What went wrong, once for each failure however often it came, and what was taken instead."""
+    groups: dict[str, list[Attempt]] = {}
+    for attempt in task.attempts:
+        if attempt.outcome == "rejected":
+            yield _refused(attempt)
+        elif attempt.outcome == "undone":
+            yield _undone(attempt, error)
+        elif attempt.error or attempt.step.failed:
+            groups.setdefault(cause(attempt.step) or way(attempt.step), []).append(attempt)
+    told: list[str] = []
+    for alike in groups.values():
+        last, times = alike[-1], sum(attempt.times for attempt in alike)
+        like_it = " and the like" if len({way(attempt.step) for attempt in alike}) > 1 else ""
+        counted = f" {times} times" if times > 1 else ""
+        text = f"{named(last.step)}{like_it} failed{counted}{error_quoted(last.step, error)}"
+        shown = [last.step]
+        if last.instead is not None:
+            other = named(last.instead)
+            how = f"{other} worked instead" if other != named(last.step) else "in another form it worked"
+            text, shown = f"{text}; {how}", [*shown, last.instead]
+        elif last.outcome == "abandoned":
+            text = f"{text}; given up"
+        worth = DEAD_END + RECURRED * min(times - 1, 3) + _weight(sum(attempt.cost.tokens for attempt in alike))
+        worth -= EASILY * _easily(last) + SAME_CALL * told.count(way(last.step))
+        told.append(way(last.step))
+        if not error_quoted(last.step):
+            worth -= UNSAID
+        yield DiaryCandidate(section="failed", line=_line(f"{text}.", shown), worth=worth)
+
+
+def _refused(attempt: Attempt) -> DiaryCandidate:
+    found = _REASON.search(attempt.step.output)
+    reason = (
+        clip(" ".join(found["words"].split()).replace("“", '"').replace("”", '"'), _MOST_OF_A_REASON) if found else ""
+    )
+    text = f"the user said no to {named(attempt.step)}" + (f": “{reason}”" if reason else "")
+    return DiaryCandidate(
+        section="failed", line=_line(f"{text}.", [attempt.step]), worth=DEAD_END if reason else REFUSED
+    )
+
+
+def _undone(attempt: Attempt, error: int) -> DiaryCandidate:
+    steps = [*telling(attempt.changed), attempt.step]
+    text = f"{_approach(attempt)} was taken back"
+    if attempt.instead is not None and attempt.instead.action.shell:
+        text = f"{text} by {named(attempt.instead)}"
+        steps.append(attempt.instead)
+    if attempt.step.failed:
+        text += error_quoted(attempt.step, error)
+    worth = UNDONE + _weight(attempt.cost.tokens)
+    return DiaryCandidate(section="failed", line=_line(f"{text}.", steps), worth=worth)
+
+
+def _worked(task: Task) -> Iterator[DiaryCandidate]:
+    """How failures were got over, each once, and what held in the end."""
+    told: dict[str, DiaryCandidate] = {}
+    for attempt in task.attempts:
+        if attempt.over is None:
+            continue
+        how = _remedy(attempt)
+        if how:
+            word = "passed" if attempt.over.action.deed == "check" else "worked"
+            line = _line(
+                f"{named(attempt.over)} {word} {how}.", [*telling(_changed(attempt.by)), *attempt.by[-1:], attempt.over]
+            )
+            worth = GOT_OVER + _weight(attempt.cost.tokens)
+            told[named(attempt.over)] = DiaryCandidate(section="worked", line=line, worth=worth)
+    yield from told.values()
+    held = [step for step in _held(task) if named(step) not in told]
+    if held:
+        text = f"{_listed(held)} passed in the end."
+        yield DiaryCandidate(section="worked", line=_line(text, held), worth=HELD)
+
+
+def _remedy(attempt: Attempt) -> str:
+    changes = _changed(attempt.by)
+    if changes:
+        return f"after {changes_named(changes)}"
+    helped = named(attempt.by[-1]) if attempt.by else ""
+    return f"after {helped}" if helped and attempt.over and helped != named(attempt.over) else ""
+
+
+def _easily(attempt: Attempt) -> bool:
+    return bool(attempt.by) and attempt.by[-1].action.deed == "read"
+
+
+def _held(task: Task) -> list[Step]:
+    """The checks that passed last, behind the last change; at most two, none where the last check failed."""
+    if task.held is None:
+        return []
+    out: dict[str, Step] = {}
+    for step in reversed(task.steps):
+        if _changes(step) and out:
+            break
+        if step.action.deed == "check" and step.result is not None:
+            if step.failed:
+                break
+            if not _ASKS_ONLY.search(step.command):
+                out.setdefault(named(step), step)
+    return list(out.values())[1::-1]
+
+
+def _pattern(task: Task) -> Iterator[DiaryCandidate]:
+    found = pattern_of(task)
+    if found is not None:
+        yield DiaryCandidate(section="pattern", line=found, worth=PATTERN)
+
+
+def _listed(shown: Sequence[Step]) -> str:
+    return " and ".join(named(step) for step in shown)
+
+
+def _saves(step: Step) -> bool:
+    return step.action.deed == "save"
+
+
+def _changed(done: Iterable[Step]) -> list[Step]:
+    return [step for step in done if _changes(step)]
+
+
+def _changes(step: Step) -> bool:
+    return step.action.deed in ("edit", "write") and not step.failed
+
+
+def _weight(tokens: int) -> float:
+    """What a cost adds to a line's worth: 0 to 3, one for each fourfold of a thousand tokens or so."""
+    return min(3.0, math.log2(1 + tokens / 1_000))
+
+
+def _line(text: str, shown: Sequence[Step]) -> DiaryLine:
+    return DiaryLine(text=text, sources=sources_of(shown))
+
+
+def sources_of(shown: Iterable[Step]) -> tuple[MessageId, ...]:
+    """The messages that show these calls, each once."""
+    return tuple(dict.fromkeys(source for step in shown for source in step.sources))
+
+
+MOST_LINES = 8
+"""Of each section that an agent writes at once."""
+MOST_CHARACTERS = 300
+"""Of each line."""
+SHOWN = 3
+"""Names that are marked as unverified in one line."""
+_MARK = lazy_re(r"^(?:[-*•]|\d{1,3}[.)])\s+")
+
+
+class AgentNotes(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an agent wrote of the task it was at."""
+
+    at: MessageId = MessageId("")
+    """The message after which it wrote."""
+    position: int = 0
+    tried: tuple[str, ...] = ()
+    worked: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    pattern: str = ""
+    goal: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is said in it."""
+        return not (self.tried or self.worked or self.failed or self.pattern or self.goal)
+
+
+def lines_of(name: str, given: str | Sequence[str]) -> tuple[str, ...]:
+    """What an agent gave for the section `name`, a line each: of one text its lines, without the marks of a list.
+
+    A brief or a scratchpad that stands in it is left out. Raises BadInput where there are too many.
+    """
+    texts = given.splitlines() if isinstance(given, str) else given
+    told = (" ".join(_MARK.sub("", without_recalled(text).strip()).split()) for text in texts)
+    lines = tuple(dict.fromkeys(clip(harmless(line), MOST_CHARACTERS) for line in told if line))
+    if len(lines) > MOST_LINES:
+        raise BadInput(f"{len(lines)} lines for `{name}` are too many; a diary takes {MOST_LINES}: keep what matters.")
+    return lines
+
+
+def claimed(written: AgentNotes) -> set[TextClaim]:
+    """What the lines of `written` name that can be looked up; its goal is a wish, and claims nothing."""
+    lines = (*written.tried, *written.worked, *written.failed, written.pattern)
+    return {claim for line in lines for claim in claims(line)}
+
+
+def marked(written: AgentNotes, unknown: Collection[TextClaim]) -> AgentNotes:
+    """`written` with a mark behind each line that names what is `unknown`."""
+
+    def mark(line: str) -> str:
+        names = [claim.text for claim in claims(line) if claim in unknown]
+        if not names:
+            return line
+        return f"{line} (unverified: {', '.join(f'“{each}”' for each in names[:SHOWN])})"
+
+    return replace(
+        written,
+        tried=tuple(map(mark, written.tried)),
+        worked=tuple(map(mark, written.worked)),
+        failed=tuple(map(mark, written.failed)),
+        pattern=mark(written.pattern),
+    )
+
+
+def as_text(written: AgentNotes) -> str:
+    """`written` as it is kept: a line each, behind the name of its section."""
+    lines = [*_named("goal", [written.goal]), *_named("tried", written.tried), *_named("worked", written.worked)]
+    return "\n".join([*lines, *_named("failed", written.failed), *_named("pattern", [written.pattern])])
+
+
+def written_in(note: Annotation) -> AgentNotes:
+    """What `as_text` kept in an annotation."""
+    sections: dict[str, list[str]] = {}
+    for line in note.text.split("\n"):
+        name, _, text = line.partition(": ")
+        sections.setdefault(name, []).append(text)
+    return AgentNotes(
+        at=note.at,
+        position=note.at_position,
+        tried=tuple(sections.get("tried", ())),
+        worked=tuple(sections.get("worked", ())),
+        failed=tuple(sections.get("failed", ())),
+        pattern="".join(sections.get("pattern", ())),
+        goal="".join(sections.get("goal", ())),
+    )
+
+
+def led(frame: DiaryEntry, written: Sequence[AgentNotes]) -> DiaryEntry:
+    """The entry of a task as its agent wrote it, at one time or at several: of pattern and goal the last one stands."""
+    last = written[-1].at if written else frame.last
+    sources = tuple(dict.fromkeys((frame.opening, last)))
+
+    def told(groups: Iterable[tuple[str, ...]]) -> tuple[DiaryLine, ...]:
+        texts = dict.fromkeys(text for group in groups for text in group)
+        return tuple(DiaryLine(text=text, sources=sources) for text in texts)
+
+    pattern = next((each.pattern for each in reversed(written) if each.pattern), "")
+    return DiaryEntry(
+        goal=next((each.goal for each in reversed(written) if each.goal), frame.goal),
+        opening=frame.opening,
+        last=frame.last,
+        task_type=frame.task_type,
+        attempted=told(each.tried for each in written),
+        worked=told(each.worked for each in written),
+        failed=told(each.failed for each in written),
+        pattern=pattern,
+        pattern_sources=sources if pattern else (),
+        author="agent",
+    )
+
+
+def _named(name: str, lines: Iterable[str]) -> list[str]:
+    return [f"{name}: {line}" for line in lines if line]
+
 
 LEAST_TOKENS = 40
 SHARE = 150
@@ -34,7 +551,7 @@ CHARACTERS_PER_TOKEN = 4
 LINE_TOKENS = 2
 """What the mark of a line costs."""
 
-_Found: TypeAlias = tuple[int, int, Candidate]
+_Found: TypeAlias = tuple[int, int, DiaryCandidate]
 """A line: the place of its task, its place among the lines of that task, and itself."""
 
 
@@ -44,8 +561,8 @@ def allowance(tokens: int) -> int:
 
 
 def write_diary(
-    material: Material, tasks: Sequence[Task], count: Count, written: Sequence[Written] = ()
-) -> tuple[Entry, ...]:
+    material: RunMaterial, tasks: Sequence[Task], count: Count, written: Sequence[AgentNotes] = ()
+) -> tuple[DiaryEntry, ...]:
     """The diary of a run that was read as `tasks`: for each that has something to say an entry, in order.
 
     What its agent has `written` leads, whatever it costs; the sections that it left open, and the other tasks, are
@@ -77,7 +594,7 @@ def write_diary(
 class _Chooser:
     """Takes lines as long as there is room for them."""
 
-    def __init__(self, material: Material, frames: Sequence[Entry], room: int, count: Count) -> None:
+    def __init__(self, material: RunMaterial, frames: Sequence[DiaryEntry], room: int, count: Count) -> None:
         self.chosen: list[_Found] = []
         self._messages = {message.id: message for message in material.messages}
         self._frames = frames
@@ -99,7 +616,7 @@ class _Chooser:
             self._spent += cost
         return True
 
-    def diary(self) -> tuple[Entry, ...]:
+    def diary(self) -> tuple[DiaryEntry, ...]:
         """The entries of what was taken; the least worthy lines go where the headings leave them no room."""
         while True:
             entries = _made(self._frames, self.chosen)
@@ -110,19 +627,19 @@ class _Chooser:
     def _shown(self, line: DiaryLine) -> bool:
         """Whether the messages that a line names show all that it claims."""
         messages = (self._messages[source] for source in line.sources if source in self._messages)
-        return not check_text(line.text, Evidence(source_texts(messages)))
+        return not check_text(line.text, SourceIndex(source_texts(messages)))
 
 
-def _made(frames: Sequence[Entry], chosen: Sequence[_Found]) -> tuple[Entry, ...]:
+def _made(frames: Sequence[DiaryEntry], chosen: Sequence[_Found]) -> tuple[DiaryEntry, ...]:
     """The entries of these lines, with those that an agent wrote; each line where it stood among those of its task."""
-    lines: dict[int, list[Candidate]] = {}
+    lines: dict[int, list[DiaryCandidate]] = {}
     for place, _, each in sorted(chosen, key=lambda found: found[:2]):
         lines.setdefault(place, []).append(each)
-    made = (_entry(frame, lines.get(place, [])) for place, frame in enumerate(frames))
+    made = (_filled_entry(frame, lines.get(place, [])) for place, frame in enumerate(frames))
     return tuple(entry for entry in made if entry.lines)
 
 
-def _entry(frame: Entry, lines: Sequence[Candidate]) -> Entry:
+def _filled_entry(frame: DiaryEntry, lines: Sequence[DiaryCandidate]) -> DiaryEntry:
     def of(*sections: Section) -> tuple[DiaryLine, ...]:
         return tuple(each.line for each in lines if each.section in sections)
 
@@ -137,10 +654,10 @@ def _entry(frame: Entry, lines: Sequence[Candidate]) -> Entry:
     )
 
 
-def _frames(material: Material, tasks: Sequence[Task], room: int, written: Sequence[Written]) -> list[Entry]:
+def _frames(material: RunMaterial, tasks: Sequence[Task], room: int, written: Sequence[AgentNotes]) -> list[DiaryEntry]:
     """The entries without what the structure says; what an agent wrote belongs to the task that it was at."""
     positions = {message.id: message.position for message in material.messages}
-    out: list[Entry] = []
+    out: list[DiaryEntry] = []
     before = material.messages[0].position - 1 if material.messages else -1
     for task in tasks:
         last = positions[task.last]
@@ -151,16 +668,16 @@ def _frames(material: Material, tasks: Sequence[Task], room: int, written: Seque
     return out
 
 
-def _frame(task: Task, room: int) -> Entry:
+def _frame(task: Task, room: int) -> DiaryEntry:
     """The entry of a task without its lines; in a narrow diary its goal is short."""
     shown = max(int(room * CHARACTERS_PER_TOKEN * _GOAL), LEAST_OF_A_GOAL)
     goal = "" if instruction_like(task.goal) else clip(task.goal, shown)
     if goal.count("`") % 2:
         goal = goal.replace("`", "")
-    return Entry(goal=goal, opening=task.opening, last=task.last, task_type=task_type(task))
+    return DiaryEntry(goal=goal, opening=task.opening, last=task.last, task_type=task_type(task))
 
 
-def _left_open(lines: Sequence[Candidate], frame: Entry) -> list[Candidate]:
+def _left_open(lines: Sequence[DiaryCandidate], frame: DiaryEntry) -> list[DiaryCandidate]:
     """Those of `lines` whose section nobody wrote."""
     if frame.author != "agent":
         return list(lines)

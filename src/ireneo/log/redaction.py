@@ -1,15 +1,52 @@
-"""A draft without its secrets: every text in it is cleaned, wherever it stands, and its shape stays what it was."""
+"""A message without what must not be kept: its secrets taken out of every text, or all of it erased.
+
+Its shape stays what it was, so that the path remains one that every chat format takes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeAlias, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.log.message import Call, Draft, Media, Native, Part, Result, Text, Thinking
+from ireneo.log.message import Call, Draft, Media, Message, Native, Part, Result, Text, Thinking
+
+ERASED = "[erased]"
+"""What stands where something was erased."""
+
+
+def erase(message: Message) -> Message:
+    """`message` without anything that it said, who said it, and what its log and its provider wrote of it.
+
+    Its id stays, since all that follow are named after it, and so do its role, its turn, when it was and what it was
+    counted with: a log that is imported again counts the same. A call keeps its id and its tool's name, and a result
+    its call's, so that the path remains one that every chat format takes.
+    """
+    draft = message.draft
+    bare = Draft(role=draft.role, parts=_bare(draft.parts), origin=draft.origin, at=draft.at, joined=draft.joined)
+    return replace(message, draft=bare, erased=True)
+
+
+def _bare(parts: Sequence[Part]) -> tuple[Part, ...]:
+    kept = tuple(_frames(parts))
+    return kept or (Text(text=ERASED),)
+
+
+def _frames(parts: Sequence[Part]) -> Iterator[Part]:
+    """The frames of calls and results, and one text in the place of all texts and pictures."""
+    told = False
+    for part in parts:
+        if isinstance(part, Call):
+            yield Call(id=part.id, name=part.name, arguments={}, server=part.server)
+        elif isinstance(part, Result):
+            yield Result(call_id=part.call_id, parts=(Text(text=ERASED),), name=part.name)
+        elif not told:
+            told = True
+            yield Text(text=ERASED)
+
 
 Clean: TypeAlias = Callable[[str, str], str]
 """Gives a text without its secrets, and the very same object where it holds none; the second argument is the name
@@ -24,8 +61,8 @@ _THINKING = frozenset({"thinking", "reasoning"})
 PASSES = 8
 """So often a draft is gone through at the most; what each text gives away of the others is known after the second."""
 
-S = TypeVar("S", bound=Struct)
-P = TypeVar("P", bound=Part)
+StructT = TypeVar("StructT", bound=Struct)
+PartT = TypeVar("PartT", bound=Part)
 
 
 def redacted(draft: Draft, clean: Clean, clean_record: Clean | None = None) -> Draft:
@@ -86,7 +123,7 @@ def _besides_cleaned(draft: Draft, clean: Clean) -> Draft:
     return _changed(draft, native=_native(draft.native, clean), record=_native(draft.record, clean))
 
 
-def _part(part: P, clean: Clean) -> P:
+def _part(part: PartT, clean: Clean) -> PartT:
     """`part` cleaned, or the very same one."""
     if isinstance(part, Text):
         author = part.author and clean(part.author, "")
@@ -168,7 +205,7 @@ def _is_signed_thinking(block: object) -> bool:
     return bool(_THINKING.intersection(str(block.get(key)) for key in ("type", "part_kind")) or block.get("thought"))
 
 
-def _changed(struct: S, **fields: object) -> S:
+def _changed(struct: StructT, **fields: object) -> StructT:
     """`struct` with these fields, or the very same one where they are what they were."""
     if all(value is getattr(struct, name) for name, value in fields.items()):
         return struct

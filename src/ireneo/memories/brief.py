@@ -1,27 +1,91 @@
-"""The brief: what a turn is given of all four kinds at once, each found by its own cue, packed to a budget.
-
-What is shown is chosen by value for cost over the whole brief, so that no kind has a fixed part of it: the best of each
-kind comes first, and what is left goes to whoever has most to say.
-"""
+"""The brief: what a turn is given of all four kinds at once, each found by its own cue, packed to a budget."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.log.echo import fenced
-from ireneo.log.ids import short
-from ireneo.log.message import BRIEF_TAG
-from ireneo.memories import standing
-from ireneo.memories.evidence import disputes
-from ireneo.memories.kinds.registry import KINDS
-from ireneo.memories.record import Kind, MemoryId, Record
+from ireneo.log.message import BRIEF_TAG, short
+from ireneo.memories.kinds import KINDS
+from ireneo.memories.record import Kind, MemoryId, Record, disputes
 from ireneo.memories.scratchpad import Count, Pad, pad_text, pad_within
-from ireneo.memories.standing import Standing
 from ireneo.memories.wording import one_line, with_notes
+from ireneo.patterns import lazy_re
+
+# Lessons that stand at the beginning of a session, whatever it is about: by what they are expected to save.
+#
+# Several errors of one program stand in one line, so that its name is not said anew for each.
+
+
+LESSONS_HEADING = "## Lessons of earlier runs"
+LESSONS_SHARE = 0.7
+"""Of the room of a brief, what lessons take where other memories have something to say as well."""
+_HEAD = lazy_re(r"^(`[^`]+`(?: of a file that was not read before)? fails with )(“[^”]*”)\.?$")
+
+
+class OpeningLesson(Struct, frozen=True, kw_only=True):
+    """A lesson that a session may be told at its beginning."""
+
+    id: MemoryId
+    kind: Kind
+    text: str
+    worth: float
+    """What it is expected to save, in tokens a run or in any other measure that is the same for all."""
+    why: str
+
+
+def choose_lessons(
+    standing: Iterable[OpeningLesson], room: int, count: Count, without: Collection[str] = ()
+) -> list[OpeningLesson]:
+    """Those that save most for what they cost to read, in `room` tokens, the one of most worth standing first."""
+    left = room - count(LESSONS_HEADING) - 1
+    costs = [(each, count(_lesson_line([each])) + 1) for each in standing if each.id not in without]
+    heads: set[str] = set()
+    out: list[OpeningLesson] = []
+    for each, alone in sorted(costs, key=lambda one: (-one[0].worth / one[1], one[0].id)):
+        head = _lesson_head(each)
+        cost = count(_more_lessons(each)) if head and head in heads else alone
+        if cost <= left:
+            left -= cost
+            heads.add(head)
+            out.append(each)
+    return sorted(out, key=lambda one: (-one.worth, one.id))
+
+
+def written_lessons(standing: Sequence[OpeningLesson]) -> list[str]:
+    """The lines that lessons make; none where there are none."""
+    groups: dict[str, list[OpeningLesson]] = {}
+    for each in standing:
+        groups.setdefault(_lesson_head(each) or each.id, []).append(each)
+    return [LESSONS_HEADING, *(_lesson_line(group) for group in groups.values())] if groups else []
+
+
+def _lesson_line(group: Sequence[OpeningLesson]) -> str:
+    first = f"- {one_line(group[0].text).rstrip('.')} [{short(group[0].id)}]"
+    return first + "".join(_more_lessons(each) for each in group[1:])
+
+
+def _more_lessons(each: OpeningLesson) -> str:
+    found = _HEAD.match(each.text)
+    return f"; {found[2] if found else each.text} [{short(each.id)}]"
+
+
+def _lesson_head(each: OpeningLesson) -> str:
+    """What the line of an error begins with that may be told together with others; empty where it stands alone."""
+    found = _HEAD.match(each.text)
+    return found[1] if found else ""
+
+
+# The brief: what a turn is given of all four kinds at once, each found by its own cue, packed to a budget.
+#
+# What is shown is chosen by value for cost over the whole brief, so that no kind has a fixed part of it: the best of
+# each
+# kind comes first, and what is left goes to whoever has most to say.
+
 
 LEAST_BUDGET = 64
 """Tokens that hold the frame of a brief and one short line."""
@@ -40,7 +104,7 @@ REASON = 120
 _PAD_HEADING = "## Scratchpad"
 
 
-class Found(Struct, frozen=True, kw_only=True):
+class BriefCandidate(Struct, frozen=True, kw_only=True):
     """A memory that a cue found, how well it answers, and why."""
 
     record: Record
@@ -80,26 +144,26 @@ class Brief(Struct, frozen=True, kw_only=True):
 
 def make_brief(
     pad: Pad | None,
-    found: Sequence[Found],
+    found: Sequence[BriefCandidate],
     now: datetime,
     budget: int,
     count: Count,
-    lessons: Sequence[Standing] = (),
+    lessons: Sequence[OpeningLesson] = (),
 ) -> Brief:
     """Pack the scratchpad, the lessons that stand and what was found into `budget` tokens."""
     if (whole := _whole(pad, found, now, budget, count, lessons)) is not None:
         return whole
     pad_lines = pad_within(pad, int(budget * PAD_SHARE), count) if pad else []
     room = budget - _frame(pad_lines, count)
-    told = standing.chosen(lessons, int(room * standing.SHARE), count)
+    told = choose_lessons(lessons, int(room * LESSONS_SHARE), count)
     named = {each.id for each in told}
     wanted = _valued([each for each in found if each.record.id not in named], now, int(budget * LINE_SHARE), count)
-    chosen = _affordable(wanted, room - count("\n".join(standing.written(told))), count)
+    chosen = _affordable(wanted, room - count("\n".join(written_lessons(told))), count)
     if len(told) < len(lessons):
         # What the others leave over is the lessons' again.
         left = room - sum(count(_traced(line)) + 1 for line in chosen)
         left -= sum(count(_heading(kind)) + 1 for kind in {line.kind for line in chosen})
-        told = standing.chosen(lessons, left, count, {line.id for line in chosen})
+        told = choose_lessons(lessons, left, count, {line.id for line in chosen})
     lines, text = _written(told, chosen, pad_lines)
     # Words cost a little more together than each alone, which can't be known before.
     while text and count(text) > budget:
@@ -114,7 +178,12 @@ def make_brief(
 
 
 def _whole(
-    pad: Pad | None, found: Sequence[Found], now: datetime, budget: int, count: Count, lessons: Sequence[Standing]
+    pad: Pad | None,
+    found: Sequence[BriefCandidate],
+    now: datetime,
+    budget: int,
+    count: Count,
+    lessons: Sequence[OpeningLesson],
 ) -> Brief | None:
     """The brief in which nothing is cut; None where it has no room: what each line costs alone doesn't add up."""
     named = {each.id for each in lessons}
@@ -128,8 +197,8 @@ def _brief(
     text: str,
     lines: Sequence[BriefLine],
     pad: Pad | None,
-    found: Sequence[Found],
-    lessons: Sequence[Standing],
+    found: Sequence[BriefCandidate],
+    lessons: Sequence[OpeningLesson],
     count: Count,
 ) -> Brief:
     return Brief(
@@ -154,11 +223,11 @@ def line_of(record: Record, now: datetime) -> str:
     return f"{doubt} {said}" if doubt else said
 
 
-def _valued(found: Sequence[Found], now: datetime, most: int, count: Count) -> list[tuple[BriefLine, float]]:
+def _valued(found: Sequence[BriefCandidate], now: datetime, most: int, count: Count) -> list[tuple[BriefLine, float]]:
     """What could be shown, each memory once in at most so many tokens, with its worth: less the lower it ranks."""
     out: list[tuple[BriefLine, float]] = []
     for kind in ORDER:
-        ranked: dict[MemoryId, Found] = {}
+        ranked: dict[MemoryId, BriefCandidate] = {}
         for each in sorted((each for each in found if each.record.kind == kind), key=_rank):
             ranked.setdefault(each.record.id, each)
         best = max((each.score for each in ranked.values()), default=0.0)
@@ -172,7 +241,7 @@ def _valued(found: Sequence[Found], now: datetime, most: int, count: Count) -> l
     return out
 
 
-def _rank(found: Found) -> tuple[float, float, str]:
+def _rank(found: BriefCandidate) -> tuple[float, float, str]:
     """The best first; of two alike the newer, and then any order that is always the same."""
     return -found.score, -found.record.at.timestamp(), found.record.id
 
@@ -201,9 +270,11 @@ def _affordable(wanted: Sequence[tuple[BriefLine, float]], left: int, count: Cou
     return chosen
 
 
-def _written(told: Sequence[Standing], chosen: Sequence[BriefLine], pad: Sequence[str]) -> tuple[list[BriefLine], str]:
+def _written(
+    told: Sequence[OpeningLesson], chosen: Sequence[BriefLine], pad: Sequence[str]
+) -> tuple[list[BriefLine], str]:
     """The lines part by part, and the brief that they make; empty where there is nothing to show."""
-    text = [*([_PAD_HEADING, *pad] if pad else []), *standing.written(told)]
+    text = [*([_PAD_HEADING, *pad] if pad else []), *written_lessons(told)]
     lines = [BriefLine(id=each.id, kind=each.kind, text=each.text, score=each.worth, why=each.why) for each in told]
     for kind in ORDER:
         # Within its part the best stands first, whatever it cost.

@@ -1,16 +1,410 @@
-"""The history of facts: what was true when, and when we believed it."""
+"""Facts in time: the slot that a statement fills, which of its values was true when, and when we believed it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import groupby
+from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from ireneo.memories.evidence import as_told_until, disputes, for_it
-from ireneo.memories.kinds.values import settle_values, stand_together
-from ireneo.memories.record import MemoryId, Period, Record
-from ireneo.memories.timeline import beliefs, held_at
+from ireneo.memories.recall.word_lists import COMMON_WORDS
+from ireneo.memories.record import (
+    Evidence,
+    MemoryId,
+    Period,
+    Record,
+    as_told_until,
+    disputes,
+    said_against,
+    summed,
+    supporting,
+)
+from ireneo.memories.wording import day, quoted
+from ireneo.patterns import lazy_re
+
+# The subject, the attribute and the value of a plain statement: "my favourite colour is green", "Anna lives in Porto".
+#
+# A slot holds one value at a time, so a wrong one makes one fact push out another that is as true. Only attributes that
+# have one value at a time are read, out of single sentences of the plainest form; of all others there is no slot.
+
+
+LONGEST = 200
+"""Characters of a statement of which the slot is read."""
+
+
+class Slot(NamedTuple):
+    """What is said, of whom, under which name."""
+
+    subject: str
+    attribute: str
+    value: str
+
+
+_ONE_VALUED = (
+    "(?:full |first |last |maiden |middle )?name|nickname|age|birthday|date of birth|birthplace|hometown|home town"
+    "|(?:e-?mail|home|work|postal|ip) ?(?:address)?|address|(?:phone|mobile|account|licence|passport) ?(?:number)?"
+    "|time ?zone|employer|occupation|profession|job(?: title)?|role|title|nationality|citizenship|religion|star sign"
+    "|height|weight|shoe size|blood type|mother tongue|native language|first language|username|handle|pronouns"
+    "|(?:current|default|main|preferred|usual|primary) [a-z]+(?: [a-z]+)?|favou?rite [a-z]+(?: [a-z]+)?"
+    "|(?:wake word|call sign|mascot|motto|budget|deadline|salary|rent|salt|postcode|zip code)"
+)
+_ONE_PERSON = "boss|manager|wife|husband|spouse|partner|mother|father|dentist|doctor|therapist|landlord|landlady|tutor"
+_OF_A_THING = (
+    "capital|port|version|owner|deadline|url|address|name|price|budget|currency|population|president|mayor|ceo|author"
+    "|maintainer|licence|license|colour|color|height|length|weight|size|default branch|main branch|home page|timeout"
+    "|limit|status|language|director|publisher|founder|motto|code ?name|region|time zone"
+)
+_NAME = r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)?"
+_PROPER = r"[A-Z0-9][\w'’&.-]*(?:,? (?:& |of |de |da |do |del |la |the |am |upon )?[A-Z0-9][\w'’&.-]*){0,4}"
+_THING = rf"(?:{_NAME}|[Tt]he [\w.-]+(?: [\w.-]+){{0,2}}?)"
+_WHO = rf"(?P<subject>I|{_NAME})"
+_NOW = r"(?: now| currently)?"
+
+_PATTERNS = tuple(
+    (lazy_re(pattern), attribute)
+    for pattern, attribute in (
+        (rf"(?P<subject>[Mm]y) (?P<attribute>{_ONE_VALUED}) (?:is|are){_NOW} (?P<value>.+)", ""),
+        (rf"(?P<subject>[Mm]y) (?P<attribute>{_ONE_PERSON}) is{_NOW}(?: called| named)? (?P<value>{_NAME})", ""),
+        (rf"(?P<subject>{_NAME})['’]s? (?P<attribute>{_ONE_VALUED}) (?:is|are){_NOW} (?P<value>.+)", ""),
+        (rf"(?P<subject>{_NAME})['’]s? (?P<attribute>{_ONE_PERSON}) is{_NOW} (?P<value>{_NAME})", ""),
+        (rf"[Tt]he (?P<attribute>{_OF_A_THING}) (?:of|for) (?P<subject>[\w .-]{{2,40}}?) is{_NOW} (?P<value>.+)", ""),
+        (rf"(?P<subject>{_THING})['’]s? (?P<attribute>{_OF_A_THING}) is{_NOW} (?P<value>.+)", ""),
+        (rf"{_WHO}{_NOW} lives?{_NOW} in (?P<value>{_PROPER})(?: now)?", "home"),
+        (rf"{_WHO}{_NOW} works?{_NOW} (?:at|for) (?P<value>{_PROPER})(?: now)?", "employer"),
+        (rf"{_WHO}{_NOW} works?{_NOW} as an? (?P<value>[a-z]+(?: [a-z]+){{0,2}})", "job"),
+        (rf"{_WHO} (?:was|were) born in (?P<value>{_PROPER})", "birthplace"),
+        (rf"{_WHO} (?:was|were) born on (?P<value>.{{4,30}})", "birthday"),
+        (rf"{_WHO} (?:is|am){_NOW} (?P<value>\d{{1,3}}) years old", "age"),
+    )
+)
+_UNSURE = lazy_re(
+    r"\b(?:not|never|no longer|maybe|perhaps|probably|possibly|might|may be|could|would|should|used to|if|unless|when"
+    r"|or|but|think|believe|guess|seems?|either|n't)\b|n['’]t\b|\?|;|: |[.!] ",
+    re.I,
+)
+_NO_VALUE = lazy_re(
+    r"(?:\w+ing|very|too|so|also|always|just|still|always|to|that|what|where|how|why|because|on|in|at|with|for|of"
+    r"|important|good|bad|great|better|worse|nice|hard|easy|wrong|right|fine|okay|unknown|one|due|gone)\b",
+    re.I,
+)
+_SEVERAL = frozenset(
+    "alias allergy aunt brother cat certificate certification child colleague condition constraint cousin daughter"
+    " dependency disability dislike dog friend goal grandchild habit hobby intolerance interest kid like medication"
+    " medicine member neighbour neighbor nephew niece pet preference project restriction rule sibling sister skill son"
+    " subscription symptom tag tool uncle".split()
+)
+"""Heads of attributes that hold several values at a time, in the singular."""
+_ONE_IN_THE_PLURAL = frozenset(
+    "coordinates credentials glasses headquarters hours https initials kubernetes measurements news pronouns series"
+    " settings species terms whereabouts".split()
+)
+"""Plurals that name one value."""
+_NO_PLURAL = ("ss", "us", "is", "os")
+_NOBODY = COMMON_WORDS | {
+    "everyone",
+    "everybody",
+    "someone",
+    "somebody",
+    "nobody",
+    "anyone",
+    "people",
+    "today",
+    "yesterday",
+}
+
+
+def holds_several(attribute: str) -> bool:
+    """Whether an attribute has several values at a time, by its name: "allergy", "food allergies", "children".
+
+    Its last word tells: one of those that are known, or a plural. Of all others a new value takes the place of the
+    last.
+    """
+    head = attribute.casefold().split()[-1:]
+    return bool(head) and (head[0] in _SEVERAL or _is_plural(head[0]))
+
+
+def _is_plural(word: str) -> bool:
+    if word in ("children", "people") or word.removesuffix("s") in _SEVERAL:
+        return True
+    # So that DNS, SMS and the like are none.
+    return len(word) > 4 and word.endswith("s") and word not in _ONE_IN_THE_PLURAL and not word.endswith(_NO_PLURAL)
+
+
+def read_slot(text: str, speaker: str) -> Slot | None:
+    """The slot of a statement, where it is plain; "I" and "my" are `speaker`, and read only where that is known."""
+    statement = " ".join(text.split()).rstrip(".! ")
+    if len(statement) > LONGEST or _UNSURE.search(statement):
+        return None
+    for pattern, attribute in _PATTERNS:
+        if found := pattern.fullmatch(statement):
+            return _slot(found, attribute, speaker)
+    return None
+
+
+def _slot(found: re.Match[str], attribute: str, speaker: str) -> Slot | None:
+    said, value = found["subject"].strip(), found["value"].strip()
+    attribute = attribute or found["attribute"].lower()
+    if said.casefold() in {"my", "i"}:
+        said = speaker
+    said = re.sub(r"^[Tt]he ", "", said)
+    if any(word.casefold() in _NOBODY for word in said.split()):
+        return None
+    if not said or not value or _NO_VALUE.match(value) or len(value.split()) > 8:
+        return None
+    return Slot(said, attribute, value)
+
+
+# When each of several values was true: a function of all that was ever said of them, in the order we were told.
+#
+# Each piece of evidence says "from `at` on (until `until`) it is so". It is taken in, unless another value that is
+# trusted more holds at that time: then it is disputed. A value lasts until the next one begins, so that a late word
+# about
+# the past goes where it belongs and changes nothing later, and A, B, A gives A two periods.
+
+
+class Point(Struct, frozen=True, kw_only=True):
+    """From here on a value holds: until `until`, where that was said, and no longer than the next point."""
+
+    start: datetime
+    until: datetime | None
+    id: MemoryId
+    trust: float
+    recorded: datetime
+
+    def covers(self, moment: datetime) -> bool:
+        """Whether it holds at a moment after its start, as far as it says itself."""
+        return self.until is None or moment < self.until
+
+
+class HeldPeriod(Struct, frozen=True, kw_only=True):
+    """A time in which a value held, and what ended it."""
+
+    period: Period
+    ended_by: Point | None = None
+    """Its own word where it was said that it ended, another value where that took its place."""
+
+
+class Timeline(Struct, frozen=True, kw_only=True):
+    """What held when."""
+
+    stretches: dict[MemoryId, list[HeldPeriod]]
+    disputed: frozenset[MemoryId]
+    """Those of which a word was not taken in, since a more trusted one stood against it."""
+    told: datetime
+    """When the last of it was told."""
+
+
+def timeline(records: Sequence[Record]) -> Timeline:
+    """The timeline of all the evidence of `records`, each of which says that another value is true."""
+    claims = _claims(records)
+    points: list[Point] = []
+    disputed = {memory for piece, memory in claims if not _take_in(points, piece, memory)}
+    return Timeline(
+        stretches=_stretches(points),
+        disputed=frozenset(disputed),
+        told=max(piece.recorded for piece, _ in claims),
+    )
+
+
+def beliefs(records: Sequence[Record]) -> Iterator[tuple[datetime, dict[MemoryId, list[HeldPeriod]]]]:
+    """What held when, as it was believed after each moment at which something was told."""
+    points: list[Point] = []
+    for told, together in groupby(_claims(records), key=lambda claim: claim[0].recorded):
+        for piece, memory in together:
+            _take_in(points, piece, memory)
+        yield told, _stretches(points)
+
+
+def _claims(records: Sequence[Record]) -> list[tuple[Evidence, MemoryId]]:
+    return sorted(((each, record.id) for record in records for each in record.evidence), key=_in_order)
+
+
+def _in_order(claim: tuple[Evidence, MemoryId]) -> tuple[object, ...]:
+    piece, memory = claim
+    return (
+        piece.recorded,
+        piece.at,
+        memory,
+        piece.against,
+        piece.until is not None,
+        piece.until or piece.at,
+        piece.trust,
+    )
+
+
+def _take_in(points: list[Point], piece: Evidence, memory: MemoryId) -> bool:
+    """Put a piece of evidence in its place; False where a more trusted word stands against it."""
+    at = bisect_right(points, piece.at, key=lambda point: point.start) - 1
+    before = points[at] if at >= 0 else None
+    holds = before if before and before.covers(piece.at) else None
+    ends = piece.against or (piece.until is not None and piece.until <= piece.at)
+    same = holds is not None and holds.id == memory
+    if ends and holds and not same:
+        # It says that something ended which does not hold there: nothing follows from that.
+        return True
+    if holds and (not same or ends or piece.until) and _trust(points, at) > piece.trust:
+        return False
+    if before and not ends and _is_denied(before, piece, memory):
+        return False
+    point = Point(
+        start=piece.at,
+        until=piece.at if ends else piece.until or (holds.until if holds and same else None),
+        id=memory,
+        trust=piece.trust,
+        recorded=piece.recorded,
+    )
+    replaces = before is not None and before.start == piece.at
+    if holds and (replaces if not same else ends or piece.until):
+        _drop_rest(points, at, piece.trust)
+    if replaces:
+        points[at] = replace(point, trust=max(_trust(points, at), piece.trust)) if same and not ends else point
+    else:
+        points.insert(at + 1, point)
+    return True
+
+
+def _is_denied(before: Point, piece: Evidence, memory: MemoryId) -> bool:
+    """Whether a more trusted word said that this is not so, and nothing was said since."""
+    return before.id == memory and before.until == before.start and before.trust > piece.trust
+
+
+def _drop_rest(points: list[Point], at: int, trust: float) -> None:
+    """Drop what only said again that the value at a point holds, where that is corrected or said to have ended."""
+    end = at + 1
+    while end < len(points) and points[end].id == points[at].id and points[end - 1].covers(points[end].start):
+        end += 1
+    points[at + 1 : end] = [each for each in points[at + 1 : end] if each.trust > trust]
+
+
+def _trust(points: Sequence[Point], at: int) -> float:
+    """How far the value that holds at a point is trusted: as far as the most trusted word of its run."""
+    most = points[at].trust
+    while at > 0 and points[at - 1].id == points[at].id and points[at - 1].covers(points[at].start):
+        at -= 1
+        most = max(most, points[at].trust)
+    return most
+
+
+def _stretches(points: Sequence[Point]) -> dict[MemoryId, list[HeldPeriod]]:
+    found: dict[MemoryId, list[HeldPeriod]] = {}
+    for point, following in zip(points, [*points[1:], None], strict=True):
+        end, ended_by = point.until, None if point.until is None else point
+        if following and point.covers(following.start):
+            end, ended_by = following.start, following
+        if end == point.start:
+            continue
+        stretches = found.setdefault(point.id, [])
+        start = point.start
+        if stretches and stretches[-1].period.end == start:
+            start = stretches.pop().period.start
+        stretches.append(HeldPeriod(period=Period(start=start, end=end), ended_by=ended_by))
+    return found
+
+
+def held_at(periods: Iterable[Period], moment: datetime) -> bool:
+    """Whether one of `periods` covers `moment`."""
+    return any(each.start <= moment and (each.end is None or moment < each.end) for each in periods)
+
+
+# How memories are settled that stand under one key as values in time: of a slot, or versions of steps.
+#
+# Of most keys one value holds at a time. A slot that holds several ("allergy") has a timeline for each of its values.
+
+
+def settle_values(records: Sequence[Record]) -> list[Record]:
+    """The memories of one key, each with its state and periods, by id.
+
+    Values of a slot that holds several are settled each for itself: what ends one of them is said of that one. What
+    holds is judged by the moment at which the last of it was told; `holds_at` is for any other.
+    """
+    if len(records) > 1 and stand_together(records):
+        return [settled for each in sorted(records, key=lambda one: one.id) for settled in settle_values([each])]
+    line = timeline(records)
+    of_id = {each.id: each for each in records}
+    return [
+        _settled(of_id[name], line.stretches.get(name, []), line.told, of_id, name in line.disputed)
+        for name in sorted(of_id)
+    ]
+
+
+def stand_together(records: Sequence[Record]) -> bool:
+    """Whether the values of a key hold beside each other: its attribute has several, or one of them was said to add."""
+    return any(holds_several(each.attribute) or any(piece.adds for piece in each.evidence) for each in records)
+
+
+def holds_at(record: Record, moment: datetime) -> bool:
+    """Whether it is true at `moment`, as we believe now."""
+    return not record.archived and record.state != "erased" and held_at(record.periods, moment)
+
+
+def _settled(
+    record: Record, stretches: list[HeldPeriod], told: datetime, of_id: Mapping[MemoryId, Record], disputed: bool
+) -> Record:
+    periods = tuple(each.period for each in stretches)
+    last = periods[-1] if periods else None
+    record = replace(
+        summed(record),
+        at=last.start if last else min(each.at for each in supporting(record) or record.evidence),
+        periods=periods,
+        valid_from=last.start if last else None,
+        valid_to=last.end if last else None,
+        state="active",
+        reason="",
+        superseded_by=None,
+        retired=None,
+    )
+    if record.id in of_id and of_id[record.id].state == "erased":
+        return replace(record, state="erased")
+    if last is None:
+        if disputed:
+            return replace(record, state="disputed", reason=_reason_disputed(record, of_id))
+        return replace(record, state="retired", reason=_reason_denied(record), retired=_last_against(record))
+    if any(each.end is None or each.end > told for each in periods):
+        return record
+    end = stretches[-1].ended_by
+    assert end is not None  # what has an end was ended by something
+    if end.id == record.id:
+        return replace(record, state="retired", reason=_reason_ended(record, last.end), retired=end.recorded)
+    by = of_id[end.id]
+    reason = f"Since {day(end.start)} {quoted(by.value or by.text)} holds in its place."
+    return replace(record, state="superseded", reason=reason, superseded_by=by.id, retired=end.recorded)
+
+
+def _reason_disputed(record: Record, of_id: Mapping[MemoryId, Record]) -> str:
+    if len(of_id) == 1:
+        last = _newest_against(record)
+        said = f" {said_against(last)}" if last else ""
+        return f"The {record.origin} is trusted less than the word against it.{said}"
+    return f"A more trusted word stands against what the {record.origin} said on {day(record.at)}."
+
+
+def _reason_denied(record: Record) -> str:
+    last = _newest_against(record)
+    return said_against(last) if last else "Nothing speaks for it."
+
+
+def _reason_ended(record: Record, end: datetime | None) -> str:
+    """Why a value holds no longer that no other took the place of."""
+    if end is None:
+        return ""
+    against = [each for each in record.evidence if each.against and each.at == end]
+    if not against:
+        return f"It was so until {day(end)}."
+    last = max(against, key=lambda each: (each.trust, each.recorded))
+    return said_against(last, "that it is not so" if not last.timed else f"that it is not so since {day(end)}")
+
+
+def _newest_against(record: Record) -> Evidence | None:
+    return max((each for each in record.evidence if each.against), key=lambda each: each.recorded, default=None)
+
+
+def _last_against(record: Record) -> datetime | None:
+    return max((each.recorded for each in record.evidence if each.against), default=None)
 
 
 class Fact(Struct, frozen=True, kw_only=True):
@@ -48,7 +442,7 @@ def facts(records: Sequence[Record], *, at: datetime | None = None, believed_at:
     ]
     if at is not None:
         return [each for each in found if each.believed_to is None and held_at([each.period], at)]
-    found += [fact for each in of_id.values() if each.state == "disputed" for fact in _disputed(each)]
+    found += [fact for each in of_id.values() if each.state == "disputed" for fact in _disputed_facts(each)]
     return sorted(
         found, key=lambda each: (each.period.start, each.believed_from or each.record.recorded, each.record.id)
     )
@@ -71,7 +465,8 @@ def _believed(records: Sequence[Record]) -> list[tuple[MemoryId, Period, datetim
     return [*over, *((name, period, since, None) for (name, _), (since, period) in open_since.items())]
 
 
-def _disputed(record: Record) -> list[Fact]:
+def _disputed_facts(record: Record) -> list[Fact]:
     return [
-        Fact(record=record, period=Period(start=each.at, end=each.until), believed_from=None) for each in for_it(record)
+        Fact(record=record, period=Period(start=each.at, end=each.until), believed_from=None)
+        for each in supporting(record)
     ]

@@ -1,8 +1,4 @@
-"""What becomes of an offer beside what is known: added, reinforced, superseded, disputed, overturned, ignored.
-
-The evidence goes to the memory that says the same, or makes a new one; then the kind settles anew all that stands under
-the key. No model is asked, and what comes out depends on the evidence alone.
-"""
+"""What becomes of a draft beside what is known, and of conclusions whose ground has fallen."""
 
 from __future__ import annotations
 
@@ -12,14 +8,27 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.memories.evidence import evidence_of, for_it, with_evidence
-from ireneo.memories.kinds.registry import KINDS
-from ireneo.memories.kinds.row import KindRow
-from ireneo.memories.likeness import normal
-from ireneo.memories.offer import Offer
-from ireneo.memories.record import MemoryId, Record
-from ireneo.memories.timeline import held_at
+from ireneo.log.message import short
+from ireneo.memories.facts import held_at
+from ireneo.memories.kinds import KINDS, KindRow
+from ireneo.memories.record import (
+    Evidence,
+    MemoryDraft,
+    MemoryId,
+    Record,
+    evidence_of,
+    normal,
+    supporting,
+    with_evidence,
+)
 from ireneo.memories.wording import quoted
+
+# What becomes of an offer beside what is known: added, reinforced, superseded, disputed, overturned, ignored.
+#
+# The evidence goes to the memory that says the same, or makes a new one; then the kind settles anew all that stands
+# under
+# the key. No model is asked, and what comes out depends on the evidence alone.
+
 
 Did: TypeAlias = Literal["added", "reinforced", "superseded", "disputed", "overturned", "ignored"]
 
@@ -38,7 +47,7 @@ class Reconciled(Struct, frozen=True, kw_only=True):
     """Whether `record` is another than was known, and must be stored."""
 
 
-def reconcile(offer: Offer, known: Sequence[Record]) -> Reconciled:
+def reconcile(offer: MemoryDraft, known: Sequence[Record]) -> Reconciled:
     """Settle an offer beside `known`, all the memories that stand under its key."""
     row = KINDS[offer.kind]
     old = _same(row, offer, known)
@@ -59,7 +68,7 @@ def reconcile(offer: Offer, known: Sequence[Record]) -> Reconciled:
     return Reconciled(did=did, reason=reason, record=record, changed=changed, stored=record != old)
 
 
-def made(row: KindRow, offer: Offer) -> Record:
+def made(row: KindRow, offer: MemoryDraft) -> Record:
     """The memory that an offer makes where there is none yet; not settled."""
     return _worded(
         Record(
@@ -76,13 +85,13 @@ def made(row: KindRow, offer: Offer) -> Record:
     )
 
 
-def _same(row: KindRow, offer: Offer, known: Sequence[Record]) -> Record | None:
+def _same(row: KindRow, offer: MemoryDraft, known: Sequence[Record]) -> Record | None:
     """The memory that says what an offer says: of several the one nearest to it in time."""
     alike = [each for each in known if each.state != "erased" and row.same(each, offer)]
     return min(alike, key=lambda each: (each.id != row.id(offer), abs(each.at - offer.at), each.id), default=None)
 
 
-def _merged(old: Record, offer: Offer) -> tuple[Record, bool]:
+def _merged(old: Record, offer: MemoryDraft) -> tuple[Record, bool]:
     evidence, is_new = with_evidence(old.evidence, evidence_of(_with_own_why(offer, old.text)))
     record = replace(
         old,
@@ -95,25 +104,25 @@ def _merged(old: Record, offer: Offer) -> tuple[Record, bool]:
     return (_worded(record, offer) if _said_better(old, offer) else record), is_new
 
 
-def _with_own_why(offer: Offer, text: str) -> Offer:
+def _with_own_why(offer: MemoryDraft, text: str) -> MemoryDraft:
     """`offer` without a reason that only says again what it speaks against."""
     return replace(offer, why="") if offer.why and normal(offer.why) == normal(text) else offer
 
 
-def _said_better(old: Record, offer: Offer) -> bool:
+def _said_better(old: Record, offer: MemoryDraft) -> bool:
     """Whether the offer's words stand for the memory: those that were told first do, unless they speak against it."""
-    told = for_it(old)
+    told = supporting(old)
     if offer.against:
         return not told and (offer.recorded, offer.text) < (old.recorded, old.text)
     first = min((each.recorded for each in told), default=None)
     return first is None or (offer.recorded, offer.text, _names(offer)) < (first, old.text, _names(old))
 
 
-def _names(said: Offer | Record) -> tuple[str, ...]:
+def _names(said: MemoryDraft | Record) -> tuple[str, ...]:
     return said.subject, said.attribute, said.value, said.task_type, said.name, said.signature
 
 
-def _worded(record: Record, offer: Offer) -> Record:
+def _worded(record: Record, offer: MemoryDraft) -> Record:
     return replace(
         record,
         text=offer.text,
@@ -128,7 +137,7 @@ def _worded(record: Record, offer: Offer) -> Record:
 
 
 def _told(
-    offer: Offer, old: Record | None, record: Record, changed: Sequence[Record], before: Mapping[MemoryId, Record]
+    offer: MemoryDraft, old: Record | None, record: Record, changed: Sequence[Record], before: Mapping[MemoryId, Record]
 ) -> tuple[Did, str]:
     replaced = [each for each in changed if each.state == "superseded" and before[each.id].state == "active"]
     if offer.against:
@@ -149,3 +158,52 @@ def _told(
     if record.state == "active" and old.state != "active":
         return "reinforced", "It was known, had ceased to hold, and holds again."
     return "reinforced", f"It was known; {record.seen} pieces of evidence speak of it now."
+
+
+# Which conclusions must be reconsidered, since none of what they were drawn from stands any more.
+#
+# A conclusion stands while one piece of its evidence does: one that cites no memory, or only such as are active and
+# need
+# not be reconsidered themselves. So it goes on through any number of conclusions, and is lifted when the ground is
+# back.
+
+
+def restaled(reached: Mapping[MemoryId, Record], around: Mapping[MemoryId, Record]) -> dict[MemoryId, Record]:
+    """`reached` with each record marked or lifted; `around` has what they cite besides, and what is in neither is gone.
+
+    Only what does not stand for a reason is marked, so two conclusions that cite each other don't keep each other down.
+    """
+    known = {**around, **{name: replace(each, stale="") for name, each in reached.items()}}
+    marked: dict[MemoryId, Record] = {}
+    while fallen := [name for name in reached if name not in marked and _has_fallen(known[name], known)]:
+        for name in fallen:
+            marked[name] = known[name] = replace(known[name], stale="-")
+    return {name: replace(known[name], stale=_reason(known[name], known) if name in marked else "") for name in reached}
+
+
+def cites_memories(record: Record) -> bool:
+    """Whether it was drawn from other memories, and may have to be reconsidered with them."""
+    return any(each.memories for each in record.evidence)
+
+
+def _has_fallen(record: Record, known: Mapping[MemoryId, Record]) -> bool:
+    told = supporting(record)
+    return bool(told) and all(_undermined(piece, known) for piece in told)
+
+
+def _undermined(piece: Evidence, known: Mapping[MemoryId, Record]) -> list[MemoryId]:
+    """The memories that a piece cites and that don't stand."""
+    return [name for name in piece.memories if name not in known or not _stands(known[name])]
+
+
+def _stands(record: Record) -> bool:
+    return record.state == "active" and not record.stale
+
+
+def _reason(record: Record, known: Mapping[MemoryId, Record]) -> str:
+    name = next(name for piece in supporting(record) for name in _undermined(piece, known))
+    ground = known.get(name)
+    if ground is None or ground.state == "erased":
+        return f"It was drawn from {short(name)}, which was erased."
+    state = "must be reconsidered itself" if ground.state == "active" else f"is {ground.state}"
+    return f"It was drawn from {quoted(ground.value or ground.text)} ({short(name)}), which {state}."

@@ -1,18 +1,29 @@
 """The record of a memory: what it says, of which kind it is, and what speaks for it.
 
-What a record *is* (its evidence) is only ever added to. What follows from that (its state, its periods, who it was
-superseded by) is settled anew each time by its kind, as a function of all the evidence under one key: so the order in
-which things are told makes no difference, and telling them twice changes nothing.
+Beside it what is handed in to be remembered, how pieces of evidence are told apart
+and summed up, and when two texts say the same.
 """
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal, NewType
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from ireneo.log.message import MessageId
+from ireneo.log.message import MessageId, digest
+from ireneo.memories.wording import day, one_line
+from ireneo.patterns import lazy_re
+
+# The record of a memory: what it says, of which kind it is, and what speaks for it.
+#
+# What a record *is* (its evidence) is only ever added to. What follows from that (its state, its periods, who it was
+# superseded by) is settled anew each time by its kind, as a function of all the evidence under one key: so the order in
+# which things are told makes no difference, and telling them twice changes nothing.
+
 
 MemoryId = NewType("MemoryId", str)
 """``m_`` and 26 characters, from the kind and what makes two memories of it the same."""
@@ -170,3 +181,242 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def holds(self) -> bool:
         """Whether it may be recalled as what is the case."""
         return self.state == "active" and not self.archived
+
+
+class MemoryDraft(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something to remember: checked, typed by kind, and not yet compared with what is known."""
+
+    text: str
+    kind: Kind
+    at: datetime
+    """When it happened, or since when it is so; `recorded` where nobody says."""
+    timed: bool = False
+    """Whether somebody said when."""
+    recorded: datetime
+    until: datetime | None = None
+    origin: Source = "user"
+    trust: float = 1.0
+    salience: float = 0.5
+    confidence: float = 0.8
+    subject: str = ""
+    attribute: str = ""
+    value: str = ""
+    task_type: str = ""
+    name: str = ""
+    signature: str = ""
+    cue: str = ""
+    """Of a lesson: the name of its claim."""
+    conditions: dict[str, str] = {}
+    against: bool = False
+    """It speaks against what it is about: the approach worked after all."""
+    why: str = ""
+    """What is wrong with what it speaks against, in the words of whoever says so."""
+    adds: bool = False
+    """It stands beside the other values of its slot, and takes the place of none."""
+    session: str = ""
+    project: str = ""
+    """The project that it belongs to; empty: that of its session."""
+    messages: tuple[MessageId, ...] = ()
+    summaries: tuple[str, ...] = ()
+    memories: tuple[MemoryId, ...] = ()
+    pinned: bool = False
+
+
+# When two texts say the same: the same words in the same order, but for case, articles, punctuation and contractions.
+#
+# That is strict on purpose. A text that is taken for another is lost, one that is not is only held twice. So no word is
+# reduced to its stem ("lives" is not "lived"), none is left out for being common ("to Rome" is not "from Rome", "is" is
+# not "is not"), and numbers and names must be the same. What is left is an equivalence: three texts that are alike in
+# pairs are all alike, and so the order in which they come makes no difference.
+
+
+_MARK = lazy_re(r"\[[ms]_[a-z2-7]{3,26}\]")
+_CONTRACTIONS = {
+    "can't": "can not",
+    "cannot": "can not",
+    "won't": "will not",
+    "shan't": "shall not",
+    "i'm": "i am",
+    "let's": "let us",
+    **{f"{who}'s": f"{who} is" for who in ("it", "that", "he", "she", "there", "what", "who", "here")},
+}
+_ENDINGS = {"n't": " not", "'re": " are", "'ve": " have", "'ll": " will"}
+_AROUND = ".,;:!?\"“”„«»‘'`()[]{}*_…"
+_DASHES = frozenset({"-", "–", "—", "•", "*", "+", "#", ">"})
+_ARTICLES = frozenset({"the", "a", "an"})
+
+
+def normal(text: str) -> str:
+    """The words of `text` as they are compared; never empty unless `text` is blank. Making it twice changes nothing."""
+    # In another form a letter may only appear once others have been put together, so folding is repeated.
+    folded = _folded(_folded(_MARK.sub(" ", text)))
+    words = [form for word in folded.split() for form in _spelled_out(word.strip(_AROUND)).split()]
+    said = [word for word in words if word not in _DASHES]
+    kept = [word for word in said if word not in _ARTICLES]
+    return " ".join(kept or said or folded.split())
+
+
+def likeness_key(*pieces: str) -> str:
+    """``t_`` and 26 characters: the same for texts that say the same, piece by piece."""
+    return digest("t", *(normal(piece).encode() for piece in pieces))
+
+
+def slot(*names: str) -> str:
+    """The key that is made of names, which are compared without regard to case and blanks."""
+    return "\x1f".join(" ".join(name.casefold().split()) for name in names)
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).replace("’", "'").casefold()
+
+
+def _spelled_out(word: str) -> str:
+    if word in _CONTRACTIONS:
+        return _CONTRACTIONS[word]
+    for ending, meant in _ENDINGS.items():
+        if word.endswith(ending) and word != ending:
+            return word.removesuffix(ending) + meant
+    return word
+
+
+# What speaks for a memory: how pieces of evidence are told apart, kept, and summed up.
+#
+# All of it is free of order: whichever piece comes first, the same pieces are kept in the end and sum up to the same.
+
+
+MOST_EVIDENCE = 512
+"""Pieces that a memory keeps: the first half and the last half of them by time, so that its beginning and its present
+stay."""
+MOST_WHY = 400
+"""Characters of a reason that a sentence quotes."""
+_WHO: dict[Source, str] = {
+    "user": "The user",
+    "agent": "The agent",
+    "run": "A run",
+    "tool": "A tool",
+    "derived": "What it was concluded from",
+}
+
+
+def evidence_of(offer: MemoryDraft) -> Evidence:
+    """The piece of evidence that an offer is."""
+    return Evidence(
+        at=offer.at,
+        recorded=offer.recorded,
+        origin=offer.origin,
+        trust=offer.trust,
+        until=offer.until,
+        against=offer.against,
+        adds=offer.adds,
+        salience=offer.salience,
+        confidence=offer.confidence,
+        conditions=offer.conditions,
+        session=offer.session,
+        project=offer.project,
+        why=offer.why,
+        messages=offer.messages,
+        summaries=offer.summaries,
+        memories=offer.memories,
+    )
+
+
+def with_evidence(evidence: Sequence[Evidence], piece: Evidence) -> tuple[tuple[Evidence, ...], bool]:
+    """`evidence` and `piece`, by time and at most so many, and whether it is a new one.
+
+    A piece is known where one of the same origin says the same of the same time from the same sources; of two without
+    any source, where they were told at the same moment in the same project. Of a known piece the one that was told
+    first is kept. A piece that would be let go of at once, from amid all others, counts as known: it can't be told
+    whether it was there.
+    """
+    for at, known in enumerate(evidence):
+        if _sameness(known) == _sameness(piece):
+            first = min(known, piece, key=_told)
+            return _ordered([*evidence[:at], first, *evidence[at + 1 :]]), False
+    joined = _ordered([*evidence, piece])
+    if len(joined) > MOST_EVIDENCE:
+        half = MOST_EVIDENCE // 2
+        joined = (*joined[:half], *joined[-half:])
+    return joined, piece in joined
+
+
+def summed(record: Record) -> Record:
+    """`record` with what its evidence sums up to: whose word it is, how far it is trusted, how sure and how salient."""
+    speaking = supporting(record) or record.evidence
+    best = min(speaking, key=lambda each: (-each.trust, list(TRUST).index(each.origin)))
+    surest = max(each.confidence for each in speaking)
+    conditions = max((each for each in speaking if each.conditions), key=_told, default=None)
+    return replace(
+        record,
+        recorded=min(record.recorded, *(each.recorded for each in record.evidence)),
+        origin=best.origin,
+        trust=best.trust,
+        salience=max(each.salience for each in speaking),
+        # Three pieces halve the doubt that the surest one leaves.
+        confidence=round(1 - (1 - surest) * 2 / (1 + len(speaking)), 6),
+        conditions=conditions.conditions if conditions else {},
+    )
+
+
+def supporting(record: Record) -> tuple[Evidence, ...]:
+    """The pieces that don't speak against the memory."""
+    return tuple(each for each in record.evidence if not each.against)
+
+
+def project_of(piece: Evidence) -> str:
+    """The project that a piece says it is of; empty where it says none."""
+    return piece.project or piece.conditions.get("project", "")
+
+
+def why_against(piece: Evidence) -> str:
+    """What a word against a memory says is wrong with it; empty where it says nothing."""
+    return piece.why or piece.conditions.get("disputed", "") if piece.against else ""
+
+
+def said_against(piece: Evidence, what: str = "that it is not so") -> str:
+    """Who spoke against a memory and when, with the reason where one was given; `what` is said where none was."""
+    why = one_line(why_against(piece)).rstrip(".")
+    said = f": “{why if len(why) <= MOST_WHY else why[: MOST_WHY - 1].rstrip() + '…'}”" if why else f" {what}"
+    return f"{_WHO[piece.origin]} said on {day(piece.recorded)}{said}."
+
+
+def disputes(record: Record) -> tuple[str, ...]:
+    """The reasons that were given against a memory, by whom and when, in sentences, the newest first."""
+    told = sorted((piece for piece in record.evidence if why_against(piece)), key=lambda piece: piece.recorded)
+    return tuple(dict.fromkeys(said_against(piece) for piece in reversed(told)))
+
+
+def as_told_until(record: Record, moment: datetime) -> Record | None:
+    """`record` with only what we had been told by `moment`, not settled yet; None where that is nothing."""
+    told = tuple(each for each in record.evidence if each.recorded <= moment)
+    return replace(record, evidence=told, seen=len(told)) if told else None
+
+
+def _sameness(piece: Evidence) -> tuple[object, ...]:
+    return (
+        piece.origin,
+        piece.at if piece.timed else None,
+        piece.until,
+        piece.against,
+        piece.adds,
+        piece.messages,
+        piece.summaries,
+        piece.memories,
+        None if piece.sources else (piece.recorded, project_of(piece)),
+    )
+
+
+def _told(piece: Evidence) -> tuple[object, ...]:
+    return (piece.recorded, piece.at, -piece.trust, -piece.confidence, -piece.salience, *_rest(piece))
+
+
+def _rest(piece: Evidence) -> tuple[object, ...]:
+    return piece.session, sorted(piece.conditions.items()), piece.project, piece.why
+
+
+def _ordered(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    def by_time(piece: Evidence) -> tuple[object, ...]:
+        end = "" if piece.until is None else piece.until.isoformat()
+        said = (piece.origin, piece.against, end, *piece.sources)
+        return (piece.at, piece.recorded, said, -piece.trust, *_rest(piece))
+
+    return tuple(sorted(evidence, key=by_time))

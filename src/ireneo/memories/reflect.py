@@ -1,18 +1,27 @@
-"""Conclusions from episodes: when some are due, and what one must show before it is believed.
+"""Conclusions from episodes.
 
-An event that is told again in other words is no conclusion, so one rests on episodes of at least two events, speaks of
-what each of two of them tells, and reads like none of them. That is checked here, whoever drew it.
+When some are due, what recurs in them, and what a conclusion must show before it is believed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, timedelta
+from itertools import combinations
 
 from msgspec import Struct
 
 from ireneo.memories.recall.words import terms
 from ireneo.memories.record import Kind, MemoryId, Record
+from ireneo.patterns import lazy_re
+
+# Conclusions from episodes: when some are due, and what one must show before it is believed.
+#
+# An event that is told again in other words is no conclusion, so one rests on episodes of at least two events, speaks
+# of
+# what each of two of them tells, and reads like none of them. That is checked here, whoever drew it.
+
 
 EPISODES_DUE = 12
 SALIENCE_DUE = 6.0
@@ -43,7 +52,7 @@ class Conclusion(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Numbers that stand in no episode, since they count episodes; only code may count."""
 
 
-def due(episodes: Iterable[Record]) -> bool:
+def reflection_due(episodes: Iterable[Record]) -> bool:
     """Whether so much happened since the last conclusions that it is time to look back."""
     salience, number = 0.0, 0
     for episode in episodes:
@@ -133,3 +142,192 @@ def still_stands(conclusion: Conclusion, sources: Mapping[MemoryId, Record]) -> 
     if len(left) < 2 or len(events([sources[name] for name in left])) < 2:
         return "Fewer than two events that it was drawn from still hold."
     return ""
+
+
+# What recurs in episodes, said as conclusions: how often an action ended how, what was told again, what goes together.
+#
+# Nothing is guessed: each conclusion is a count over the episodes that it cites, in their own words. Where nothing
+# recurs there is none.
+
+
+MOST_CITED = 32
+"""Events that one conclusion counts, the newest."""
+SHARE = 0.75
+"""Of the times that something was done, so many must have ended alike."""
+FAILURES = 2
+SUCCESSES = 3
+"""That something works is what is expected, so it takes more of it to be worth saying."""
+TOGETHER = 3
+TOGETHER_SHARE = 2 / 3
+COMMON = 0.6
+"""What is named in more of the episodes than this share is what they are all about."""
+CLAUSE_TERMS = 4
+CLAUSE = 140
+"""Characters of a clause that are quoted."""
+_NAMES = 12
+"""Names of one episode that are paired."""
+
+_OUTCOME = lazy_re(
+    r"`(?P<action>[^`\n]{2,120})`\s+(?:has |had |was )?"
+    r"(?:(?P<failed>failed|timed out|crashed|broke)|(?P<worked>passed|succeeded|worked))\b",
+    re.IGNORECASE,
+)
+_CLAUSE = lazy_re(r"(?<=[.!?;])\s+|\n+")
+_NAME = lazy_re(r"`([^`\s]{3,80})`|(?<![\w/.-])((?:[\w.-]+/)+[\w.-]*\w|[\w-]+\.[a-z]{1,5})(?![\w/])")
+
+
+class _RankedConclusion(Struct, frozen=True, kw_only=True):
+    """A conclusion, and what it is chosen by."""
+
+    worth: tuple[int, int, float]
+    """How much its sort says, how often it is so, and when it was so last."""
+    conclusion: Conclusion
+
+
+class _Saying(Struct, frozen=True, kw_only=True):
+    """Something that an episode tells."""
+
+    episode: Record
+    about: str
+    """What of other episodes meets in it."""
+    words: str
+    failed: bool = False
+
+
+def conclude(episodes: Sequence[Record], new: frozenset[MemoryId]) -> tuple[Conclusion, ...]:
+    """At most three conclusions from what recurs, what says most standing first.
+
+    Each cites at least one of the `new` episodes: the others were looked back on before, and only count. The order
+    in which `episodes` stand makes no difference.
+    """
+    ordered = sorted(episodes, key=lambda episode: (episode.at, episode.id), reverse=True)
+    known = {episode.id: episode for episode in ordered}
+    found = [each for find in (_outcomes, _clauses, _pairs) for each in find(ordered)]
+    found.sort(key=lambda each: (*(-part for part in each.worth), each.conclusion.text))
+    out: list[Conclusion] = []
+    for each in found:
+        drawn = each.conclusion
+        if new.isdisjoint(drawn.memories) or check_conclusion(drawn, known):
+            continue
+        out.append(drawn)
+        if len(out) == MOST_CONCLUSIONS:
+            break
+    return tuple(out)
+
+
+def _outcomes(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
+    """How often one action ended how, where it mostly ended alike."""
+    for told in _grouped(episodes, _actions).values():
+        bad = [each for each in told if each.failed]
+        good = [each for each in told if not each.failed]
+        alike, needed, word = (bad, FAILURES, "failed") if len(bad) >= len(good) else (good, SUCCESSES, "passed")
+        if len(alike) < needed or len(alike) < SHARE * len(told):
+            continue
+        action = alike[0].words
+        value = f"{word} {len(alike)} times out of {len(told)}{_last_on(alike[0].episode)}"
+        yield _RankedConclusion(
+            worth=(3 if word == "failed" else 0, len(alike), alike[0].episode.at.timestamp()),
+            conclusion=Conclusion(
+                text=f"`{action}` {value}.",
+                subject=action,
+                attribute="outcome",
+                value=value,
+                memories=_ids(told),
+                counted=(len(alike), len(told)),
+            ),
+        )
+
+
+def _clauses(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
+    """What was told in the same words of several events."""
+    for key, told in _grouped(episodes, _sayings).items():
+        if len(told) < 2:
+            continue
+        words = told[0].words
+        shown = words if len(words) <= CLAUSE else words[: words.rfind(" ", CLAUSE // 2, CLAUSE)] + "…"
+        yield _RankedConclusion(
+            worth=(2, len(told), told[0].episode.at.timestamp()),
+            conclusion=Conclusion(
+                text=f"This happened {len(told)} times{_last_on(told[0].episode)}: {shown}",
+                subject=key[:CLAUSE],
+                attribute="recurs",
+                value=f"{len(told)} times{_last_on(told[0].episode)}",
+                memories=_ids(told),
+                counted=(len(told),),
+            ),
+        )
+
+
+def _pairs(episodes: Sequence[Record]) -> Iterator[_RankedConclusion]:
+    """Names that come up together whenever either does."""
+    by_name = _grouped(episodes, _named)
+    most = COMMON * len(episodes)
+    known = {name: {each.episode.id for each in told} for name, told in by_name.items()}
+    often = {name: ids for name, ids in known.items() if TOGETHER <= len(ids) <= max(most, TOGETHER)}
+    pairs = {
+        pair
+        for episode in episodes
+        for pair in combinations(sorted({each.words for each in _named(episode)} & often.keys())[:_NAMES], 2)
+    }
+    for one, other in sorted(pairs):
+        both, either = often[one] & often[other], often[one] | often[other]
+        if len(both) < TOGETHER or len(both) < TOGETHER_SHARE * len(either):
+            continue
+        told = [episode for episode in episodes if episode.id in either][:MOST_CITED]
+        last = next(episode for episode in told if episode.id in both)
+        counts = sum(episode.id in both for episode in told), len(told)
+        value = f"{counts[0]} times out of {counts[1]}{_last_on(last)}"
+        yield _RankedConclusion(
+            worth=(1, counts[0], last.at.timestamp()),
+            conclusion=Conclusion(
+                text=f"`{one}` and `{other}` came up together {value}.",
+                subject=f"{one} and {other}",
+                attribute="together",
+                value=value,
+                memories=tuple(episode.id for episode in told),
+                counted=counts,
+            ),
+        )
+
+
+def _grouped(episodes: Sequence[Record], tells: Callable[[Record], Sequence[_Saying]]) -> dict[str, list[_Saying]]:
+    """What the episodes tell by what it is about, once for each event, the newest first."""
+    groups: dict[str, dict[MemoryId, _Saying]] = {}
+    for episode in episodes:
+        for told in tells(episode):
+            # Of one episode that tells of two ends, the last one is how it ended.
+            groups.setdefault(told.about, {})[episode.id] = told
+    out: dict[str, list[_Saying]] = {}
+    for key, group in groups.items():
+        kept = {each.id for each in events([told.episode for told in group.values()][: 2 * MOST_CITED])}
+        out[key] = [told for name, told in group.items() if name in kept][:MOST_CITED]
+    return out
+
+
+def _actions(episode: Record) -> list[_Saying]:
+    found = [(" ".join(each["action"].split()), bool(each["failed"])) for each in _OUTCOME.finditer(episode.text)]
+    return [_Saying(episode=episode, about=action, words=action, failed=failed) for action, failed in found]
+
+
+def _sayings(episode: Record) -> list[_Saying]:
+    """The clauses that say enough to be known again; those of an action are counted with its ends."""
+    out: list[_Saying] = []
+    for clause in _CLAUSE.split(episode.text):
+        said = terms(clause)
+        if len(set(said)) >= CLAUSE_TERMS and not _OUTCOME.search(clause):
+            out.append(_Saying(episode=episode, about=" ".join(said), words=" ".join(clause.split())))
+    return out
+
+
+def _named(episode: Record) -> list[_Saying]:
+    names = dict.fromkeys(one or other for one, other in _NAME.findall(episode.text))
+    return [_Saying(episode=episode, about=name, words=name) for name in names]
+
+
+def _ids(told: Sequence[_Saying]) -> tuple[MemoryId, ...]:
+    return tuple(each.episode.id for each in told)
+
+
+def _last_on(episode: Record) -> str:
+    """When it was seen last, behind a count; empty where that is not known."""
+    return f", last on {episode.when.astimezone(UTC).date().isoformat()}" if episode.when else ""

@@ -23,7 +23,7 @@ Count = Callable[[str], int]
 """Counts the tokens of a text."""
 
 
-class Item(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PlanStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A step of a plan."""
 
     text: str
@@ -36,7 +36,7 @@ class Pad(Struct, frozen=True, kw_only=True, omit_defaults=True):
     task: str
     """Which task; one scratchpad for each."""
     goal: str = ""
-    plan: tuple[Item, ...] = ()
+    plan: tuple[PlanStep, ...] = ()
     facts: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     """What is open."""
@@ -58,13 +58,13 @@ def checked_task(task: str) -> str:
     return name
 
 
-def item(given: Item | str) -> Item:
+def item(given: PlanStep | str) -> PlanStep:
     """A step of a plan as a caller gives it: itself, or its words, behind ``[x]`` or ``[ ]`` where that is told."""
-    if isinstance(given, Item):
-        return Item(text=_line(given.text), done=given.done)
+    if isinstance(given, PlanStep):
+        return PlanStep(text=_line(given.text), done=given.done)
     words = _line(given).removeprefix("- ").strip()
     done = _BOXES.get(words[:3])
-    return Item(text=words) if done is None else Item(text=words[3:].strip(), done=done)
+    return PlanStep(text=words) if done is None else PlanStep(text=words[3:].strip(), done=done)
 
 
 def checked_pad(pad: Pad, count: Count) -> Pad:
@@ -154,6 +154,6 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def items(given: Sequence[Item | str]) -> tuple[Item, ...]:
+def items(given: Sequence[PlanStep | str]) -> tuple[PlanStep, ...]:
     """The steps of a plan as a caller gives them."""
     return tuple(item(each) for each in given)

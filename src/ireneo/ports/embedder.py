@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ireneo.memories.recall.vector import Vector
+from ireneo.memories.index import Vector
 
 
 class Embedder(Protocol):

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
-from ireneo.log.annotation import AnnotationId
-from ireneo.log.branch import SessionKey
 from ireneo.log.message import Message
+from ireneo.log.tree import AnnotationId, SessionKey
 
 if TYPE_CHECKING:
     from ireneo.ports.store import Rebuild
@@ -42,7 +41,7 @@ class ErasurePort(Protocol):
         """
 
     def messages(self, key: SessionKey, messages: Sequence[Message]) -> int:
-        """Put what is left of erased messages (`ireneo.log.erased`) in their place; returns how many there were.
+        """Put what is left of erased messages (`ireneo.log.redaction`) in their place; returns how many there were.
 
         Their payloads, records and source ids go, and so does what made them searchable. Positions, turns, tokens and
         times stay as they are stored. Raises MessageNotFound, and BadInput for one that is not marked as erased.

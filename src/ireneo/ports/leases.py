@@ -15,7 +15,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 
 
 class Lease(Struct, frozen=True, kw_only=True):

@@ -8,8 +8,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from ireneo.lessons.run import LearnedRun
-from ireneo.lessons.sighting import Claim, Sighting
+from ireneo.lessons.run import ClaimTotals, LearnedRun, Observation
 
 
 class LearnedFile(Struct, frozen=True, kw_only=True):
@@ -26,7 +25,7 @@ class LearnedFile(Struct, frozen=True, kw_only=True):
 class RunsPort(Protocol):
     """The runs of a space that were learned from. Sightings belong to their run: they come and go with it."""
 
-    def put(self, space: str, run: LearnedRun, sightings: Sequence[Sighting]) -> None:
+    def put(self, space: str, run: LearnedRun, sightings: Sequence[Observation]) -> None:
         """Store a run with its sightings in the place of what its session had.
 
         The session needn't be stored, as with memories; `strays` names those that aren't. Raises BadInput for a
@@ -42,19 +41,19 @@ class RunsPort(Protocol):
     def remove(self, space: str, session: str) -> bool:
         """Take a run out with its sightings; False where there was none."""
 
-    def sightings(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Sighting]:
+    def sightings(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Observation]:
         """The sightings of these claims, in the order asked, of each the newest first (no time last), then by session.
 
         At most `limit` of each.
         """
 
-    def of_run(self, space: str, session: str) -> Sequence[Sighting]:
+    def of_run(self, space: str, session: str) -> Sequence[Observation]:
         """The sightings of one run, by cue."""
 
     def strays(self, space: str) -> Sequence[str]:
         """The sessions whose run has a head that is not stored, or that have sightings and no run, by name."""
 
-    def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[Claim]:
+    def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[ClaimTotals]:
         """Every claim that held in so many runs, summed up; with `session` only those that it sighted. By cue.
 
         A claim of which runs differ in the category gets the one that comes first by name. Its times are in UTC.

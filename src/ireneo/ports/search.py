@@ -1,6 +1,6 @@
 """What the engine needs of a store to find messages and memories by their words.
 
-Every message and every memory is a document with a number (`ireneo.memories.recall.documents`); its terms
+Every message and every memory is a document with a number (`ireneo.memories.index`); its terms
 (`ireneo.memories.recall.words`) are indexed in the transaction that stores it. No call sees a document of another
 space, and nothing that it gives depends on one.
 """
@@ -12,8 +12,8 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from ireneo.log.branch import SessionKey
 from ireneo.log.message import Message, MessageId
+from ireneo.log.tree import SessionKey
 from ireneo.memories.record import Record
 
 Shelf = Literal["messages", "memories"]

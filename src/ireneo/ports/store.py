@@ -30,10 +30,8 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 from msgspec import Struct
 
-from ireneo.context.summary import Summary, SummaryId
-from ireneo.log.annotation import Annotation
-from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Draft, Message, MessageId
+from ireneo.log.tree import Annotation, Head, SessionKey
 from ireneo.ports.erasure import ErasurePort, Scrubbed
 from ireneo.ports.leases import LeasesPort
 from ireneo.ports.memories import MemoriesPort, PadsPort
@@ -41,6 +39,7 @@ from ireneo.ports.runs import LedgerPort, RunsPort
 from ireneo.ports.search import SearchPort, WordsPort
 from ireneo.ports.upkeep import UpkeepPort
 from ireneo.ports.vectors import VectorsPort
+from ireneo.summaries.summary import Summary, SummaryId
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from ireneo.context.summary import SummaryId
-from ireneo.log.branch import Head, SessionKey
+from ireneo.log.tree import Head, SessionKey
+from ireneo.summaries.summary import SummaryId
 
 
 class Pruned(Struct, frozen=True, kw_only=True):

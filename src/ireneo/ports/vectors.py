@@ -16,7 +16,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from ireneo.memories.recall.vector import Vector
+from ireneo.memories.index import Vector
 from ireneo.ports.search import Shelf
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from ireneo.context.summary import Level
 from ireneo.prompts.text import PromptText
+from ireneo.summaries.summary import Level
 
 TURN = PromptText(task="turn", version=1, max_tokens=1_600)
 GOAL = PromptText(task="goal", version=1, max_tokens=1_600)

@@ -9,7 +9,7 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Any, Self
 
-from ireneo.adapters.embed import open_embedder
+from ireneo.adapters.embed.opening import open_embedder
 from ireneo.ports.embedder import Embedder
 
 Answering = Callable[["AskedFor"], tuple[int, bytes]]

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from tests.e2e.loopback.wire import Asked, Kind, Script, read, write
 
-from ireneo.adapters.llm import ProviderModel, open_model
+from ireneo.adapters.llm.model import ProviderModel, open_model
 
 _PATHS = {"openai": "/v1/chat/completions", "anthropic": "/v1/messages", "google": ":generateContent"}
 

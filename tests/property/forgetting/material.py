@@ -14,13 +14,11 @@ from tests.property.invariants.promises import TOKENS
 from ireneo import Draft, Memory, Message, Session
 from ireneo.adapters.payload import pack
 from ireneo.adapters.sqlite.words import token
-from ireneo.engine.means import Means
 from ireneo.engine.models import Models
-from ireneo.lessons.diary import DiaryLine, Entry
-from ireneo.lessons.run import LearnedRun
-from ireneo.lessons.sighting import Sighting
-from ireneo.log.branch import SessionKey
+from ireneo.engine.resources import Resources
+from ireneo.lessons.run import DiaryEntry, DiaryLine, LearnedRun, Observation
 from ireneo.log.message import Call, Native, Result
+from ireneo.log.tree import SessionKey
 from ireneo.memories.recall.words import terms
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.scratchpad import Pad
@@ -49,7 +47,7 @@ async def opened(house: House, store: Store | None = None) -> tuple[Memory, Stor
     """A memory with a model that echoes, and its store."""
     place = store or await house.store()
     model = Models.of(ScriptedLLM(echo))
-    return Memory(Means(store=place, count=TOKENS.count, clock=CLOCK, models=model), "mine"), place
+    return Memory(Resources(store=place, count=TOKENS.count, clock=CLOCK, models=model), "mine"), place
 
 
 def with_payloads(drafts: Sequence[Draft]) -> list[Draft]:
@@ -98,14 +96,14 @@ async def learn_from(store: Store, path: Sequence[Message], session: str) -> Non
 
 def _run(path: Sequence[Message], session: str) -> LearnedRun:
     lines = tuple(DiaryLine(text=_told(message), sources=(message.id,)) for message in path)
-    entry = Entry(goal=_told(path[0]), opening=path[0].id, last=path[-1].id, attempted=lines)
+    entry = DiaryEntry(goal=_told(path[0]), opening=path[0].id, last=path[-1].id, attempted=lines)
     now = CLOCK.now()
     return LearnedRun(session=session, head=path[-1].id, learner="1", learned=now, ended=now, diary=(entry,))
 
 
-def _sighting(message: Message, session: str) -> Sighting:
+def _sighting(message: Message, session: str) -> Observation:
     told = f"{message.position} {_told(message)}"
-    return Sighting(cue=told, category="failure", session=session, held=1, text=told, sources=(message.id,))
+    return Observation(cue=told, category="failure", session=session, held=1, text=told, sources=(message.id,))
 
 
 def _told(message: Message) -> str:

@@ -28,8 +28,8 @@ from tests.property.invariants.promises import (
 )
 
 from ireneo import Memory, Message, Session
-from ireneo.log.branch import SessionKey
-from ireneo.log.erased import erase
+from ireneo.log.redaction import erase
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Store
 
 KEY = SessionKey("mine", "run")

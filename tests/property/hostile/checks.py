@@ -7,13 +7,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ireneo import Context, Message, Session, Summary
-from ireneo.context.render import say
-from ireneo.context.summary import Line, SectionName
-from ireneo.grounding.check import check_text
-from ireneo.grounding.error_text import error_text
-from ireneo.grounding.evidence import Evidence
+from ireneo.context.allot import say
+from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like
-from ireneo.grounding.sources import source_texts
+from ireneo.grounding.status import error_text
+from ireneo.summaries.summary import Line, SectionName
 
 _PATH = re.compile(r"[\w.-]*\w(?:/[\w.-]*\w)+")
 _NAME = re.compile(r"\w+_\w+|[a-z]+[A-Z]\w+|[A-Z][a-z]+[A-Z]\w+")
@@ -52,7 +50,7 @@ def grounded(summary: Summary, path: Sequence[Message]) -> None:
     """Every claim of a record stands in the messages that it covers, or in what the user asked for."""
     covered = path[summary.first_position : summary.last_position + 1]
     asked = [message for message in path[: summary.last_position + 1] if message.role == "user"]
-    evidence = Evidence(source_texts([*asked, *covered]))
+    evidence = SourceIndex(source_texts([*asked, *covered]))
     raw = raw_text([*asked, *covered])
     numbers = set(re.findall(r"\d+", raw))
     for name, line in lines_of(summary):

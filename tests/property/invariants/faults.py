@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ireneo.adapters.transition import TransitionalStore
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Store, Transaction
 
 

@@ -15,9 +15,9 @@ from tests.examples import times
 
 import ireneo
 from ireneo import Draft, Memory, chat_format
-from ireneo.adapters.in_memory import InMemoryStore
-from ireneo.adapters.sqlite import open_sqlite
-from ireneo.engine.means import Means
+from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.engine.resources import Resources
 from ireneo.ports.store import Store
 from ireneo.testing.scripted import ManualClock
 
@@ -29,7 +29,7 @@ every_store = pytest.mark.parametrize("store", STORES)
 
 def memory_over(store: Store, space: str = "mine") -> Memory:
     """A memory over an open store, without a model."""
-    return Memory(Means(store=store, count=TOKENS.count, clock=ManualClock()), space)
+    return Memory(Resources(store=store, count=TOKENS.count, clock=ManualClock()), space)
 
 
 def calm(examples: int, **more: int) -> settings:

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 import ireneo
 from ireneo import Context, Draft, Policy, Session, chat_format
-from ireneo.context.policy import preset as preset_named
-from ireneo.context.terms import Terms
+from ireneo.context.options import ContextOptions
 from ireneo.engine.context import Cached, context
-from ireneo.formats.chat.anthropic.chat import AnthropicMessages
+from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.chat.format import ThinkingRule
-from ireneo.log.loops import running_turn
 from ireneo.log.message import Part, Thinking
+from ireneo.log.tree import running_turn
 from ireneo.ports.store import Store
+from ireneo.summaries.policy import preset as preset_named
 
 from .houses import House, calm, every_store, live_in
 from .material import HASTY, STEPS, TINY, Teller, says
@@ -190,7 +190,7 @@ class Turned(AnthropicMessages):
 
 async def turned(house: House, session: Session, budget: int, preset: str, cache: Cached) -> Context:
     """The context of a session under that rule."""
-    terms = Terms(budget=budget, policy=preset_named(preset), count=TOKENS.count)
+    terms = ContextOptions(budget=budget, policy=preset_named(preset), count=TOKENS.count)
     return await context(await house.store(), session.key, session.branch, Turned(), terms, "first", cache)
 
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import ireneo
 from ireneo import Context, Message, Session, chat_format
 from ireneo.formats.chat.format import Payload
-from ireneo.log.atoms import atoms, torn
-from ireneo.log.branch import chain
+from ireneo.log.tree import atoms, chain, torn
 
 from .houses import calm, every_store
 from .journeys import Journey, Look, journeys, looks, travel

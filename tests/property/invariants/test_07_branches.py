@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from ireneo import Context, Draft, Memory, Session
-from ireneo.log.branch import ROOT
+from ireneo.log.tree import ROOT
 
 from .houses import House, calm, every_store, housed, live_in
 from .journeys import Look, looks

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ireneo import Draft, Memory, log_format
-from ireneo.log.branch import ROOT
+from ireneo.log.tree import ROOT
 
 from .faults import BreakingStore, BrokenOffError, Fuse, everything
 from .houses import House, calm, every_store, live_in, memory_over, transcript

@@ -10,8 +10,8 @@ from tests.property.hostile.checks import decent, grounded, stored, written
 from tests.property.hostile.model import HostileModel
 
 from ireneo import Context, Memory, Message, Session
-from ireneo.engine.means import Means
 from ireneo.engine.models import Models
+from ireneo.engine.resources import Resources
 from ireneo.testing.scripted import ManualClock, ScriptedLLM
 
 from .houses import House, calm, every_store, live_in
@@ -39,7 +39,7 @@ def test_what_a_model_wrote_stands_in_its_sources(
 ) -> None:
     async def work(house: House) -> None:
         model = ScriptedLLM(HostileModel(seed, truth=truth), name="hostile")
-        means = Means(store=await house.store(), count=TOKENS.count, clock=ManualClock(), models=Models.of(model))
+        means = Resources(store=await house.store(), count=TOKENS.count, clock=ManualClock(), models=Models.of(model))
         session = await Memory(means, "mine").session("run")
         await session.append(Teller().tell(steps))
         async for _ in session.summarise(look.budget, preset=look.preset):

@@ -8,7 +8,7 @@ from tests.property.invariants.houses import memory_over
 from tests.property.invariants.promises import bounded, strings, valid
 
 from ireneo import Context, Draft, Message, Policy, Session
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Store
 
 from .material import MARK, TINY_STORY, heard, marks
@@ -91,7 +91,7 @@ async def stored_once(store: Store, key: SessionKey) -> None:
 
 async def twin_context(drafts: Sequence[Draft], budget: int, to: str, policy: Policy = TINY_STORY) -> Context:
     """What a session shows that was fed the same path and nothing else, once it has caught up."""
-    from ireneo.adapters.in_memory import InMemoryStore
+    from ireneo.adapters.in_memory.store import InMemoryStore
 
     session = await memory_over(InMemoryStore()).session("run")
     await session.append(list(drafts))

@@ -10,9 +10,8 @@ import msgspec
 from tests.property.invariants.promises import TOKENS
 
 from ireneo import Memory
-from ireneo.engine.means import Means
-from ireneo.engine.models import Models
-from ireneo.engine.spending import Limits
+from ireneo.engine.models import Limits, Models
+from ireneo.engine.resources import Resources
 from ireneo.errors import BadReply, ModelRefused, ModelTimeout, ModelUnavailable, SpendingLimit
 from ireneo.ports.llm import Prompt, Reply
 from ireneo.ports.store import Store
@@ -79,7 +78,7 @@ class FickleLLM:
 
 def memory_with(store: Store, model: FickleLLM, clock: ManualClock | None = None) -> Memory:
     """A memory over an open store, with a model."""
-    means = Means(
+    means = Resources(
         store=store, count=TOKENS.count, clock=clock or ManualClock(), models=Models.of(model), limits=UNLIMITED
     )
     return Memory(means, "mine")

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from hypothesis import strategies as st
 
 from ireneo import Draft, Message, Policy
-from ireneo.context.policy import Pyramid
 from ireneo.log.message import Call, Part, Result, Role, Text, heard_by
+from ireneo.summaries.policy import StorySettings
 
-SMALL = Pyramid(
+SMALL = StorySettings(
     leaf_messages=6,
     leaf_tokens=400,
     fan_in=2,

@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from tests.property.invariants.houses import House, calm, housed
 
 from ireneo import Draft, Memory, Session
-from ireneo.log.branch import ROOT, SessionKey
+from ireneo.log.tree import ROOT, SessionKey
 from ireneo.ports.store import Store
 
 from .checks import caught_up, seen, shape, sound, stored_once, twin_context

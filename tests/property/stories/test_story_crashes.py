@@ -13,7 +13,7 @@ from tests.property.invariants.faults import BreakingStore, BrokenOffError, Fuse
 from tests.property.invariants.houses import House, calm, every_store, live_in
 
 from ireneo import Memory, Message
-from ireneo.engine.work import loop
+from ireneo.engine import work as loop
 from ireneo.ports.store import Store
 from ireneo.testing.scripted import ManualClock
 

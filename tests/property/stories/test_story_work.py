@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.property.invariants.houses import House, calm, every_store, live_in
 
 from ireneo import Memory, Policy
-from ireneo.engine.work import loop
-from ireneo.engine.work.worked import Worked
+from ireneo.engine import work as loop
+from ireneo.engine.work import WorkResult
 from ireneo.ports.store import Store
 from ireneo.testing.scripted import ManualClock
 
@@ -32,9 +32,9 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "POLL_SECONDS", 0.001)
 
 
-async def worked(memory: Memory, policy: Policy = TINY_STORY, **how: float) -> list[Worked]:
+async def worked(memory: Memory, policy: Policy = TINY_STORY, **how: float) -> list[WorkResult]:
     """Work until nothing is due; it ends. What was remembered of the story besides is another matter."""
-    done: list[Worked] = []
+    done: list[WorkResult] = []
     async for each in memory.work(until_idle=True, preset=policy, **how):  # type: ignore[arg-type]
         done.append(each)
         assert len(done) < MOST, "the work never ends"

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from ireneo.errors import MissingExtra
-from ireneo.memories.recall.vector import Vector
+from ireneo.memories.index import Vector
 
 if TYPE_CHECKING:
     from ireneo.adapters.embed.minilm import MiniLM

@@ -16,7 +16,7 @@ import onnxruntime
 
 from ireneo.adapters.embed.wordpiece import tokenizer
 from ireneo.errors import EmbedderError
-from ireneo.memories.recall.vector import LARGEST, Vector
+from ireneo.memories.index import LARGEST, Vector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,7 +13,7 @@ from ireneo.adapters.embed.served import Server
 from ireneo.adapters.llm.transport import client
 from ireneo.adapters.llm.words import shown
 from ireneo.errors import BadInput, BadReply, EmbedderError
-from ireneo.memories.recall.vector import Vector, quantised
+from ireneo.memories.index import Vector, quantised
 
 _NO_KEY = "no-key"
 """What a server at an address of one's own is sent where it needs no key: the library insists on one."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from ireneo.errors import EmbedderError, MissingExtra
-from ireneo.memories.recall.vector import Vector
+from ireneo.memories.index import Vector
 
 TOGETHER = 32
 """Texts of one request: their vectors, written out as numbers, stay under the largest answer that is read."""

@@ -9,7 +9,7 @@ from threading import Lock
 from fastembed import TextEmbedding
 
 from ireneo.errors import BadInput, EmbedderError
-from ireneo.memories.recall.vector import Vector, quantised
+from ireneo.memories.index import Vector, quantised
 
 
 class FastEmbedder:

@@ -9,7 +9,7 @@ from threading import Lock
 from sentence_transformers import SentenceTransformer
 
 from ireneo.errors import BadInput, EmbedderError
-from ireneo.memories.recall.vector import Vector, quantised
+from ireneo.memories.index import Vector, quantised
 
 
 class SentenceEmbedder:

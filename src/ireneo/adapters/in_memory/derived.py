@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ireneo.adapters.in_memory.shelf import Shelf
-from ireneo.context.summary import Summary, SummaryId
 from ireneo.errors import BadInput
-from ireneo.log.annotation import BEFORE_FIRST, Annotation
-from ireneo.log.branch import SessionKey
 from ireneo.log.message import MessageId
+from ireneo.log.tree import BEFORE_FIRST, Annotation, SessionKey
 from ireneo.ports.store import Rebuild, Span
+from ireneo.summaries.summary import Summary, SummaryId
 
 FOUND_AT_MOST = 10
 

@@ -9,9 +9,8 @@ from msgspec.structs import replace
 from ireneo.adapters.chain import check_erased
 from ireneo.adapters.in_memory.runs import take_out_run
 from ireneo.adapters.in_memory.shelf import Shelf
-from ireneo.log.annotation import AnnotationId
-from ireneo.log.branch import SessionKey
 from ireneo.log.message import Message
+from ireneo.log.tree import AnnotationId, SessionKey
 from ireneo.ports.store import Rebuild
 
 

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from ireneo.lessons.run import LearnedRun
-from ireneo.lessons.sighting import Sighting
-from ireneo.memories.recall.searched import memory_number, terms_of_memory
-from ireneo.memories.recall.vector import Vector
+from ireneo.lessons.run import LearnedRun, Observation
+from ireneo.memories.index import Vector, memory_number, terms_of_memory
 from ireneo.memories.record import MemoryId, Record
 from ireneo.memories.scratchpad import Pad
 from ireneo.ports.runs import LearnedFile
@@ -44,7 +42,7 @@ class Kept:
         """By task."""
         self.runs: dict[str, LearnedRun] = {}
         """By session."""
-        self.sightings: dict[str, Mapping[str, Sighting]] = {}
+        self.sightings: dict[str, Mapping[str, Observation]] = {}
         """By cue, then session; no mapping in it is ever changed."""
         self.ledger: dict[tuple[str, str], LearnedFile] = {}
         """By learner and digest."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from ireneo.adapters.in_memory.shelf import Shelf
 from ireneo.adapters.in_memory.tree import Tree
 from ireneo.adapters.leasing import check_holder, failed, is_held, may_take, renewed, taken
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.leases import Lease
 
 

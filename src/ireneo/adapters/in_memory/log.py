@@ -10,8 +10,8 @@ from ireneo.adapters.chain import check_chain, check_place, widen
 from ireneo.adapters.in_memory.shelf import Shelf
 from ireneo.adapters.in_memory.tree import Tree
 from ireneo.adapters.payload import pack, unpack
-from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Draft, Message, MessageId, voices_in
+from ireneo.log.tree import Head, SessionKey
 
 FOUND_AT_MOST = 100
 

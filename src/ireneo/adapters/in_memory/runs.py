@@ -9,9 +9,8 @@ from math import fsum
 from ireneo.adapters.in_memory.kept import Kept
 from ireneo.adapters.in_memory.shelf import Shelf
 from ireneo.adapters.sighted import check_sightings, in_utc
-from ireneo.lessons.run import LearnedRun
-from ireneo.lessons.sighting import Claim, Sighting
-from ireneo.log.branch import SessionKey
+from ireneo.lessons.run import ClaimTotals, LearnedRun, Observation
+from ireneo.log.tree import SessionKey
 from ireneo.ports.runs import LearnedFile
 
 _ANY = datetime(1970, 1, 1, tzinfo=UTC)
@@ -24,7 +23,7 @@ class MemoryRuns:
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
 
-    def put(self, space: str, run: LearnedRun, sightings: Sequence[Sighting]) -> None:
+    def put(self, space: str, run: LearnedRun, sightings: Sequence[Observation]) -> None:
         """Store a run with its sightings in the place of what its session had."""
         kept = self._shelf.change_kept(space)
         check_sightings(run, sightings)
@@ -47,16 +46,16 @@ class MemoryRuns:
         """Take a run out with its sightings."""
         return take_out_run(self._shelf.change_kept(space), session)
 
-    def sightings(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Sighting]:
+    def sightings(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Observation]:
         """The sightings of these claims."""
         known = self._shelf.kept(space).sightings
-        found: list[Sighting] = []
+        found: list[Observation] = []
         for cue in dict.fromkeys(cues):
             of_cue = known.get(cue, {}).values()
             found += sorted(of_cue, key=lambda each: _newest_first(each.at, each.session))[:limit]
         return found
 
-    def of_run(self, space: str, session: str) -> Sequence[Sighting]:
+    def of_run(self, space: str, session: str) -> Sequence[Observation]:
         """The sightings of one run."""
         known = self._shelf.kept(space).sightings
         return [known[cue][session] for cue in sorted(known) if session in known[cue]]
@@ -72,7 +71,7 @@ class MemoryRuns:
         sighted = {session for of_cue in kept.sightings.values() for session in of_cue}
         return sorted(loose | (sighted - kept.runs.keys()))
 
-    def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[Claim]:
+    def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[ClaimTotals]:
         """Every claim that held in so many runs, summed up."""
         known = self._shelf.kept(space).sightings
         meant = [known[cue] for cue in sorted(known) if session is None or session in known[cue]]
@@ -117,12 +116,12 @@ def take_out_run(kept: Kept, session: str) -> bool:
     return kept.runs.pop(session, None) is not None
 
 
-def sum_up(sightings: Iterable[Sighting]) -> Claim:
+def sum_up(sightings: Iterable[Observation]) -> ClaimTotals:
     """A claim as the sum of its sightings, of which there is at least one."""
     every = list(sightings)
     held = [each for each in every if each.held > 0]
     times = sorted(in_utc(each.at) for each in held if each.at is not None)
-    return Claim(
+    return ClaimTotals(
         cue=every[0].cue,
         category=min(each.category for each in every),
         held=sum(each.held for each in every),

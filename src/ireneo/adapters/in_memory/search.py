@@ -7,11 +7,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ireneo.adapters.in_memory.shelf import Shelf
 from ireneo.adapters.in_memory.tree import Tree
-from ireneo.log.branch import SessionKey
 from ireneo.log.message import MessageId
-from ireneo.memories.evidence import project_of
-from ireneo.memories.recall.documents import place_of
-from ireneo.memories.recall.searched import author_of_message, terms_of_stored
+from ireneo.log.tree import SessionKey
+from ireneo.memories.index import author_of_message, place_of, terms_of_stored
+from ireneo.memories.record import project_of
 from ireneo.ports.search import FoundMemory, FoundMessage, FoundSession, Size
 from ireneo.ports.search import Shelf as Shelved
 

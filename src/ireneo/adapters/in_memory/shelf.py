@@ -10,7 +10,7 @@ from msgspec import Struct
 from ireneo.adapters.in_memory.kept import Kept
 from ireneo.adapters.in_memory.tree import Tree
 from ireneo.errors import SessionNotFound, StoreError
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Spent
 
 SpendingKey = tuple[SessionKey, date]

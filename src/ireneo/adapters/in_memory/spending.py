@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import date
 
 from ireneo.adapters.in_memory.shelf import Shelf
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Spent
 
 

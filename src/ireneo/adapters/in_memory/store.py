@@ -20,7 +20,7 @@ from ireneo.adapters.in_memory.upkeep import MemoryUpkeep
 from ireneo.adapters.in_memory.vectors import MemoryVectors, settle
 from ireneo.adapters.pool import Job, Pool, check_plain, check_result
 from ireneo.adapters.transition import TransitionalStore
-from ireneo.log.branch import Head, SessionKey
+from ireneo.log.tree import Head, SessionKey
 from ireneo.ports.erasure import Scrubbed
 from ireneo.ports.store import SessionInfo, Transaction
 

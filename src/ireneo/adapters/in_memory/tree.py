@@ -8,14 +8,12 @@ from datetime import datetime
 from msgspec import Struct
 
 from ireneo.adapters.chain import not_stored
-from ireneo.context.summary import Summary, SummaryId
-from ireneo.log.annotation import Annotation, AnnotationId
-from ireneo.log.branch import Head, SessionKey, head_of
 from ireneo.log.message import Message, MessageId
-from ireneo.memories.recall.documents import document_number
-from ireneo.memories.recall.searched import role_of_message, terms_of_stored
+from ireneo.log.tree import Annotation, AnnotationId, Head, SessionKey, head_of
+from ireneo.memories.index import document_number, role_of_message, terms_of_stored
 from ireneo.ports.leases import Lease
 from ireneo.ports.store import Rebuild, SessionInfo
+from ireneo.summaries.summary import Summary, SummaryId
 
 
 class Document(Struct, frozen=True, kw_only=True):

@@ -9,10 +9,10 @@ from ireneo.adapters.in_memory.faults import find_faults
 from ireneo.adapters.in_memory.runs import take_out_run
 from ireneo.adapters.in_memory.shelf import Shelf
 from ireneo.adapters.in_memory.tree import Tree
-from ireneo.context.summary import SummaryId
-from ireneo.log.branch import Head, SessionKey, head_of
 from ireneo.log.message import MessageId
+from ireneo.log.tree import Head, SessionKey, head_of
 from ireneo.ports.upkeep import TOGETHER, Altered, Pruned
+from ireneo.summaries.summary import SummaryId
 
 
 class MemoryUpkeep:

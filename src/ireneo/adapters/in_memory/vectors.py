@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from ireneo.adapters.in_memory.kept import VectorSet
 from ireneo.adapters.in_memory.shelf import Shelf
 from ireneo.adapters.vector_lengths import check_lengths
-from ireneo.memories.recall.vector import Vector
+from ireneo.memories.index import Vector
 from ireneo.ports.search import Shelf as Shelved
 from ireneo.ports.vectors import VectorChanges
 

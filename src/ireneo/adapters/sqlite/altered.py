@@ -14,13 +14,12 @@ from ireneo.adapters.sqlite.faults import NAMED
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import read_parts, read_time
 from ireneo.adapters.sqlite.translate import UNPARSABLE
-from ireneo.context.summary import Summary
-from ireneo.lessons.run import LearnedRun
-from ireneo.lessons.sighting import Sighting
-from ireneo.log.annotation import Annotation
+from ireneo.lessons.run import LearnedRun, Observation
+from ireneo.log.tree import Annotation
 from ireneo.memories.record import Record
 from ireneo.memories.scratchpad import Pad
 from ireneo.ports.upkeep import Altered
+from ireneo.summaries.summary import Summary
 
 NOT_STORED = "is not what was stored"
 UNREAD = "can't be read"
@@ -34,7 +33,7 @@ _KINDS: Mapping[str, type[object]] = {
     "memories": Record,
     "pads": Pad,
     "runs": LearnedRun,
-    "sightings": Sighting,
+    "sightings": Observation,
 }
 """What the record of a row says, which is the last of its columns."""
 

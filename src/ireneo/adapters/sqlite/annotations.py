@@ -12,9 +12,8 @@ from ireneo.adapters.sqlite.checksums import with_checksum
 from ireneo.adapters.sqlite.places import find_path, find_session, need_place, need_session
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.errors import BadInput
-from ireneo.log.annotation import BEFORE_FIRST, Annotation
-from ireneo.log.branch import SessionKey, Stretch
 from ireneo.log.message import MessageId
+from ireneo.log.tree import BEFORE_FIRST, Annotation, PathRange, SessionKey
 
 NO_SEGMENT = -1
 """Where what was noted before the first message lies; segments are numbered from 0."""
@@ -66,14 +65,14 @@ def put_annotations(database: apsw.Connection, key: SessionKey, annotations: Seq
 
 def list_annotations(database: apsw.Connection, key: SessionKey, to: MessageId | None) -> list[Annotation]:
     """The annotations along the path to `to`: one range of an index for each of its stretches."""
-    stretches: list[Stretch] = []
+    stretches: list[PathRange] = []
     session = find_session(database, key)
     if to is not None:
         session, stretches = find_path(database, key, to)
     if session is None:
         return []
     out: list[Annotation] = []
-    before = Stretch(segment=NO_SEGMENT, first=BEFORE_FIRST, last=BEFORE_FIRST)
+    before = PathRange(segment=NO_SEGMENT, first=BEFORE_FIRST, last=BEFORE_FIRST)
     for stretch in (before, *reversed(stretches)):
         run = {"key": session.key, "segment": stretch.segment, "first": stretch.first, "last": stretch.last}
         out.extend(_ANNOTATION.decode(record) for (record,) in database.execute(SQL["list_annotations"], run))

@@ -13,8 +13,14 @@ from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import Bindings, read_parts
 from ireneo.adapters.sqlite.words import need_prefix, tokens
 from ireneo.log.message import Draft, Message, Origin
-from ireneo.memories.recall.documents import MOST_IN_SESSION, document_number, place_of
-from ireneo.memories.recall.searched import author_of_message, role_of_message, terms_of_stored
+from ireneo.memories.index import (
+    MOST_IN_SESSION,
+    author_of_message,
+    document_number,
+    place_of,
+    role_of_message,
+    terms_of_stored,
+)
 
 END = 2**63 - 1
 """The last position that there can be."""

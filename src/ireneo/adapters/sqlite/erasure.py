@@ -18,9 +18,8 @@ from ireneo.adapters.sqlite.places import find_place, find_session, need_place, 
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import Bindings
 from ireneo.adapters.sqlite.runs import remove_run
-from ireneo.log.annotation import AnnotationId
-from ireneo.log.branch import SessionKey
 from ireneo.log.message import Message, MessageId
+from ireneo.log.tree import AnnotationId, SessionKey
 from ireneo.ports.store import Rebuild
 
 STANDS = tuple(name for name in COVERED["messages"] if name not in ("source_id", "parts", "erased"))

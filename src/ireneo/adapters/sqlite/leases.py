@@ -13,7 +13,7 @@ from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.places import find_session, need_session
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.times import microseconds, time_of
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.leases import Lease
 
 _Row: TypeAlias = tuple[str, str, int, int, int, str, int | None]

@@ -23,8 +23,8 @@ from ireneo.adapters.sqlite.places import (
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import Bindings, from_row, message_row, read_head, read_parts, to_row, write_time
 from ireneo.adapters.sqlite.undone import Branches, add_undone, find_standing, settle_moved
-from ireneo.log.branch import Head, SessionKey
 from ireneo.log.message import Draft, Message, MessageId, voices_in
+from ireneo.log.tree import Head, SessionKey
 
 FOUND_AT_MOST = 100
 

@@ -14,9 +14,8 @@ from ireneo.adapters.sqlite.rows import Bindings
 from ireneo.adapters.sqlite.sessions import list_projects
 from ireneo.adapters.sqlite.times import microseconds
 from ireneo.adapters.sqlite.words import need_prefix, tokens
-from ireneo.memories.evidence import project_of
-from ireneo.memories.recall.searched import memory_number, terms_of_memory
-from ireneo.memories.record import Kind, MemoryId, Record
+from ireneo.memories.index import memory_number, terms_of_memory
+from ireneo.memories.record import Kind, MemoryId, Record, project_of
 from ireneo.ports.memories import Wanted, folded
 
 FOUND_AT_MOST = 10

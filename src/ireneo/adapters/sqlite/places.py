@@ -11,8 +11,8 @@ from ireneo.adapters.chain import not_stored
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import read_time
 from ireneo.errors import SessionNotFound
-from ireneo.log.branch import SessionKey, Stretch
 from ireneo.log.message import MessageId
+from ireneo.log.tree import PathRange, SessionKey
 
 
 class SessionRow(Struct, frozen=True, kw_only=True):
@@ -58,17 +58,17 @@ def need_place(database: apsw.Connection, session: int, key: SessionKey, name: M
     return place
 
 
-def list_stretches(database: apsw.Connection, session: int, place: Place, first: int = 0) -> list[Stretch]:
+def list_stretches(database: apsw.Connection, session: int, place: Place, first: int = 0) -> list[PathRange]:
     """The stretches of the path to `place`, the last one first, down to the one that holds position `first`."""
     rows = database.execute(
         SQL["list_stretches"], {"key": session, "segment": place.segment, "position": place.position, "first": first}
     )
-    return [Stretch(segment=row[0], first=row[1], last=row[2]) for row in rows]
+    return [PathRange(segment=row[0], first=row[1], last=row[2]) for row in rows]
 
 
 def find_path(
     database: apsw.Connection, key: SessionKey, to: MessageId, first: int = 0
-) -> tuple[SessionRow, list[Stretch]]:
+) -> tuple[SessionRow, list[PathRange]]:
     """The session and the stretches of the path that ends in `to`. Raises MessageNotFound."""
     session = find_session(database, key)
     if session is None:

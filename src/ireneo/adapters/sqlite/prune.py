@@ -17,7 +17,7 @@ from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import Bindings, read_time, write_time
 from ireneo.adapters.sqlite.runs import remove_run
 from ireneo.adapters.sqlite.undone import forget_undone
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.upkeep import Pruned
 
 LOOSE = ("delete_loose_rebuilds", "delete_loose_annotations")

@@ -10,11 +10,11 @@ import msgspec
 from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.places import find_path, find_session, need_place, need_session
 from ireneo.adapters.sqlite.queries import SQL
-from ireneo.context.summary import SummaryId
 from ireneo.errors import BadInput
-from ireneo.log.branch import SessionKey
 from ireneo.log.message import MessageId
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Rebuild
+from ireneo.summaries.summary import SummaryId
 
 _TEXTS = msgspec.json.Decoder(tuple[SummaryId, ...])
 

@@ -19,7 +19,7 @@ from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import from_row, message_row
 from ireneo.adapters.sqlite.undone import settle_undone
 from ireneo.adapters.sqlite.word_faults import find_word_faults
-from ireneo.memories.recall.documents import CLASS_BITS, ORDINAL_BITS
+from ireneo.memories.index import CLASS_BITS, ORDINAL_BITS
 from ireneo.memories.recall.words import FORMAT
 from ireneo.memories.record import Record
 

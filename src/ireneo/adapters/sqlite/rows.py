@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from ireneo.adapters.payload import unpack
 from ireneo.adapters.sqlite.checksums import Value, with_checksum
-from ireneo.log.branch import Head
 from ireneo.log.message import Draft, Message, MessageId, Origin, Part, Role
+from ireneo.log.tree import Head
 
 _PARTS = msgspec.json.Decoder(tuple[Part, ...])
 

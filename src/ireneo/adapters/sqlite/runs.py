@@ -15,8 +15,7 @@ from ireneo.adapters.sqlite.checksums import with_checksum
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import Bindings
 from ireneo.adapters.sqlite.times import microseconds, time_of
-from ireneo.lessons.run import LearnedRun
-from ireneo.lessons.sighting import Category, Claim, Sighting
+from ireneo.lessons.run import Category, ClaimTotals, LearnedRun, Observation
 
 ClaimRow = tuple[str, Category, int, int, int, str, int | None, int | None, int, float]
 """A claim in the order in which the queries sum it up."""
@@ -25,7 +24,7 @@ NEVER = -(2**63)
 """What stands for no time, so that it sorts as the oldest."""
 
 _RUN = msgspec.json.Decoder(LearnedRun)
-_SIGHTING = msgspec.json.Decoder(Sighting)
+_SIGHTING = msgspec.json.Decoder(Observation)
 _NAMES = msgspec.json.Decoder(tuple[str, ...])
 
 
@@ -35,7 +34,7 @@ class SqliteRuns:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
-    def put(self, space: str, run: LearnedRun, sightings: Sequence[Sighting]) -> None:
+    def put(self, space: str, run: LearnedRun, sightings: Sequence[Observation]) -> None:
         """Store a run with its sightings in the place of what its session had."""
         self._channel.change(put_run, space, run, sightings)
 
@@ -51,11 +50,11 @@ class SqliteRuns:
         """Take a run out with its sightings."""
         return self._channel.change(remove_run, space, session)
 
-    def sightings(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Sighting]:
+    def sightings(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Observation]:
         """The sightings of these claims."""
         return self._channel.ask(list_sightings, space, cues, limit)
 
-    def of_run(self, space: str, session: str) -> Sequence[Sighting]:
+    def of_run(self, space: str, session: str) -> Sequence[Observation]:
         """The sightings of one run."""
         return self._channel.ask(sightings_of_run, space, session)
 
@@ -63,12 +62,12 @@ class SqliteRuns:
         """The sessions whose run or sightings hang on nothing."""
         return self._channel.ask(stray_runs, space)
 
-    def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[Claim]:
+    def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[ClaimTotals]:
         """Every claim that held in so many runs, summed up."""
         return self._channel.ask(sum_claims, space, least_runs, session)
 
 
-def put_run(database: apsw.Connection, space: str, run: LearnedRun, sightings: Sequence[Sighting]) -> None:
+def put_run(database: apsw.Connection, space: str, run: LearnedRun, sightings: Sequence[Observation]) -> None:
     """Store a run with its sightings in the place of what its session had."""
     check_sightings(run, sightings)
     database.execute(
@@ -88,7 +87,7 @@ def put_run(database: apsw.Connection, space: str, run: LearnedRun, sightings: S
     database.executemany(SQL["add_sighting"], (_row(space, sighting) for sighting in sightings))
 
 
-def _row(space: str, sighting: Sighting) -> dict[str, str | bytes | int | float | None]:
+def _row(space: str, sighting: Observation) -> dict[str, str | bytes | int | float | None]:
     row: Bindings = {
         "space": space,
         "cue": sighting.cue,
@@ -132,21 +131,21 @@ def remove_run(database: apsw.Connection, space: str, session: str) -> bool:
     return database.changes() > 0
 
 
-def list_sightings(database: apsw.Connection, space: str, cues: Sequence[str], limit: int) -> list[Sighting]:
+def list_sightings(database: apsw.Connection, space: str, cues: Sequence[str], limit: int) -> list[Observation]:
     """The sightings of these claims, in the order asked, at most `limit` of each, the newest first."""
-    found: list[Sighting] = []
+    found: list[Observation] = []
     for cue in dict.fromkeys(cues):
         asked: Bindings = {"space": space, "cue": cue, "limit": limit}
         found += _sightings(database.execute(SQL["list_sightings"], asked))
     return found
 
 
-def sightings_of_run(database: apsw.Connection, space: str, session: str) -> list[Sighting]:
+def sightings_of_run(database: apsw.Connection, space: str, session: str) -> list[Observation]:
     """The sightings of one run, by cue."""
     return _sightings(database.execute(SQL["sightings_of_run"], {"space": space, "session": session}))
 
 
-def _sightings(rows: Iterable[tuple[str]]) -> list[Sighting]:
+def _sightings(rows: Iterable[tuple[str]]) -> list[Observation]:
     return [_SIGHTING.decode(record) for (record,) in rows]
 
 
@@ -155,7 +154,7 @@ def stray_runs(database: apsw.Connection, space: str) -> list[str]:
     return [session for (session,) in database.execute(SQL["stray_runs"], {"space": space})]
 
 
-def sum_claims(database: apsw.Connection, space: str, least_runs: int, session: str | None) -> list[Claim]:
+def sum_claims(database: apsw.Connection, space: str, least_runs: int, session: str | None) -> list[ClaimTotals]:
     """The claims of a space that held in so many runs, summed up; with `session` only those that it sighted."""
     asked: Bindings = {"space": space, "least_runs": least_runs, "never": NEVER}
     if session is None:
@@ -165,9 +164,9 @@ def sum_claims(database: apsw.Connection, space: str, least_runs: int, session: 
     return [_claim(cast(ClaimRow, row)) for row in rows]
 
 
-def _claim(row: ClaimRow) -> Claim:
+def _claim(row: ClaimRow) -> ClaimTotals:
     cue, category, held, broke, runs, projects, first, last, tokens, seconds = row
-    return Claim(
+    return ClaimTotals(
         cue=cue,
         category=category,
         held=held,

@@ -14,9 +14,9 @@ from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import from_row, message_row
 from ireneo.adapters.sqlite.undone import list_aside
 from ireneo.adapters.sqlite.words import find_prefix, token
-from ireneo.log.branch import SessionKey
 from ireneo.log.message import MessageId
-from ireneo.memories.recall.documents import numbers_at, place_of, session_of
+from ireneo.log.tree import SessionKey
+from ireneo.memories.index import numbers_at, place_of, session_of
 from ireneo.memories.record import Record
 from ireneo.ports.search import FoundMemory, FoundMessage, FoundSession, Shelf, Size
 

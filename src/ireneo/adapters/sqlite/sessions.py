@@ -11,7 +11,7 @@ from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.places import need_session
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import read_head, read_time
-from ireneo.log.branch import Head, SessionKey
+from ireneo.log.tree import Head, SessionKey
 from ireneo.ports.store import SessionInfo
 
 _Row: TypeAlias = tuple[str, str | None, int, int, str | None, str | None, str | None]

@@ -8,7 +8,7 @@ import apsw
 
 from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.queries import SQL
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Spent
 
 

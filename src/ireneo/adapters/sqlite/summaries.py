@@ -13,17 +13,17 @@ from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.checksums import with_checksum
 from ireneo.adapters.sqlite.places import find_path, find_session, need_place, need_session
 from ireneo.adapters.sqlite.queries import SQL
-from ireneo.context.summary import Summary, SummaryId
 from ireneo.errors import BadInput
-from ireneo.log.branch import SessionKey, Stretch
 from ireneo.log.message import MessageId
+from ireneo.log.tree import PathRange, SessionKey
 from ireneo.ports.store import Span
+from ireneo.summaries.summary import Summary, SummaryId
 
 _SUMMARY = msgspec.json.Decoder(Summary)
 DECODED = 128
 """Records that are kept as they were decoded: the contexts of one story read the same ones again and again."""
 
-Candidate = tuple[int, int, int, SummaryId, Stretch]
+Candidate = tuple[int, int, int, SummaryId, PathRange]
 """A summary as it is weighed: where it begins, then how far it reaches and how deep it is (both negated), its id,
 and the stretch that it came from."""
 
@@ -98,7 +98,7 @@ def find_frontier(database: apsw.Connection, key: SessionKey, to: MessageId, fam
     session, stretches = find_path(database, key, to)
     waiting: list[Candidate] = []
 
-    def offer(stretch: Stretch, first: int) -> None:
+    def offer(stretch: PathRange, first: int) -> None:
         if first > stretch.last:
             return
         row = database.execute(

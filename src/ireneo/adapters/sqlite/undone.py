@@ -17,7 +17,7 @@ from ireneo.adapters.sqlite.places import Place, find_place, list_stretches
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import Bindings
 from ireneo.log.message import MessageId
-from ireneo.memories.recall.documents import CLASS_BITS, ORDINAL_BITS, place_of
+from ireneo.memories.index import CLASS_BITS, ORDINAL_BITS, place_of
 
 END = 2**63 - 1
 """The last position that there can be."""

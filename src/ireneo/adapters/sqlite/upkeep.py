@@ -16,9 +16,9 @@ from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.sqlite.rows import read_head
 from ireneo.adapters.sqlite.summaries import discard_summaries, list_summaries
 from ireneo.adapters.sqlite.undone import settle_undone
-from ireneo.context.summary import SummaryId
-from ireneo.log.branch import Head, SessionKey
+from ireneo.log.tree import Head, SessionKey
 from ireneo.ports.upkeep import TOGETHER, Altered, Pruned
+from ireneo.summaries.summary import SummaryId
 
 
 class SqliteUpkeep:

@@ -12,7 +12,7 @@ from ireneo.adapters.sqlite.channel import Channel
 from ireneo.adapters.sqlite.checksums import checksum
 from ireneo.adapters.sqlite.queries import SQL
 from ireneo.adapters.vector_lengths import check_lengths
-from ireneo.memories.recall.vector import Vector
+from ireneo.memories.index import Vector
 from ireneo.ports.search import Shelf
 from ireneo.ports.vectors import VectorChanges
 

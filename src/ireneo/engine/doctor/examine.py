@@ -1,4 +1,4 @@
-"""Look a store over at rest, and mend what can be mended without touching the log."""
+"""Examine a store at rest, and repair what can be repaired without touching the log."""
 
 from __future__ import annotations
 
@@ -8,57 +8,112 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.doctor.doubles import check_doubles
-from ireneo.engine.doctor.finding import RESTORE, UNREADABLE, Cure, Finding, Found, fault
-from ireneo.engine.doctor.leases import check_leases
-from ireneo.engine.doctor.marks import check_marks
-from ireneo.engine.doctor.messages import Told, check_messages
-from ireneo.engine.doctor.paths import check_paths, stood_for
-from ireneo.engine.doctor.runs import check_runs
-from ireneo.engine.doctor.summaries import check_summaries, read_shelf
-from ireneo.engine.doctor.words import check_words
-from ireneo.engine.limbs import limbs
+from ireneo.engine.branches import tree_paths
+from ireneo.engine.doctor.checks import (
+    RESTORE,
+    UNREADABLE,
+    Diagnosis,
+    Finding,
+    OnProgress,
+    Repair,
+    check_doubles,
+    check_leases,
+    check_marks,
+    check_messages,
+    check_paths,
+    check_summaries,
+    fault,
+    read_summaries,
+    stood_for,
+)
 from ireneo.errors import BadInput, ReadOnlyStore, StoreBusy
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Store
 from ireneo.ports.transition import Transaction
+
+REBUILD_INDEX = "`ireneo doctor --mend` makes the index of the space anew."
+INDEX_REBUILT = "The index of the space was made anew."
+
+
+async def check_words(store: Store, space: str, *, mend: bool) -> list[Finding]:
+    """What is wrong with the index of a space; it follows from what is stored, so all of it can be mended."""
+    try:
+        async with store.read() as tx:
+            faults = await tx.words.faults(space)
+        if faults and mend:
+            async with store.write() as tx:
+                await tx.words.rebuild(space)
+    except UNREADABLE as error:
+        text = f"The index of words can't be looked at to its end: {str(error).rstrip('.')}."
+        return [Finding(kind="fault", session="", text=text, advice=RESTORE)]
+    advice = INDEX_REBUILT if mend else REBUILD_INDEX
+    return [Finding(kind="fault", session="", text=each, mended=mend, advice=advice) for each in faults]
+
+
+TAKE_RUN_OUT = "`ireneo doctor --mend` takes it out; what is stored of the session can be learned from again."
+RUN_TAKEN_OUT = "Taken out; what is stored of the session can be learned from again."
+
+
+async def check_runs(store: Store, space: str, *, mend: bool) -> list[Finding]:
+    """What is wrong with the runs of a space; they follow from the log, so all of it can be mended."""
+    try:
+        async with store.read() as tx:
+            astray = await tx.runs.strays(space)
+        if astray and mend:
+            async with store.write() as tx:
+                # Whoever learned from one since has put it right.
+                astray = [session for session in await tx.runs.strays(space) if session in astray]
+                for session in astray:
+                    await tx.runs.remove(space, session)
+                lost = set(astray)
+                files = [file for file in await tx.ledger.list(space) if not lost.isdisjoint(file.sessions)]
+                await tx.ledger.remove(space, files)
+    except UNREADABLE as error:
+        text = f"What runs taught can't be looked at to its end: {str(error).rstrip('.')}."
+        return [Finding(kind="fault", session="", text=text, advice=RESTORE)]
+    text = "What was learned from it hangs on nothing: the message up to which it was read is not stored."
+    advice = RUN_TAKEN_OUT if mend else TAKE_RUN_OUT
+    return [Finding(kind="fault", session=session, text=text, mended=mend, advice=advice) for session in astray]
+
 
 SOLVED = "It is gone with what was mended."
 
 
-class Look(Struct, frozen=True, kw_only=True):
+class Examination(Struct, frozen=True, kw_only=True):
     """How the sessions are looked at."""
 
     now: datetime
     faults: Sequence[str]
     """What the store says of itself."""
     quick: bool
-    told: Told
+    told: OnProgress
 
 
-async def examine(store: Store, space: str, now: datetime, *, mend: bool, quick: bool, told: Told) -> list[Finding]:
+async def examine(
+    store: Store, space: str, now: datetime, *, mend: bool, quick: bool, told: OnProgress
+) -> list[Finding]:
     """What is wrong with the store as a whole and with each session of a space, faults and notes.
 
     `quick` leaves out whether each message is what its id says, which reads all of the log.
     """
     faults = await _faults(store, quick=quick)
     async with store.read() as tx:
-        look = Look(now=now, faults=faults, quick=quick, told=told)
-        found: list[Found] = []
+        look = Examination(now=now, faults=faults, quick=quick, told=told)
+        found: list[Diagnosis] = []
         keys: list[SessionKey] = []
         try:
             keys += [info.key for info in await tx.sessions.list(space)]
         except UNREADABLE as error:
             found.append(fault("", f"The sessions can't be listed: {str(error).rstrip('.')}."))
     for key in keys:
-        of_session = await _look(store, key, look)
+        of_session = await _examine_session(store, key, look)
         if mend:
-            of_session = await _mend(store, key, of_session)
+            of_session = await _repair(store, key, of_session)
         found += of_session
     of_words = await check_words(store, space, mend=mend)
     of_runs = await check_runs(store, space, mend=mend)
     known = {name for each in found for name in each.about}
-    left = await _mend_store(store, quick=quick) if mend and faults else faults
+    left = await _repair_store(store, quick=quick) if mend and faults else faults
     found += await _unscrubbed(store, mend=mend)
     of_store = [_of_store(each, mended=each not in left) for each in faults if not any(name in each for name in known)]
     return [*of_store, *of_words, *of_runs, *(each.finding for each in found)]
@@ -81,7 +136,7 @@ async def _faults(store: Store, *, quick: bool) -> list[str]:
     return found
 
 
-async def _mend_store(store: Store, *, quick: bool) -> list[str]:
+async def _repair_store(store: Store, *, quick: bool) -> list[str]:
     """Let the store put right what it can; gives what is left of its faults."""
     try:
         async with store.write() as tx:
@@ -93,7 +148,7 @@ async def _mend_store(store: Store, *, quick: bool) -> list[str]:
     return await _faults(store, quick=quick)
 
 
-async def _unscrubbed(store: Store, *, mend: bool) -> list[Found]:
+async def _unscrubbed(store: Store, *, mend: bool) -> list[Diagnosis]:
     """Whether an erasure was broken off, or a reader was in its way, before its bytes were overwritten."""
     before = await store.scrub(look=True)
     if before.complete:
@@ -101,26 +156,26 @@ async def _unscrubbed(store: Store, *, mend: bool) -> list[Found]:
     after = await store.scrub() if mend else before
     advice = "Its bytes are overwritten now." if after.complete else after.note
     text = "An erasure was not completed: bytes of what was forgotten may still stand in the file."
-    return [Found(finding=Finding(kind="fault", session="", text=text, advice=advice, mended=after.complete))]
+    return [Diagnosis(finding=Finding(kind="fault", session="", text=text, advice=advice, mended=after.complete))]
 
 
 def _of_store(sentence: str, *, mended: bool) -> Finding:
     return Finding(kind="fault", session="", text=sentence, mended=mended, advice=SOLVED if mended else RESTORE)
 
 
-async def _look(store: Store, key: SessionKey, look: Look) -> list[Found]:
+async def _examine_session(store: Store, key: SessionKey, look: Examination) -> list[Diagnosis]:
     """What is wrong with a session; one that is broken so far that it can't be read is told as such."""
-    found: list[Found] = []
+    found: list[Diagnosis] = []
     async with store.read() as tx:
         try:
-            await _examine(tx, key, look, found)
+            await _diagnose(tx, key, look, found)
         except UNREADABLE as error:
             found.append(fault(key.session, f"It can't be looked at to its end: {str(error).rstrip('.')}."))
     return found
 
 
-async def _examine(tx: Transaction, key: SessionKey, look: Look, found: list[Found]) -> None:
-    shelf = await read_shelf(tx, key)
+async def _diagnose(tx: Transaction, key: SessionKey, look: Examination, found: list[Diagnosis]) -> None:
+    shelf = await read_summaries(tx, key)
     branches = await tx.sessions.branches(key)
     heads = [(name, head) for name, head in branches.items() if head is not None]
     ends = await tx.upkeep.ends(key)
@@ -130,30 +185,30 @@ async def _examine(tx: Transaction, key: SessionKey, look: Look, found: list[Fou
     found += sick
     gone = {name for each in sick if each.cure for name in each.cure.discard}
     found += await check_marks(tx, key, [*(head for _, head in heads), *ends], shelf, gone)
-    grown = await limbs(tx, key, [*heads, *(("", end) for end in ends)])
+    grown = await tree_paths(tx, key, [*heads, *(("", end) for end in ends)])
     found += check_paths(key, branches, grown, await stood_for(tx, key, grown))
     if not look.quick:
         found += await check_messages(tx, key, grown, look.told)
 
 
-async def _mend(store: Store, key: SessionKey, found: Sequence[Found]) -> list[Found]:
+async def _repair(store: Store, key: SessionKey, found: Sequence[Diagnosis]) -> list[Diagnosis]:
     """Do what mends the findings, all in one transaction."""
     if not any(each.cure for each in found):
         return list(found)
     async with store.write() as tx:
-        return [await _mended(tx, key, each, each.cure) if each.cure else each for each in found]
+        return [await _repaired(tx, key, each, each.cure) if each.cure else each for each in found]
 
 
-async def _mended(tx: Transaction, key: SessionKey, found: Found, cure: Cure) -> Found:
+async def _repaired(tx: Transaction, key: SessionKey, found: Diagnosis, cure: Repair) -> Diagnosis:
     try:
-        await _apply(tx, key, cure)
+        await _apply_repair(tx, key, cure)
     except BadInput as error:
         advice = f"It can't be mended: {error} {RESTORE}"
         return replace(found, finding=replace(found.finding, advice=advice))
     return replace(found, finding=replace(found.finding, mended=True, advice=cure.done))
 
 
-async def _apply(tx: Transaction, key: SessionKey, cure: Cure) -> None:
+async def _apply_repair(tx: Transaction, key: SessionKey, cure: Repair) -> None:
     await tx.upkeep.discard(key, cure.discard)
     if cure.forget:
         # Whoever took the work since is at it.

@@ -1,28 +1,272 @@
-"""Look through all that a space keeps for secrets: how many of which sort stand where, and not what they are."""
+"""Find the secrets that a space holds, and take them out of what is stored.
+
+A session is copied as it would read without its secrets, under the ids that follow from that, and put in the place of
+what it was: so its logs, offered again, are known. All that names its messages follows. An erased message keeps its id,
+by which it is known that it must not come again.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeVar
 
-from msgspec import Struct
+import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ireneo.engine.cleaning import Cleaning
-from ireneo.engine.doctor.cleansing import (
-    cleanse_ledger,
-    cleanse_memories,
-    cleanse_pads,
-    cleanse_runs,
-    cleanse_session,
-)
-from ireneo.engine.forgetting.reading import all_annotations, all_messages, all_summaries
-from ireneo.engine.means import Means
-from ireneo.log.branch import SessionKey
-from ireneo.log.message import Message
+from ireneo.engine.forgetting import all_annotations, all_messages, all_summaries
+from ireneo.engine.remember import settle_drafts
+from ireneo.engine.resources import Resources
+from ireneo.log.message import Draft, Message, MessageId, message_id
+from ireneo.log.redaction import cleaned_value, erase
+from ireneo.log.tree import Annotation, SessionKey, annotation_id
+from ireneo.log.weigh import weigh
+from ireneo.memories.exchange import carried, drafts_of
+from ireneo.memories.kinds import KINDS
+from ireneo.memories.record import MemoryId, Record
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Store
+from ireneo.ports.store import Rebuild, Store
 from ireneo.ports.transition import Transaction
+from ireneo.summaries.summary import Summary
+
+# Take the secrets out of what is stored already: each thing becomes what it would be had it come in without them.
+#
+# A session is copied as it would read without its secrets, under the ids that follow from that, and put in the place of
+# what it was: so its logs, offered again, are known. All that names its messages follows. An erased message keeps its
+# id,
+# by which it is known that it must not come again.
+
+
+S = TypeVar("S", bound=Struct)
+
+COPIED_AT_A_TIME = 500
+ON_THE_WAY = " (on its way to be without secrets)"
+"""What stands behind a session's name while it is copied; nobody ever sees it, since all of it is one transaction."""
+
+
+class SessionCopy(Struct, kw_only=True):
+    """What became of the messages of a session that was copied."""
+
+    ids: dict[str, MessageId] = field(default_factory=dict)
+    """What each is called now."""
+    totals: dict[MessageId, int] = field(default_factory=dict)
+    """What the path up to each costs, by its new id."""
+    erased: list[Message] = field(default_factory=list)
+
+    def stays(self, *messages: MessageId) -> bool:
+        """Whether messages are called what they were: then the whole path to them is what it was."""
+        return all(self.ids.get(each) == each for each in messages)
+
+
+async def redact_session(means: Resources, key: SessionKey) -> None:
+    """Take the secrets out of a session and all that hangs on it, in one transaction."""
+    cleaning = means.drawing()
+    target = SessionKey(key.space, cleaning.text(key.session))
+    through = SessionKey(key.space, key.session + ON_THE_WAY)
+    async with means.store.write() as tx:
+        info = await tx.sessions.get(key)
+        if info is None:
+            return
+        await tx.erasure.begin()
+        source = info.source and cleaning.text(info.source)
+        branches = await tx.sessions.branches(key)
+        await tx.sessions.create(through, source)
+        copied = await _copy(tx, key, through, lambda draft: cleaning.choices(draft).drafts[0], means)
+        summaries, dropped = await _summaries_left(tx, key, copied, cleaning)
+        stretches = {each.stretch: _renamed(each, copied.ids).stretch async for each in all_summaries(tx, key)}
+        notes = _notes_renamed(await all_annotations(tx, key), copied.ids, stretches, cleaning)
+        marks = [each for each in await tx.rebuilds.of_session(key) if _holds(each, copied, dropped)]
+        await tx.erasure.session(key)
+        await tx.sessions.create(target, source)
+        await _copy(tx, through, target, lambda draft: draft, means)
+        await tx.erasure.session(through)
+        there = await tx.sessions.branches(target)
+        for name, head in branches.items():
+            clean = cleaning.text(name)
+            if clean not in there:
+                await tx.log.move(target, clean, copied.ids[head.id] if head else None)
+        await tx.summaries.put(target, summaries)
+        await tx.annotations.put(target, notes)
+        for mark in marks:
+            await tx.rebuilds.put(target, mark)
+        renamed = {old: new for old, new in copied.ids.items() if old != new}
+        await _follow(tx, key.space, renamed, dropped)
+
+
+async def redact_memories(means: Resources, space: str) -> None:
+    """Take the secrets out of memories: each is settled anew from its evidence, as it reads without them."""
+    async with means.store.write() as tx:
+        records = await tx.memories.list(space, Wanted())
+        pairs = [(record, clean) for record in records if (clean := means.drawing().struct(record)) is not record]
+        if not pairs:
+            return
+        await tx.erasure.begin()
+        await tx.memories.remove(space, [record.id for record, _ in pairs])
+        for kind, key in dict.fromkeys((record.kind, record.key) for record, _ in pairs):
+            if under := await tx.memories.of_key(space, kind, key):
+                await tx.memories.put(space, KINDS[kind].settle(under))
+        ids: dict[str, MemoryId] = {}
+        # What was drawn from another memory comes behind it.
+        for record, clean in sorted(pairs, key=lambda pair: (pair[0].recorded, pair[0].id)):
+            ids[record.id] = await _settled_anew(tx, space, _renamed(clean, ids))
+        await _follow(tx, space, {old: new for old, new in ids.items() if old != new}, frozenset())
+
+
+async def redact_pads(means: Resources, space: str) -> None:
+    """Take the secrets out of scratchpads."""
+    async with means.store.write() as tx:
+        for pad in await tx.pads.list(space):
+            clean = means.drawing().struct(pad)
+            if clean is not pad:
+                await tx.erasure.begin()
+                await tx.pads.remove(space, pad.task)
+                await tx.pads.write(space, clean)
+
+
+async def redact_runs(means: Resources, space: str) -> None:
+    """Take out the runs that hold secrets, so that their sessions are learned from again.
+
+    Of a run whose session is not stored only the secrets go.
+    """
+    async with means.store.write() as tx:
+        for run in await tx.runs.list(space):
+            sightings = await tx.runs.of_run(space, run.session)
+            cleaning = means.drawing()
+            clean = cleaning.struct(run)
+            shown = {each.cue: each for each in map(cleaning.struct, sightings)}
+            if not cleaning.secrets:
+                continue
+            await tx.erasure.begin()
+            await tx.runs.remove(space, run.session)
+            if await tx.sessions.get(SessionKey(space, clean.session)) is None:
+                await tx.runs.put(space, clean, list(shown.values()))
+
+
+async def redact_ledger(means: Resources, space: str) -> None:
+    """Take the secrets out of the names of files that were learned from."""
+    async with means.store.write() as tx:
+        for file in await tx.ledger.list(space):
+            clean = means.drawing().struct(file)
+            if clean is not file:
+                await tx.erasure.begin()
+                await tx.ledger.remove(space, [file])
+                await tx.ledger.mark(space, clean)
+
+
+async def _copy(
+    tx: Transaction, source: SessionKey, target: SessionKey, change: Callable[[Draft], Draft], means: Resources
+) -> SessionCopy:
+    """Copy the tree of a session, each draft changed; two messages that become one are stored once."""
+    copied = SessionCopy()
+    batch: list[Message] = []
+    async for message in all_messages(tx, source, whole=True):
+        new = _copied_message(message, message.draft if message.erased else change(message.draft), copied, means)
+        copied.ids[message.id] = new.id
+        if new.id in copied.totals:
+            continue
+        copied.totals[new.id] = new.total_tokens
+        if message.erased:
+            copied.erased.append(new)
+        if batch and (len(batch) >= COPIED_AT_A_TIME or batch[-1].id != new.parent):
+            await tx.log.insert(target, batch)
+            batch = []
+        batch.append(new)
+    if batch:
+        await tx.log.insert(target, batch)
+    if copied.erased:
+        await tx.erasure.messages(target, [erase(each) for each in copied.erased])
+    return copied
+
+
+def _copied_message(message: Message, draft: Draft, copied: SessionCopy, means: Resources) -> Message:
+    parent = message.parent and copied.ids[message.parent]
+    name = message.id
+    if not message.erased and (draft is not message.draft or parent != message.parent):
+        name = message_id(parent, draft.role, draft.parts)
+    tokens, thinking = message.tokens, message.thinking_tokens
+    if draft.parts is not message.draft.parts:
+        tokens, thinking = weigh(draft.parts, means.count)
+    return replace(
+        message,
+        id=name,
+        parent=parent,
+        draft=draft,
+        tokens=tokens,
+        thinking_tokens=thinking,
+        total_tokens=tokens + (copied.totals[parent] if parent else 0),
+    )
+
+
+async def _summaries_left(
+    tx: Transaction, key: SessionKey, copied: SessionCopy, cleaning: Cleaning
+) -> tuple[list[Summary], frozenset[str]]:
+    """The summaries that stay: those over what nothing has changed in; and the ids of the others."""
+    every = [each async for each in all_summaries(tx, key)]
+    stay = {each.id: each for each in every if copied.stays(each.first, each.last) and cleaning.struct(each) is each}
+    while lost := [each.id for each in stay.values() if not stay.keys() >= set(each.sources)]:
+        for name in lost:
+            del stay[name]
+    return list(stay.values()), frozenset(each.id for each in every if each.id not in stay)
+
+
+def _notes_renamed(
+    notes: Sequence[Annotation], ids: Mapping[str, MessageId], stretches: Mapping[str, str], cleaning: Cleaning
+) -> list[Annotation]:
+    """The annotations, each at its message as that is called now; pins first, since their releases name them."""
+    names: dict[str, str] = dict(stretches)
+    out = []
+    for note in sorted(notes, key=lambda each: each.kind != "pin"):
+        clean = replace(
+            _renamed(note, ids),
+            text=cleaning.text(note.text),
+            claim=cleaning.text(note.claim),
+            about=names.get(note.about, note.about),
+        )
+        if clean != note:
+            about = f"{clean.about} {clean.claim}".strip() if clean.kind == "dispute" else clean.about
+            clean = replace(clean, id=annotation_id(clean.kind, clean.at, clean.text, about))
+        names[note.id] = clean.id
+        out.append(clean)
+    return out
+
+
+def _holds(mark: Rebuild, copied: SessionCopy, dropped: frozenset[str]) -> bool:
+    return copied.stays(mark.at) and dropped.isdisjoint(mark.taken_up)
+
+
+async def _follow(tx: Transaction, space: str, ids: Mapping[str, str], dropped: frozenset[str]) -> None:
+    """Let memories name their sources as these are called now; a summary that is gone is none any more."""
+    names = [*ids, *dropped]
+    for start in range(0, len(names), COPIED_AT_A_TIME):
+        citing = await tx.memories.citing(space, names[start : start + COPIED_AT_A_TIME])
+        await tx.memories.put(space, [_sourced(record, ids, dropped) for record in citing])
+
+
+def _sourced(record: Record, ids: Mapping[str, str], dropped: frozenset[str]) -> Record:
+    evidence = tuple(
+        replace(_renamed(piece, ids), summaries=tuple(name for name in piece.summaries if name not in dropped))
+        for piece in record.evidence
+    )
+    return replace(record, evidence=evidence)
+
+
+async def _settled_anew(tx: Transaction, space: str, clean: Record) -> MemoryId:
+    settled = await settle_drafts(tx, space, drafts_of(clean), judged=True)
+    record = settled[-1].record
+    grown = replace(carried(record, clean, is_new=True), stale=clean.stale)
+    if grown != record:
+        await tx.memories.put(space, [grown])
+    return grown.id
+
+
+def _renamed(value: S, names: Mapping[str, str] | Mapping[str, MessageId] | Mapping[str, MemoryId]) -> S:
+    """A value of ours that names messages, summaries or memories as they are called now."""
+    held = msgspec.to_builtins(value)
+    renamed = cleaned_value(held, lambda text, _: names.get(text, text))
+    return value if renamed is held else msgspec.convert(renamed, type(value))
+
 
 Where = Literal[
     "messages",
@@ -39,8 +283,6 @@ Where = Literal[
 """What they stand in: what messages say; what their provider and their log wrote besides; summaries; pins, disputes and
 diaries; the names of sessions, branches and sources; the errors of work that failed; memories; scratchpads; runs with
 what they showed; files that were learned from."""
-
-S = TypeVar("S", bound=Struct)
 
 
 class SecretsIn(Struct, frozen=True, kw_only=True):
@@ -70,7 +312,7 @@ class Secrets(Struct, frozen=True, kw_only=True):
     """Where that is not so: why, and what finishes it. And what is left to do."""
 
 
-class Seen:
+class SecretCounter:
     """Counts the things that have a secret, and the secrets, by where they stand."""
 
     def __init__(self, cleaning: Callable[[], Cleaning]) -> None:
@@ -122,7 +364,7 @@ class Seen:
 
 
 async def secrets(
-    means: Means, space: str, *, mend: bool = False, told: Callable[[int], None] = lambda messages: None
+    means: Resources, space: str, *, mend: bool = False, told: Callable[[int], None] = lambda messages: None
 ) -> Secrets:
     """Look for secrets in all that is kept of a space; with `mend` take them out, and out of every byte of the store.
 
@@ -130,7 +372,7 @@ async def secrets(
     on with the rest. `told` is told how many more messages were looked at.
     """
     store = means.store
-    seen = Seen(means.drawing)
+    seen = SecretCounter(means.drawing)
     looked = 0
     async with store.read() as tx:
         keys = [info.key for info in await tx.sessions.list(space)]
@@ -146,8 +388,8 @@ async def secrets(
         left = await store.scrub(look=True)
         return Secrets(found=seen.found(), messages=looked, complete=left.complete, note=left.note)
     for key in dirty:
-        await cleanse_session(means, key)
-    for cleanse in (cleanse_memories, cleanse_pads, cleanse_runs, cleanse_ledger):
+        await redact_session(means, key)
+    for cleanse in (redact_memories, redact_pads, redact_runs, redact_ledger):
         await cleanse(means, space)
     scrubbed = await store.scrub()
     return Secrets(
@@ -155,17 +397,17 @@ async def secrets(
         messages=looked,
         mended=bool(seen.found()),
         complete=scrubbed.complete,
-        note=" ".join(filter(None, (scrubbed.note, LEARN if dirty else ""))),
+        note=" ".join(filter(None, (scrubbed.note, LEARN_AGAIN if dirty else ""))),
     )
 
 
-LEARN = (
+LEARN_AGAIN = (
     "What was learned from these sessions is drawn from them anew by `ireneo learn`; `ireneo work` writes summaries."
 )
 
 
 async def _look_at_session(
-    store: Store, key: SessionKey, seen: Seen, cleaning: Cleaning, told: Callable[[int], None]
+    store: Store, key: SessionKey, seen: SecretCounter, cleaning: Cleaning, told: Callable[[int], None]
 ) -> int:
     name = cleaning.text(key.session)
     looked = 0
@@ -178,21 +420,21 @@ async def _look_at_session(
         async for message in all_messages(tx, key, whole=True):
             seen.message(name, message)
             looked += 1
-            if looked % TOLD_AFTER == 0:
-                told(TOLD_AFTER)
+            if looked % PROGRESS_EVERY == 0:
+                told(PROGRESS_EVERY)
         async for summary in all_summaries(tx, key):
             seen.struct(name, "summaries", summary)
         seen.struct(name, "notes", *await all_annotations(tx, key))
         for lease in await tx.leases.of_session(key):
             seen.text(name, "leases", lease.error)
-    told(looked % TOLD_AFTER)
+    told(looked % PROGRESS_EVERY)
     return looked
 
 
-TOLD_AFTER = 500
+PROGRESS_EVERY = 500
 
 
-async def _look_at_learned(tx: Transaction, space: str, seen: Seen) -> None:
+async def _look_at_learned(tx: Transaction, space: str, seen: SecretCounter) -> None:
     """What is kept of a space beside its sessions."""
     seen.struct("", "memories", *await tx.memories.list(space, Wanted()))
     seen.struct("", "scratchpads", *await tx.pads.list(space))

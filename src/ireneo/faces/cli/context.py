@@ -1,23 +1,44 @@
-"""`ireneo context`: cut a session to a budget, and look at what became of it."""
+"""`ireneo context`, `compact` and `snapshot`: a context of a session, a file or a message list."""
 
 from __future__ import annotations
 
+import re
+import sys
+from collections.abc import Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import partial
+from itertools import count
+from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 from msgspec import Struct
 
 import ireneo
-from ireneo.errors import BadInput, ReadOnlyStore
-from ireneo.faces.cli.answers import context_answer, write_json
-from ireneo.faces.cli.completed import sessions_begun
-from ireneo.faces.cli.logs import is_file, read_session
-from ireneo.faces.cli.options import AsJson, Budget, Cutting, Preset, Stored, To, Within
-from ireneo.faces.cli.screens.blocks import Ends, Place, ends_of, parts_of, place_of, places_of, rows_of
-from ireneo.faces.cli.screens.progress import catching_up, waiting
-from ireneo.faces.cli.stored import reading, session_named, title_of
+from ireneo.errors import BadInput, IreneoError, ReadOnlyStore, UnreadableLog
+from ireneo.faces.cli.files import LogFile, is_file, read_session
+from ireneo.faces.cli.options import (
+    AsJson,
+    Budget,
+    Cutting,
+    Db,
+    Preset,
+    SessionName,
+    Space,
+    Stored,
+    To,
+    Within,
+    reading,
+    session_named,
+    sessions_begun,
+    title_of,
+)
+from ireneo.faces.cli.output import context_answer, write_json
+from ireneo.faces.cli.place import DEFAULT_SPACE
+from ireneo.faces.cli.screens.context import Ends, MessagePlace, ends_of, parts_of, place_of, places_of, rows_of
+from ireneo.faces.cli.screens.layout import catching_up, waiting
 
 Named = Annotated[
     str,
@@ -125,11 +146,123 @@ async def cut_stored(
 def show_cut(cut: Cut) -> None:
     """Show it on the screen."""
     # Only someone who looks pays for the drawing.
-    from ireneo.faces.cli.screens.console import console
-    from ireneo.faces.cli.screens.disk import show_context
+    from ireneo.faces.cli.screens.context import show_context
+    from ireneo.faces.cli.screens.layout import console
 
     show_context(console(), cut.context, parts_of(cut.context, cut.ends), cut.title)
 
 
-async def _place(session: ireneo.Session, position: int) -> Place:
+async def _place(session: ireneo.Session, position: int) -> MessagePlace:
     return place_of((await session.messages(position, position))[0])
+
+
+Messages = Annotated[
+    str, typer.Argument(metavar="FILE", help="A JSON list of messages, or an object with `messages`; - reads stdin.")
+]
+
+
+def compact(file: Messages, budget: Budget, to: To = None, preset: Preset = None) -> None:
+    """Cut a message list: messages in, messages out.
+
+    They leave in the shape in which they came, and need no database.
+    """
+    with LogFile(file) as given:
+        data = given.read()
+        label = given.label
+    try:
+        messages = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+        raise UnreadableLog(f"{label} is no JSON ({fault}); for a log, take `ireneo context {file}`.") from fault
+    try:
+        cut = ireneo.compact(messages, budget, to=to, preset=preset)
+    except UnreadableLog as fault:
+        raise UnreadableLog(f"{label}: {fault}.") from fault
+    write_json(_shaped(messages, cut))
+
+
+def _shaped(given: object, cut: ireneo.Context) -> object:
+    """The messages as they came: in a list, or in an object with all that stood beside them."""
+    if not isinstance(given, dict):
+        if cut.system is None:
+            return cut.messages
+        given = {}
+    listed, prompt = _KEYS.get(cut.format, _PLAIN)
+    taken = {key for keys in (_PLAIN, *_KEYS.values()) for key in keys} | {"system_instruction"}
+    beside = {key: value for key, value in given.items() if key not in taken}
+    # One provider's prompt is a content of its own.
+    told = {"parts": [{"text": cut.system}]} if cut.format == "gemini" else cut.system
+    return {**beside, **({} if cut.system is None else {prompt: told}), listed: cut.messages}
+
+
+_PLAIN = ("messages", "system")
+_KEYS = {"openai-responses": ("input", "instructions"), "gemini": ("contents", "systemInstruction")}
+"""What providers call the list and the prompt in the object that they take."""
+
+
+UNCUT = 1_000_000_000
+"""A budget that no session reaches."""
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The folder for the file.")]
+Capped = Annotated[
+    int | None,
+    typer.Option("--budget", "-b", metavar="TOKENS", help="The most that it may cost.", show_default="no cut"),
+]
+
+
+def snapshot(
+    session: SessionName,
+    budget: Capped = None,
+    to: To = None,
+    preset: Preset = None,
+    out: Out = Path(),
+    as_json: AsJson = False,
+    db: Db = None,
+    space: Space = DEFAULT_SPACE,
+) -> None:
+    """Write the exact payload into a dated file.
+
+    Prints its path; no file is ever overwritten.
+    """
+
+    async def work(memory: ireneo.Memory) -> tuple[str, ireneo.Context]:
+        named = await session_named(memory, session)
+        return named.id, await named.context(UNCUT if budget is None else budget, to=to, preset=preset)
+
+    if not out.is_dir():
+        raise BadInput(f"There is no folder {out}.")
+    id, context = reading(db, space, work)
+    payload: dict[str, object] = {} if context.system is None else {"system": context.system}
+    payload["messages"] = context.messages
+    data = msgspec.json.format(msgspec.json.encode(payload), indent=2)
+    path = _written(data + b"\n", id, out)
+    if as_json:
+        write_json({"path": str(path), "session": id, "format": context.format, "tokens": context.tokens})
+    else:
+        sys.stdout.write(f"{path}\n")
+
+
+def _written(data: bytes, id: str, out: Path) -> Path:
+    for path in _paths(id, out):
+        try:
+            file = path.open("xb")
+        except FileExistsError:
+            continue
+        except OSError as fault:
+            raise IreneoError(f"{path} can't be written: {fault.strerror}.") from fault
+        try:
+            with file:
+                file.write(data)
+        except BaseException:
+            # Half a payload is worse than none.
+            path.unlink()
+            raise
+        return path
+    raise AssertionError("there is always another number")
+
+
+def _paths(id: str, out: Path) -> Iterator[Path]:
+    # A session may be called as no file may.
+    name = re.sub(r"[^\w.@-]+", "_", id).strip(".") or "session"
+    base = f"{name}-{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}"
+    yield out / f"{base}.json"
+    for number in count(2):
+        yield out / f"{base}-{number}.json"

@@ -21,7 +21,7 @@ from ireneo.faces.cli.place import existing
 from ireneo.guard import check_call
 
 if TYPE_CHECKING:
-    from ireneo.types import Caution
+    from ireneo.types import GuardAdvice
 
 TRANSCRIPT_BYTES = 1_500_000
 """So much of the end of a transcript is read."""
@@ -29,7 +29,7 @@ BUSY_SECONDS = 5.0
 EVENT = "PreToolUse"
 
 
-class Asked(Struct, kw_only=True):
+class HookCall(Struct, kw_only=True):
     """What Claude Code tells a hook before a call; of what else it tells, nothing is used."""
 
     tool_name: str
@@ -42,7 +42,7 @@ class Asked(Struct, kw_only=True):
 def answer(given: bytes, db: Path | None, space: str) -> str:
     """What is written to standard output: a caution as context for the model, or nothing."""
     try:
-        asked = msgspec.json.decode(given, type=Asked)
+        asked = msgspec.json.decode(given, type=HookCall)
         return asyncio.run(asyncio.wait_for(_answered(asked, existing(db), space), BUSY_SECONDS))
     except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
         return _told(f"standard input holds no call as Claude Code's hooks tell it: {fault}.")
@@ -53,7 +53,7 @@ def answer(given: bytes, db: Path | None, space: str) -> str:
         return _told(f"{fault} The call was not checked.")
 
 
-async def _answered(asked: Asked, path: Path, space: str) -> str:
+async def _answered(asked: HookCall, path: Path, space: str) -> str:
     transcript = Path(asked.transcript_path).expanduser()
     try:
         found = await _checked(path, space, asked, tail(transcript) if transcript.is_file() else None)
@@ -70,7 +70,7 @@ async def _answered(asked: Asked, path: Path, space: str) -> str:
     return msgspec.json.encode(told).decode() + "\n"
 
 
-async def _checked(path: Path, space: str, asked: Asked, transcript: Iterator[bytes] | None) -> Caution | None:
+async def _checked(path: Path, space: str, asked: HookCall, transcript: Iterator[bytes] | None) -> GuardAdvice | None:
     return await check_call(
         path,
         space,

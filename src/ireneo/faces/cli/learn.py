@@ -3,27 +3,139 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import Struct, field
 
 import ireneo
 from ireneo.errors import BadInput, UnreadableLog
-from ireneo.faces.cli.answers import write_json
-from ireneo.faces.cli.asking import Asking
-from ireneo.faces.cli.files import LogFile, digest_of
-from ireneo.faces.cli.learned import Tally, run_lines, told
+from ireneo.faces.cli.files import (
+    FoundLog,
+    LogFile,
+    SearchCounts,
+    digest_of,
+    log_on_stderr,
+    reported,
+    search,
+    warn,
+    warn_of_damage,
+    warn_of_faults,
+)
 from ireneo.faces.cli.options import AUTO, AsJson, FormatOfFile, KeepSecrets, Stored
-from ireneo.faces.cli.place import is_there, room_for, shown
-from ireneo.faces.cli.screens.console import console
-from ireneo.faces.cli.screens.progress import ReadingBar
-from ireneo.faces.cli.searched import Found, Searched, reported, search
-from ireneo.faces.cli.stored import database
-from ireneo.faces.cli.warnings import log_on_stderr, warn, warn_of_damage, warn_of_faults
+from ireneo.faces.cli.output import counted, day_of, one_line, secrets_told, write_json
+from ireneo.faces.cli.place import database, is_there, room_for, shown
+from ireneo.faces.cli.screens.layout import ReadingBar, console
+from ireneo.faces.cli.work import Asking
 
 if TYPE_CHECKING:
-    from ireneo.types import Learned
+    from ireneo.types import LearnedSession
+
+PROJECT = 16
+"""Characters of a project's name that are shown."""
+LESSON_LINES = 2
+"""Lines of a lesson that are shown."""
+
+
+class LearningTally(Struct, kw_only=True):
+    """What was learned so far."""
+
+    files: int = 0
+    known: int = 0
+    """Files that were learned from before, and not read again."""
+    unread: int = 0
+    """Files that could not be read."""
+    passed: int = 0
+    """Files of a folder that hold no run."""
+    sessions: int = 0
+    """Runs that were learned from."""
+    talks: int = 0
+    """Sessions without a call: nothing was tried in them."""
+    tokens: int = 0
+    kept: int = 0
+    """What the diaries and the new lessons cost, in tokens."""
+    new: int = 0
+    spoken_to: int = 0
+    """How often a lesson that was known was seen again, or was spoken against."""
+    calls: int = 0
+    failures: int = 0
+    asked_in_vain: int = 0
+    """Runs that a model was asked about and gave no answer."""
+    redacted: Counter[str] = field(default_factory=Counter)
+    unredacted: int = 0
+
+    def count(self, learned: LearnedSession) -> None:
+        """Count one run."""
+        self.asked_in_vain += bool(learned.failed)
+        if not learned.run.calls:
+            self.talks += 1
+            return
+        self.sessions += 1
+        self.tokens += learned.run.tokens
+        self.kept += learned.run.diary_tokens + learned.lesson_tokens
+        self.new += learned.new
+        self.spoken_to += len(learned.lessons) - learned.new
+        self.calls += learned.run.calls
+        self.failures += learned.run.failures
+
+
+def run_lines(learned: LearnedSession, width: int) -> Iterator[str]:
+    """A run that brought new lessons, and the beginning of each; of another run, nothing."""
+    if not learned.new:
+        return
+    run = learned.run
+    told = [
+        f"{run.tokens:,} tokens",
+        f"{run.failures:,} of {counted(run.calls, 'call')} failed",
+        counted(learned.new, "new lesson"),
+    ]
+    if again := len(learned.lessons) - learned.new:
+        told.append(f"{again:,} seen again")
+    told.append(one_line(run.session))
+    place = one_line(run.project or "no project")
+    yield _cut(f"  {day_of(run.started or run.ended):10}  {place[:PROJECT]:{PROJECT}}  {' · '.join(told)}", width)
+    for each in learned.lessons:
+        if each.did == "added":
+            yield from wrap(
+                one_line(each.record.text),
+                width,
+                initial_indent="    + ",
+                subsequent_indent="      ",
+                max_lines=LESSON_LINES,
+                placeholder="…",
+            )
+
+
+def told(tally: LearningTally, path: Path) -> str:
+    """What all of it came to."""
+    lines = []
+    if tally.sessions:
+        ratio = f", {tally.tokens / tally.kept:,.0f} times as much as is kept of it" if tally.kept else ""
+        failed = f"{tally.failures:,} of {counted(tally.calls, 'call')} failed"
+        lines.append(f"  {counted(tally.sessions, 'run')}: {failed}; {tally.tokens:,} tokens of log{ratio}")
+        again = f", and {counted(tally.spoken_to, 'time')} a known one seen again" if tally.spoken_to else ""
+        lines.append(f"  {counted(tally.new, 'new lesson')}{again} → {shown(path)}")
+    lines += [f"  {line}" for line in secrets_told(tally.redacted, tally.unredacted)]
+    if tally.known:
+        lines.append(f"  {counted(tally.known, 'file')} learned from before")
+    if tally.talks:
+        lines.append(f"  {counted(tally.talks, 'session')} without a call, in which nothing was tried")
+    if tally.passed:
+        lines.append(f"  {counted(tally.passed, 'file')} without a run passed over")
+    if not tally.sessions:
+        lines.append("  nothing new to learn from")
+    elif tally.new:
+        lines.append("  `ireneo lessons` shows them, `ireneo report` draws a page")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _cut(line: str, width: int) -> str:
+    return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
+
 
 Logs = Annotated[
     list[str] | None,
@@ -58,7 +170,7 @@ def learn(
 
     if format != AUTO:
         ireneo.log_format(format)
-    tally, searched = Tally(), Searched()
+    tally, searched = LearningTally(), SearchCounts()
     found = [each for each in search(logs or [], format, searched) if not _is_story(each, searched)]
     path = database(stored.db)
     if not logs and not is_there(path):
@@ -68,7 +180,7 @@ def learn(
 
     async def learned() -> None:
         async with asking.memory(room_for(path), stored.space, needed=False, keep_secrets=keep_secrets) as memory:
-            await learn_from(memory, found, Teller(tally, quiet=as_json))
+            await learn_from(memory, found, RunReporter(tally, quiet=as_json))
 
     if found or not logs:
         with log_on_stderr():
@@ -83,7 +195,7 @@ def learn(
         raise typer.Exit(1)
 
 
-def _is_story(found: Found, searched: Searched) -> bool:
+def _is_story(found: FoundLog, searched: SearchCounts) -> bool:
     """Whether a file of a folder is a story, which is passed over; one that is named is taken at its word."""
     if found.searched and found.log.name == STORY:
         searched.passed += 1
@@ -91,16 +203,16 @@ def _is_story(found: Found, searched: Searched) -> bool:
     return False
 
 
-class Teller:
+class RunReporter:
     """Counts the runs as they are learned from, and tells of them."""
 
-    def __init__(self, tally: Tally, *, quiet: bool) -> None:
+    def __init__(self, tally: LearningTally, *, quiet: bool) -> None:
         """Count in `tally`; `quiet` tells of nothing but of what went wrong."""
         self.tally = tally
         self._quiet = quiet
         self._width = console().width
 
-    def tell(self, learned: Learned, bar: ReadingBar) -> None:
+    def tell(self, learned: LearnedSession, bar: ReadingBar) -> None:
         """Count a run, and write what is new in it."""
         self.tally.count(learned)
         if learned.failed:
@@ -110,7 +222,7 @@ class Teller:
                 bar.write(line)
 
 
-async def learn_from(memory: ireneo.Memory, found: Sequence[Found], teller: Teller) -> None:
+async def learn_from(memory: ireneo.Memory, found: Sequence[FoundLog], teller: RunReporter) -> None:
     """Take in the logs that were found and learn from them, then from whatever else of the space is due."""
     with ReadingBar(sum(each.size for each in found)) as bar:
         for start in range(0, len(found), TOGETHER):
@@ -132,7 +244,7 @@ async def learn_from(memory: ireneo.Memory, found: Sequence[Found], teller: Tell
                 bar.finished(1)
 
 
-def _digest(found: Found, tally: Tally) -> str | None:
+def _digest(found: FoundLog, tally: LearningTally) -> str | None:
     """What tells its content; None, which is said, where it can't be read any more."""
     try:
         return digest_of(found.given)
@@ -142,7 +254,9 @@ def _digest(found: Found, tally: Tally) -> str | None:
         return None
 
 
-async def _learn_file(memory: ireneo.Memory, found: Found, digest: str, teller: Teller, bar: ReadingBar) -> None:
+async def _learn_file(
+    memory: ireneo.Memory, found: FoundLog, digest: str, teller: RunReporter, bar: ReadingBar
+) -> None:
     tally = teller.tally
     sessions: list[str] = []
     try:

@@ -1,47 +1,97 @@
-"""The entry of the command line: the commands by name, and what their errors end with."""
+"""The entry of the command line: the commands by name and section, and what their errors end with."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from io import TextIOWrapper
-from typing import Annotated, NoReturn, cast
+from pathlib import Path
+from typing import Annotated, NoReturn, Protocol, cast
 
 import typer
+from typer.core import TyperGroup
 
 import ireneo
-from ireneo.errors import BadInput, IreneoError
-from ireneo.faces.cli.branches import fork, rewind
-from ireneo.faces.cli.brief import brief, reflect
-from ireneo.faces.cli.check import check
-from ireneo.faces.cli.compact import compact
-from ireneo.faces.cli.context import context
+from ireneo.errors import BadInput, IreneoError, MissingExtra
+from ireneo.faces.cli.brief import brief, pad, reflect
+from ireneo.faces.cli.context import compact, context, snapshot
 from ireneo.faces.cli.demo import demo
-from ireneo.faces.cli.doctor import doctor
-from ireneo.faces.cli.exchange import export
-from ireneo.faces.cli.expand import expand
-from ireneo.faces.cli.fading import fading, restore
-from ireneo.faces.cli.forget import forget
-from ireneo.faces.cli.groups import grouped
-from ireneo.faces.cli.history import history
-from ireneo.faces.cli.imports import import_logs
+from ireneo.faces.cli.files import log_on_stderr
+from ireneo.faces.cli.imports import export, import_logs
 from ireneo.faces.cli.learn import learn
-from ireneo.faces.cli.lessons import lessons
-from ireneo.faces.cli.mcp import mcp
-from ireneo.faces.cli.pad import pad
-from ireneo.faces.cli.path import path
-from ireneo.faces.cli.pins import dispute, pin, pins, release
-from ireneo.faces.cli.place import forget_notes
-from ireneo.faces.cli.prune import prune
-from ireneo.faces.cli.recall import recall
-from ireneo.faces.cli.remember import remember
-from ireneo.faces.cli.report import report
-from ireneo.faces.cli.sections import LESSONS, LOG, MEMORIES, RULES, UPKEEP, Sections
-from ireneo.faces.cli.sessions import formats, sessions
-from ireneo.faces.cli.snapshot import snapshot
-from ireneo.faces.cli.summarise import summarise
-from ireneo.faces.cli.tree import tree
-from ireneo.faces.cli.work import work
+from ireneo.faces.cli.lessons import check, lessons, report
+from ireneo.faces.cli.memories import fading, history, recall, remember, restore
+from ireneo.faces.cli.options import Stored, grouped, writing
+from ireneo.faces.cli.place import database, forget_notes
+from ireneo.faces.cli.sessions import dispute, expand, fork, formats, pin, pins, release, rewind, sessions, tree
+from ireneo.faces.cli.upkeep import doctor, forget, path, prune
+from ireneo.faces.cli.work import summarise, work
+
+LOG, RULES, MEMORIES, LESSONS, UPKEEP = (
+    "The log, and contexts from it",
+    "Rules and summaries",
+    "Memories",
+    "Lessons of runs",
+    "Setting up and looking after",
+)
+
+
+class _Formatter(Protocol):
+    """As much as is used of what writes a plain page of help."""
+
+    width: int
+
+    def section(self, name: str) -> AbstractContextManager[None]: ...
+
+    def write_dl(self, rows: Sequence[tuple[str, str]]) -> None: ...
+
+
+class Sections(TyperGroup):
+    """The commands by what they are about, also where no boxes are drawn."""
+
+    def format_commands(self, ctx: object, formatter: object) -> None:
+        """List the commands, those of one panel together."""
+        page = cast("_Formatter", formatter)
+        widest = max(map(len, self.commands), default=0)
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for name, command in self.commands.items():
+            told = command.get_short_help_str(page.width - 6 - widest)
+            panels.setdefault(getattr(command, "rich_help_panel", None) or "Commands", []).append(
+                (name.ljust(widest), told)
+            )
+        for panel, rows in panels.items():
+            with page.section(panel):
+                page.write_dl(rows)
+
+
+Project = Annotated[
+    str,
+    typer.Option("--project", "-p", metavar="NAME", help="Where the agent works.", show_default="this directory's"),
+]
+OF_THE_EXTRA = ("mcp", "pydantic")
+
+
+def mcp(project: Project = "", *, stored: Stored) -> None:
+    """Serve the memory to an agent over MCP.
+
+    On standard input and output, with seven tools: brief, recall, remember, check, expand, scratchpad, dispute. It
+    needs the extra `mcp`.
+    """
+    try:
+        from ireneo.faces.mcp import make_server
+    except ImportError as fault:
+        if (fault.name or "").partition(".")[0] not in OF_THE_EXTRA:
+            raise
+        raise MissingExtra("The MCP server needs the official SDK; pip install 'ireneo[mcp]'.") from None
+
+    async def serve(memory: ireneo.Memory) -> None:
+        await make_server(memory, project=project or str(Path.cwd())).run_stdio_async()
+
+    with log_on_stderr():
+        writing(database(stored.db), stored.space, serve)
+
 
 # Newer versions of Typer bring a click of their own: this is the error of a wrong command line in all of them.
 _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__bases__[0])

@@ -1,15 +1,106 @@
-"""The options that several commands share."""
+"""What commands share: their options, and the database, the session and the ids that these name."""
 
 from __future__ import annotations
 
+import inspect
+import os
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar, get_type_hints
 
 import typer
-from msgspec import Struct
+from msgspec import NODEFAULT, Struct
+from msgspec.structs import fields
 
-from ireneo.faces.cli.completed import sessions_begun
-from ireneo.faces.cli.place import DEFAULT_SPACE as DEFAULT_SPACE
+import ireneo
+from ireneo.errors import BadInput, IreneoError, SessionNotFound
+from ireneo.faces.cli.output import counted, one_line
+from ireneo.faces.cli.place import DEFAULT_SPACE, existing, is_there, place_of, room_for
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Let each parameter of `command` that is a Struct be given as the options that its fields are."""
+    hints = get_type_hints(command, include_extras=True)
+    groups = {name: kind for name, kind in hints.items() if isinstance(kind, type) and issubclass(kind, Struct)}
+    shown: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        shown += _options(groups[name]) if name in groups else [parameter.replace(annotation=hints[name])]
+
+    def gathered(**given: object) -> None:
+        for name, kind in groups.items():
+            given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+        command(**given)
+
+    gathered.__name__ = command.__name__
+    # The lines of a docstring are broken for whoever reads the code; a screen has a width of its own.
+    gathered.__doc__ = "\n\n".join(" ".join(part.split()) for part in (command.__doc__ or "").split("\n\n"))
+    # What has no default stands first, as Python wants it.
+    ordered = sorted(shown, key=lambda parameter: parameter.default is not inspect.Parameter.empty)
+    gathered.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
+    gathered.__annotations__ = {parameter.name: parameter.annotation for parameter in ordered}
+    return gathered
+
+
+def _options(kind: type[Struct]) -> list[inspect.Parameter]:
+    hints = get_type_hints(kind, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            annotation=hints[field.name],
+            default=inspect.Parameter.empty if field.default is NODEFAULT else field.default,
+        )
+        for field in fields(kind)
+    ]
+
+
+SHOWN = 60
+"""Characters of a text beside the id that is completed."""
+Known = Sequence[tuple[str, str]]
+"""Ids, each with what a shell says of it."""
+
+
+def sessions_begun(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+    """The sessions whose ids begin so."""
+
+    async def asked(memory: ireneo.Memory) -> Known:
+        return [
+            (each.key.session, f"{counted(each.messages, 'message')}, {each.source or 'appended'}")
+            for each in await memory.sessions()
+        ]
+
+    return _begun(ctx, incomplete, asked)
+
+
+def memories_begun(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+    """The memories whose ids begin so, as many as a look into an index gives."""
+
+    async def asked(memory: ireneo.Memory) -> Known:
+        return [(each.id, one_line(each.text)[:SHOWN]) for each in await memory.get([incomplete or "m_"])]
+
+    return _begun(ctx, incomplete, asked)
+
+
+def _begun(
+    ctx: typer.Context, incomplete: str, asked: Callable[[ireneo.Memory], Awaitable[Known]]
+) -> Iterator[tuple[str, str]]:
+    # Only someone who presses the key pays for it.
+    import asyncio
+
+    from ireneo.faces.cli.place import DEFAULT_SPACE
+
+    async def opened() -> Known:
+        async with ireneo.open(path, space=ctx.params.get("space") or DEFAULT_SPACE) as memory:
+            return await asked(memory)
+
+    try:
+        path = place_of(Path(given) if (given := ctx.params.get("db")) else None).path
+        known = asyncio.run(opened()) if is_there(path) else ()
+    except IreneoError:
+        # Whoever presses a key is not told of a fault: the command itself says it.
+        known = ()
+    yield from ((id, told) for id, told in known if id.startswith(incomplete))
+
 
 AUTO = "auto"
 STDIN = "-"
@@ -112,3 +203,90 @@ class Stored(Struct, frozen=True, kw_only=True):
 
     db: Db = None
     space: Space = DEFAULT_SPACE
+
+
+T = TypeVar("T")
+BRANCH = "@"
+MAIN = "main"
+TRIAL = Path(":memory:")
+"""Where it is tried whether something can be stored at all."""
+LISTED = 5
+"""So many sessions are named where a name fits several."""
+
+
+def reading(given: Path | None, space: str, work: Callable[[ireneo.Memory], Awaitable[T]]) -> T:
+    """Do `work` on the memory in a database that is there."""
+    return writing(existing(given), space, work)
+
+
+def writing(
+    path: Path,
+    space: str,
+    work: Callable[[ireneo.Memory], Awaitable[T]],
+    *,
+    embedder: str | None = None,
+    keep_secrets: bool = False,
+) -> T:
+    """Do `work` on the memory in the database at `path`, which is made when it is not there."""
+    # Not imported with the module: a command that only reads a file starts sooner by a fifth.
+    import asyncio
+
+    async def opened() -> T:
+        embeds, keep = embedder_named(embedder), keeps_secrets(keep_secrets)
+        async with ireneo.open(room_for(path), space=space, embedder=embeds, keep_secrets=keep) as memory:
+            return await work(memory)
+
+    return asyncio.run(opened())
+
+
+def tried(path: Path, space: str, work: Callable[[ireneo.Memory], Awaitable[T]], *, keep_secrets: bool = False) -> T:
+    """Do `work` as `writing` does; where it can't be done, no database is made for it."""
+    if not is_there(path):
+        writing(TRIAL, space, work, keep_secrets=keep_secrets)
+    return writing(path, space, work, keep_secrets=keep_secrets)
+
+
+def keeps_secrets(given: bool) -> bool:
+    """Whether secrets are stored as they are: where that was asked for, or the environment says so."""
+    said = os.environ.get("IRENEO_KEEP_SECRETS", "").strip().lower()
+    if said in ("1", "true", "yes", "on"):
+        return True
+    if said not in ("", "0", "false", "no", "off"):
+        raise BadInput(f"IRENEO_KEEP_SECRETS is {said!r}; set it to 1 to keep secrets, or to 0.")
+    return given
+
+
+def embedder_named(given: str | None) -> str | None:
+    """The embedder that was named, or that of the environment; None: full text alone."""
+    return given or os.environ.get("IRENEO_EMBEDDER") or None
+
+
+async def session_named(memory: ireneo.Memory, name: str) -> ireneo.Session:
+    """The session whose id is `name` or alone begins with it, on the branch that may follow an ``@``."""
+    ids = [info.key.session for info in await memory.sessions()]
+    if name in ids:
+        return await memory.session(name)
+    wished, _, branch = name.rpartition(BRANCH) if BRANCH in name else (name, "", "")
+    id = _chosen(ids, wished, memory.space)
+    return await memory.session(id, branch=branch, must_exist=True) if branch else await memory.session(id)
+
+
+def title_of(session: ireneo.Session) -> str:
+    """What a screen calls a session."""
+    return session.id if session.branch == MAIN else f"{session.id}{BRANCH}{session.branch}"
+
+
+def _chosen(ids: list[str], wished: str, space: str) -> str:
+    if not wished:
+        raise BadInput("The name of the session is empty; `ireneo sessions` lists those there are.")
+    found = [wished] if wished in ids else [id for id in ids if id.startswith(wished)]
+    if not found:
+        raise SessionNotFound(
+            f"There is no session {wished} in space {space}; `ireneo sessions` lists those there are."
+        )
+    # A run of a sub-agent is called after its session: the shorter id is the one that is meant.
+    shortest = min(found, key=len)
+    if not all(id.startswith(shortest) for id in found):
+        more = ", …" if len(found) > LISTED else ""
+        raise BadInput(f"{len(found)} sessions begin with {wished}: {', '.join(sorted(found)[:LISTED])}{more}.")
+    return shortest

@@ -26,7 +26,7 @@ _noted: set[str] = set()
 """What this command said of the place already."""
 
 
-class Place(NamedTuple):
+class DatabasePlace(NamedTuple):
     """A database, which may not have been made yet, and why it is the one that is meant."""
 
     path: Path
@@ -35,7 +35,7 @@ class Place(NamedTuple):
     """What whoever uses it should hear once: that it was only found, or that another was passed over."""
 
 
-def place_of(given: Path | None, environ: Mapping[str, str] | None = None, start: Path | None = None) -> Place:
+def place_of(given: Path | None, environ: Mapping[str, str] | None = None, start: Path | None = None) -> DatabasePlace:
     """The database that is meant, which is the first of five.
 
     1. the one that was named (`--db`), 2. that of `IRENEO_DB`, 3. a `memory.db` in this folder, as earlier versions
@@ -44,21 +44,21 @@ def place_of(given: Path | None, environ: Mapping[str, str] | None = None, start
     """
     environ = os.environ if environ is None else environ
     if given is not None:
-        return Place(_at_home(given), "it was named with --db")
+        return DatabasePlace(_at_home(given), "it was named with --db")
     if named := environ.get(VARIABLE):
-        return Place(_at_home(Path(named)), f"{VARIABLE} names it")
+        return DatabasePlace(_at_home(Path(named)), f"{VARIABLE} names it")
     if _is_ours(here := (start or Path()) / FILE):
         note = f"Using the {FILE} in this folder; `ireneo path --help` tells how another takes its place."
-        return Place(here, f"there is a {FILE} in this folder", note)
+        return DatabasePlace(here, f"there is a {FILE} in this folder", note)
     note = ""
     for folder in _and_above(start or Path.cwd()):
         inside = folder / FOLDER
         if not inside.is_dir():
             continue
         if _is_own(inside):
-            return Place(inside / FILE, f"the folder {shown(folder)} has a {FOLDER} in it", note)
+            return DatabasePlace(inside / FILE, f"the folder {shown(folder)} has a {FOLDER} in it", note)
         note = note or f"{shown(inside)} belongs to another user and is passed over; to use it, name it with --db."
-    return Place(own_place(), "it is your own, for whatever has none of its own", note)
+    return DatabasePlace(own_place(), "it is your own, for whatever has none of its own", note)
 
 
 def database(given: Path | None) -> Path:

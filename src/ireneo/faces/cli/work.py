@@ -1,8 +1,11 @@
-"""`ireneo work`: write what is due behind the conversation."""
+"""`ireneo work` and `summarise`: what is written behind the conversation, and what a model may cost."""
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -10,15 +13,122 @@ import typer
 from msgspec import Struct
 
 import ireneo
-from ireneo.faces.cli.asking import Asking
-from ireneo.faces.cli.options import AsJson, Embedder, Preset, Stored
-from ireneo.faces.cli.screens.progress import working
-from ireneo.faces.cli.stored import embedder_named, existing
-from ireneo.faces.cli.warnings import log_on_stderr
-from ireneo.faces.cli.words import counted
+from ireneo.errors import BadInput, IreneoError
+from ireneo.faces.cli.files import log_on_stderr
+from ireneo.faces.cli.options import (
+    AsJson,
+    Budget,
+    Embedder,
+    Preset,
+    SessionName,
+    Stored,
+    embedder_named,
+    keeps_secrets,
+    session_named,
+    title_of,
+)
+from ireneo.faces.cli.output import counted, write_json
+from ireneo.faces.cli.place import existing
+from ireneo.faces.cli.screens.layout import waiting, working, writing_bar
+
+NO_MODEL = (
+    "No model is named. Name one with --model or in IRENEO_MODEL: openai:gpt-5-mini, anthropic:claude-haiku-4-5, "
+    "google:gemini-2.5-flash or, on this machine, ollama:llama3; what talks to them comes with "
+    "pip install 'ireneo[llm]'."
+)
+CALLS, TOKENS, CALLS_PER_DAY, TOKENS_PER_DAY = 400, 4_000_000, 1_000, 10_000_000
+"""What may be spent, unless it is said otherwise: the library's own limits."""
 
 
-class Hours(Struct, frozen=True, kw_only=True):
+def _limit(names: tuple[str, ...], of: str) -> object:
+    return typer.Option(*names, metavar="N", help=f"The most {of}.")
+
+
+class Asking(Struct, frozen=True, kw_only=True):
+    """Which model is asked, where, and how much it may cost."""
+
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="NAME",
+            help="Who writes: openai:…, anthropic:…, google:… or ollama:….",
+            show_default="$IRENEO_MODEL",
+        ),
+    ] = None
+    turn_model: Annotated[
+        str | None,
+        typer.Option("--turn-model", metavar="NAME", help="Who writes turn blocks.", show_default="--model"),
+    ] = None
+    goal_model: Annotated[
+        str | None,
+        typer.Option("--goal-model", metavar="NAME", help="Who writes goal batches.", show_default="--model"),
+    ] = None
+    story_model: Annotated[
+        str | None,
+        typer.Option("--story-model", metavar="NAME", help="Who tells stories.", show_default="--model"),
+    ] = None
+    base_url: Annotated[
+        str | None,
+        typer.Option(
+            "--base-url",
+            metavar="URL",
+            help="A server that speaks like the provider; its key is $IRENEO_API_KEY, and no other is sent there.",
+            show_default="$IRENEO_BASE_URL, else the provider's",
+        ),
+    ] = None
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", help="The longest that one answer may take.")
+    ] = 60.0
+    calls: Annotated[int, _limit(("--calls", "--calls-per-session"), "requests for this session, ever")] = CALLS
+    tokens: Annotated[int, _limit(("--tokens", "--tokens-per-session"), "tokens for this session, in and out")] = TOKENS
+    calls_per_day: Annotated[int, _limit(("--calls-per-day",), "requests for the space in a day")] = CALLS_PER_DAY
+    tokens_per_day: Annotated[int, _limit(("--tokens-per-day",), "tokens for the space in a day")] = TOKENS_PER_DAY
+
+    def memory(
+        self, path: Path, space: str, *, needed: bool, embedder: str | None = None, keep_secrets: bool = False
+    ) -> AbstractAsyncContextManager[ireneo.Memory]:
+        """Open a memory with these models and limits. Raises BadInput where a model is `needed` and none is named."""
+        if needed and not self.named:
+            raise BadInput(NO_MODEL)
+        models = ireneo.models(
+            dict(self.named) or None,
+            base_url=self.base_url or os.environ.get("IRENEO_BASE_URL") or None,
+            api_key=os.environ.get("IRENEO_API_KEY") or None,
+            timeout_seconds=self.timeout,
+        )
+        return ireneo.open(
+            path,
+            space=space,
+            model=models,
+            limits=self.limits(),
+            embedder=embedder,
+            keep_secrets=keeps_secrets(keep_secrets),
+        )
+
+    @property
+    def named(self) -> dict[str, str]:
+        """The names of models by task."""
+        named = {
+            "default": self.model or os.environ.get("IRENEO_MODEL"),
+            "turn": self.turn_model,
+            "goal": self.goal_model,
+            "story": self.story_model,
+        }
+        return {task: name for task, name in named.items() if name}
+
+    def limits(self) -> ireneo.Limits:
+        """What may be spent."""
+        return ireneo.Limits(
+            calls_per_session=self.calls,
+            tokens_per_session=self.tokens,
+            calls_per_day=self.calls_per_day,
+            tokens_per_day=self.tokens_per_day,
+        )
+
+
+class WorkHours(Struct, frozen=True, kw_only=True):
     """How long is worked."""
 
     until_idle: Annotated[
@@ -33,7 +143,7 @@ class Hours(Struct, frozen=True, kw_only=True):
     ] = False
 
 
-class Tally(Struct, kw_only=True):
+class WorkTally(Struct, kw_only=True):
     """What was done."""
 
     summaries: int = 0
@@ -47,7 +157,7 @@ class Tally(Struct, kw_only=True):
     tokens_in: int = 0
     tokens_out: int = 0
 
-    def add(self, worked: ireneo.Worked) -> None:
+    def add(self, worked: ireneo.WorkResult) -> None:
         """Count a piece of work."""
         self.tokens_in += worked.tokens_in
         self.tokens_out += worked.tokens_out
@@ -73,7 +183,7 @@ def work(
     as_json: AsJson = False,
     embedder: Embedder = None,
     *,
-    hours: Hours,
+    hours: WorkHours,
     asking: Asking,
     stored: Stored,
 ) -> None:
@@ -93,9 +203,9 @@ def work(
 
 
 async def _work(
-    preset: str | None, as_json: bool, embedder: str | None, hours: Hours, asking: Asking, stored: Stored
-) -> Tally:
-    tally = Tally()
+    preset: str | None, as_json: bool, embedder: str | None, hours: WorkHours, asking: Asking, stored: Stored
+) -> WorkTally:
+    tally = WorkTally()
     async with asking.memory(existing(stored.db), stored.space, needed=False, embedder=embedder) as memory:
         doing = memory.work(
             until_idle=hours.until_idle, preset=preset, lease_seconds=hours.lease, leases=not hours.no_leases
@@ -110,8 +220,8 @@ async def _work(
     return tally
 
 
-def _told(tally: Tally) -> str:
-    if tally == Tally():
+def _told(tally: WorkTally) -> str:
+    if tally == WorkTally():
         return "Nothing was due.\n"
     parts = [f"{counted(tally.summaries, 'summary', 'summaries')} made without a model"] if tally.summaries else []
     if tally.texts:
@@ -130,3 +240,76 @@ def _told(tally: Tally) -> str:
     if tally.failed:
         parts.append(f"{counted(tally.failed, 'piece')} of work failed, and will be tried again")
     return "; ".join(parts) + ".\n"
+
+
+class SummariseOutcome(Struct, frozen=True, kw_only=True):
+    """What became of the summaries that were due."""
+
+    title: str
+    budget: int
+    due: int
+    summaries: list[ireneo.Summarised]
+    fault: IreneoError | None
+    """Why it ended early, where that was not the model's doing."""
+
+
+def summarise(
+    session: SessionName,
+    budget: Budget,
+    preset: Preset = None,
+    as_json: AsJson = False,
+    *,
+    asking: Asking,
+    stored: Stored,
+) -> None:
+    """Let a model write the blocks of a context.
+
+    Each is held against the messages that it covers. What the model can't do well stays as it is without one.
+    """
+    # Not imported with the module: no other command needs it here.
+    import asyncio
+
+    with log_on_stderr():
+        outcome = asyncio.run(_write(session, budget, preset, asking, stored))
+    if outcome.fault is not None and not outcome.summaries:
+        raise outcome.fault
+    if as_json:
+        write_json(_answer(outcome))
+    else:
+        from ireneo.faces.cli.screens.layout import console
+        from ireneo.faces.cli.screens.opened import show_written
+
+        show_written(console(), outcome.summaries, due=outcome.due, budget=budget, title=outcome.title)
+    if outcome.fault is not None:
+        raise outcome.fault
+    if outcome.due and all(each.outcome == "failed" for each in outcome.summaries):
+        raise typer.Exit(1)
+
+
+async def _write(named: str, budget: int, preset: str | None, asking: Asking, stored: Stored) -> SummariseOutcome:
+    async with asking.memory(existing(stored.db), stored.space, needed=True) as memory:
+        session = await session_named(memory, named)
+        with waiting("Looking for what is due …"):
+            due = await session.due(budget, preset=preset)
+        done: list[ireneo.Summarised] = []
+        fault: IreneoError | None = None
+        with writing_bar(due) as step:
+            try:
+                async for each in session.summarise(budget, preset=preset):
+                    done.append(each)
+                    step(f"{each.outcome} {each.id[:9]}")
+            except IreneoError as error:
+                # What was written before is shown first.
+                fault = error
+        return SummariseOutcome(title=title_of(session), budget=budget, due=due, summaries=done, fault=fault)
+
+
+def _answer(outcome: SummariseOutcome) -> dict[str, object]:
+    return {
+        "session": outcome.title,
+        "budget": outcome.budget,
+        "due": outcome.due,
+        "tokens_in": sum(each.tokens_in for each in outcome.summaries),
+        "tokens_out": sum(each.tokens_out for each in outcome.summaries),
+        "summaries": outcome.summaries,
+    }

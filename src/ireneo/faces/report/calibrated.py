@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from ireneo.faces.report.markup import safe, section, table
 
 if TYPE_CHECKING:
-    from ireneo.types import Measured
+    from ireneo.types import CalibrationReport
 
 HEADING = "Confidence"
 _SIDE = 200
 _MARGIN = 28
 
 
-def calibrated(measured: Measured | None) -> str:
+def calibrated(measured: CalibrationReport | None) -> str:
     """The reliability diagram, the table by level, and the Brier score beside that of constant guesses."""
     if measured is None or not measured.count:
         return section(HEADING, "<p>There are too few runs to hold confidence against what came true.</p>")
@@ -32,7 +32,7 @@ def calibrated(measured: Measured | None) -> str:
     return section(HEADING, f'<div class="beside">{_diagram(measured)}{table(columns, rows)}</div>', told)
 
 
-def _diagram(measured: Measured) -> str:
+def _diagram(measured: CalibrationReport) -> str:
     """What was foretold to the right, what came true upwards; on the dotted line they are the same."""
     most = max(row.count for row in measured.bins) if measured.bins else 1
     dots = "".join(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ireneo.faces.report.markup import bar, code_marked, counted, section, table
+from ireneo.faces.cli.output import counted
+from ireneo.faces.report.markup import bar, code_marked, section, table
 
 if TYPE_CHECKING:
-    from ireneo.types import Claim, Lesson
+    from ireneo.types import ClaimTotals, Lesson
 
 HEADING = "Dead ends that recurred"
 MOST = 30
@@ -16,7 +17,7 @@ MOST = 30
 _COLUMNS = ("what failed again", ">runs", ">times", ">tokens", "", ">minutes", ">last")
 
 
-def dead_ends(claims: Sequence[Claim], lessons: Sequence[Lesson]) -> str:
+def dead_ends(claims: Sequence[ClaimTotals], lessons: Sequence[Lesson]) -> str:
     """A table of the failures that came back in other runs and that a lesson tells of."""
     told = {lesson.cue: lesson for lesson in lessons if lesson.category == "failure"}
     again = [claim for claim in claims if claim.cue in told and claim.runs > 1]

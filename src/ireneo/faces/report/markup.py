@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from ireneo.faces.cli.words import counted, printable
+from ireneo.faces.cli.output import counted, printable
 
 __all__ = ["bar", "code_marked", "counted", "rounded", "safe", "section", "table", "tag", "tile"]
 

@@ -9,29 +9,30 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from ireneo.faces.cli.output import counted
 from ireneo.faces.report import calibrated, dead_ends, kept, runs, taught
-from ireneo.faces.report.markup import anchor, counted, rounded, safe, tile
+from ireneo.faces.report.markup import anchor, rounded, safe, tile
 
 if TYPE_CHECKING:
-    from ireneo.types import Claim, LearnedRun, Lesson, Measured
+    from ireneo.types import CalibrationReport, ClaimTotals, LearnedRun, Lesson
 
 NO_NETWORK = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """What a browser may load for the page: nothing. So whatever a log held, the page fetches and runs nothing."""
 PARTS = (taught.HEADING, dead_ends.HEADING, kept.HEADING, calibrated.HEADING, runs.HEADING)
 
 
-class Material(Struct, frozen=True, kw_only=True):
+class ReportMaterial(Struct, frozen=True, kw_only=True):
     """What the page tells of."""
 
     space: str
     made: datetime
     runs: Sequence[LearnedRun]
     lessons: Sequence[Lesson]
-    claims: Sequence[Claim]
-    calibration: Measured | None
+    claims: Sequence[ClaimTotals]
+    calibration: CalibrationReport | None
 
 
-def page(material: Material) -> str:
+def page(material: ReportMaterial) -> str:
     """The page, whole."""
     style = files(__package__).joinpath("style.css").read_text("utf-8")
     title = f"What {counted(len(material.runs), 'run')} taught"
@@ -54,7 +55,7 @@ def page(material: Material) -> str:
     )
 
 
-def _head(material: Material, title: str) -> str:
+def _head(material: ReportMaterial, title: str) -> str:
     told = [run.started or run.ended for run in material.runs]
     days = sorted(day for day in told if day is not None)
     period = f" · {days[0]:%Y-%m-%d} to {days[-1]:%Y-%m-%d}" if days else ""

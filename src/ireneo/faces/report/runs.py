@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ireneo.faces.report.markup import code_marked, counted, rounded, safe, section
+from ireneo.faces.cli.output import counted
+from ireneo.faces.report.markup import code_marked, rounded, safe, section
 
 if TYPE_CHECKING:
-    from ireneo.types import DiaryLine, Entry, LearnedRun
+    from ireneo.types import DiaryEntry, DiaryLine, LearnedRun
 
 HEADING = "Runs"
 _OPEN = 400
@@ -47,7 +48,7 @@ def _source(run: LearnedRun) -> str:
     return f" · {run.source}" if run.source else ""
 
 
-def _entry(entry: Entry) -> str:
+def _entry(entry: DiaryEntry) -> str:
     parts = [f"<h4>{code_marked(entry.goal)}</h4>"]
     if entry.attempted:
         parts.append(f"<ol>{''.join(map(_line, entry.attempted))}</ol>")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ireneo.faces.report.markup import bar, code_marked, counted, safe, section, tag
+from ireneo.faces.cli.output import counted
+from ireneo.faces.report.markup import bar, code_marked, safe, section, tag
 
 if TYPE_CHECKING:
     from ireneo.types import Cited, Lesson

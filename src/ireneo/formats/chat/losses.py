@@ -1,18 +1,30 @@
-"""What of the messages that are shown is not in the list as it is written: nothing goes in silence."""
+"""What of the shown messages is not in the list as it is written, and payloads without the model's thinking."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
+from ireneo.formats.chat.anthropic import NAME as ANTHROPIC
+from ireneo.formats.chat.anthropic import THINKING
 from ireneo.formats.chat.format import ChatFormat, Payload, Violation
-from ireneo.formats.chat.mends.matching import Spot, match
+from ireneo.formats.chat.gemini import NAME as GEMINI
+from ireneo.formats.chat.gemini import SIGNATURE, parts_in, without
+from ireneo.formats.chat.langchain_names import NAME as LANGCHAIN
+from ireneo.formats.chat.langchain_names import THOUGHTS
 from ireneo.formats.chat.notes import media_note
-from ireneo.formats.chat.rules.outline import breach
-from ireneo.log.message import Call, Draft, Media, Opaque, Part, Result, Thinking
+from ireneo.formats.chat.openai import NAME as OPENAI
+from ireneo.formats.chat.openai import REASONING
+from ireneo.formats.chat.pydantic_ai import NAME as PYDANTIC_AI
+from ireneo.formats.chat.pydantic_ai import THINKING as THINKING_PART
+from ireneo.formats.chat.repairs import Spot, match_results
+from ireneo.formats.chat.responses import NAME as RESPONSES
+from ireneo.formats.chat.rules import breach
+from ireneo.log.message import Call, Draft, Media, Native, Opaque, Part, Result, Thinking
 
 HEEDED: Final = frozenset({"cache_control", "citations", "annotations", "name", "detail", "title", "context"})
 """Keys beside the words of a message that a provider heeds, or shows to the model; the others are its bookkeeping."""
@@ -34,7 +46,7 @@ def losses(
 
 
 def _unpaired(drafts: Sequence[Draft]) -> Iterator[Violation]:
-    matching = match(drafts)
+    matching = match_results(drafts)
     answering = set(filter(None, matching.calls.values()))
     for (index, place), result in matching.calls.items():
         call = drafts[index].parts[place]
@@ -141,3 +153,83 @@ def _pairs(value: object) -> Iterator[Pair]:
 
 def _others(count: int) -> str:
     return f"; so it is with {count - 1} more" if count > 1 else ""
+
+
+# A provider's payload without the model's thinking: what else stands in it is kept as it was written.
+#
+# Where a payload can't be had without it (OpenAI's items name the reasoning that they go on from), there is none, and
+# the
+# message is built from its parts.
+
+
+_JsonObject = dict[str, object]
+
+_SIGNED_BESIDE = ("reasoning_details", "thinking_blocks")
+"""Where gateways put what a provider signed, beside the reasoning in words."""
+
+
+def without_thoughts(native: Native | None) -> Native | None:
+    """`native` without thinking; None where it can't be had so."""
+    strip = _STRIPS.get(native.format) if native is not None else None
+    if native is None or strip is None or not isinstance(native.payload, dict):
+        return None
+    return Native(format=native.format, payload=strip(native.payload))
+
+
+def without_dangling(drafts: Sequence[Draft], lost: Sequence[bool]) -> list[Draft]:
+    """`drafts` without the payloads of OpenAI's items whose ids name reasoning that is gone.
+
+    `lost` says where that may be: a message whose thinking is not shown, or a block that stands for some. It lasts
+    until the next reasoning, or until a user speaks.
+    """
+    out: list[Draft] = []
+    dangles = False
+    for draft, gone in zip(drafts, lost, strict=True):
+        reasons = any(isinstance(part, Thinking) for part in draft.parts)
+        spoken = draft.role in ("user", "system") and draft.origin != "summary"
+        dangles = gone or (dangles and not reasons and not spoken)
+        ours = dangles and draft.role == "assistant" and draft.native is not None and draft.native.format == RESPONSES
+        out.append(replace(draft, native=None) if ours else draft)
+    return out
+
+
+def _strip_anthropic(message: _JsonObject) -> _JsonObject:
+    return _with_list(message, "content", lambda block: block.get("type") not in THINKING)
+
+
+def _strip_openai(message: _JsonObject) -> _JsonObject:
+    return {key: value for key, value in message.items() if key not in (*REASONING, *_SIGNED_BESIDE)}
+
+
+def _strip_langchain(message: _JsonObject) -> _JsonObject:
+    data = message.get("data")
+    if not isinstance(data, dict):
+        return message
+    data = _with_list(data, "content", lambda block: block.get("type") not in THOUGHTS)
+    more = data.get("additional_kwargs")
+    return message | {"data": data | ({"additional_kwargs": _strip_openai(more)} if isinstance(more, dict) else {})}
+
+
+def _strip_pydantic_ai(message: _JsonObject) -> _JsonObject:
+    return _with_list(message, "parts", lambda part: part.get("part_kind") != THINKING_PART)
+
+
+def _strip_gemini(content: _JsonObject) -> _JsonObject:
+    parts = [without(part, SIGNATURE) for part in parts_in(content) if part.get("thought") is not True]
+    return content | {"parts": [part for part in parts if part != {"text": ""}]}
+
+
+def _with_list(holder: _JsonObject, key: str, keeps: Callable[[_JsonObject], bool]) -> _JsonObject:
+    listed = holder.get(key)
+    if not isinstance(listed, list):
+        return holder
+    return holder | {key: [each for each in listed if not isinstance(each, dict) or keeps(each)]}
+
+
+_STRIPS: dict[str, Callable[[_JsonObject], _JsonObject]] = {
+    ANTHROPIC: _strip_anthropic,
+    GEMINI: _strip_gemini,
+    LANGCHAIN: _strip_langchain,
+    OPENAI: _strip_openai,
+    PYDANTIC_AI: _strip_pydantic_ai,
+}

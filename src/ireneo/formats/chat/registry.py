@@ -1,21 +1,123 @@
-"""The chat formats by name, and which of them a message list is in."""
+"""The chat formats by name, and by what a message or a list tells which of them it is in.
+
+A list is not asked as a whole: a session may begin with words that every format has, and go on in the blocks of one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import MappingProxyType
 
 from ireneo.errors import UnknownFormat
-from ireneo.formats.chat.anthropic.chat import AnthropicMessages
+from ireneo.formats.chat.anthropic import NAME as ANTHROPIC
+from ireneo.formats.chat.anthropic import AnthropicMessages, is_server_call, is_server_result
 from ireneo.formats.chat.format import ChatFormat, Payload
-from ireneo.formats.chat.gemini.chat import GeminiContents
-from ireneo.formats.chat.gemini.reader import is_contents
-from ireneo.formats.chat.langchain.chat import LangChainMessages
-from ireneo.formats.chat.marks import leaning_of, mark_of
-from ireneo.formats.chat.openai.chat import OpenAIChat
-from ireneo.formats.chat.pydantic_ai.chat import PydanticAIMessages
-from ireneo.formats.chat.reading import listed_in
-from ireneo.formats.chat.responses.chat import OpenAIResponses
-from ireneo.formats.chat.responses.reader import is_input
+from ireneo.formats.chat.gemini import NAME as GEMINI
+from ireneo.formats.chat.gemini import GeminiContents, is_contents
+from ireneo.formats.chat.langchain import LangChainMessages
+from ireneo.formats.chat.langchain import is_message as is_langchain
+from ireneo.formats.chat.langchain_names import NAME as LANGCHAIN
+from ireneo.formats.chat.openai import NAME as OPENAI
+from ireneo.formats.chat.openai import OpenAIChat
+from ireneo.formats.chat.pydantic_ai import NAME as PYDANTIC_AI
+from ireneo.formats.chat.pydantic_ai import PydanticAIMessages
+from ireneo.formats.chat.pydantic_ai import is_message as is_pydantic_ai
+from ireneo.formats.chat.responses import NAME as RESPONSES
+from ireneo.formats.chat.responses import OpenAIResponses, is_input, is_item
+from ireneo.formats.values import listed_in
+
+# By what one message tells which provider's format it is in.
+#
+# A list is not asked as a whole: a session may begin with words that every format has, and go on in the blocks of one.
+
+
+_ANSWERING = ("tool", "function")
+_PROMPTING = ("system", "developer")
+_CALLING = ("tool_calls", "function_call", "tool_call_id")
+_OPENAI_FIELDS = (*_CALLING, "name", "refusal", "annotations", "audio", "reasoning_content", "reasoning")
+_OPENAI_DUMPED = (*_CALLING, "refusal", "annotations", "audio")
+"""Fields of a message that is plain but for these, as OpenAI's client dumps it: empty, they still tell."""
+_OPENAI_PARTS = ("image_url", "input_audio", "file", "refusal", "video_url", "audio_url")
+_ANTHROPIC_BLOCKS = (
+    "tool_use",
+    "tool_result",
+    "redacted_thinking",
+    "image",
+    "document",
+    "search_result",
+    "container_upload",
+    "compaction",
+)
+_BOUND_TO_BLOCKS = ("cache_control", "citations")
+"""What Anthropic writes beside a block's text; some servers of OpenAI's format take it as well."""
+
+
+def mark_of(message: object) -> str | None:
+    """The name of the one format whose marks `message` bears; None where it is plain, and readable in several."""
+    if is_langchain(message):
+        return LANGCHAIN
+    if is_pydantic_ai(message):
+        return PYDANTIC_AI
+    if not isinstance(message, dict):
+        return None
+    if "parts" in message and "kind" not in message:
+        return GEMINI
+    if is_item(message):
+        return RESPONSES
+    return _by_blocks(message) if "role" in message else None
+
+
+def leaning_of(message: object) -> str | None:
+    """The format that a message without marks is likely to be in, where nothing else tells; None for plain words."""
+    if not isinstance(message, dict):
+        return None
+    if message.get("role") in _PROMPTING:
+        return OPENAI
+    if message.get("type") == "message" or any(
+        key in block for block in blocks_in(message) for key in _BOUND_TO_BLOCKS
+    ):
+        return ANTHROPIC
+    return None
+
+
+def unknown_block(message: object) -> str | None:
+    """The type of a content block that a plain message would not hold: nothing tells whose it is."""
+    if not isinstance(message, dict) or mark_of(message) is not None:
+        return None
+    return next((kind for kind in _kinds(message) if kind != "text"), None)
+
+
+def blocks_in(message: dict[str, object]) -> list[dict[str, object]]:
+    """The content blocks of a message, as far as they are blocks."""
+    content = message.get("content")
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _by_blocks(message: dict[str, object]) -> str | None:
+    if message.get("role") in _ANSWERING or any(message.get(key) is not None for key in _CALLING):
+        return OPENAI
+    if any(map(_is_anthropic, blocks_in(message))):
+        return ANTHROPIC
+    told = any(message.get(key) not in (None, [], {}, "") for key in _OPENAI_FIELDS)
+    if told or any(key in message for key in _OPENAI_DUMPED) or any(kind in _OPENAI_PARTS for kind in _kinds(message)):
+        return OPENAI
+    return None
+
+
+def _is_anthropic(block: dict[str, object]) -> bool:
+    kind = block.get("type")
+    if kind == "thinking":
+        # Others, who write a list there, have a block of that name as well.
+        return not isinstance(block.get("thinking"), list)
+    return isinstance(kind, str) and (kind in _ANTHROPIC_BLOCKS or is_server_call(kind) or is_server_result(kind))
+
+
+def _kinds(message: dict[str, object]) -> Iterator[str]:
+    for block in blocks_in(message):
+        kind = block.get("type")
+        if isinstance(kind, str):
+            yield kind
+
 
 _OPENAI = OpenAIChat()
 _ANTHROPIC = AnthropicMessages()

@@ -15,12 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TypeAlias
 
-from ireneo.formats.logs.format import Fault, LoggedSession
-from ireneo.formats.logs.growth import DIRECTORY, Growth
-from ireneo.formats.logs.held import held_documents, wished_names
-from ireneo.formats.logs.naming import Names
-from ireneo.formats.logs.narrow import mapping, moment, objects, string
-from ireneo.formats.logs.sessions import with_faults
+from ireneo.formats.logs.documents import held_documents, wished_names
+from ireneo.formats.logs.format import DIRECTORY, Fault, LoggedSession, Names, SessionBuilder, with_faults
+from ireneo.formats.values import mapping, moment, objects, string
 from ireneo.log.message import Call, Draft, Opaque, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
@@ -55,7 +52,7 @@ def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]
             yield held
             continue
         for number, document in _family(held.document, held.number):
-            run = _Run(number, document, held.besides if document is held.document else {})
+            run = _AtifRun(number, document, held.besides if document is held.document else {})
             session = run.growth.session(names.give(*_wished(document, run.besides, name)))
             yield from [session] if session else run.growth.faults
 
@@ -82,12 +79,12 @@ def _wished(document: Mapping[str, object], besides: Mapping[str, object], name:
     return given or wished_names(besides) or [name]
 
 
-class _Run:
+class _AtifRun:
     """One trajectory, read step by step."""
 
     def __init__(self, number: int, document: Mapping[str, object], besides: Mapping[str, object]) -> None:
         self.besides = besides
-        self.growth = Growth(FORMAT)
+        self.growth = SessionBuilder(FORMAT)
         self._number = number
         self._ids = Names()
         """Each call has an id of its own, though a writer may count them anew in each step."""

@@ -1,14 +1,26 @@
-"""What a log format is, and the sessions that are read from one."""
+"""What a log format is: how a file is recognised, and the sessions with their faults that are read from it."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from array import array
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from ireneo.formats.logs.spool import Spool
-from ireneo.log.message import Draft
+from ireneo.errors import UnreadableLog
+from ireneo.log.message import Draft, Native
+
+
+class Spool(Protocol):
+    """A place outside of the memory where bytes are put aside and read again."""
+
+    def keep(self, text: bytes) -> int:
+        """Put `text` aside; gives what it is read by."""
+
+    def read(self, place: int) -> bytes:
+        """Read what was put aside at `place`."""
 
 
 class Fault(Struct, frozen=True, kw_only=True):
@@ -20,7 +32,7 @@ class Fault(Struct, frozen=True, kw_only=True):
     """One sentence: what is wrong there, and what was done about it."""
 
 
-class Node(Struct, frozen=True, kw_only=True):
+class LoggedNode(Struct, frozen=True, kw_only=True):
     """A draft in the tree of a logged session; `parent` is the index of another node, before it in the list."""
 
     draft: Draft
@@ -31,7 +43,7 @@ class LoggedSession(Struct, frozen=True, kw_only=True):
     """One session of a log, as a tree whose head is where the log left off."""
 
     id: str
-    nodes: tuple[Node, ...]
+    nodes: tuple[LoggedNode, ...]
     head: int
     """The index of the node where the session stood when the log ended."""
     faults: tuple[Fault, ...] = ()
@@ -48,17 +60,17 @@ class LoggedSession(Struct, frozen=True, kw_only=True):
         return out[::-1]
 
 
-class GrowingSession:
+class StreamedSession:
     """A session of a log whose nodes are read one at a time: no more of it is held than what its tree asks for."""
 
-    def __init__(self, id: str, nodes: Generator[Node, None, int], faults: tuple[Fault, ...] = ()) -> None:
+    def __init__(self, id: str, nodes: Generator[LoggedNode, None, int], faults: tuple[Fault, ...] = ()) -> None:
         """Read `nodes`, each behind its parent; the generator returns the index of the head."""
         self.id = id
         self.faults = faults
         self._nodes = nodes
         self._head: int | None = None
 
-    def __iter__(self) -> Iterator[Node]:
+    def __iter__(self) -> Iterator[LoggedNode]:
         """Read the nodes; once only."""
         self._head = yield from self._nodes
 
@@ -75,14 +87,14 @@ class GrowingSession:
         return LoggedSession(id=self.id, nodes=nodes, head=self.head, faults=self.faults)
 
 
-def growing(logged: LoggedSession) -> GrowingSession:
+def as_stream(logged: LoggedSession) -> StreamedSession:
     """`logged` as a session that is read a node at a time."""
 
-    def nodes() -> Generator[Node, None, int]:
+    def nodes() -> Generator[LoggedNode, None, int]:
         yield from logged.nodes
         return logged.head
 
-    return GrowingSession(logged.id, nodes(), logged.faults)
+    return StreamedSession(logged.id, nodes(), logged.faults)
 
 
 class LogFormat(Protocol):
@@ -103,7 +115,7 @@ class LogFormat(Protocol):
 
 
 @runtime_checkable
-class StraightFormat(Protocol):
+class LinearFormat(Protocol):
     """A log format whose files each hold one session without branches, which is stored while it is read."""
 
     def drafts(self, lines: Iterable[bytes]) -> Iterator[Draft | Fault]:
@@ -111,11 +123,194 @@ class StraightFormat(Protocol):
 
 
 @runtime_checkable
-class GrowingFormat(Protocol):
+class StreamingFormat(Protocol):
     """A log format whose sessions may be larger than the memory: they are stored while their nodes are read."""
 
-    def grow(self, lines: Iterable[bytes], name: str, spool: Spool | None) -> Iterator[GrowingSession]:
+    def grow(self, lines: Iterable[bytes], name: str, spool: Spool | None) -> Iterator[StreamedSession]:
         """Read the sessions of a file as `LogFormat.read` does; what is too large to be held is put into `spool`.
 
         Each session is to be read before the next one is asked for.
         """
+
+
+def linear_session(name: str, drafts: Sequence[Draft], faults: Sequence[Fault] = ()) -> LoggedSession:
+    """The session in which `drafts`, one at the least, stand one behind the other."""
+    nodes = tuple(LoggedNode(draft=draft, parent=index - 1 if index else None) for index, draft in enumerate(drafts))
+    return LoggedSession(id=name, nodes=nodes, head=len(nodes) - 1, faults=tuple(faults))
+
+
+def with_faults(found: Iterable[LoggedSession | Fault]) -> Iterator[LoggedSession]:
+    """Each session with the faults that were found behind it, and the first with those before it too.
+
+    One session is held back for that: the last line of a file is the one that is cut off.
+    """
+    held: LoggedSession | None = None
+    faults: list[Fault] = []
+    for one in found:
+        if isinstance(one, Fault):
+            faults.append(one)
+            continue
+        if held is not None:
+            yield _with_more_faults(held, faults)
+            faults.clear()
+        held = one
+    if held is None:
+        raise nothing_readable(faults)
+    yield _with_more_faults(held, faults)
+
+
+def nothing_readable(faults: Sequence[Fault]) -> UnreadableLog:
+    """The error of a file without any session, with its first fault as the reason."""
+    return UnreadableLog(" ".join([str(UnreadableLog()), *(fault.message for fault in faults[:1])]))
+
+
+def _with_more_faults(session: LoggedSession, faults: Sequence[Fault]) -> LoggedSession:
+    return replace(session, faults=tuple(sorted([*session.faults, *faults], key=lambda fault: fault.line)))
+
+
+class Names:
+    """The names that were given so far."""
+
+    def __init__(self) -> None:
+        self._given: set[str] = set()
+        self._next: dict[str, int] = {}
+        """The number to try next for a name that was given before."""
+
+    def __bool__(self) -> bool:
+        return bool(self._given)
+
+    def give(self, *wished: str) -> str:
+        """The first of `wished` that is free, or the last with a number that makes it so."""
+        for name in wished:
+            if name not in self._given:
+                break
+        else:
+            number = self._next.get(wished[-1], 2)
+            while (name := f"{wished[-1]}-{number}") in self._given:
+                number += 1
+            self._next[wished[-1]] = number + 1
+        self._given.add(name)
+        return name
+
+
+DIRECTORY = "cwd"
+"""Under this key a record says in which directory its message was worked."""
+
+
+class SessionBuilder:
+    """The nodes so far; a draft goes behind `head`, which a format moves where its log was rewound."""
+
+    def __init__(self, form: str) -> None:
+        self.nodes: list[LoggedNode] = []
+        self.head: int | None = None
+        self.directory: str | None = None
+        """Where the work goes on; it is noted with each draft."""
+        self.faults: list[Fault] = []
+        self._form = form
+        self._aside: list[object] = []
+        self._early, self._first = 0, ""
+        """How many drafts came before any directory was known, and which that was then."""
+
+    def note(self, entry: object) -> None:
+        """Keep an entry that is no message, with the next draft that is."""
+        self._aside.append(entry)
+
+    def work_in(self, directory: str | None) -> None:
+        """Note where the work goes on; drafts before the first directory that is known were worked there too."""
+        if directory is None:
+            return
+        if self.directory is None:
+            self._early, self._first = len(self.nodes), directory
+        self.directory = directory
+
+    def add(self, draft: Draft, *entries: object) -> int:
+        """Put `draft` behind the head, with the log's `entries` about it and those noted before; its index comes back.
+
+        A draft without any part is only noted.
+        """
+        if not draft.parts:
+            self._aside += entries
+            return -1 if self.head is None else self.head
+        kept = [*self._directory(), *self._aside, *entries]
+        self._aside = []
+        record = Native(format=self._form, payload=kept) if kept else None
+        self.nodes.append(LoggedNode(draft=replace(draft, record=record), parent=self.head))
+        self.head = len(self.nodes) - 1
+        return self.head
+
+    def fault(self, line: int, message: str) -> None:
+        """Note what could not be read as it stands."""
+        self.faults.append(Fault(line=line, message=message))
+
+    def session(self, name: str, faults: Sequence[Fault] = ()) -> LoggedSession | None:
+        """The session, called `name`; None if it has no message."""
+        if not self.nodes:
+            return None
+        for place in range(self._early):
+            self._add_to_record(place, [{DIRECTORY: self._first}], front=True)
+        self._add_to_record(len(self.nodes) - 1, self._aside)
+        # Where everything was rewound, the log left off at what it had.
+        head = len(self.nodes) - 1 if self.head is None else self.head
+        return LoggedSession(id=name, nodes=tuple(self.nodes), head=head, faults=(*faults, *self.faults))
+
+    def _directory(self) -> list[object]:
+        return [] if self.directory is None else [{DIRECTORY: self.directory}]
+
+    def _add_to_record(self, place: int, entries: Sequence[object], *, front: bool = False) -> None:
+        node = self.nodes[place]
+        had = node.draft.record.payload if node.draft.record else []
+        held = had if isinstance(had, list) else [had]
+        payload = [*entries, *held] if front else [*held, *entries]
+        if payload:
+            record = Native(format=self._form, payload=payload)
+            self.nodes[place] = LoggedNode(draft=replace(node.draft, record=record), parent=node.parent)
+
+
+_ROOT = -1
+
+
+class Planting:
+    """A tree under construction: its nodes go on, and what is kept of each is a few numbers."""
+
+    def __init__(self) -> None:
+        self.tails: dict[int, int] = {}
+        """The last node of each trail."""
+        self._parents = array("q")
+        self._spoken = bytearray()
+        """Of each node, whether on it, or on its children's children, someone but the harness speaks."""
+        self._newest_child = array("q")
+        self._newest_root = _ROOT
+        self._ends: dict[int, int] = {}
+        """The last node of the trail that begins at a node."""
+
+    def add(self, name: int, parent: int | None, trail: Sequence[Draft]) -> Iterator[LoggedNode]:
+        """Put `trail` behind the one called `parent`, which is there already; None is the root."""
+        at = self._end_of_quiet(_ROOT if parent is None else self.tails[parent])
+        first = len(self._parents)
+        for draft in trail:
+            at = self._plant(at, is_spoken=draft.origin != "injected")
+            yield LoggedNode(draft=draft, parent=None if self._parents[at] == _ROOT else self._parents[at])
+        self.tails[name] = self._ends[first] = len(self._parents) - 1
+
+    def _plant(self, parent: int, *, is_spoken: bool) -> int:
+        node = len(self._parents)
+        if parent == _ROOT:
+            self._newest_root = node
+        else:
+            self._newest_child[parent] = node
+        self._parents.append(parent)
+        self._newest_child.append(_ROOT)
+        self._spoken.append(False)
+        at = node
+        while is_spoken and at != _ROOT and not self._spoken[at]:
+            self._spoken[at] = True
+            at = self._parents[at]
+        return node
+
+    def _end_of_quiet(self, at: int) -> int:
+        """Where to go on from `at`: behind a branch in which the harness alone speaks, since no one rewound that."""
+        while True:
+            child = self._newest_root if at == _ROOT else self._newest_child[at]
+            if child == _ROOT or self._spoken[child]:
+                return at
+            at = self._ends[child]

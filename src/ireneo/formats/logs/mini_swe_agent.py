@@ -10,11 +10,9 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ireneo.formats.logs.documents import Document, documents
-from ireneo.formats.logs.format import Fault, LoggedSession
-from ireneo.formats.logs.naming import Names
-from ireneo.formats.logs.narrow import mapping, moment, objects, string
-from ireneo.formats.logs.sessions import straight_session, with_faults
+from ireneo.formats.logs.documents import JsonDocument, documents
+from ireneo.formats.logs.format import Fault, LoggedSession, Names, linear_session, with_faults
+from ireneo.formats.values import mapping, moment, objects, string
 from ireneo.log.message import Call, Draft, Native, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
@@ -52,14 +50,14 @@ def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]
                 document, f"holds {len(listed) - len(messages)} messages that are no objects; they were left out."
             )
         if messages:
-            yield straight_session(names.give(*_wished(run, name)), _Run(run, messages).drafts(), document.faults)
+            yield linear_session(names.give(*_wished(run, name)), _MiniRun(run, messages).drafts(), document.faults)
             continue
         yield from document.faults
         if document.value is not None:
             yield _fault(document, "holds no run with messages; it was left out.")
 
 
-def _fault(document: Document, what: str) -> Fault:
+def _fault(document: JsonDocument, what: str) -> Fault:
     return Fault(line=document.number, message=f"Line {document.number} {what}")
 
 
@@ -71,7 +69,7 @@ def _wished(run: Mapping[str, object], name: str) -> list[str]:
     return [instance, f"{instance}-{model.rsplit('/', 1)[-1]}"] if model else [instance]
 
 
-class _Run:
+class _MiniRun:
     """One run, read message by message."""
 
     def __init__(self, run: Mapping[str, object], messages: Sequence[dict[str, object]]) -> None:

@@ -13,12 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ireneo.formats.logs.format import Fault, LoggedSession
-from ireneo.formats.logs.growth import Growth
-from ireneo.formats.logs.held import Held, held_documents, wished_names
-from ireneo.formats.logs.naming import Names
-from ireneo.formats.logs.narrow import json_in, mapping, objects, string
-from ireneo.formats.logs.sessions import with_faults
+from ireneo.formats.logs.documents import HeldDocument, held_documents, wished_names
+from ireneo.formats.logs.format import Fault, LoggedSession, Names, SessionBuilder, with_faults
+from ireneo.formats.values import json_in, mapping, objects, string
 from ireneo.log.message import Call, Draft, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
@@ -68,7 +65,7 @@ def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]
         if isinstance(held, Fault):
             yield held
             continue
-        run = _Run(held)
+        run = _SweAgentRun(held)
         session = run.growth.session(names.give(*(wished_names(held.besides) or [name])))
         yield from [session] if session else run.growth.faults
 
@@ -80,11 +77,11 @@ def _is_trajectory(value: Mapping[str, object]) -> bool:
     return isinstance(steps, list) and bool(objects(history)) and ("info" in value or "environment" in value)
 
 
-class _Run:
+class _SweAgentRun:
     """One trajectory, read step by step."""
 
-    def __init__(self, held: Held) -> None:
-        self.growth = Growth(FORMAT)
+    def __init__(self, held: HeldDocument) -> None:
+        self.growth = SessionBuilder(FORMAT)
         self._calls = Names()
         document = held.document
         history, steps = objects(document.get("history")), objects(document.get("trajectory"))

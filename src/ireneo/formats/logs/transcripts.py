@@ -13,14 +13,10 @@ from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import ChatFormat
-from ireneo.formats.chat.marks import mark_of
-from ireneo.formats.chat.registry import chat_format
-from ireneo.formats.logs.documents import documents
-from ireneo.formats.logs.format import Fault, LoggedSession
-from ireneo.formats.logs.json_lines import parse_line
-from ireneo.formats.logs.naming import Names
-from ireneo.formats.logs.narrow import mapping, moment, string
-from ireneo.formats.logs.sessions import straight_session, with_faults
+from ireneo.formats.chat.registry import chat_format, mark_of
+from ireneo.formats.logs.documents import documents, parse_line
+from ireneo.formats.logs.format import Fault, LoggedSession, Names, linear_session, with_faults
+from ireneo.formats.values import mapping, moment, string
 from ireneo.log.message import Call, Draft, Native, Result
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
@@ -71,7 +67,7 @@ class Transcript:
             faults: list[Fault] = []
             drafts = self._drafts(run, faults)
             if drafts:
-                yield straight_session(names.give(_id(run.besides) or name), drafts, faults)
+                yield linear_session(names.give(_id(run.besides) or name), drafts, faults)
             else:
                 yield from faults
 

@@ -10,8 +10,8 @@ import re
 
 from msgspec import Struct
 
-from ireneo.context.thread import ThreadKind
 from ireneo.patterns import lazy_re
+from ireneo.summaries.summary import ThreadKind
 
 _STARTERS = """
 The This That These Those And But What Who When Then So If How Why He She We They It You One No Not In At On As My

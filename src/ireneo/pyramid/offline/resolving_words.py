@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ireneo.context.thread import ThreadKind
 from ireneo.patterns import lazy_re
 from ireneo.pyramid.offline.cues import NAME, word_sets
+from ireneo.summaries.summary import ThreadKind
 
 
 class End(NamedTuple):

@@ -46,9 +46,7 @@ from ireneo.testing.conformance import (
     upkeep_checks,
     vectors_checks,
 )
-from ireneo.testing.conformance.check import Again, Check, Fresh, checks_in
-from ireneo.testing.conformance.expect import UnmetError
-from ireneo.testing.conformance.report import Outcome, Report, run_checks
+from ireneo.testing.conformance.check import Again, Check, CheckResult, Fresh, Report, UnmetError, checks_in, run_checks
 
 CHECKS = checks_in(
     log_checks,
@@ -85,4 +83,4 @@ async def check_store(
     return await run_checks([check for check in CHECKS if check.capability in capabilities], fresh, again)
 
 
-__all__ = ["CAPABILITIES", "CHECKS", "Again", "Check", "Fresh", "Outcome", "Report", "UnmetError", "check_store"]
+__all__ = ["CAPABILITIES", "CHECKS", "Again", "Check", "CheckResult", "Fresh", "Report", "UnmetError", "check_store"]

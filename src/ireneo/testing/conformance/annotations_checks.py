@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
-from ireneo.log.annotation import BEFORE_FIRST, Annotation, AnnotationId
 from ireneo.log.message import Message, MessageId
+from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationId
 from ireneo.ports.store import Store
-from ireneo.testing.conformance.check import check
-from ireneo.testing.conformance.expect import expect, expect_error
+from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.material import KEY, after, append, noted, numbered, tell, tell_after
 
 

@@ -1,15 +1,49 @@
-"""A check: one sentence about stores, and the steps that show whether it holds."""
+"""A check: one sentence about stores and the steps that show whether it holds.
+
+Running checks, and the report on them.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from types import ModuleType
+from typing import Literal
 
 from msgspec import Struct
 
+from ireneo.errors import IreneoError
 from ireneo.ports.store import Store
+
+SHOWN = 400
+"""Characters of a value that a message shows."""
+
+
+class UnmetError(AssertionError):
+    """The store does not do what the check wants."""
+
+
+def expect(actual: object, wanted: object, what: str) -> None:
+    """Raise UnmetError unless `actual` equals `wanted`; `what` names it in the message."""
+    if actual != wanted:
+        raise UnmetError(f"{what}: wanted {_show(wanted)}, got {_show(actual)}")
+
+
+@contextmanager
+def expect_error(error: type[IreneoError], what: str) -> Iterator[None]:
+    """Raise UnmetError unless the block raises `error`."""
+    try:
+        yield
+    except error:
+        return
+    raise UnmetError(f"{what}: wanted {error.__name__}, and nothing was raised")
+
+
+def _show(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN else text[:SHOWN] + "…"
+
 
 Fresh = Callable[[], AbstractAsyncContextManager[Store]]
 """Makes an empty store for one check, and clears it away afterwards."""
@@ -74,3 +108,59 @@ def _capability(steps: Steps | SharedSteps) -> str:
 
 def _sentence(steps: Steps | SharedSteps) -> str:
     return " ".join((steps.__doc__ or "").split())
+
+
+Verdict = Literal["met", "unmet", "skipped"]
+
+
+class CheckResult(Struct, frozen=True, kw_only=True):
+    """How a store did in one check."""
+
+    check: Check
+    result: Verdict
+    detail: str = ""
+    """What was wanted and what came instead."""
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """How a store did in all of them."""
+
+    outcomes: tuple[CheckResult, ...]
+
+    @property
+    def conforms(self) -> bool:
+        """Whether no check was unmet."""
+        return not self.unmet
+
+    @property
+    def unmet(self) -> tuple[CheckResult, ...]:
+        """The checks that the store does not meet."""
+        return tuple(outcome for outcome in self.outcomes if outcome.result == "unmet")
+
+    def __str__(self) -> str:
+        lines = []
+        for capability in dict.fromkeys(outcome.check.capability for outcome in self.outcomes):
+            own = [outcome for outcome in self.outcomes if outcome.check.capability == capability]
+            met, skipped = (sum(outcome.result == wanted for outcome in own) for wanted in ("met", "skipped"))
+            lines.append(f"{capability}: {met} of {len(own)} met" + (f", {skipped} skipped" if skipped else ""))
+            lines.extend(
+                f"  unmet: {outcome.check.sentence} ({outcome.check.name}) {outcome.detail}"
+                for outcome in own
+                if outcome.result == "unmet"
+            )
+        return "\n".join(lines)
+
+
+async def run_checks(checks: Sequence[Check], fresh: Fresh, again: Again | None = None) -> Report:
+    """Run `checks`, each on a fresh store."""
+    return Report(outcomes=tuple([await _try(check, fresh, again) for check in checks]))
+
+
+async def _try(check: Check, fresh: Fresh, again: Again | None) -> CheckResult:
+    if check.needs_again and again is None:
+        return CheckResult(check=check, result="skipped")
+    try:
+        await check.run(fresh, again)
+    except (AssertionError, IreneoError, TimeoutError, LookupError, TypeError, ValueError, OSError) as fault:
+        return CheckResult(check=check, result="unmet", detail=f"{type(fault).__name__}: {fault}")
+    return CheckResult(check=check, result="met")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.leases import Lease
 from ireneo.ports.store import Store
-from ireneo.testing.conformance.check import check
-from ireneo.testing.conformance.expect import expect
+from ireneo.testing.conformance.check import check, expect
 from ireneo.testing.conformance.material import KEY, MINUTE, NOON, SPACE, after, numbered, read_path, say, tell
 
 TASKS = 24

@@ -7,13 +7,12 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
-from ireneo.log.branch import SessionKey, head_of
-from ireneo.log.erased import ERASED, erase
 from ireneo.log.message import Draft, Message, Text
+from ireneo.log.redaction import ERASED, erase
+from ireneo.log.tree import SessionKey, head_of
 from ireneo.memories.recall.words import terms
 from ireneo.ports.store import Spent, Store
-from ireneo.testing.conformance.check import check
-from ireneo.testing.conformance.expect import expect, expect_error
+from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.material import (
     DAY,
     FAMILY,

@@ -1,13 +1,14 @@
-"""What the checks on memories are made with: records and scratchpads."""
+"""What the checks on memories and runs are made with: records, scratchpads, runs, their sightings, and files."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from ireneo.log.ids import digest
-from ireneo.log.message import MessageId
+from ireneo.lessons.run import Category, DiaryEntry, DiaryLine, LearnedRun, Observation
+from ireneo.log.message import MessageId, digest
 from ireneo.memories.record import Evidence, Kind, MemoryId, Record
-from ireneo.memories.scratchpad import Item, Pad
+from ireneo.memories.scratchpad import Pad, PlanStep
+from ireneo.ports.runs import LearnedFile
 from ireneo.testing.conformance.material import NOON
 
 
@@ -48,8 +49,82 @@ def pad(task: str, goal: str = "to get it done", written: datetime = NOON) -> Pa
     return Pad(
         task=task,
         goal=goal,
-        plan=(Item(text="look", done=True), Item(text="leap")),
+        plan=(PlanStep(text="look", done=True), PlanStep(text="leap")),
         facts=("the bridge is out",),
         questions=("who has the key?",),
         written=written,
     )
+
+
+HEAD = MessageId("m_aaaaaaaaaaaaaaaaaaaaaaaaaa")
+"""A message that no check stores."""
+
+
+def ran(session: str, ended: datetime | None = NOON, *, head: MessageId = HEAD, told: str = "it broke") -> LearnedRun:
+    """A run with something in every part."""
+    line = DiaryLine(text=told, sources=(head,))
+    return LearnedRun(
+        session=session,
+        head=head,
+        learner="1",
+        learned=NOON,
+        project="bridge",
+        source="a log, day.jsonl",
+        started=ended,
+        ended=ended,
+        messages=4,
+        tokens=1000,
+        calls=3,
+        failures=1,
+        lost_tokens=200,
+        lost_seconds=1.5,
+        diary=(
+            DiaryEntry(
+                goal="Mend “it”.\n\x00 \U0001f9e0",
+                opening=head,
+                last=head,
+                attempted=(line,),
+                worked=(line,),
+                failed=(line,),
+                pattern=told,
+                author="agent",
+            ),
+        ),
+        diary_tokens=20,
+    )
+
+
+def sighted(
+    cue: str,
+    session: str,
+    at: datetime | None = NOON,
+    *,
+    held: int = 1,
+    broke: int = 0,
+    project: str = "bridge",
+    category: Category = "failure",
+    text: str = "",
+) -> Observation:
+    """What a run shows of a claim, with something in every part."""
+    return Observation(
+        cue=cue,
+        category=category,
+        session=session,
+        project=project,
+        at=at,
+        held=held,
+        broke=broke,
+        text=text,
+        task_type="mend",
+        conditions={"tool": "hammer"},
+        limits="when it is cold",
+        sources=(HEAD,),
+        against=(HEAD,),
+        tokens=10,
+        seconds=0.5,
+    )
+
+
+def read_from(digest: str, *, learner: str = "1", name: str = "day.jsonl", at: datetime = NOON) -> LearnedFile:
+    """A file of two sessions."""
+    return LearnedFile(digest=digest, learner=learner, name=name, at=at, sessions=("one", "two"))

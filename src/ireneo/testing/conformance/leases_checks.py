@@ -7,12 +7,11 @@ from datetime import datetime, timedelta, timezone
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput, SessionNotFound
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.leases import Lease
 from ireneo.ports.store import Store
 from ireneo.ports.transition import Transaction
-from ireneo.testing.conformance.check import check
-from ireneo.testing.conformance.expect import expect, expect_error
+from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.material import KEY, MINUTE, NOON, SPACE
 
 NOW = NOON + timedelta(microseconds=123457)

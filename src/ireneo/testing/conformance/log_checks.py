@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
-from ireneo.log.branch import head_of
 from ireneo.log.message import Call, Draft, Media, MessageId, Opaque, Result, Text, Thinking
+from ireneo.log.tree import head_of
 from ireneo.ports.store import Store
-from ireneo.testing.conformance.check import check
-from ireneo.testing.conformance.expect import expect, expect_error
+from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.material import (
     KEY,
     NOWHERE,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 
-from ireneo.context.summary import Level, Line, Section, Summary, SummaryId, anchor
-from ireneo.log.annotation import Annotation, Kind, annotation_id
-from ireneo.log.branch import MAIN, Head, SessionKey, chain, head_of
 from ireneo.log.message import Draft, Message, Native, Part, Text
+from ireneo.log.tree import MAIN, Annotation, AnnotationKind, Head, SessionKey, annotation_id, chain, head_of
 from ireneo.ports.store import Rebuild, Store
 from ireneo.ports.transition import Transaction
+from ireneo.summaries.summary import Level, Line, Section, Summary, SummaryId, anchor
 
 SPACE = "space"
 KEY = SessionKey(SPACE, "session")
@@ -107,7 +106,7 @@ def summarise(
     )
 
 
-def noted(at: Message, text: str, *, kind: Kind = "pin", about: str = "") -> Annotation:
+def noted(at: Message, text: str, *, kind: AnnotationKind = "pin", about: str = "") -> Annotation:
     """An annotation at a message."""
     return Annotation(
         id=annotation_id(kind, at.id, text, about), kind=kind, at=at.id, at_position=at.position, text=text, about=about

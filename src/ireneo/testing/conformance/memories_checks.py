@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from ireneo.memories.record import MemoryId, Period, Record
 from ireneo.ports.memories import Wanted
 from ireneo.ports.store import Store
-from ireneo.testing.conformance.check import check
-from ireneo.testing.conformance.expect import expect
+from ireneo.testing.conformance.check import check, expect
 from ireneo.testing.conformance.learned import cited, learned
 from ireneo.testing.conformance.material import MINUTE, NOON, SPACE
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ireneo.ports.store import Store
-from ireneo.testing.conformance.check import check
-from ireneo.testing.conformance.expect import expect
+from ireneo.testing.conformance.check import check, expect
 from ireneo.testing.conformance.learned import pad
 from ireneo.testing.conformance.material import MINUTE, NOON, SPACE
 

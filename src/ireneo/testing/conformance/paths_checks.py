@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from ireneo.errors import MessageNotFound
-from ireneo.log.branch import head_of
 from ireneo.log.message import Draft, Message, MessageId, Text
+from ireneo.log.tree import head_of
 from ireneo.ports.store import Store
-from ireneo.testing.conformance.check import check
-from ireneo.testing.conformance.expect import expect, expect_error
+from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.material import (
     KEY,
     NOWHERE,

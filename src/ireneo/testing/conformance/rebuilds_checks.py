@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from ireneo.context.summary import SummaryId
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
-from ireneo.log.branch import SessionKey
 from ireneo.log.message import Message
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Rebuild, Store
-from ireneo.testing.conformance.check import check
-from ireneo.testing.conformance.expect import expect, expect_error
+from ireneo.summaries.summary import SummaryId
+from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.material import FAMILY, KEY, SPACE, after, numbered, rebuilt, tell, tell_after
 
 NEVER = SessionKey(SPACE, "never made")

@@ -9,20 +9,18 @@ from datetime import timedelta, timezone
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput, StoreError
-from ireneo.lessons.run import LearnedRun
-from ireneo.lessons.sighting import Claim, Sighting
+from ireneo.lessons.run import ClaimTotals, LearnedRun, Observation
 from ireneo.ports.store import Store
-from ireneo.testing.conformance.check import check
-from ireneo.testing.conformance.expect import expect, expect_error
+from ireneo.testing.conformance.check import check, expect, expect_error
+from ireneo.testing.conformance.learned import ran, read_from, sighted
 from ireneo.testing.conformance.material import KEY, MINUTE, NOON, SPACE, numbered, tell
-from ireneo.testing.conformance.taught import ran, read_from, sighted
 
 
 class _StoppedError(Exception):
     """Raised by a check, in the middle of a transaction."""
 
 
-async def put(store: Store, run: LearnedRun, *sightings: Sighting) -> None:
+async def put(store: Store, run: LearnedRun, *sightings: Observation) -> None:
     """Store a run in a transaction of its own."""
     async with store.write() as tx:
         await tx.runs.put(SPACE, run, sightings)
@@ -112,7 +110,7 @@ async def claims_are_summed_up(store: Store) -> None:
     await put(store, ran("two"), sighted("x", "two", NOON + MINUTE, project="ark"), sighted("y", "two", held=0))
     await put(store, ran("three"), sighted("x", "three", NOON - MINUTE, held=0, broke=3, project="never held"))
     await put(store, ran("four"), sighted("x", "four", None, project=""))
-    x = Claim(
+    x = ClaimTotals(
         cue="x",
         category="failure",
         held=4,

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ireneo.errors import SessionNotFound
-from ireneo.log.branch import SessionKey
 from ireneo.log.message import Message, MessageId
-from ireneo.memories.recall.documents import session_of
+from ireneo.log.tree import SessionKey
+from ireneo.memories.index import session_of
 from ireneo.ports.search import FoundSession
 from ireneo.ports.store import Store
 from ireneo.ports.transition import Transaction
-from ireneo.testing.conformance.check import check
-from ireneo.testing.conformance.expect import expect, expect_error
+from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.learned import learned
 from ireneo.testing.conformance.material import KEY, NOWHERE, SPACE, append, aside, numbered, say, tell, tell_after
 

@@ -7,16 +7,23 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from ireneo.log.branch import SessionKey
 from ireneo.log.message import Call, Draft, Message, Result, Text, Thinking
-from ireneo.memories.recall.documents import ASSISTANT, OTHER, USER, length_of, place_of, role_of
-from ireneo.memories.recall.searched import terms_of_memory, terms_of_message
+from ireneo.log.tree import SessionKey
+from ireneo.memories.index import (
+    ASSISTANT,
+    OTHER,
+    USER,
+    length_of,
+    place_of,
+    role_of,
+    terms_of_memory,
+    terms_of_message,
+)
 from ireneo.memories.recall.words import author_term
 from ireneo.ports.search import Shelf, Size
 from ireneo.ports.store import Store
 from ireneo.ports.transition import Transaction
-from ireneo.testing.conformance.check import check
-from ireneo.testing.conformance.expect import expect
+from ireneo.testing.conformance.check import check, expect
 from ireneo.testing.conformance.learned import learned
 from ireneo.testing.conformance.material import KEY, SPACE, after, append, aside, numbered, say, tell, tell_after
 
@@ -24,7 +31,7 @@ FOREIGN = "caf\u00e9 cafe \u6771\u4eac\u90fd \u0e01\u0e32\u0e23 \u0939\u093f\u09
 OTHER_KEY = SessionKey(SPACE, "other")
 
 
-class StoppedError(Exception):
+class BrokenOffError(Exception):
     """Ends a transaction in the middle."""
 
 
@@ -175,12 +182,12 @@ async def what_is_pruned_is_not_found(store: Store) -> None:
 async def what_is_broken_off_is_not_found(store: Store) -> None:
     """A transaction that breaks off leaves no words, and counts nothing."""
     m = await tell(store, numbered(2))
-    with suppress(StoppedError):
+    with suppress(BrokenOffError):
         async with store.write() as tx:
             await append(tx, KEY, say("a whale"))
             await tx.memories.put(SPACE, [learned("A whale was seen.")])
             expect(len((await found(tx, "whale"))[0]), 1, "what is found inside")
-            raise StoppedError
+            raise BrokenOffError
     async with store.read() as tx:
         expect((await found(tx, "whale"))[0], [], "what is found")
         expect(await remembered(tx, "whale"), [], "the memories that are found")

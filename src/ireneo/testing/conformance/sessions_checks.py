@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from ireneo.errors import SessionNotFound
-from ireneo.log.branch import SessionKey, head_of
 from ireneo.log.message import Draft, Text
+from ireneo.log.tree import SessionKey, head_of
 from ireneo.ports.store import SessionInfo, Store
-from ireneo.testing.conformance.check import check
-from ireneo.testing.conformance.expect import expect, expect_error
+from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.material import KEY, SPACE, numbered, say, tell, tell_after
 
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)

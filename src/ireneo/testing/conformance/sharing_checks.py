@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from ireneo.context.summary import SummaryId
 from ireneo.errors import SessionNotFound
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.leases import Lease
 from ireneo.ports.store import Spent, Store
-from ireneo.testing.conformance.check import Again, shared_check
-from ireneo.testing.conformance.expect import expect, expect_error
+from ireneo.summaries.summary import SummaryId
+from ireneo.testing.conformance.check import Again, expect, expect_error, shared_check
 from ireneo.testing.conformance.material import (
     DAY,
     FAMILY,

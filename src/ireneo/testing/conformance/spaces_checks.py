@@ -5,13 +5,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ireneo.errors import MessageNotFound, SessionNotFound
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.memories import Wanted
 from ireneo.ports.search import Shelf, Size
 from ireneo.ports.store import Spent, Store
 from ireneo.ports.transition import Transaction
-from ireneo.testing.conformance.check import check
-from ireneo.testing.conformance.expect import expect, expect_error
+from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.learned import cited, learned, pad
 from ireneo.testing.conformance.material import (
     DAY,

@@ -6,10 +6,9 @@ import asyncio
 from datetime import date, timedelta
 
 from ireneo.errors import SessionNotFound
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Spent, Store
-from ireneo.testing.conformance.check import check
-from ireneo.testing.conformance.expect import expect, expect_error
+from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.material import DAY, KEY, SPACE, numbered, tell
 
 TASKS = 24

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ireneo.context.summary import Summary, SummaryId, Writing
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
 from ireneo.log.message import Message
 from ireneo.ports.store import Span, Store
-from ireneo.testing.conformance.check import check
-from ireneo.testing.conformance.expect import expect, expect_error
+from ireneo.summaries.summary import Summary, SummaryId, Writing
+from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.material import FAMILY, KEY, after, numbered, summarise, tell, tell_after
 
 

@@ -6,11 +6,10 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from ireneo.errors import MessageNotFound, StoreError
-from ireneo.log.branch import SessionKey
 from ireneo.log.message import Message, MessageId
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import SessionInfo, Spent, Store
-from ireneo.testing.conformance.check import check
-from ireneo.testing.conformance.expect import expect, expect_error
+from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.material import (
     DAY,
     FAMILY,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ireneo.log.branch import SessionKey
+from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Store
-from ireneo.testing.conformance.check import check
-from ireneo.testing.conformance.expect import expect
+from ireneo.testing.conformance.check import check, expect
+from ireneo.testing.conformance.learned import ran, read_from, sighted
 from ireneo.testing.conformance.material import KEY, SPACE, numbered, tell
-from ireneo.testing.conformance.taught import ran, read_from, sighted
 
 OTHER = SessionKey(SPACE, "other")
 ELSEWHERE = SessionKey("elsewhere", KEY.session)

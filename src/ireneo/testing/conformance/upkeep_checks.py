@@ -7,16 +7,15 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from ireneo.context.summary import SummaryId
 from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
-from ireneo.log.branch import SessionKey, head_of
-from ireneo.log.erased import erase
 from ireneo.log.message import Message
+from ireneo.log.redaction import erase
+from ireneo.log.tree import SessionKey, head_of
 from ireneo.ports.store import Store
 from ireneo.ports.upkeep import Pruned
-from ireneo.testing.conformance.check import check
-from ireneo.testing.conformance.expect import expect, expect_error
-from ireneo.testing.conformance.learned import learned, pad
+from ireneo.summaries.summary import SummaryId
+from ireneo.testing.conformance.check import check, expect, expect_error
+from ireneo.testing.conformance.learned import learned, pad, ran, sighted
 from ireneo.testing.conformance.material import (
     FAMILY,
     KEY,
@@ -34,7 +33,6 @@ from ireneo.testing.conformance.material import (
     tell_after,
     with_native,
 )
-from ireneo.testing.conformance.taught import ran, sighted
 
 
 def cost(messages: Sequence[Message]) -> int:

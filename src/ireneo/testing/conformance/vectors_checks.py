@@ -7,16 +7,15 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput
-from ireneo.log.branch import SessionKey
 from ireneo.log.message import Message
-from ireneo.memories.recall.vector import Vector
+from ireneo.log.tree import SessionKey
+from ireneo.memories.index import Vector
 from ireneo.memories.record import Record
 from ireneo.ports.search import Shelf
 from ireneo.ports.store import Store
 from ireneo.ports.transition import Transaction
 from ireneo.ports.vectors import VectorChanges
-from ireneo.testing.conformance.check import Again, check, shared_check
-from ireneo.testing.conformance.expect import expect, expect_error
+from ireneo.testing.conformance.check import Again, check, expect, expect_error, shared_check
 from ireneo.testing.conformance.learned import learned
 from ireneo.testing.conformance.material import KEY, SPACE, append, say
 

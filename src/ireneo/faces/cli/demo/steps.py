@@ -3,27 +3,177 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import chdir
 from importlib.resources import files
 from pathlib import Path
+from textwrap import wrap
 
 import msgspec
+from msgspec import Struct
+from rich.console import Console
+from rich.text import Text
 
 import ireneo
-from ireneo.faces.cli.branches import fork, rewind
 from ireneo.faces.cli.context import Cut, cut_stored, show_cut
-from ireneo.faces.cli.demo.second import play_second
-from ireneo.faces.cli.demo.stage import Stage
-from ireneo.faces.cli.expand import expand
+from ireneo.faces.cli.files import SearchCounts, search
 from ireneo.faces.cli.imports import import_logs
-from ireneo.faces.cli.learn import Teller, learn_from
-from ireneo.faces.cli.learned import Tally, told
-from ireneo.faces.cli.lessons import Which, lessons
-from ireneo.faces.cli.options import AUTO, DEFAULT_SPACE, Stored
-from ireneo.faces.cli.searched import Searched, search
-from ireneo.faces.cli.stored import reading
-from ireneo.faces.cli.words import counted
-from ireneo.types import LearnedRun
+from ireneo.faces.cli.learn import LearningTally, RunReporter, learn_from, told
+from ireneo.faces.cli.lessons import LessonFilter, lessons
+from ireneo.faces.cli.options import AUTO, Stored, reading
+from ireneo.faces.cli.output import counted
+from ireneo.faces.cli.place import DEFAULT_SPACE
+from ireneo.faces.cli.screens.layout import console
+from ireneo.faces.cli.sessions import expand, fork, rewind
+from ireneo.types import GuardAdvice, LearnedRun, Lesson
+
+WIDEST = 100
+"""Longer lines are tiring to read."""
+MARGIN = " " * 3
+WHO = 8
+"""Columns for the name of who speaks."""
+ACCENT = "color(43)"
+
+
+class Stage:
+    """The screen, and how many steps were taken on it."""
+
+    def __init__(self) -> None:
+        """Begin with the first step."""
+        self.screen: Console = console()
+        self.screen.print()
+        self._steps = 0
+
+    def step(self, title: str, words: str) -> None:
+        """Begin another step, and say what it shows."""
+        self._steps += 1
+        self.screen.print(Text.assemble((f"{self._steps}  ", ACCENT), (title, "bold")))
+        self.say(words)
+
+    def say(self, words: str) -> None:
+        """Say something between the commands."""
+        for line in wrap(words, min(self.screen.width - len(MARGIN), WIDEST)):
+            self.screen.print(Text(MARGIN + line), soft_wrap=True)
+        self.screen.print()
+
+    def pause(self) -> None:
+        """Leave a line empty."""
+        self.screen.print()
+
+    def command(self, line: str) -> None:
+        """Name the command whose output follows."""
+        self.screen.print(Text.assemble(("   $ ", "dim"), (line, ACCENT)), soft_wrap=True)
+
+    def quote(self, text: str, lines: int) -> None:
+        """Show the beginning of a text as it stands, one line each."""
+        every = text.splitlines()
+        for line in every[:lines]:
+            self.screen.print(Text(f"   │ {line}"), no_wrap=True, overflow="ellipsis")
+        if len(every) > lines:
+            self.screen.print(Text(f"   │ … {len(every) - lines} lines more", style="dim"))
+        self.screen.print()
+
+    def line(self, who: str, said: str) -> None:
+        """One line of a conversation, or of what a call answered, where nobody is named."""
+        width = min(self.screen.width - len(MARGIN), WIDEST) - WHO
+        for number, part in enumerate(wrap(said, width)):
+            head = Text(MARGIN).append((who if number == 0 else "").ljust(WHO), style=ACCENT)
+            self.screen.print(head.append(part, style="" if who else "dim"), soft_wrap=True)
+
+    def commands(self, offered: Sequence[tuple[str, str]]) -> None:
+        """List commands, each with what it does."""
+        width = max(len(line) for line, _ in offered)
+        for line, does in offered:
+            self.screen.print(Text.assemble("   ", (line.ljust(width), ACCENT), f"  {does}"), soft_wrap=True)
+        self.screen.print()
+
+
+# The second run of the demo: an agent, played from a script, that asks the guard before each call.
+#
+# Its calls and what they answer are written here; what the guard says, and the lesson that it names, come from the
+# memory. Were the guard silent, the agent would go the way of the first run to its end.
+
+
+PROJECT = "kestrel"
+SECOND_SESSION = "second-run"
+GOAL = "Keep the result of a job whose worker dies halfway, and see that `make integration` passes."
+TESTS, REMEDY = "make integration", "make db"
+WAY = (TESTS, TESTS, f"sleep 20 && {TESTS}", REMEDY, TESTS)
+"""What the agent would do with nobody to tell it anything: just what the first one did."""
+REFUSED = """\
+Exit code 2
+tests/integration/test_results.py EEEE                                   [100%]
+E   psycopg.OperationalError: the database refused the connection
+4 errors in 41.77s
+make: *** [Makefile:21: integration] Error 1"""
+UP = "postgres is up on port 5432"
+PASSED = "tests/integration/test_results.py ....                                   [100%]\n4 passed in 6.02s"
+
+
+class Played(Struct, frozen=True, kw_only=True):
+    """What became of the second run."""
+
+    failed: int
+    stopped: bool
+    """Whether the guard spoke."""
+
+
+async def play_second(memory: ireneo.Memory, stage: Stage) -> Played:
+    """Play the run, and store it as it goes."""
+    session = await memory.session(SECOND_SESSION)
+    await session.append({"role": "user", "content": GOAL})
+    failed, up, stopped = 0, False, False
+    way = iter(enumerate(WAY))
+    for number, command in way:
+        caution = await memory.check("Bash", {"command": command}, session=session.id, project=PROJECT)
+        said = UP if command == REMEDY else PASSED if up else REFUSED
+        if caution is None:
+            stage.line("agent", command)
+        else:
+            lesson = await _lesson_of(memory, caution)
+            stage.line("agent", f"{command} ?")
+            stage.line("guard", caution.text)
+            if lesson is not None:
+                stage.line("lesson", f"{lesson.lesson} (seen in {len(lesson.sources)} messages, {lesson.id[:9]})")
+            if lesson is not None and REMEDY in lesson.lesson:
+                stopped = True
+                command, said = _skip_to(way, REMEDY), UP
+                stage.line("agent", command)
+        await session.append([_call(number, command), _answer(number, said)])
+        stage.line("", _telling(said))
+        up = up or command == REMEDY
+        failed += said == REFUSED
+        if said == PASSED:
+            break
+    stage.pause()
+    return Played(failed=failed, stopped=stopped)
+
+
+async def _lesson_of(memory: ireneo.Memory, caution: GuardAdvice) -> Lesson | None:
+    found = await memory.lessons(project=PROJECT)
+    return next((each for each in found if each.id == caution.lesson), None)
+
+
+def _skip_to(way: Iterator[tuple[int, str]], wanted: str) -> str:
+    """Leave out what stands before `wanted` on the way."""
+    return next(command for _, command in way if command == wanted)
+
+
+def _call(number: int, command: str) -> dict[str, object]:
+    given = msgspec.json.encode({"command": command}).decode()
+    call = {"id": f"call_{number}", "type": "function", "function": {"name": "Bash", "arguments": given}}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+def _answer(number: int, said: str) -> dict[str, object]:
+    return {"role": "tool", "tool_call_id": f"call_{number}", "content": said}
+
+
+def _telling(said: str) -> str:
+    """The line of an answer that says what came of the call."""
+    lines = said.splitlines()
+    return next((line.removeprefix("E   ") for line in lines if line.startswith("E  ")), lines[-1])
+
 
 LOGS = ("kestrel-drift.jsonl", "reed-valve.jsonl")
 RUN = "kestrel-lease.jsonl"
@@ -123,12 +273,12 @@ def _learn(stage: Stage) -> None:
         "the next run is drawn from that log: a lesson, with its evidence.",
     )
     stage.command(f"ireneo learn {RUN}")
-    tally = Tally()
-    found = list(search([RUN], AUTO, Searched()))
-    reading(DATABASE, DEFAULT_SPACE, lambda memory: learn_from(memory, found, Teller(tally, quiet=False)))
+    tally = LearningTally()
+    found = list(search([RUN], AUTO, SearchCounts()))
+    reading(DATABASE, DEFAULT_SPACE, lambda memory: learn_from(memory, found, RunReporter(tally, quiet=False)))
     stage.screen.print(told(tally, DATABASE), soft_wrap=True)
     stage.command("ireneo lessons")
-    lessons(which=Which(), stored=Stored(db=DATABASE))
+    lessons(which=LessonFilter(), stored=Stored(db=DATABASE))
     stage.pause()
 
 

@@ -1,15 +1,22 @@
-"""Lists: the sessions of a space, and the formats."""
+"""Lists and tables: sessions, formats, pins, memories, facts over time, lessons, and what is wrong with a database."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import groupby
+from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from rich.console import Console
 from rich.text import Text
 
 import ireneo
-from ireneo.faces.cli.screens.columns import MARGIN, Column, show_columns, show_labelled
-from ireneo.faces.cli.screens.console import console
+from ireneo.faces.cli.output import counted, day_of, one_line, printable, short
+from ireneo.faces.cli.screens.layout import MARGIN, NARROWEST, Column, console, is_coloured, show_columns, show_labelled
+
+if TYPE_CHECKING:
+    from ireneo.types import ArchiveCandidate, Fact, Lesson, RecallHit
 
 _SESSIONS = (
     Column("session", widest=80),
@@ -67,3 +74,282 @@ def show_pins(pins: Sequence[tuple[str, str, str]], title: str) -> None:
 
 def _day(moment: datetime | None) -> str:
     return "" if moment is None else f"{moment:%Y-%m-%d}"
+
+
+MESSAGE = "message"
+BAR = 20
+"""Columns of a bar that is full."""
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+KIND_STYLES = {
+    "semantic": "color(71)",
+    "episodic": "color(68)",
+    "procedural": "color(99)",
+    "failure": "color(160)",
+    MESSAGE: "dim",
+}
+"""The colour of each kind."""
+_FOUND = (
+    Column("", right=True),
+    Column("kind", widest=19),
+    Column("when"),
+    Column("session", widest=12),
+    Column("id"),
+    Column("text", widest=10_000),
+)
+_FADING = (
+    Column("kept", widest=BAR),
+    Column("", right=True),
+    Column("kind"),
+    Column("id"),
+    Column("memory", widest=10_000),
+)
+
+
+def show_recalled(found: Sequence[RecallHit], budget: int | None = None) -> None:
+    """One row for each that was found, the best first, and under them what the scores are made of, if asked for."""
+    screen = console()
+    if not found:
+        screen.print(
+            "  Nothing answers to that." if budget is None else f"  Nothing answers to that in {budget:,} tokens."
+        )
+        return
+    rows = [_found(number, each) for number, each in enumerate(found, start=1)]
+    show_columns(screen, _FOUND, rows)
+    for number, each in enumerate(found, start=1):
+        for said in each.against:
+            label = f"{number:>{len(str(len(found)))}}"
+            show_labelled(screen, label, Text(printable(said)), width=len(label) + len(MARGIN) * 2)
+    if not any(each.parts for each in found):
+        return
+    screen.print()
+    for number, each in enumerate(found, start=1):
+        parts = " · ".join(f"{name} {value:.4g}" for name, value in each.parts)
+        label = f"{number:>{len(str(len(found)))}}  {each.score:.4f}"
+        show_labelled(screen, label, Text(printable(parts)), width=len(label) + len(MARGIN) * 2)
+
+
+def show_fading(found: Sequence[ArchiveCandidate], space: str) -> None:
+    """One row for each memory, the one that would go first standing first, with why under it."""
+    screen = console()
+    if not found:
+        screen.print(f"Nothing fades in space {space}: there is no memory that could be put away.", soft_wrap=True)
+        return
+    coloured = is_coloured(screen)
+    rows = [
+        [
+            Text(filled(each.retention), style=KIND_STYLES[each.record.kind] if coloured else ""),
+            Text(f"{each.retention:.2f}"),
+            Text(each.record.kind),
+            Text(short(each.record.id), style="dim"),
+            Text(f"{one_line(each.record.text)}"),
+        ]
+        for each in found
+    ]
+    show_columns(screen, _FADING, rows)
+    screen.print()
+    for each in found:
+        label = short(each.record.id)
+        show_labelled(screen, label, Text(printable(each.reason)), width=len(label) + len(MARGIN) * 2)
+
+
+def filled(share: float, width: int = BAR) -> str:
+    """A bar of so much of `width` columns, to an eighth of one."""
+    eighths = round(min(max(share, 0.0), 1.0) * width * 8)
+    whole, rest = divmod(eighths, 8)
+    return "█" * whole + (_EIGHTHS[rest] if rest else "")
+
+
+def _found(number: int, each: RecallHit) -> list[Text]:
+    doubt = "stale" if each.stale else each.state if each.state != "active" else ""
+    return [
+        Text(f"{number}", style="dim"),
+        Text(f"{each.kind}, {doubt}" if doubt else each.kind, style=KIND_STYLES[each.kind]),
+        Text(day_of(each.at)),
+        Text(printable(each.session), style="dim"),
+        Text(short(each.id), style="dim"),
+        Text(one_line(each.text)),
+    ]
+
+
+AXIS, LABEL, LEAST_AXIS = 40, 28, 12
+"""Columns of the line of time and of what stands before it, where there is room."""
+HOLDS, OVER, DOUBTED = "█", "▓", "░"
+"""What is so still, what was so, and what is not believed (any more)."""
+
+
+def show_history(facts: Sequence[Fact], title: str, now: datetime) -> None:
+    """A line of time for each value, those of one attribute together, in the order in which they held."""
+    screen = console()
+    if not facts:
+        screen.print(f"Nothing is known of {title}.", soft_wrap=True)
+        return
+    begin = min(each.period.start for each in facts)
+    end = max([now, *(each.period.end for each in facts if each.period.end)])
+    label, axis = _widths(screen, facts)
+    screen.print()
+    screen.print(Text(f"{MARGIN}{title}", style="bold"), soft_wrap=True)
+    for attribute, rows in groupby(sorted(facts, key=_order), key=lambda each: each.record.attribute):
+        screen.print()
+        if attribute:
+            screen.print(Text(f"{MARGIN}{one_line(attribute)}", style="dim"), soft_wrap=True)
+        for each in rows:
+            _show_fact(screen, each, begin, end, label=label, axis=axis)
+    screen.print()
+    scale = f"{day_of(begin)}{'now' if end == now else day_of(end):>{max(axis - len(day_of(begin)), 4)}}"
+    screen.print(Text(f"{MARGIN}{'':<{label}}  {scale}", style="dim"), no_wrap=True, overflow="crop")
+    screen.print()
+    legend = f"{HOLDS} holds   {OVER} held   {DOUBTED} not believed"
+    screen.print(Text(f"{MARGIN}{'':<{label}}  {legend}", style="dim"), no_wrap=True, overflow="crop")
+    screen.print()
+
+
+def _widths(screen: Console, facts: Sequence[Fact]) -> tuple[int, int]:
+    label = min(max(len(_words(each)) for each in facts), LABEL)
+    left = screen.width - len(MARGIN) - label - 2 - len("  2026-05-03 – 2026-05-03  m_2345678")
+    return label, min(max(left, LEAST_AXIS), AXIS)
+
+
+def _order(fact: Fact) -> tuple[str, datetime, str]:
+    return fact.record.attribute.casefold(), fact.period.start, fact.record.id
+
+
+def _show_fact(screen: Console, fact: Fact, begin: datetime, end: datetime, *, label: int, axis: int) -> None:
+    words = Text(_words(fact))
+    words.truncate(label, overflow="ellipsis", pad=True)
+    span = (end - begin).total_seconds() or 1.0
+    first = min(int((fact.period.start - begin).total_seconds() / span * axis), axis - 1)
+    last = axis if fact.period.end is None else int((fact.period.end - begin).total_seconds() / span * axis)
+    doubted = fact.believed_from is None or fact.believed_to is not None
+    mark = DOUBTED if doubted else OVER if fact.period.end else HOLDS
+    bar = (" " * first + mark * max(last - first, 1)).ljust(axis)
+    dates = f"{day_of(fact.period.start)} – {day_of(fact.period.end):<10}"
+    line = Text.assemble(MARGIN, words, "  ", bar, "  ", dates, "  ", (short(fact.record.id), "dim"))
+    screen.print(line, no_wrap=True, overflow="ellipsis", crop=True)
+    if believed := _believed(fact):
+        screen.print(Text(f"{MARGIN}{'':<{label}}  {believed}", style="dim"), no_wrap=True, overflow="ellipsis")
+    for said in fact.against:
+        screen.print(Text(f"{MARGIN}{'':<{label}}  {one_line(said)}", style="dim"), soft_wrap=True)
+
+
+def _words(fact: Fact) -> str:
+    return one_line(fact.record.value or fact.record.text)
+
+
+def _believed(fact: Fact) -> str:
+    """From when to when we took it to be so, where that is not plain from when it was."""
+    if fact.believed_from is None:
+        return f"never believed: {one_line(fact.record.reason)}" if fact.record.reason else "never believed"
+    since, until = day_of(fact.believed_from), day_of(fact.believed_to)
+    if until:
+        return f"believed from {since} until {until}"
+    return f"told on {since}" if since != day_of(fact.period.start) else ""
+
+
+CATEGORY_STYLES = {"failure": "color(160)", "procedural": "color(99)", "factual": "color(71)"}
+LEVELS = {"high": "bold", "medium": "", "low": "dim"}
+INDENT = MARGIN * 3
+WIDEST = 110
+"""Longer lines are tiring to read."""
+
+
+def show_lessons(lessons: Sequence[Lesson], *, chosen: bool = False) -> None:
+    """The lessons of each project, the surest first; what holds in several projects, or in none, stands last.
+
+    `chosen` tells that there may be others than those that were asked for.
+    """
+    screen = console()
+    if not lessons:
+        none = "No lesson is like that" if chosen else "There are no lessons yet"
+        shown = "`ireneo lessons` shows all" if chosen else "`ireneo learn LOGS` draws them from runs"
+        screen.print(f"  {none}; {shown}.", soft_wrap=True)
+        return
+    by_project: dict[str, list[Lesson]] = {}
+    for lesson in lessons:
+        by_project.setdefault(one_line(lesson.project), []).append(lesson)
+    screen.print(Text(f"{MARGIN}{'kind':10}  {'sure':6}  {'seen':>8}  {'last':10}  id", style="dim"))
+    for project in sorted(by_project, key=lambda name: (not name, name)):
+        screen.print()
+        screen.print(Text(f"{MARGIN}{project or 'anywhere'}", style="bold"), no_wrap=True, overflow="ellipsis")
+        for lesson in by_project[project]:
+            _show_lesson(screen, lesson)
+
+
+def _show_lesson(screen: Console, lesson: Lesson) -> None:
+    known = Text(MARGIN)
+    known.append(f"{lesson.category:10}  ", style=CATEGORY_STYLES[lesson.category])
+    known.append(f"{lesson.confidence:6}  ", style=LEVELS[lesson.confidence])
+    known.append(f"{counted(lesson.seen, 'run'):>8}  {day_of(lesson.last_seen):10}  ")
+    known.append(short(lesson.id), style="dim")
+    known.append("" if lesson.state == "active" else "  counts no longer", style="dim")
+    screen.print(known, no_wrap=True, overflow="ellipsis")
+    width = max(min(screen.width, WIDEST) - len(INDENT), NARROWEST)
+    for line in Text(one_line(lesson.lesson)).wrap(screen, width):
+        line.rstrip()
+        screen.print(Text(INDENT).append_text(line), no_wrap=True, crop=False, overflow="ignore")
+    for said in lesson.against:
+        screen.print(Text(f"{INDENT}{one_line(said)}", style="dim"), soft_wrap=True)
+
+
+FINDING_LABEL = 11
+"""Columns before a sentence."""
+MOST = 20
+"""So many findings of one session that are alike are shown."""
+_STYLES = {"fault": "red", "mended": "color(71)", "note": "color(136)"}
+
+
+class FindingRow(Struct, frozen=True, kw_only=True):
+    """A finding, as it is told."""
+
+    kind: str
+    session: str
+    text: str
+    mended: bool
+    advice: str
+
+    @property
+    def label(self) -> str:
+        """What stands before it."""
+        return "mended" if self.mended else self.kind
+
+
+def show_findings(
+    screen: Console, found: Sequence[FindingRow], *, where: str, sessions: int, messages: int, quick: bool
+) -> None:
+    """The findings under their sessions, the advice that several share once, and a verdict."""
+    screen.print()
+    screen.print(Text(f"  {printable(where)}", style="bold"), soft_wrap=True)
+    screen.print()
+    for session, run in groupby(found, key=lambda each: each.session):
+        screen.print(Text(f"  {printable(session) or 'the file'}", style="bold"), soft_wrap=True)
+        _show_run(screen, list(run))
+        screen.print()
+    _show_verdict(screen, found, sessions=sessions, messages=messages, quick=quick)
+    screen.print()
+
+
+def _show_run(screen: Console, found: Sequence[FindingRow]) -> None:
+    for advice, run in groupby(found, key=lambda each: (each.advice, each.label)):
+        alike = list(run)
+        for each in alike[:MOST]:
+            _labelled(screen, each.label, printable(each.text))
+        if len(alike) > MOST:
+            _labelled(screen, "", f"… {len(alike) - MOST:,} more like these; --json has them all", dim=True)
+        if advice[0]:
+            _labelled(screen, "", f"→ {printable(advice[0])}", dim=True)
+
+
+def _show_verdict(screen: Console, found: Sequence[FindingRow], *, sessions: int, messages: int, quick: bool) -> None:
+    seen = f"{counted(sessions, 'session')} with {counted(messages, 'message')}"
+    left = "; whether each message is what its id says was left out (--quick)" if quick else ""
+    faults = sum(each.label == "fault" for each in found)
+    mended = sum(each.label == "mended" for each in found)
+    verdict = f"{counted(faults, 'fault')} left" if faults and mended else counted(faults, "fault")
+    if not faults:
+        verdict = "all that was wrong is mended" if mended else "sound"
+    label = "fault" if faults else "mended"
+    said = f"; {seen} {'was' if sessions == 1 else 'were'} looked at{left}."
+    screen.print(Text.assemble((f"  {verdict}", f"bold {_STYLES[label]}"), said), soft_wrap=True)
+
+
+def _labelled(screen: Console, label: str, text: str, *, dim: bool = False) -> None:
+    show_labelled(screen, label, Text(text, style="dim" if dim else ""), width=FINDING_LABEL)

@@ -1,7 +1,8 @@
-"""What stands behind an id: each message with its words, its calls and what came back."""
+"""What stands behind an id, and what became of the summaries that a model was asked for."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,12 @@ from rich.console import Console
 from rich.text import Text
 
 import ireneo
-from ireneo.faces.cli.screens.blocks import GOAL, KEPT, LIVE, MASKED, STORY, TURN, WORDS
-from ireneo.faces.cli.times import day_of
-from ireneo.faces.cli.words import counted, printable, share, short
+from ireneo.faces.cli.output import counted, day_of, printable, share, short
+from ireneo.faces.cli.screens.context import GOAL, KEPT, LIVE, MASKED, STORY, TURN, WORDS
+from ireneo.faces.cli.screens.layout import Column, show_columns, show_labelled
 
 if TYPE_CHECKING:
-    from ireneo.types import Evidence, Opened, Period, Record
+    from ireneo.types import Evidence, LookupResult, Period, Record
 
 MOST_LINES = 40
 """Of one message among several; alone it is shown whole."""
@@ -23,11 +24,11 @@ PART_LINES = 3
 """Of a summary under the one that is opened."""
 SHORT = 9
 MOST_SOURCES = 8
-_STYLES = {"system": WORDS.style, "user": WORDS.style, "assistant": LIVE.style, "tool": MASKED.style}
+_ROLE_STYLES = {"system": WORDS.style, "user": WORDS.style, "assistant": LIVE.style, "tool": MASKED.style}
 _LEVELS = {"turn": TURN, "goal": GOAL, "story": STORY}
 
 
-def show(screen: Console, opened: Opened) -> None:
+def show(screen: Console, opened: LookupResult) -> None:
     """What an id names, as it is."""
     if opened.memory is not None:
         _show_memory(screen, opened.memory)
@@ -144,7 +145,7 @@ def _show_part(screen: Console, part: ireneo.Summary) -> None:
 
 def _show_message(screen: Console, message: ireneo.Message, most: int | None) -> None:
     who = message.draft.author or message.role
-    head = Text(f"  {printable(who)}", style=f"bold {_STYLES.get(message.role, KEPT.style)}")
+    head = Text(f"  {printable(who)}", style=f"bold {_ROLE_STYLES.get(message.role, KEPT.style)}")
     place = f"  {message.id[:SHORT]}  turn {message.turn}, message {message.position + 1:,}, {message.tokens:,} tokens"
     if message.draft.present is not None:
         place += f", heard by {printable(', '.join(message.draft.present)) or 'nobody else'}"
@@ -192,3 +193,82 @@ def _call(name: str, arguments: Mapping[str, object] | str) -> Iterator[str]:
 
 def _said(value: object) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+LABEL = 13
+"""Columns before a reason: an id between two margins."""
+_WORDS = {"written": "written", "repaired": "repaired", "offline": "kept offline", "failed": "failed"}
+_OUTCOME_STYLES = {"written": "color(71)", "repaired": "color(136)", "offline": "dim", "failed": "red"}
+_COLUMNS = (
+    Column("what"),
+    Column("messages", right=True),
+    Column("opens with"),
+    Column("tokens in", right=True),
+    Column("out", right=True),
+    Column("supported", right=True),
+    Column("outcome"),
+)
+
+
+def show_written(screen: Console, done: Sequence[ireneo.Summarised], *, due: int, budget: int, title: str) -> None:
+    """One row a summary, why some are not as the model wrote them, and what it took."""
+    screen.print()
+    screen.print(Text(f"  {title}", style="bold"), overflow="ellipsis", no_wrap=True)
+    screen.print()
+    if not due:
+        text = f"  Nothing is due: a context of {budget:,} tokens shows no block that a model has yet to write."
+        screen.print(text, soft_wrap=True)
+        screen.print()
+        return
+    if done:
+        show_columns(screen, _COLUMNS, [_row(each) for each in done])
+        screen.print()
+    reasons = [(each.id[:SHORT], reason) for each in done if (reason := _reason(each))]
+    for id, reason in reasons:
+        show_labelled(screen, id, Text(reason), width=LABEL)
+    if reasons:
+        screen.print()
+    _show_sums(screen, done, due)
+    screen.print()
+
+
+def _row(each: ireneo.Summarised) -> list[Text]:
+    tier = _LEVELS[each.level]
+    first, last = each.first_position + 1, each.last_position + 1
+    answered = each.outcome != "failed"
+    return [
+        Text(tier.name, style=tier.style),
+        Text(f"{first:,}" if first == last else f"{first:,}–{last:,}"),
+        Text(each.id[:SHORT], style="dim"),
+        Text(f"{each.tokens_in:,}" if answered else ""),
+        Text(f"{each.tokens_out:,}" if answered else ""),
+        Text(share(each.supported) if answered else ""),
+        Text(_WORDS[each.outcome], style=_OUTCOME_STYLES[each.outcome]),
+    ]
+
+
+def _reason(each: ireneo.Summarised) -> str:
+    reason = " ".join(printable(each.reason).split())
+    if each.outcome == "offline":
+        return f"too little of it could be trusted: {reason}"
+    if each.struck:
+        return f"{counted(each.struck, 'line')} struck out: {reason}"
+    return reason
+
+
+def _show_sums(screen: Console, done: Sequence[ireneo.Summarised], due: int) -> None:
+    outcomes = Counter(each.outcome for each in done)
+    said = [f"{number} {_WORDS[outcome]}" for outcome, number in outcomes.items()]
+    if due > len(done):
+        said.append(f"{due - len(done)} left for another time")
+    show_labelled(screen, "due", Text(f"{counted(due, 'block')}: {', '.join(said)}"), width=LABEL)
+    answered = [each for each in done if each.outcome != "failed"]
+    if not answered:
+        return
+    read, wrote = sum(each.tokens_in for each in answered), sum(each.tokens_out for each in answered)
+    show_labelled(screen, "tokens", Text(f"{read:,} in, {wrote:,} out"), width=LABEL)
+    supported = sum(each.supported for each in answered) / len(answered)
+    show_labelled(
+        screen, "supported", Text(f"{share(supported)} of a block's claims on average, as first made"), width=LABEL
+    )
+    show_labelled(screen, "shown", Text("when the context is next rebuilt"), width=LABEL)

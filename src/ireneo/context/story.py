@@ -1,0 +1,595 @@
+"""The context of a story: pins, the past from coarse to fine, and the newest messages as they are.
+
+What comes before the newest messages depends on the summaries and the budget alone, so it stays the same until the
+next leaf is there, and a provider's cache with it.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.context.compose import Composed, composed, newest_slots, with_notes
+from ireneo.context.options import ContextOptions
+from ireneo.context.parts import share
+from ireneo.context.pinned import pin_block, written
+from ireneo.context.view import MAX_DOUBT, NOTES_TOKENS, ContextItem, settle, show_block, slot_within, verbatim
+from ireneo.log.message import BLOCK_TAGS, PINS_TAG, Draft, Message, MessageId, Text, short
+from ireneo.log.tree import atoms
+from ireneo.log.weigh import MESSAGE_TOKENS, Count
+from ireneo.patterns import lazy_re
+from ireneo.summaries.policy import Policy
+from ireneo.summaries.prose import clip
+from ireneo.summaries.story import TOLD_TOKENS, make_deeper, make_leaf, settings
+from ireneo.summaries.summary import Line, Summary, SummaryId, Thread, anchor
+from ireneo.summaries.tell_story import key_words
+from ireneo.summaries.threads import thread_lines
+
+STORY_TAG = BLOCK_TAGS[2]
+NAMES = "Names: "
+TWICE = 2
+
+
+def header(summary: Summary, disputed: str = "") -> str:
+    """The line that says that this is retold, how much it stands for, and how to open it.
+
+    `disputed` is why it is disputed, if it is. What was told from the messages themselves is not called retold.
+    """
+    messages = f"{summary.messages:,} message{'' if summary.messages == 1 else 's'}"
+    retold = ""
+    if summary.retellings >= TWICE:
+        retold = " · retold " + ("twice" if summary.retellings == TWICE else f"{summary.retellings} times")
+    doubt = f" · (disputed): {disputed}" if disputed else ""
+    return f"{STORY_TAG} {messages} · open with {short(summary.id)}{retold}{doubt}"
+
+
+def sentence(line: Line) -> str:
+    """A line as a sentence of the prose, with a full stop where the story had none."""
+    text = line.text.strip()
+    return f"{text}." if text[-1:].isalnum() and ord(text[-1]) < 0x2E80 else text
+
+
+def block(summary: Summary, lines: Sequence[Line], names: Sequence[str], disputed: str = "") -> str:
+    """Write a block out: the lines in the order given, then the names."""
+    out = [header(summary, disputed)]
+    if lines:
+        out.append(" ".join(map(sentence, lines)))
+    if names:
+        out.append(NAMES + ", ".join(names))
+    return "\n".join(out)
+
+
+# How the past of a story is shown in a given room: the best sentences and names over all its blocks at once.
+#
+# A greedy choice by value for cost, as for the work of an agent (`ireneo.context.allot`), with two differences. A story
+# has no sections that outrank others, but prose that must stay one: names may only follow sentences. And its blocks
+# stand for very unequal stretches, so each has a share of the room, and what a block offers is worth the less the more
+# of its share is spent.
+
+
+DEPTH = 0.7
+"""A block's share of the room grows with the messages that it stands for to this power: with 1 the newest would be
+silent, with 0 a thousand messages would have no more room than ten."""
+FLOOR = 0.4
+"""Of an even share of the room, each block has so much whatever it stands for."""
+NAMES_SHARE = 0.4
+"""Of what a block costs, its list of names is no more than this, as long as there are sentences: a story is read."""
+AGAIN_WORTH = (1.0, 0.25, 0.1)
+"""The share of a name's worth where it stands already once, or twice."""
+TELLING = 3.0
+"""What a sentence is worth in a wide context for what it tells, against the names in it."""
+WIDE_TOKENS = 120
+"""With so many tokens a block, a context has place for sentences; in a narrower one they are worth less against names,
+since a name that is gone can't even be asked for, while a block that is there can be opened."""
+NARROW = 0.3
+"""Of what it tells, so much counts in the narrowest context."""
+WHOLE = 1.25
+"""What a model wrote is shown whole where it costs up to this many times the block's share: it was written as one."""
+SENTENCE_TOKENS = 12
+NAME_TOKENS = 2
+"""What each sentence and each name takes of a reader's attention, beside what it costs: without it stumps would win."""
+_WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+
+class _StoryPiece(Struct, kw_only=True):
+    """A sentence or a name that a block may show."""
+
+    node: int
+    cost: int
+    line: Line | None
+    name: str
+    words: tuple[tuple[str, float], ...]
+    """The words of names in it, and what each is worth."""
+    own: float
+    """What it is worth whatever it names."""
+
+
+def tell_blocks(
+    nodes: Sequence[Summary],
+    room: int,
+    count: Count,
+    *,
+    said: Sequence[str] = (),
+    doubts: Mapping[SummaryId, str] | None = None,
+) -> list[str]:
+    """The text of each node's block, in order; together, a line apart, they cost `room` tokens at the most by `count`.
+
+    Names that stand in the texts `said` are worth less. `doubts` says of disputed nodes why they are. Where there is
+    not even room for the headers, the blocks that stand for the fewest messages are empty.
+    """
+    telling = _Telling(nodes, room, count, said, doubts or {})
+    telling.fill()
+    telling.drop_repeated_names()
+    telling.fill()
+    return telling.texts()
+
+
+class _Telling:
+    """What is chosen so far, and what is left."""
+
+    def __init__(
+        self, nodes: Sequence[Summary], room: int, count: Count, said: Sequence[str], doubts: Mapping[SummaryId, str]
+    ) -> None:
+        self.nodes = nodes
+        self.room = room
+        self.count = count
+        self.doubts = doubts
+        self.heads = [count(header(node, doubts.get(node.id, ""))) + 1 for node in nodes]
+        self.shown = self._with_header()
+        self.left = room - sum(self.heads[number] for number in self.shown)
+        self.shares = self._shares()
+        even = self.left / max(len(self.shown), 1)
+        self.telling = TELLING * min(max(even / WIDE_TOKENS, NARROW), 1.0)
+        self.standing = Counter(_words_of(said))
+        self.spent = [0] * len(nodes)
+        self.on_names = [0] * len(nodes)
+        self.chosen: list[_StoryPiece] = []
+        self.costs: dict[str, int] = {}
+        pieces = [piece for number in self.shown for piece in self._pieces(number)]
+        whole = self._tell_whole(pieces)
+        self.open = [piece for piece in pieces if piece.line is None or piece.node not in whole]
+
+    def _with_header(self) -> list[int]:
+        """The nodes whose header there is room for, those that stand for most first."""
+        left = self.room
+        out: list[int] = []
+        for number in sorted(range(len(self.nodes)), key=lambda number: (-self.nodes[number].messages, number)):
+            if self.heads[number] <= left:
+                left -= self.heads[number]
+                out.append(number)
+        return sorted(out)
+
+    def _shares(self) -> list[float]:
+        """What each node may spend beside its header, in tokens."""
+        out = [0.0] * len(self.nodes)
+        even = self.left / max(len(self.shown), 1)
+        weights = {number: self.nodes[number].messages ** DEPTH for number in self.shown}
+        for number, weight in weights.items():
+            out[number] = max(even * FLOOR + self.left * (1 - FLOOR) * weight / sum(weights.values()), 1.0)
+        return out
+
+    def drop_repeated_names(self) -> None:
+        """Take back the names that a sentence chosen after them has told."""
+        told = set(_words_of([piece.line.text for piece in self.chosen if piece.line is not None]))
+        kept: list[_StoryPiece] = []
+        for piece in self.chosen:
+            if piece.line is None and all(word in told for word, _ in piece.words):
+                self.left += piece.cost
+                self.spent[piece.node] -= piece.cost
+                self.on_names[piece.node] -= piece.cost
+            else:
+                kept.append(piece)
+        self.chosen = kept
+        self.standing.update(told)
+
+    def fill(self) -> None:
+        """Choose until nothing more fits; may be called again with what turned out to be left."""
+        pieces = self.open
+        self.open = []
+        sentences_left = Counter(piece.node for piece in pieces if piece.line is not None)
+        held: dict[int, list[tuple[float, int]]] = {}
+        heap = [(-self._urgency(piece), place) for place, piece in enumerate(pieces)]
+        heapq.heapify(heap)
+        while heap:
+            promised, place = heapq.heappop(heap)
+            piece = pieces[place]
+            if piece.cost > self.left:
+                sentences_left[piece.node] -= piece.line is not None
+                self.open.append(piece)
+                continue
+            urgency = self._urgency(piece)
+            if urgency <= 0:
+                continue
+            # What was chosen meanwhile may have made it worth less: then it waits its turn again.
+            if heap and urgency < -heap[0][0] and urgency < -promised:
+                heapq.heappush(heap, (-urgency, place))
+                continue
+            if piece.line is None and sentences_left[piece.node] > 0 and not self._may_name(piece):
+                held.setdefault(piece.node, []).append((-urgency, place))
+                continue
+            self._choose(piece)
+            if piece.line is not None:
+                sentences_left[piece.node] -= 1
+                for waiting in held.pop(piece.node, ()):
+                    heapq.heappush(heap, waiting)
+        self.open.extend(pieces[place] for waiting in held.values() for _, place in waiting)
+
+    def _tell_whole(self, pieces: Sequence[_StoryPiece]) -> frozenset[int]:
+        """Choose all that a model wrote of a stretch, where its share has room for it; returns these nodes."""
+        texts: dict[int, list[_StoryPiece]] = {}
+        for piece in pieces:
+            if piece.line is not None and self.nodes[piece.node].writing is not None:
+                texts.setdefault(piece.node, []).append(piece)
+        out: set[int] = set()
+        for number, text in texts.items():
+            cost = sum(piece.cost for piece in text)
+            if cost <= min(self.shares[number] * WHOLE, self.left):
+                out.add(number)
+                for piece in text:
+                    self._choose(piece)
+        return frozenset(out)
+
+    def _may_name(self, piece: _StoryPiece) -> bool:
+        names = self.on_names[piece.node] + piece.cost
+        return names <= NAMES_SHARE * (self.spent[piece.node] + piece.cost)
+
+    def _choose(self, piece: _StoryPiece) -> None:
+        self.left -= piece.cost
+        self.spent[piece.node] += piece.cost
+        self.on_names[piece.node] += piece.cost if piece.line is None else 0
+        self.standing.update(word for word, _ in piece.words)
+        self.chosen.append(piece)
+
+    def _urgency(self, piece: _StoryPiece) -> float:
+        value = piece.own + sum(worth * AGAIN_WORTH[min(self.standing[word], 2)] for word, worth in piece.words)
+        if piece.line is None and all(self.standing[word] for word, _ in piece.words):
+            return 0.0
+        share = self.shares[piece.node]
+        taken = piece.cost + (SENTENCE_TOKENS if piece.line is not None else NAME_TOKENS)
+        return value / taken * share / (self.spent[piece.node] + 0.5 * piece.cost + 0.1 * share)
+
+    def _pieces(self, number: int) -> Iterator[_StoryPiece]:
+        node = self.nodes[number]
+        worth: dict[str, float] = {}
+        for line in node.lines("artifacts"):
+            for mention in line.names:
+                for word in key_words(mention.name):
+                    worth[word] = worth.get(word, 0.0) + mention.weight
+        for line in node.lines("story"):
+            if not line.text:
+                continue
+            words = {
+                word: math.log1p(worth.get(word, mention.weight))
+                for mention in line.names
+                for word in key_words(mention.name)
+            }
+            yield _StoryPiece(
+                node=number,
+                cost=self._cost(" " + sentence(line)),
+                line=line,
+                name="",
+                words=tuple(words.items()),
+                own=line.weight * self.telling,
+            )
+        for line in node.lines("artifacts"):
+            for mention in line.names:
+                words = {word: math.log1p(worth[word]) for word in key_words(mention.name)}
+                yield _StoryPiece(
+                    node=number,
+                    cost=self._cost(f" {mention.name},"),
+                    line=None,
+                    name=mention.name,
+                    words=tuple(words.items()),
+                    own=0.0,
+                )
+
+    def _cost(self, text: str) -> int:
+        if text not in self.costs:
+            self.costs[text] = max(self.count(text), 1)
+        return self.costs[text]
+
+    def texts(self) -> list[str]:
+        """Write the blocks out; what was chosen last is taken back as long as the whole costs too much."""
+        while True:
+            out = self._written()
+            over = self.count("\n\n".join(filter(None, out))) - self.room
+            if over <= 0 or not self.chosen:
+                return out
+            while over > 0 and self.chosen:
+                over -= self.chosen.pop().cost
+
+    def _written(self) -> list[str]:
+        lines: list[list[Line]] = [[] for _ in self.nodes]
+        names: list[list[str]] = [[] for _ in self.nodes]
+        for piece in self.chosen:
+            if piece.line is None:
+                names[piece.node].append(piece.name)
+            else:
+                lines[piece.node].append(piece.line)
+        out = [""] * len(self.nodes)
+        for number in self.shown:
+            node = self.nodes[number]
+            told = {id(line) for line in lines[number]}
+            in_order = [line for line in node.lines("story") if id(line) in told]
+            out[number] = block(node, in_order, names[number], self.doubts.get(node.id, ""))
+        return out
+
+
+def _words_of(texts: Sequence[str]) -> Iterator[str]:
+    for text in texts:
+        for found in _WORD.findall(text.casefold().replace("’", "'")):
+            yield found.removesuffix("'s")
+
+
+THREADS_SHARE = 0.25
+"""Of a context, what open threads may take."""
+HEADING = "Open threads, word for word:"
+
+
+def story_pins(
+    nodes: Sequence[Summary], threads: Sequence[Thread], forgotten: int, said: Sequence[str], terms: ContextOptions
+) -> ContextItem | None:
+    """The constraints and threads of the summaries in one block, but for what stands in the texts `said`."""
+    pins = pin_block(nodes, said, terms, terms.budget)
+    lines = thread_lines(threads, forgotten, int(terms.budget * THREADS_SHARE), terms.count)
+    if not lines:
+        return pins
+    text = "\n".join([f"{pins.text}\n" if pins else PINS_TAG, HEADING, *lines])
+    text = text.replace(f"{PINS_TAG}\n{HEADING}", f"{PINS_TAG} {HEADING}")
+    sources = [thread.source for thread in threads if thread.source]
+    first, last = (sources[0], sources[-1]) if sources else ("", "")
+    return written(text, "pins", terms.count, pins.first if pins else first, last)
+
+
+# The context of a story: pins, the past from coarse to fine, and the newest messages as they are.
+#
+# What comes before the newest messages depends on the summaries and the budget alone, so it stays the same until the
+# next leaf is there, and a provider's cache with it.
+
+
+SYSTEM_SHARE = 0.25
+WORDS_FLOOR = 48
+OPEN_SHARE = 0.2
+"""Of the room behind the blocks, what the messages get that wait for their leaf and have no room as they are."""
+OPEN_BLOCKS = 2
+"""They get no more than so many summaries have."""
+STEPS = 6
+"""What is live moves on by a sixth of a leaf at a time, so that what comes before it stays the same in between."""
+CHARACTERS_PER_TOKEN = 4
+LEAST_BLOCK = 36
+"""What a block costs at the least that says anything besides how it is opened."""
+ONE_BLOCK = 128
+"""Under so many tokens everything is one block."""
+
+PASSING = ("/open", "/whole")
+"""How the families end of summaries that are made for one context."""
+
+
+class StoryTeller(Protocol):
+    """Who writes what a context shows; it may keep at hand what it wrote, since all follows from what is given."""
+
+    def tell(self, nodes: Sequence[Summary], room: int, doubts: Mapping[SummaryId, str]) -> Sequence[str]:
+        """Write the blocks of summaries in so many tokens, in view of why some are disputed."""
+
+    def leaf(self, messages: Sequence[Message], before: Sequence[Thread], policy: Policy) -> Summary:
+        """Write the leaf over `messages`, before which the threads `before` are open."""
+
+
+class Waiting(Struct, frozen=True, kw_only=True):
+    """Messages of a story that no summary covers yet, although one is due."""
+
+    first: MessageId
+    last: MessageId
+    first_position: int
+    last_position: int
+
+    @property
+    def messages(self) -> int:
+        """How many they are."""
+        return self.last_position - self.first_position + 1
+
+
+class Story(Struct, frozen=True, kw_only=True):
+    """What there is of a path to be shown, in order."""
+
+    system: tuple[Message, ...]
+    """What was said to the model before the story began."""
+    nodes: tuple[Summary, ...]
+    """The summaries, from the oldest to the newest."""
+    waiting: Waiting | None
+    """What lies behind them and is not summarised yet."""
+    fresh: tuple[Message, ...]
+    """The newest messages."""
+    threads: tuple[Thread, ...] = ()
+    """What is open at the end of the summaries."""
+    forgotten: int = 0
+    """How many open threads gave way to weightier ones."""
+
+
+def billed(count: Count) -> Count:
+    """Count what a text costs by the tokenizer, and by four characters a token where that is more, as budgets do."""
+    return lambda text: max(count(text), len(text) // CHARACTERS_PER_TOKEN + 1)
+
+
+def compose_story(story: Story, terms: ContextOptions, telling: StoryTeller) -> tuple[Composed, tuple[Summary, ...]]:
+    """Put a story's context together, within the budget of `terms`.
+
+    Returns with it the summaries that were made for it alone, so that what it shows can be opened.
+    """
+    noting = _Noting(telling)
+    return _composed(story, terms, noting), tuple(noting.made)
+
+
+class _Noting:
+    """Another's telling, with a note of the summaries among those told that were made for this context alone."""
+
+    def __init__(self, telling: StoryTeller) -> None:
+        self._telling = telling
+        self.made: list[Summary] = []
+        self.leaf = telling.leaf
+
+    def tell(self, nodes: Sequence[Summary], room: int, doubts: Mapping[SummaryId, str]) -> Sequence[str]:
+        self.made.extend(node for node in nodes if node.family.endswith(PASSING))
+        return self._telling.tell(nodes, room, doubts)
+
+
+def _composed(story: Story, terms: ContextOptions, telling: StoryTeller) -> Composed:
+    terms = replace(terms, count=billed(terms.count))
+    budget = terms.budget
+    if budget < ONE_BLOCK:
+        return composed(_past(replace(story, nodes=(_everything(story, terms),)), budget, terms, telling))
+    before = _system(story.system, int(budget * SYSTEM_SHARE), terms)
+    pins = story_pins(story.nodes, story.threads, story.forgotten, [each.text for each in before], terms)
+    before += [pins] if pins else []
+    left = budget - sum(each.tokens for each in before)
+    past = _past(story, left - int(budget * terms.policy.live_share), terms, telling)
+    past += [_waiting(story.waiting, terms.count)] if story.waiting else []
+    left -= sum(each.tokens for each in past)
+    after = _newest(story, left, terms, telling, cut=bool(past))
+    return composed([_seen(each, terms.policy.seen_by) for each in (*before, *past, *after)])
+
+
+def _system(messages: Sequence[Message], room: int, terms: ContextOptions) -> list[ContextItem]:
+    if not messages:
+        return []
+    rooms = share([message.tokens for message in messages], room, floor=WORDS_FLOOR)
+    slots = [slot_within(message, each, terms.count) for message, each in zip(messages, rooms, strict=True)]
+    return settle(slots, room, terms.statements)
+
+
+def _everything(story: Story, terms: ContextOptions) -> Summary:
+    """One summary of all there is, for a budget that holds nothing else."""
+    parts = [make_leaf(story.system, (), terms.policy)] if story.system else []
+    parts += story.nodes
+    parts += [make_leaf(story.fresh, story.threads, terms.policy)] if story.fresh else []
+    return _over(parts, terms)
+
+
+def _over(nodes: Sequence[Summary], terms: ContextOptions) -> Summary:
+    """Cover adjacent summaries by one that is none of the canonical ones."""
+    whole = make_deeper(nodes, nodes, terms.policy)
+    family = f"{terms.policy.family}/whole"
+    # What it says depends on the texts that there are: with other ones it is another summary.
+    told = " ".join([family, *(node.id for node in nodes)])
+    return replace(whole, family=family, id=anchor("story", whole.first, whole.last, told), sources=())
+
+
+def _past(story: Story, room: int, terms: ContextOptions, telling: StoryTeller) -> list[ContextItem]:
+    if not story.nodes:
+        return []
+    most = max(room // LEAST_BLOCK, 1)
+    if len(story.nodes) > most:
+        # The oldest stand in one block together, where there is no room for so many headers.
+        oldest = _over(story.nodes[: len(story.nodes) - most + 1], terms)
+        story = replace(story, nodes=(oldest, *story.nodes[len(story.nodes) - most + 1 :]))
+    doubts = {
+        node.id: clip("; ".join(each.text for each in told), MAX_DOUBT)
+        for node in story.nodes
+        if (told := terms.doubts(node))
+    }
+    frame = MESSAGE_TOKENS + NOTES_TOKENS + len(story.nodes)
+    # A summary has the same words at every depth, however wide the context: what is left shows more of the newest.
+    words = telling.tell(story.nodes, min(max(room - frame, 0), len(story.nodes) * TOLD_TOKENS), doubts)
+    out = [show_block(node, text, 1, terms.count) for node, text in zip(story.nodes, words, strict=True)]
+    out = [replace(each, disputed=doubts.get(node.id, "")) for each, node in zip(out, story.nodes, strict=True)]
+    out[-1] = replace(out[-1], tokens=out[-1].tokens + MESSAGE_TOKENS + NOTES_TOKENS)
+    return out
+
+
+def _waiting(waiting: Waiting, count: Count) -> ContextItem:
+    text = (
+        f"[STORY] {waiting.messages:,} messages that are not summarised yet · "
+        f"open with {short(waiting.first)} to {short(waiting.last)}"
+    )
+    draft = Draft(role="assistant", parts=(Text(text=text),), origin="summary")
+    return ContextItem(
+        what="waiting",
+        id=waiting.first,
+        level="story",
+        first=waiting.first,
+        last=waiting.last,
+        covers=waiting.messages,
+        tokens=count(text) + MESSAGE_TOKENS + NOTES_TOKENS,
+        draft=draft,
+    )
+
+
+def _newest(story: Story, room: int, terms: ContextOptions, telling: StoryTeller, *, cut: bool) -> list[ContextItem]:
+    """The newest messages as they are; those of them that have no room, as a block that no leaf has taken in yet."""
+    fresh = story.fresh
+    if not fresh:
+        return []
+    after = fresh[0].position - 1
+    costs = [_cost(message, terms.count) for message in fresh]
+    thinking = terms.thinking != "none" and not cut
+    if sum(costs) + sum(message.thinking_tokens for message in fresh if thinking) <= room:
+        return with_notes(fresh, [verbatim(message, thinking=thinking) for message in fresh], after, terms)
+    live_room = room - min(int(room * OPEN_SHARE), OPEN_BLOCKS * TOLD_TOKENS)
+    start = _live_start(fresh, costs, live_room, settings(terms.policy).leaf_messages // STEPS)
+    out: list[ContextItem] = []
+    if start:
+        out.append(_open(fresh[:start], story.threads, room - live_room, terms, telling))
+    newest = fresh[start:]
+    if sum(costs[start:]) <= live_room:
+        shown = [verbatim(message, thinking=False) for message in newest]
+    else:
+        slots = newest_slots(newest, live_room, terms, live_room)
+        shown = settle(slots, live_room, terms.statements)
+    return [*out, *with_notes(newest, shown, newest[0].position - 1, terms)]
+
+
+def _cost(message: Message, count: Count) -> int:
+    """What a message costs by the measure of this context, at the least what it was weighed at."""
+    return max(
+        message.tokens, MESSAGE_TOKENS + sum(count(part.text) for part in message.parts if isinstance(part, Text))
+    )
+
+
+def _live_start(messages: Sequence[Message], costs: Sequence[int], room: int, step: int) -> int:
+    """The place from which on the messages fit into `room` as they are: between atoms, and by whole steps."""
+    edges = [0]
+    for atom in atoms(messages):
+        edges.append(edges[-1] + len(atom))
+    edges.pop()
+    after = [0] * (len(messages) + 1)
+    for place in reversed(range(len(messages))):
+        after[place] = after[place + 1] + costs[place]
+    fitting = [edge for edge in edges if after[edge] <= room] or [edges[-1]]
+    wished = -(-fitting[0] // max(step, 1)) * max(step, 1)
+    stepped = next((edge for edge in fitting if edge >= wished), fitting[0])
+    if after[stepped] * 2 >= room:
+        return stepped
+    # Where so many messages are most of the room, it moves on by half of the room at a time.
+    half = max(room // 2, 1)
+    left = after[0] - -(-(after[0] - room) // half) * half
+    return next((edge for edge in fitting if after[edge] <= left), fitting[-1])
+
+
+def _open(
+    messages: Sequence[Message], before: Sequence[Thread], room: int, terms: ContextOptions, telling: StoryTeller
+) -> ContextItem:
+    leaf = telling.leaf(messages, before, terms.policy)
+    family = f"{terms.policy.family}/open"
+    leaf = replace(leaf, family=family, depth=0, id=anchor("story", leaf.first, leaf.last, family))
+    room -= MESSAGE_TOKENS + NOTES_TOKENS
+    threads = thread_lines(leaf.threads.opened, 0, room // 3, terms.count)
+    room -= sum(terms.count(line) + 1 for line in threads)
+    (text,) = telling.tell([leaf], max(room, 0), {})
+    return show_block(leaf, "\n".join([text, *threads]), MESSAGE_TOKENS + NOTES_TOKENS, terms.count)
+
+
+def _seen(shown: ContextItem, character: str) -> ContextItem:
+    """The same in a character's own context: what she says herself, she says as the model does."""
+    if not character or shown.what not in ("message", "masked") or shown.draft.role != "user":
+        return shown
+    parts = shown.draft.parts
+    if not any(isinstance(part, Text) and part.author == character for part in parts):
+        return shown
+    own = tuple(replace(part, author=None) if isinstance(part, Text) else part for part in parts)
+    return replace(shown, draft=replace(shown.draft, role="assistant", parts=own), whole=False)

@@ -1,0 +1,171 @@
+"""What is noted by hand: pins, the release of one, and disputes of summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from ireneo.context.options import ContextOptions
+from ireneo.context.pinned import constraints
+from ireneo.engine.expand import find_summary
+from ireneo.engine.known import known_row
+from ireneo.engine.story import story_notes
+from ireneo.errors import BadInput
+from ireneo.log.message import MessageId
+from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationKind, Head, SessionKey, annotation_id
+from ireneo.ports.store import Store
+from ireneo.ports.transition import Transaction
+from ireneo.prompts.voices import Voice
+from ireneo.summaries.pins import pinned, standing
+from ireneo.summaries.policy import CODING, Policy
+from ireneo.summaries.prose import clip
+from ireneo.summaries.summary import Line, Summary, Thread
+
+SHOWN = 60
+"""Characters of each pin, where a name calls several."""
+
+
+class Pin(Struct, frozen=True, kw_only=True):
+    """A constraint that stands, word for word."""
+
+    id: str
+    """Of a pin by hand its own id; of one that was found in a message the message's. By either it is released.
+
+    Several that were found in one message share its id: each of them is released by its words. An open thread of a
+    story has an id of its own, ``t_…``.
+    """
+    text: str
+    source: MessageId
+    """The message that it stands in, or after which it was made; empty where that was before the first one."""
+
+
+async def pin(store: Store, key: SessionKey, branch: str, text: str) -> Annotation:
+    """Pin `text` at the branch's head; in a session without a message, which it makes, before the first one."""
+    return await _note(store, key, branch, "pin", text)
+
+
+async def release(
+    store: Store, key: SessionKey, branch: str, name: str, policy: Policy = CODING, voice: Voice = "first"
+) -> Annotation:
+    """Let go of the pin called `name`: its id or its words, or the beginning of either.
+
+    One that was let go of already stays so: then it is the release that there is.
+    """
+    stand = await pins(store, key, branch, policy, voice)
+    if not _called(stand, name) and (released := await _released(store, key, branch, name)):
+        return released
+    meant = _meant(stand, name, key)
+    has_own_id = meant.id.startswith(("p_", "t_"))
+    return await _note(store, key, branch, "release", meant.text, about=meant.id if has_own_id else "")
+
+
+async def pins(
+    store: Store, key: SessionKey, branch: str, policy: Policy = CODING, voice: Voice = "first"
+) -> list[Pin]:
+    """The constraints that stand at the branch's head, in the order in which they were set.
+
+    Of a story, whose texts are told in `voice`, the threads that are open as well.
+    """
+    threads: tuple[Thread, ...] = ()
+    async with store.read() as tx:
+        head = await tx.log.head(key, branch)
+        notes = tuple(await tx.annotations.on_path(key, head.id if head else None))
+        if head is None:
+            by_hand, released = pinned(notes)
+            return [_pin(line) for line in standing(by_hand, released)]
+        if policy.pyramid is not None:
+            terms = ContextOptions(budget=0, policy=policy, count=len, notes=notes)
+            items, threads = await story_notes(tx, key, head, terms, voice)
+        else:
+            known = await known_row(tx, key, head, head.position, policy)
+            items = (*known.row, *known.following)
+    found, lifts = constraints(items)
+    by_hand, released = pinned(notes)
+    standing_pins = [_pin(line) for line in standing([*found, *by_hand], [*lifts, *released])]
+    open_pins = [Pin(id=each.id, text=each.text, source=each.source or head.id) for each in threads]
+    return [*standing_pins, *open_pins]
+
+
+async def dispute(store: Store, key: SessionKey, name: str, reason: str, claim: str) -> Annotation:
+    """Say that a summary, or one claim of it, is not so."""
+    if not reason.strip():
+        raise BadInput("Say why the summary is disputed: whoever writes it again has nothing else to go by.")
+    async with store.write() as tx:
+        summary = await find_summary(tx, key, name)
+        if claim and not any(claim in line.text for section in summary.sections for line in section.lines):
+            raise BadInput(f"Summary {name} doesn't say “{claim}”; give the claim in its words, or leave it out.")
+        return await _put(tx, key, _dispute_of(summary, reason.strip(), claim))
+
+
+def _dispute_of(summary: Summary, reason: str, claim: str) -> Annotation:
+    about = f"{summary.stretch} {claim}".strip()
+    return Annotation(
+        id=annotation_id("dispute", summary.last, reason, about),
+        kind="dispute",
+        at=summary.last,
+        at_position=summary.last_position,
+        text=reason,
+        about=summary.stretch,
+        claim=claim,
+    )
+
+
+def _meant(pins: Sequence[Pin], name: str, key: SessionKey) -> Pin:
+    """The one pin that `name` calls; those that stand in one message share its id, and are told by their words."""
+    found = _called(pins, name)
+    if not found:
+        raise BadInput(f"No pin called {name!r} stands in session {key.session}; take one from the list of pins.")
+    if len(found) > 1:
+        said = ", ".join(f"“{clip(each.text, SHOWN)}”" for each in found)
+        raise BadInput(f"{len(found)} pins are called {name!r}; give the words of one: {said}.")
+    return found[0]
+
+
+def _called(pins: Sequence[Pin], name: str) -> list[Pin]:
+    words = " ".join(name.split())
+    exact = [each for each in pins if each.text == words] or [each for each in pins if each.id == words]
+    begins = [each for each in pins if len(words) > len("p_") and each.id.startswith(words)]
+    return exact or begins or [each for each in pins if words and each.text.startswith(words)]
+
+
+async def _released(store: Store, key: SessionKey, branch: str, name: str) -> Annotation | None:
+    """The last release of what `name` calls, on the branch's path."""
+    words = " ".join(name.split())
+    async with store.read() as tx:
+        head = await tx.log.head(key, branch)
+        notes = await tx.annotations.on_path(key, head.id if head else None)
+    found = [note for note in notes if note.kind == "release" and len(words) > len("p_")]
+    called = [note for note in found if note.text.startswith(words) or note.about.startswith(words)]
+    return called[-1] if called else None
+
+
+def _pin(line: Line) -> Pin:
+    source = line.sources[0] if line.sources else MessageId("")
+    return Pin(id=line.subject or source, text=line.text, source=source)
+
+
+async def _note(
+    store: Store, key: SessionKey, branch: str, kind: AnnotationKind, text: str, about: str = ""
+) -> Annotation:
+    words = " ".join(text.split())
+    if not words:
+        raise BadInput("There is nothing to pin; give the words that are to stand.")
+    async with store.write() as tx:
+        head = await tx.log.head(key, branch)
+        if head is None and await tx.sessions.get(key) is None:
+            # What is set before anything was said makes the session, which then stands before its first message.
+            await tx.sessions.create(key, None)
+            await tx.log.move(key, branch, None)
+        return await _put(tx, key, _at_head(kind, head, words, about))
+
+
+def _at_head(kind: AnnotationKind, head: Head | None, text: str, about: str) -> Annotation:
+    at, position = (head.id, head.position) if head else (MessageId(""), BEFORE_FIRST)
+    name = annotation_id(kind, at, text, about)
+    return Annotation(id=name, kind=kind, at=at, at_position=position, text=text, about=about)
+
+
+async def _put(tx: Transaction, key: SessionKey, annotation: Annotation) -> Annotation:
+    await tx.annotations.put(key, [annotation])
+    return annotation

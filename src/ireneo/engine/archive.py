@@ -1,0 +1,117 @@
+"""Which memories would be put away next and why, the cap of a space, and how one is taken out again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.engine.branches import memory_named
+from ireneo.engine.resources import Resources
+from ireneo.errors import BadInput, MemoryNotFound
+from ireneo.memories.kinds import KINDS
+from ireneo.memories.record import MemoryId, Record
+from ireneo.ports.memories import Wanted
+from ireneo.ports.transition import Transaction
+
+SLACK = 0.02
+"""So much of the cap is freed at a time, so that the memories are weighed once in a while and not at each write."""
+BATCH = 1_000
+"""Memories that are put away in one transaction, so that nobody waits for long."""
+
+
+class ArchiveCandidate(Struct, frozen=True, kw_only=True):
+    """A memory, and how much it is worth keeping."""
+
+    record: Record
+    retention: float
+    """From 0 to 1; what is least goes first."""
+    reason: str
+    """Why it is no more, in words."""
+
+
+async def archive_candidates(means: Resources, space: str, limit: int = 20) -> Sequence[ArchiveCandidate]:
+    """The memories that would be put away next, the least retained first; those that are pinned never are."""
+    if limit < 1:
+        raise BadInput(f"A limit of {limit} shows nothing; give at least 1.")
+    now = means.clock.now()
+    async with means.store.read() as tx:
+        weighed = await _weighed(tx, space, now)
+    return [
+        ArchiveCandidate(record=record, retention=worth, reason=_reason(record, now))
+        for worth, _, record in weighed[:limit]
+    ]
+
+
+async def archive(means: Resources, space: str, keep: int) -> Sequence[MemoryId]:
+    """Put the least retained memories away until `keep` are left in use; returns which.
+
+    They are not recalled any more, and `restore` takes them out again. Where the space has no more memories than
+    `keep` this is one look at a counter. Otherwise all are weighed once, a little more than necessary is put away,
+    and each batch in a transaction of its own. Raises BadInput for a negative number.
+    """
+    if keep < 0:
+        raise BadInput(f"{keep} memories can't be kept; give 0 or more.")
+    now = means.clock.now()
+    async with means.store.read() as tx:
+        if (await tx.search.size(space, "memories")).documents <= keep:
+            return []
+        in_use = await tx.memories.list(space, Wanted(archived=False))
+        over = len(in_use) - keep
+        if over <= 0:
+            return []
+        weighed = _by_retention(in_use, now)
+    least = [record.id for _, _, record in weighed[: over + int(keep * SLACK)]]
+    out: list[MemoryId] = []
+    for start in range(0, len(least), BATCH):
+        async with means.store.write() as tx:
+            # Read again: it may have been used, pinned or forgotten since it was weighed.
+            there = await tx.memories.get(space, least[start : start + BATCH])
+            gone = [replace(record, archived=True) for record in there if not (record.pinned or record.archived)]
+            await tx.memories.put(space, gone)
+        out += [record.id for record in gone]
+    return out
+
+
+async def restore(means: Resources, space: str, ids: Sequence[str]) -> Sequence[Record]:
+    """Take memories out again that were put away; ids may be shortened. Raises MemoryNotFound."""
+    async with means.store.write() as tx:
+        out: list[Record] = []
+        for name in ids:
+            found = await memory_named(tx, space, name)
+            if found is None:
+                raise MemoryNotFound(f"There is no memory {name!r} in space {space!r}.")
+            out.append(replace(found, archived=False))
+        await tx.memories.put(space, out)
+    return out
+
+
+async def _weighed(tx: Transaction, space: str, now: datetime) -> list[tuple[float, MemoryId, Record]]:
+    return _by_retention(await tx.memories.list(space, Wanted(archived=False)), now)
+
+
+def _by_retention(records: Sequence[Record], now: datetime) -> list[tuple[float, MemoryId, Record]]:
+    weighed = [(KINDS[each.kind].retention(each, now), each.id, each) for each in records if not each.pinned]
+    return sorted(weighed, key=lambda each: each[:2])
+
+
+def _reason(record: Record, now: datetime) -> str:
+    """Why a memory is not worth more, in words."""
+    since = record.last_used or record.recorded
+    days = max((now - since).days, 0)
+    if days:
+        used = "not used" if record.last_used else "never used"
+        told = [f"{used} for {days} day{'' if days == 1 else 's'}"]
+    else:
+        told = ["used today" if record.last_used else "told today"]
+    if record.state != "active":
+        told.append(record.state)
+    if record.reflected:
+        told.append("reflected on")
+    if record.harmed > record.helped:
+        told.append(f"harmed {record.harmed} times and helped {record.helped}")
+    if record.stale:
+        told.append("to be reconsidered")
+    return ", ".join(told)

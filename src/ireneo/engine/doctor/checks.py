@@ -1,0 +1,564 @@
+"""What can be wrong with a session in the store: each check gives its findings, and the repair where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Literal, get_args
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.context.returned import pieces
+from ireneo.engine.branches import TreePath
+from ireneo.engine.known import text_id
+from ireneo.errors import MessageNotFound, NotFound, StoreError
+from ireneo.formats.chat.notes import NOTES
+from ireneo.log.message import BLOCK_TAGS, Message, MessageId, message_id, short
+from ireneo.log.tree import Annotation, Head, SessionKey
+from ireneo.patterns import lazy_re
+from ireneo.ports.leases import Lease
+from ireneo.ports.store import Rebuild
+from ireneo.ports.transition import Transaction
+from ireneo.prompts import PROMPTS
+from ireneo.prompts.voices import Voice
+from ireneo.summaries.summary import Summary, SummaryId, Threads, anchor
+
+RESTORE = (
+    "The log is never changed to mend it: restore a backup, or save what can be read with `sqlite3 FILE .recover` "
+    "and import the rest again."
+)
+TAKE_OUT = "`ireneo doctor --mend` takes it out; it is made again from the log."
+TAKEN_OUT = "Taken out; it is made again from the log."
+UNREADABLE = (StoreError, NotFound, msgspec.MsgspecError, ValueError)
+"""What reading something raises that is broken."""
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """Something that is wrong, or worth knowing."""
+
+    kind: Literal["fault", "note"]
+    """A note is about what is as it may be."""
+    session: str
+    """Empty where it is about the store as a whole."""
+    text: str
+    mended: bool = False
+    advice: str = ""
+    """What is to be done about it; of what is mended, what was done."""
+
+
+class Repair(Struct, frozen=True, kw_only=True):
+    """What mends a finding; nothing of it touches the log."""
+
+    discard: tuple[SummaryId, ...] = ()
+    forget: tuple[Lease, ...] = ()
+    mark: tuple[Rebuild, Rebuild] | None = None
+    """The mark as it is, and as it should be."""
+    done: str = ""
+    """What is said once it is done."""
+
+
+class Diagnosis(Struct, frozen=True, kw_only=True):
+    """A finding, and what mends it, if anything does."""
+
+    finding: Finding
+    cure: Repair | None = None
+    about: tuple[str, ...] = ()
+    """The ids that it is about, or other words that name the same: what the store says of them is said here."""
+
+
+def fault(session: str, text: str, advice: str = RESTORE) -> Diagnosis:
+    """Something that is wrong and can't be mended from within."""
+    return Diagnosis(finding=Finding(kind="fault", session=session, text=text, advice=advice))
+
+
+def note(session: str, text: str, advice: str = "") -> Diagnosis:
+    """Something that is worth knowing."""
+    return Diagnosis(finding=Finding(kind="note", session=session, text=text, advice=advice))
+
+
+def summary_named(summary: Summary) -> str:
+    """What a sentence calls a summary."""
+    what = f"{summary.level} {summary.depth}"
+    return f"{short(summary.id)} ({what}, {stretch_of(summary.first_position, summary.last_position)})"
+
+
+def stretch_of(first: int, last: int) -> str:
+    """Positions in words, counted from 1 as a reader does."""
+    return f"message {first + 1:,}" if first == last else f"messages {first + 1:,}–{last + 1:,}"
+
+
+SUMMARIES_AT_A_TIME = 200
+"""Summaries that are read at a time."""
+_ID = lazy_re(r"\bs_[a-z2-7]{26}\b")
+
+
+class StoredSummaries(Struct, frozen=True, kw_only=True):
+    """The summaries of a session, without what they tell."""
+
+    there: dict[SummaryId, Summary]
+    unreadable: dict[SummaryId, str]
+    """Those that can't be read, and why not."""
+
+    @property
+    def canonical(self) -> list[Summary]:
+        """Those that the structure gives; the others are texts that models wrote of them."""
+        return [each for each in self.there.values() if each.writing is None]
+
+    @property
+    def ids(self) -> set[SummaryId]:
+        """Every id."""
+        return {*self.there, *self.unreadable}
+
+
+async def read_summaries(tx: Transaction, key: SessionKey) -> StoredSummaries:
+    """Read all summaries of a session."""
+    there: dict[SummaryId, Summary] = {}
+    unreadable: dict[SummaryId, str] = {}
+    ids = await tx.upkeep.summaries(key)
+    for start in range(0, len(ids), SUMMARIES_AT_A_TIME):
+        chunk = ids[start : start + SUMMARIES_AT_A_TIME]
+        try:
+            there.update(_bare(await tx.summaries.get(key, chunk), chunk))
+        except UNREADABLE:
+            for name in chunk:
+                try:
+                    there.update(_bare(await tx.summaries.get(key, [name]), [name]))
+                except UNREADABLE as error:
+                    unreadable[name] = str(error)
+    return StoredSummaries(there=there, unreadable=unreadable)
+
+
+def _bare(read: Sequence[Summary], ids: Sequence[SummaryId]) -> dict[SummaryId, Summary]:
+    """The summaries by the ids under which they are kept, without what they tell: a store may have very many."""
+    return {name: replace(each, sections=(), threads=Threads()) for name, each in zip(ids, read, strict=True)}
+
+
+async def check_summaries(
+    tx: Transaction, key: SessionKey, shelf: StoredSummaries, faults: Sequence[str]
+) -> list[Diagnosis]:
+    """What is wrong with the summaries one by one; `faults` is what the store itself says of them and of others."""
+    told = {name: each for each in faults for name in _ID.findall(each)}
+    above = above_of(shelf)
+    found = [
+        broken([name], f"Summary {short(name)} can't be read: {why}.", key, above)
+        for name, why in shelf.unreadable.items()
+    ]
+    for name, summary in shelf.there.items():
+        if why := _misnamed(name, summary) or await _misplaced(tx, key, summary) or _unmade(summary, shelf):
+            found.append(broken([name], f"Summary {summary_named(replace(summary, id=name))} {why}.", key, above))
+        elif name in told:
+            found.append(broken([name], told[name], key, above))
+    return found
+
+
+def broken(
+    ids: Iterable[SummaryId], text: str, key: SessionKey, above: Mapping[SummaryId, Sequence[SummaryId]]
+) -> Diagnosis:
+    """Summaries that are to be taken out, with those that were made from them."""
+    gone = dict.fromkeys(ids)
+    waiting = list(gone)
+    while waiting:
+        higher = [each for name in waiting for each in above.get(name, ()) if each not in gone]
+        gone.update(dict.fromkeys(higher))
+        waiting = higher
+    return Diagnosis(
+        finding=Finding(kind="fault", session=key.session, text=text, advice=TAKE_OUT),
+        cure=Repair(discard=tuple(gone), done=TAKEN_OUT),
+        about=tuple(ids),
+    )
+
+
+def above_of(shelf: StoredSummaries) -> dict[SummaryId, list[SummaryId]]:
+    """By the id of a summary, those that were made from it."""
+    out: dict[SummaryId, list[SummaryId]] = {}
+    for summary in shelf.canonical:
+        for source in summary.sources:
+            out.setdefault(source, []).append(summary.id)
+    return out
+
+
+def _misnamed(name: SummaryId, summary: Summary) -> str:
+    """A summary whose id is another's: whoever looks for its stretch would not find it, or find the wrong one."""
+    right = anchor(summary.level, summary.first, summary.last, summary.family)
+    return "" if name == summary.id == right else "has an id that is not that of its stretch"
+
+
+async def _misplaced(tx: Transaction, key: SessionKey, summary: Summary) -> str:
+    """A summary that doesn't stand where it says, or doesn't know what its messages cost."""
+    try:
+        first = await tx.log.path(key, summary.last, summary.first_position, summary.first_position)
+        last = await tx.log.path(key, summary.last, summary.last_position, summary.last_position)
+    except MessageNotFound:
+        return "ends with a message that is not there"
+    except UNREADABLE:
+        # The message is broken, and not the summary: it is told with the messages.
+        return ""
+    if not first or not last or (first[0].id, last[0].id) != (summary.first, summary.last):
+        return "doesn't stand where it says: its first and its last message aren't on one path there"
+    costs = last[0].total_tokens - first[0].total_tokens + first[0].tokens
+    # Of one character's memory only what she was present for counts.
+    if summary.writing is None and not is_partial(summary) and summary.source_tokens != costs:
+        return f"says that its messages cost {summary.source_tokens:,} tokens, and they cost {costs:,}"
+    return ""
+
+
+def is_partial(summary: Summary) -> bool:
+    """Whether it is of a story as one character knows it, which leaves messages out."""
+    return "/as/" in summary.family
+
+
+def is_running(summary: Summary) -> bool:
+    """Whether it is one that all is folded into again and again: each covers all that came before it.
+
+    Only the last is shown, and what was folded into it is not kept.
+    """
+    return "/running/" in summary.family
+
+
+def _unmade(summary: Summary, shelf: StoredSummaries) -> str:
+    """A summary that was made from others which are not there, or not what it says."""
+    if summary.writing is not None or not summary.sources or is_running(summary):
+        return ""
+    parts = [shelf.there[source] for source in summary.sources if source in shelf.there]
+    if len(parts) < len(summary.sources):
+        gone = next(source for source in summary.sources if source not in shelf.there)
+        return f"was made from {short(gone)}, which is not there"
+    inside = all(
+        summary.first_position <= part.first_position and part.last_position <= summary.last_position for part in parts
+    )
+    if not inside or any(one.last_position >= other.first_position for one, other in pairwise(parts)):
+        return "was made from others that don't stand one after the other within it"
+    if summary.leaves and summary.leaves != (leaves := sum(part.leaves for part in parts)):
+        return f"says that it covers {summary.leaves:,} leaves, and {leaves:,} are there"
+    if summary.level == "story" and not is_partial(summary) and not _covers_all(summary, parts):
+        return "covers messages that none of those covers which it was made from"
+    return ""
+
+
+def _covers_all(summary: Summary, parts: Sequence[Summary]) -> bool:
+    """Whether adjacent `parts` cover all of it."""
+    ends = (parts[0].first_position, parts[-1].last_position) == (summary.first_position, summary.last_position)
+    return ends and all(one.last_position + 1 == other.first_position for one, other in pairwise(parts))
+
+
+async def check_doubles(
+    tx: Transaction, key: SessionKey, heads: Sequence[Head], shelf: StoredSummaries
+) -> list[Diagnosis]:
+    """Which summaries cover each other's messages along the branches that stand on `heads`."""
+    kinds = sorted({(each.family, each.depth) for each in shelf.canonical if not is_running(each)})
+    above = above_of(shelf)
+    found: dict[tuple[str, str], Diagnosis] = {}
+    for head in heads:
+        for family, depth in kinds:
+            spans = await tx.summaries.spans(key, head.id, family, depth)
+            row = [shelf.there[span.id] for span in spans if span.id in shelf.there]
+            for one, other in _overlapping(row):
+                text = (
+                    f"Summaries {summary_named(one)} and {summary_named(other)} both cover "
+                    f"{stretch_of(other.first_position, min(one.last_position, other.last_position))}."
+                )
+                found.setdefault((one.id, other.id), broken([one.id, other.id], text, key, above))
+    return list(found.values())
+
+
+def _overlapping(row: Sequence[Summary]) -> list[tuple[Summary, Summary]]:
+    """The pairs of one level that cover the same messages, of a row in the order of their first positions.
+
+    Two that begin together are none: where another branch went its own way, it ended a block early, and the wider one
+    takes its place.
+    """
+    out: list[tuple[Summary, Summary]] = []
+    furthest: dict[str, Summary] = {}
+    for summary in row:
+        before = furthest.get(summary.level)
+        if before is None or summary.last_position > before.last_position:
+            furthest[summary.level] = summary
+        apart = before is None or summary.first_position in (before.first_position, before.last_position + 1)
+        if before is not None and not apart and summary.first_position <= before.last_position:
+            out.append((before, summary))
+    return out
+
+
+async def check_marks(
+    tx: Transaction, key: SessionKey, heads: Sequence[Head], shelf: StoredSummaries, gone: Collection[str]
+) -> list[Diagnosis]:
+    """What is wrong with the marks and the notes of a session; `gone` are the summaries that are to be taken out."""
+    there = shelf.ids - set(gone)
+    marks = [_broken_mark(key, mark, there) for mark in await tx.rebuilds.of_session(key)]
+    notes: dict[str, Annotation] = {}
+    for head in heads:
+        notes.update((each.id, each) for each in await tx.annotations.on_path(key, head.id))
+    stretches = {each.stretch for each in shelf.there.values()}
+    disputes = [_lost_dispute(key, each, stretches) for each in notes.values() if each.kind == "dispute"]
+    return [each for each in (*marks, *disputes) if each is not None]
+
+
+def _broken_mark(key: SessionKey, mark: Rebuild, there: Collection[str]) -> Diagnosis | None:
+    lost = [name for name in mark.taken_up if name.startswith("s_") and name not in there]
+    if not lost:
+        return None
+    kept = replace(mark, taken_up=tuple(name for name in mark.taken_up if name not in lost))
+    text = (
+        f"The rebuild at message {mark.at_position + 1:,} to {mark.budget_tokens:,} tokens ({mark.family}) shows "
+        f"{', '.join(short(name) for name in lost)}, and no such text is there."
+    )
+    advice = "`ireneo doctor --mend` takes it off the mark; the text of the structure is shown there."
+    return Diagnosis(
+        finding=Finding(kind="fault", session=key.session, text=text, advice=advice),
+        cure=Repair(mark=(mark, kept), done="Taken off the mark; the text of the structure is shown there."),
+    )
+
+
+def _lost_dispute(key: SessionKey, dispute: Annotation, stretches: Collection[str]) -> Diagnosis | None:
+    if dispute.about in stretches:
+        return None
+    return note(
+        key.session,
+        f"Dispute {short(dispute.id)} at message {dispute.at_position + 1:,} is about a summary that is not there.",
+        "It holds again as soon as the summary is made again.",
+    )
+
+
+STALE = timedelta(hours=1)
+"""Whoever let a lease expire for so long doesn't come back to it."""
+FAR = timedelta(days=1)
+"""Nobody leases for so long: the clock was set wrong when it was taken."""
+KEEPS_FAILING = 3
+"""So many failures in a row are no accident."""
+
+
+async def check_leases(tx: Transaction, key: SessionKey, shelf: StoredSummaries, now: datetime) -> list[Diagnosis]:
+    """What is wrong with the leases of a session."""
+    leases = await tx.leases.of_session(key)
+    texts = _by_text_id(shelf) if leases else {}
+    found = [_failing(lease, texts, now) or _stale(lease, texts, now) for lease in leases]
+    return [each for each in found if each is not None]
+
+
+def _failing(lease: Lease, texts: Mapping[str, Summary], now: datetime) -> Diagnosis | None:
+    if lease.failures < KEEPS_FAILING:
+        return None
+    waits = lease.retry_at is not None and lease.retry_at > now
+    when = f"at {_utc(lease.retry_at)}" if waits and lease.retry_at else "when work goes on"
+    why = lease.error.strip().rstrip(".") or "no reason was kept"
+    text = f"{_work_named(lease, texts)} failed {lease.failures} times in a row; it is tried again {when}. Last: {why}."
+    advice = "`ireneo doctor --mend` forgets the failures, so that it is tried again at once."
+    return _lease_diagnosis(lease, text, advice, "The failures are forgotten; it is tried again at once.")
+
+
+def _stale(lease: Lease, texts: Mapping[str, Summary], now: datetime) -> Diagnosis | None:
+    if not lease.holder:
+        return None
+    if lease.until < now - STALE:
+        what = f"expired at {_utc(lease.until)}, and was never given back"
+    elif lease.until > now + FAR:
+        what = f"lasts until {_utc(lease.until)}, which nobody leases for: a clock was wrong"
+    else:
+        return None
+    text = f"{_work_named(lease, texts)} is leased to {lease.holder}; the lease {what}."
+    return _lease_diagnosis(lease, text, "`ireneo doctor --mend` forgets the lease.", "The lease is forgotten.")
+
+
+def _lease_diagnosis(lease: Lease, text: str, advice: str, done: str) -> Diagnosis:
+    return Diagnosis(
+        finding=Finding(kind="fault", session=lease.key.session, text=text, advice=advice),
+        cure=Repair(forget=(lease,), done=done),
+    )
+
+
+def _by_text_id(shelf: StoredSummaries) -> dict[str, Summary]:
+    """The summaries by the names of the texts that models may be asked for."""
+    out: dict[str, Summary] = {}
+    voices: tuple[Voice, ...] = get_args(Voice)
+    for summary in shelf.canonical:
+        out[summary.id] = summary
+        if summary.level in PROMPTS:
+            out.update((text_id(summary, (), voice), summary) for voice in voices)
+    return out
+
+
+def _work_named(lease: Lease, texts: Mapping[str, Summary]) -> str:
+    """What a sentence calls the work: the summary, where it is the text of one."""
+    summary = texts.get(lease.work)
+    if summary is not None:
+        return f"The text of {summary_named(summary)}"
+    return f"Work {short(lease.work) if lease.work.startswith('s_') else lease.work}"
+
+
+def _utc(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+MESSAGES_AT_A_TIME = 1_000
+"""Messages that are read at a time."""
+MOST_NAMED = 20
+"""So many faults of one session are named; of the rest, how many there are."""
+
+MORE_ARE_WRONG = "more of the messages are wrong"
+"""What the store says of more of them than it names."""
+
+OnProgress = Callable[[int], None]
+"""Is told how many more messages were looked at."""
+
+
+async def check_messages(
+    tx: Transaction, key: SessionKey, grown: Sequence[TreePath], told: OnProgress
+) -> list[Diagnosis]:
+    """Walk every path of a session, each message once."""
+    found: list[Diagnosis] = []
+    more: list[str] = []
+    for limb in grown:
+        async for sentence, about in _faults_along(tx, key, limb, told):
+            if len(found) < MOST_NAMED:
+                found.append(replace(fault(key.session, sentence), about=(about,)))
+            else:
+                more.append(about)
+    if more:
+        text = f"{len(more):,} more messages are wrong in the same way."
+        found.append(replace(fault(key.session, text), about=(*more, MORE_ARE_WRONG)))
+    return found
+
+
+async def _faults_along(
+    tx: Transaction, key: SessionKey, limb: TreePath, told: OnProgress
+) -> AsyncIterator[tuple[str, str]]:
+    """What is wrong along a limb, each with what the store's own sentence about the same holds."""
+    before: MessageId | None = limb.leaves_at
+    for first in range(limb.first, limb.head.position + 1, MESSAGES_AT_A_TIME):
+        last = min(first + MESSAGES_AT_A_TIME - 1, limb.head.position)
+        for position, message in await _read_stretch(tx, key, limb, first, last):
+            if isinstance(message, Message):
+                if sentence := _fault_of(message, position, before):
+                    yield sentence, message.id
+                before = message.id
+            else:
+                yield message, f"at position {position} of session {key.session!r} of space {key.space!r}"
+                before = None
+        told(last - first + 1)
+
+
+async def _read_stretch(
+    tx: Transaction, key: SessionKey, limb: TreePath, first: int, last: int
+) -> Sequence[tuple[int, Message | str]]:
+    """The messages from `first` to `last`; of one that can't be read, why not."""
+    try:
+        read = await tx.log.path(key, limb.head.id, first, last)
+    except UNREADABLE as error:
+        if first == last:
+            return [(first, f"Message {first + 1:,} on the path to {short(limb.head.id)} can't be read: {error}.")]
+        return [pair for place in range(first, last + 1) for pair in await _read_stretch(tx, key, limb, place, place)]
+    if len(read) == last - first + 1:
+        return list(enumerate(read, first))
+    there = {message.position: message for message in read}
+    gone = "Message {:,} on the path to {} is not there."
+    return [
+        (place, there.get(place) or gone.format(place + 1, short(limb.head.id))) for place in range(first, last + 1)
+    ]
+
+
+def _fault_of(message: Message, position: int, before: MessageId | None) -> str:
+    """What is wrong with a message, in a sentence; `before` is the one before it, where that is known."""
+    place = f"Message {short(message.id)} (number {position + 1:,})"
+    if (before is not None and message.parent != before) or (position == 0) != (message.parent is None):
+        return f"{place} says that it follows {message.parent or 'nothing'}, and {before or 'nothing'} is before it."
+    if message.erased:
+        # Its id tells of what it said, and that is gone.
+        return ""
+    if message_id(message.parent, message.role, message.parts) != message.id:
+        return f"{place} is not what was stored: its id is not the hash of what it says."
+    return ""
+
+
+PATH_MESSAGES_AT_A_TIME = 1_000
+"""Messages that are read at a time."""
+
+
+async def stood_for(tx: Transaction, key: SessionKey, grown: Sequence[TreePath]) -> set[int]:
+    """The places in `grown` of the paths without a branch for which blocks stand that were stored as messages.
+
+    Contexts that came back as history were once taken for what somebody says: then what they stand for is there, and
+    left by nobody.
+    """
+    loose = [place for place, limb in enumerate(grown) if not limb.name]
+    found: set[int] = set()
+    for limb in grown if loose else ():
+        for first in range(limb.first, limb.head.position + 1, PATH_MESSAGES_AT_A_TIME):
+            last = min(first + PATH_MESSAGES_AT_A_TIME - 1, limb.head.position)
+            for message in await tx.log.path(key, limb.head.id, first, last):
+                for name in _blocks_in(message):
+                    found.update(await _paths_behind(tx, key, grown, loose, name))
+    return found
+
+
+def _blocks_in(message: Message) -> list[str]:
+    """The ids of the blocks that a message is made of."""
+    text = message.text
+    if not any(tag in text for tag in BLOCK_TAGS):
+        return []
+    return [piece.first for piece in pieces(text, NOTES) if piece.kind == "block"]
+
+
+async def _paths_behind(
+    tx: Transaction, key: SessionKey, grown: Sequence[TreePath], loose: Sequence[int], name: str
+) -> list[int]:
+    """Which of the paths at `loose` hold the end of what a block covers."""
+    out: list[int] = []
+    for summary in await tx.summaries.find(key, name):
+        for place in loose:
+            limb = grown[place]
+            if limb.first <= summary.last_position <= limb.head.position:
+                there = await tx.log.path(key, limb.head.id, summary.last_position, summary.last_position)
+                out += [place] if there and there[0].id == summary.last else []
+    return out
+
+
+def check_paths(
+    key: SessionKey, branches: Mapping[str, Head | None], grown: Sequence[TreePath], originals: Collection[int] = ()
+) -> list[Diagnosis]:
+    """Whether the session has a branch, and how much was abandoned; `grown` are all paths of the session.
+
+    Those at the places `originals` hold what blocks on other paths stand for.
+    """
+    loose = [limb for limb in grown if not limb.name]
+    if not branches and loose:
+        furthest = max(loose, key=lambda limb: limb.head.position).head
+        makes = f"`ireneo rewind {key.session} {short(furthest.id)}` makes one."
+        advice = f"Import its log again, if that was broken off; or {makes}"
+        return [fault(key.session, f"No branch leads to any of its {_counted(loose)}.", advice)]
+    if not branches:
+        return [note(key.session, "It has neither a message nor a branch.")]
+    kept = [grown[place] for place in sorted(originals)]
+    told = [_originals(key, kept)] if kept else []
+    loose = [limb for limb in loose if not any(limb is each for each in kept)]
+    if not loose:
+        return told
+    paths = "a path that was" if len(loose) == 1 else f"{len(loose)} paths that were"
+    return [
+        *told,
+        note(
+            key.session,
+            f"{_counted(loose)} stand on {paths} abandoned; no branch leads there.",
+            f"`ireneo prune {key.session}` takes out what no branch leads to, if it is not needed any more."
+            if not kept
+            else f"Don't prune {key.session} before its branches lead to what blocks stand for.",
+        ),
+    ]
+
+
+def _originals(key: SessionKey, kept: Sequence[TreePath]) -> Diagnosis:
+    furthest = max(kept, key=lambda limb: limb.head.position).head
+    return fault(
+        key.session,
+        f"{_counted(kept)} stand on no branch, and blocks of a context, which were stored as if they had been said, "
+        "stand for them.",
+        f"Nothing is lost: `ireneo rewind {key.session} {short(furthest.id)}` goes back to what was said. "
+        "Hand in from there what came after.",
+    )
+
+
+def _counted(loose: Sequence[TreePath]) -> str:
+    messages, tokens = sum(limb.messages for limb in loose), sum(limb.tokens for limb in loose)
+    return f"{messages:,} {'message' if messages == 1 else 'messages'} ({tokens:,} tokens)"

@@ -1,1 +1,0 @@
-"""Erasure, step by step: what is meant, what was derived from it, and what is left to do."""

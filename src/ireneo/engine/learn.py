@@ -1,0 +1,386 @@
+"""Learn from the runs of a space: each session once, again when it has gone on, and without what it shows no more."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.engine.diary import windows, written_on_path
+from ireneo.engine.forgetting import ErasurePlan, EvidenceTrace, LostSources, settle_left
+from ireneo.engine.leasing import Worker
+from ireneo.engine.projects import session_project
+from ireneo.engine.remember import Remembered, settle_drafts
+from ireneo.engine.resources import Resources
+from ireneo.engine.synthesis import Synthesis, synthesise
+from ireneo.errors import BadInput, ModelError, NotFound, SessionNotFound
+from ireneo.lessons.guard import is_guards
+from ireneo.lessons.lessons import applies, best_told, lesson_drafts, projects_of
+from ireneo.lessons.run import LEARNER, TOLD, LearnedRun, Observation
+from ireneo.lessons.shell import RunMaterial
+from ireneo.lessons.study import Studied, join_windows, study, sum_observations
+from ireneo.lessons.wording import limited
+from ireneo.lessons.write_diary import render_diary
+from ireneo.log.tree import MAIN, Head, SessionKey
+from ireneo.memories.record import Evidence, MemoryDraft, Record
+from ireneo.ports.leases import Lease
+from ireneo.ports.llm import LanguageModel
+from ireneo.ports.memories import Wanted
+from ireneo.ports.runs import LearnedFile
+from ireneo.ports.store import SessionInfo
+from ireneo.ports.transition import Transaction
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
+
+
+class DueRun(Struct, frozen=True, kw_only=True):
+    """A session that is to be learned from, up to where it stands."""
+
+    info: SessionInfo
+    head: Head
+    erased: int
+    """How many of its messages were erased by then: where it has grown, what was read of it is not to be kept."""
+
+
+async def due_runs(means: Resources, space: str, sessions: Iterable[str] | None = None) -> list[DueRun]:
+    """The sessions that were not learned from as far as they stand now, the one that began first standing first.
+
+    Raises SessionNotFound where one that is named is not there.
+    """
+    if isinstance(sessions, str):
+        raise BadInput(f"`sessions` is one text; give a list of them: [{sessions!r}].")
+    chosen = None if sessions is None else set(sessions)
+    out: list[DueRun] = []
+    async with means.store.read() as tx:
+        infos = [info for info in await tx.sessions.list(space) if chosen is None or info.key.session in chosen]
+        if unknown := sorted((chosen or set()) - {info.key.session for info in infos}):
+            raise SessionNotFound(f"There is no session {unknown[0]!r} in space {space!r}; see `ireneo sessions`.")
+        known = {run.session: run for run in await tx.runs.get(space, [info.key.session for info in infos])}
+        for info in infos:
+            head = await tx.log.head(info.key, MAIN)
+            if head is not None and not _is_learned(known.get(info.key.session), head):
+                out.append(DueRun(info=info, head=head, erased=await tx.erasure.count(info.key)))
+    # By the log's own times, so that the order in which they were taken in makes no difference.
+    return sorted(out, key=lambda due: (due.info.first_at or _NEVER, due.info.key.session))
+
+
+async def still_due(tx: Transaction, due: DueRun) -> bool:
+    """Whether nobody has learned from it meanwhile, nothing of it was erased, and it stands where it stood."""
+    key = due.info.key
+    known = await tx.runs.get(key.space, [key.session])
+    now = await tx.log.head(key, MAIN)
+    if now is None or now.id != due.head.id or await tx.erasure.count(key) != due.erased:
+        return False
+    return not (known and _is_learned(known[0], due.head))
+
+
+def _is_learned(run: LearnedRun | None, head: Head) -> bool:
+    return run is not None and run.learner == LEARNER and run.head == head.id
+
+
+async def known_files(means: Resources, space: str, digests: Sequence[str]) -> frozenset[str]:
+    """Those of `digests` whose files were learned from already."""
+    async with means.store.read() as tx:
+        return await tx.ledger.known(space, LEARNER, digests)
+
+
+async def mark_file(means: Resources, space: str, digest: str, name: str, sessions: Sequence[str]) -> None:
+    """Note that a file was learned from whole; a secret in its name is left out."""
+    now = means.clock.now()
+    clean = means.drawing().text(name)
+    file = LearnedFile(digest=digest, learner=LEARNER, name=clean, at=now, sessions=tuple(sessions))
+    async with means.store.write() as tx:
+        await tx.ledger.mark(space, file)
+
+
+MOST_NEW = 5
+"""Lessons that one run may bring alone: those that would have saved most. What other runs showed as well is always
+told, so that it makes no difference in which order runs are learned from."""
+TOGETHER = 200
+"""Claims that are looked up at one time."""
+
+
+async def settle_lessons(
+    tx: Transaction, space: str, sightings: Sequence[Observation], now: datetime
+) -> list[Remembered]:
+    """Make or reinforce the lessons of the claims that a run sighted; `tx` has stored the run already."""
+    shown = list(dict.fromkeys(each.cue for each in sightings if not is_guards(each.cue)))
+    worded = {each.cue for each in sightings if each.text}
+    known: dict[str, Record] = {}
+    sighted: dict[str, list[Observation]] = {}
+    for start in range(0, len(shown), TOGETHER):
+        cues = shown[start : start + TOGETHER]
+        known.update({each.cue: each for each in await tx.memories.list(space, Wanted(cues=tuple(cues)))})
+        # Most claims are statistics, of which no lesson is ever made: what other runs show of these is not asked for.
+        for each in await tx.runs.sightings(space, [cue for cue in cues if cue in worded or cue in known]):
+            sighted.setdefault(each.cue, []).append(each)
+    old: list[MemoryDraft] = []
+    new: list[tuple[float, list[MemoryDraft]]] = []
+    for cue, seen in sighted.items():
+        drawn = lesson_drafts(seen, known.get(cue), now)
+        if cue in known:
+            old += drawn.offers
+            if drawn.words:
+                await tx.memories.put(space, [replace(known[cue], text=drawn.words)])
+        elif len({each.session for each in seen if each.held}) > 1:
+            old += drawn.offers
+        elif drawn.offers:
+            new.append((drawn.worth, list(drawn.offers)))
+    new.sort(key=lambda each: (-each[0], each[1][0].cue))
+    return await settle_drafts(tx, space, [*old, *(offer for _, offers in new[:MOST_NEW] for offer in offers)])
+
+
+# What a run has shown once and shows no more: its session was rewound, or the rules have changed since.
+#
+# The evidence that a lesson has from a run is what the run shows now. What it showed of a path that was left, or by
+# older
+# rules, is taken back, and a lesson that stands on nothing else goes.
+
+
+async def still_told(tx: Transaction, key: SessionKey, head: Head, before: Iterable[Observation]) -> list[Observation]:
+    """What a model told of a run `before`, as far as the path to `head` still holds the messages that show it.
+
+    No rule sees it again, so that a run that is learned from without a model would lose it.
+    """
+    kept = []
+    for each in before:
+        if each.cue.startswith(TOLD) and await _stand(tx, key, head, (*each.sources, *each.against)):
+            kept.append(each)
+    return kept
+
+
+async def retract(tx: Transaction, space: str, session: str, cues: Iterable[str]) -> None:
+    """Bring the lessons of `cues`, which the session showed or shows, in line with what it shows now.
+
+    `tx` has stored the run with its sightings already.
+    """
+    changed: list[Record] = []
+    gone: list[Record] = []
+    asked = [cue for cue in dict.fromkeys(cues) if not is_guards(cue)]
+    for start in range(0, len(asked), TOGETHER):
+        for record in await tx.memories.list(space, Wanted(cues=tuple(asked[start : start + TOGETHER]))):
+            if record.state == "erased" or not any(_is_of(piece, session) for piece in record.evidence):
+                continue
+            seen = await tx.runs.sightings(space, [record.cue])
+            left = _in_line(record, session, {each.session: each for each in seen})
+            if left is None:
+                gone.append(record)
+            elif left != record:
+                changed.append(left)
+    if not (changed or gone):
+        return
+    await tx.memories.put(space, changed)
+    rest = await EvidenceTrace(tx, space, LostSources()).follow(gone, ())
+    await tx.memories.remove(space, [each.id for each in rest.gone])
+    await tx.memories.put(space, rest.lessened)
+    await settle_left(tx, space, ErasurePlan(memories=rest.gone, lessened=(*changed, *rest.lessened)))
+
+
+async def _stand(tx: Transaction, key: SessionKey, head: Head, sources: Sequence[str]) -> bool:
+    for message in await tx.log.find(key, list(sources)):
+        on_path = message.position <= head.position and not message.erased
+        there = await tx.log.path(key, head.id, message.position, message.position) if on_path else ()
+        if [each.id for each in there] != [message.id]:
+            return False
+    return True
+
+
+def _is_of(piece: Evidence, session: str) -> bool:
+    return piece.origin == "run" and piece.session == session
+
+
+def _in_line(record: Record, session: str, sighted: Mapping[str, Observation]) -> Record | None:
+    """The lesson with the evidence that the run gives now; None where it has none left."""
+    pieces = []
+    for piece in record.evidence:
+        now = _now(piece, sighted.get(session)) if _is_of(piece, session) else piece
+        if now is not None:
+            pieces.append(now)
+    if not pieces:
+        return None
+    if tuple(pieces) == record.evidence:
+        return record
+    lost = len(record.evidence) - len(pieces)
+    left = replace(
+        record,
+        evidence=tuple(pieces),
+        seen=max(record.seen - lost, len(pieces)),
+        recorded=min(each.recorded for each in pieces),
+    )
+    return _reworded(left, sighted)
+
+
+def _now(piece: Evidence, seen: Observation | None) -> Evidence | None:
+    """A piece as the run shows it now; None where it shows it no more."""
+    if seen is None or bool(seen.held) == piece.against:
+        return None
+    shown = seen.against if piece.against and seen.against else seen.sources
+    return replace(piece, messages=shown, at=seen.at or piece.at) if shown else None
+
+
+def _reworded(record: Record, sighted: Mapping[str, Observation]) -> Record:
+    """The lesson in the words of a run that still shows it, where its own are nobody's any more."""
+    speaking = {piece.session for piece in record.evidence if not piece.against}
+    told = best_told(list(sighted.values()))
+    if told is None or not speaking <= sighted.keys():
+        return record
+    words = {text for each in sighted.values() for text in (_text(each), limited(each.text, each.limits))}
+    return record if record.text in words else replace(record, text=_text(told))
+
+
+def _text(told: Observation) -> str:
+    return f"{told.text} {told.limits}".strip()
+
+
+# Learn from the runs of a space: each session once, and again when it has gone on.
+#
+# One unit for each session: its path is read, what it shows is worked out by pure rules (and by a model, where there is
+# one), and one transaction stores the run, its sightings and what follows from them. Two that learn at once store the
+# same, and whoever is killed leaves whole runs behind.
+
+
+LEARN = "learn"
+"""The name of the work under which a model reads a run is leased."""
+_LESSONS = Wanted(lessons=True, states=("active",), archived=False)
+_LOG = logging.getLogger("ireneo")
+
+
+class LearnedSession(Struct, frozen=True, kw_only=True):
+    """What was learned from one session."""
+
+    run: LearnedRun
+    lessons: tuple[Remembered, ...]
+    """The lessons that it made or spoke to."""
+    new: int
+    """How many of them were not known before."""
+    lesson_tokens: int
+    """What the lessons that are new cost, so that each is counted once over all runs."""
+    failed: str = ""
+    """Why the model failed, without which it was learned from."""
+    refused: tuple[str, ...] = ()
+    """What a model said and was not let stand, and why."""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    """What the model cost."""
+
+
+class _SessionRead(Struct, frozen=True, kw_only=True):
+    """A session as it was read."""
+
+    project: str
+    last: RunMaterial
+    """The run, or the last window of a long one."""
+    whole: Studied
+
+
+async def learn(means: Resources, space: str, sessions: Iterable[str] | None = None) -> AsyncIterator[LearnedSession]:
+    """Learn from all that is due of these sessions (None: of the space), one after the other as they were begun.
+
+    A model is asked under a lease, since two that ask pay twice: a run that another is at is left to it.
+    """
+    worker = Worker(means.store, means.clock)
+    for due in await due_runs(means, space, sessions):
+        model = means.models_for(due.info.key).for_task("lessons")
+        async with AsyncExitStack() as held:
+            lease: Lease | None = None
+            if model is not None:
+                lease = await held.enter_async_context(worker.leased(due.info.key, LEARN))
+                async with means.store.read() as tx:
+                    if lease is None or not await still_due(tx, due):
+                        continue
+            learned = await _learn_session(means, due, model, worker, lease)
+        if learned is not None:
+            yield learned
+
+
+async def _learn_session(
+    means: Resources, due: DueRun, model: LanguageModel | None, worker: Worker, lease: Lease | None
+) -> LearnedSession | None:
+    key = due.info.key
+    try:
+        read = await _read(means, due)
+    except NotFound:
+        async with means.store.read() as tx:
+            if await still_due(tx, due):
+                raise
+        return None  # It was forgotten, or in part, while it was read.
+    told, failed = Synthesis(), ""
+    if model is not None and read.whole.calls:
+        try:
+            told = await _told(means, due, model, read)
+        except ModelError as error:
+            _LOG.warning("%s The lessons of %s are drawn without it.", error, key.session)
+            failed = str(error)
+    run = _run(means, due, read)
+    async with means.store.write() as tx:
+        if lease is not None:
+            await worker.done(tx, lease)
+        if not await still_due(tx, due):
+            return None
+        before = await tx.runs.of_run(key.space, key.session)
+        sightings = sum_observations([*read.whole.sightings, *told.sightings])
+        fresh = {each.cue for each in sightings}
+        sightings += [each for each in await still_told(tx, key, due.head, before) if each.cue not in fresh]
+        await tx.runs.put(key.space, run, sightings)
+        await retract(tx, key.space, key.session, [each.cue for each in (*before, *sightings)] if before else ())
+        settled = await settle_lessons(tx, key.space, sightings, run.learned)
+    new = [each.record for each in settled if each.did == "added"]
+    return LearnedSession(
+        run=run,
+        lessons=tuple(settled),
+        new=len(new),
+        lesson_tokens=sum(means.count(each.text) for each in new),
+        failed=failed,
+        refused=told.refused,
+        tokens_in=sum(each.tokens_in for each in told.usage),
+        tokens_out=sum(each.tokens_out for each in told.usage),
+    )
+
+
+async def _read(means: Resources, due: DueRun) -> _SessionRead:
+    key = due.info.key
+    cleaning = means.drawing()
+    project = cleaning.text(await session_project(means, key, due.head))
+    source = (due.info.source or "").partition(":")[0]
+    last = RunMaterial(session=key.session, source=source, project=project, messages=())
+    whole = Studied()
+    async with means.store.read() as tx:
+        written = await written_on_path(tx, key, due.head.id)
+    async for window in windows(means.store, key, due.head, cleaning):
+        last = RunMaterial(session=key.session, source=source, project=project, messages=tuple(window))
+        whole = join_windows((whole, study(last, means.count, written)))
+    return _SessionRead(project=project, last=last, whole=whole)
+
+
+async def _told(means: Resources, due: DueRun, model: LanguageModel, read: _SessionRead) -> Synthesis:
+    """What a model makes of it, which is told the lessons of the project that are known."""
+    async with means.store.read() as tx:
+        listed = await tx.memories.list(due.info.key.space, _LESSONS)
+    known = [each for each in listed if applies(projects_of(each), read.project)]
+    return await synthesise(model, read.last, read.whole.entries, known, means.count)
+
+
+def _run(means: Resources, due: DueRun, read: _SessionRead) -> LearnedRun:
+    rendered = render_diary(read.whole.entries)
+    return LearnedRun(
+        session=due.info.key.session,
+        head=due.head.id,
+        learner=LEARNER,
+        learned=means.clock.now(),
+        project=read.project,
+        source=means.drawing().text(due.info.source or ""),
+        started=due.info.first_at,
+        ended=due.info.last_at,
+        messages=read.whole.messages,
+        tokens=due.head.total_tokens,
+        calls=read.whole.calls,
+        failures=read.whole.failures,
+        lost_tokens=read.whole.lost_tokens,
+        lost_seconds=read.whole.lost_seconds,
+        diary=read.whole.entries,
+        diary_tokens=means.count(rendered) if rendered else 0,
+    )

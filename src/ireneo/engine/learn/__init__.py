@@ -1,1 +1,0 @@
-"""Learn from runs: read a session as a run, keep what it shows, and let lessons follow from that."""

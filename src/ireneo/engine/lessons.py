@@ -1,0 +1,216 @@
+"""The lessons of a space, as they are shown.
+
+How sure each is, where it was seen, and how good that confidence proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from msgspec import Struct
+
+from ireneo.engine.cleaning import Cleaning
+from ireneo.engine.resources import Resources
+from ireneo.engine.scope import without_words_of_others
+from ireneo.grounding.claims import claims
+from ireneo.grounding.evidence import SourceIndex as Shown
+from ireneo.lessons.calibrate import CalibrationReport, calibrate, calibration_report, forecasts
+from ireneo.lessons.guard import is_guards
+from ireneo.lessons.lessons import Level, belongs, confidence_of, cues_to_read, projects_of, quotes
+from ireneo.lessons.run import CATEGORY, Category, Observation, project_named
+from ireneo.log.message import Message, MessageId
+from ireneo.log.tree import SessionKey
+from ireneo.memories.record import Evidence, MemoryId, Record, State, disputes, supporting
+from ireneo.ports.memories import Wanted
+from ireneo.ports.transition import Transaction
+
+MOST_SOURCES = 12
+"""Passages that are quoted for a lesson, those of its latest runs first."""
+
+
+class Cited(Struct, frozen=True, kw_only=True):
+    """A passage that shows what a lesson says."""
+
+    session: str
+    message: MessageId
+    quote: str
+    """Word for word."""
+
+
+class Lesson(Struct, frozen=True, kw_only=True):
+    """A lesson as it is shown."""
+
+    id: MemoryId
+    project: str
+    """The project that it stays with; empty where it held in several, or where none is known."""
+    task_type: str
+    lesson: str
+    cue: str
+    """The claim that it makes."""
+    category: Category
+    confidence: Level
+    chance: float
+    """How likely it holds the next time, from 0 to 1."""
+    conditions: dict[str, str]
+    seen: int
+    """In how many runs it held."""
+    last_seen: datetime | None
+    """When a run showed it last; None where none of its runs bears a time."""
+    sources: tuple[Cited, ...]
+    helped: int = 0
+    harmed: int = 0
+    tokens: int = 0
+    """What it has cost so far, in tokens."""
+    seconds: float = 0.0
+    state: State = "active"
+    """``retired`` where it no longer counts."""
+    against: tuple[str, ...] = ()
+    """What was said against it, by whom and when, in sentences."""
+
+
+async def lessons(
+    means: Resources,
+    space: str,
+    *,
+    project: str | None = None,
+    category: Category | None = None,
+    confidence: Level | None = None,
+    disputed: bool = False,
+) -> list[Lesson]:
+    """The lessons that hold, the surest first; of one project with those that hold in several.
+
+    With `disputed` also those that count no longer since somebody spoke against them, with the reason.
+    """
+    now = means.clock.now()
+    here = None if project is None else project_named(project)
+    kinds = {name: kind for kind, name in CATEGORY.items()}
+    states: tuple[State, ...] = ("active", "retired") if disputed else ("active",)
+    wanted = Wanted(kind=kinds[category] if category else None, states=states, lessons=True, archived=False)
+    async with means.store.read() as tx:
+        listed = [without_words_of_others(each, here) for each in await tx.memories.list(space, wanted)]
+        records = [each for each in listed if each.state == "active" or disputes(each)]
+        sighted = await _observations(tx, space, [cue for each in records for cue in cues_to_read(each.cue)])
+        rated = [
+            (each, confidence_of([one for cue in cues_to_read(each.cue) for one in sighted.get(cue, ())], now))
+            for each in records
+        ]
+        chosen = [
+            (each, sure)
+            for each, sure in rated
+            if (confidence is None or sure.level == confidence) and belongs(projects_of(each), here)
+        ]
+        chosen.sort(key=lambda each: (-each[1].chance, -len(each[0].sessions), each[0].id))
+        passages = _Passages(tx, space, means.drawing())
+        return [
+            _lesson(each, sure.chance, sure.level, sighted.get(each.cue, ()), await _cited(passages, each))
+            for each, sure in chosen
+        ]
+
+
+async def _observations(tx: Transaction, space: str, cues: Sequence[str]) -> dict[str, list[Observation]]:
+    out: dict[str, list[Observation]] = {}
+    for each in await tx.runs.sightings(space, list(dict.fromkeys(cues))):
+        out.setdefault(each.cue, []).append(each)
+    return out
+
+
+def _project(record: Record) -> str:
+    """The one project in which a lesson held; empty where there are several, or it is not known."""
+    named = projects_of(record)
+    return next(iter(named)) if len(named) == 1 else ""
+
+
+def _lesson(
+    record: Record, chance: float, level: Level, sighted: Sequence[Observation], cited: tuple[Cited, ...]
+) -> Lesson:
+    return Lesson(
+        id=record.id,
+        project=_project(record),
+        task_type=record.task_type,
+        lesson=record.text,
+        cue=record.cue,
+        category=CATEGORY[record.kind],
+        confidence=level,
+        chance=round(chance, 3),
+        conditions={name: value for name, value in record.conditions.items() if name != "project"},
+        seen=max(1, len({each.session for each in supporting(record)})),
+        last_seen=max((each.when for each in supporting(record) if each.when is not None), default=None),
+        sources=cited,
+        helped=record.helped,
+        harmed=record.harmed,
+        tokens=sum(each.tokens for each in sighted),
+        seconds=sum(each.seconds for each in sighted),
+        state=record.state,
+        against=disputes(record),
+    )
+
+
+class _Passages:
+    """Quotes messages, as they would read without their secrets; many lessons cite the same ones."""
+
+    def __init__(self, tx: Transaction, space: str, cleaning: Cleaning) -> None:
+        self._tx = tx
+        self._space = space
+        self._cleaning = cleaning
+        self._read: dict[tuple[str, MessageId], Message] = {}
+
+    async def quoted(self, text: str, piece: Evidence) -> list[Cited]:
+        missing = [name for name in piece.messages if (piece.session, name) not in self._read]
+        for each in await self._tx.log.find(SessionKey(self._space, piece.session), missing):
+            self._read[piece.session, each.id] = self._cleaning.message(each)
+        return [
+            Cited(session=piece.session, message=name, quote=quote)
+            for name in piece.messages
+            if (message := self._read.get((piece.session, name)))
+            for quote in quotes(text, message)
+        ]
+
+
+async def _cited(passages: _Passages, record: Record) -> tuple[Cited, ...]:
+    """Passages of its sources: of the run that its words come from first, then of the others, the latest first.
+
+    Whatever the lesson names is shown by one of them: a run is looked for until it is.
+    """
+    pieces = sorted(supporting(record), key=lambda each: (each.recorded != record.recorded, -each.at.timestamp()))
+    telling: list[Cited] = []
+    others: list[Cited] = []
+    wanted = list(dict.fromkeys(claims(record.text)))
+    for piece in pieces:
+        if not wanted and len(telling) + len(others) >= MOST_SOURCES:
+            break
+        found = await passages.quoted(record.text, piece)
+        shown = Shown([each.quote for each in found])
+        left = [claim for claim in wanted if not shown.supports(claim)]
+        (others if len(left) == len(wanted) else telling).extend(found)
+        wanted = left
+    return (*telling, *others)[:MOST_SOURCES]
+
+
+TOGETHER = 500
+"""Claims that are read at one time."""
+MOST_RUNS = 2_000
+"""Runs that are looked at, the latest."""
+_NEVER = datetime.max.replace(tzinfo=UTC)
+
+
+async def calibration(means: Resources, space: str) -> CalibrationReport | None:
+    """What the first half of the runs by time foretold of the second; None where there is too little to tell."""
+    runs = await _runs(means, space)
+    half = len(runs) // 2
+    told = forecasts(runs[:half], runs[half:], calibrate(runs[:half]))
+    return calibration_report(told) if told else None
+
+
+async def _runs(means: Resources, space: str) -> list[list[Observation]]:
+    """The sightings of each run, the one that began first standing first."""
+    async with means.store.read() as tx:
+        listed = await tx.runs.list(space, MOST_RUNS)
+        order = sorted(listed, key=lambda run: (run.started or run.ended or _NEVER, run.session))
+        sighted: dict[str, list[Observation]] = {run.session: [] for run in order}
+        cues = [claim.cue for claim in await tx.runs.claims(space) if not is_guards(claim.cue)]
+        for start in range(0, len(cues), TOGETHER):
+            for each in await tx.runs.sightings(space, cues[start : start + TOGETHER], MOST_RUNS):
+                if each.session in sighted:
+                    sighted[each.session].append(each)
+    return list(sighted.values())

@@ -1,0 +1,183 @@
+"""Open, or dispute, whatever an id names, wherever in a space it is: a block, a message, a memory, a pin, a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.engine import annotations as noting
+from ireneo.engine.branches import memory_named, only_match
+from ireneo.engine.diary import Diary, read_diary
+from ireneo.engine.expand import Expanded, expand
+from ireneo.engine.forgetting import all_annotations
+from ireneo.engine.projects import place_all
+from ireneo.engine.remember import Remembered, settle_drafts
+from ireneo.engine.resources import Resources
+from ireneo.engine.scope import RecallQuery, Scope
+from ireneo.errors import BadInput, MemoryNotFound, NotFound, SummaryNotFound
+from ireneo.log.tree import MAIN, Annotation, SessionKey
+from ireneo.memories.exchange import against
+from ireneo.memories.record import TRUST, MemoryId, Record, Source
+from ireneo.ports.transition import Transaction
+
+SUMMARY = "s_"
+"""What the id of a block begins with; those of messages and of memories begin alike, with another letter."""
+NOTES = {"p_": "pin", "r_": "release", "d_": "dispute", "e_": "entry"}
+"""What the ids of what was noted by hand begin with."""
+
+
+class LookupResult(Struct, frozen=True, kw_only=True):
+    """What an id names: a block or a message with the session that it stands in, a note, a run, or a memory."""
+
+    session: str = ""
+    expanded: Expanded | None = None
+    memory: Record | None = None
+    note: Annotation | None = None
+    """A pin, or what else was noted by hand."""
+    diary: Diary | None = None
+    """Of a session: what was tried in it, and what came of that."""
+
+
+async def lookup(means: Resources, space: str, id: str, session: str = "", project: str | None = None) -> LookupResult:
+    """What `id`, or the only id that begins so, names in the space (of what stands in sessions: in `session` alone).
+
+    With `project` (empty: none) what belongs to another one is not opened, and of a memory what is told there is not.
+    Raises NotFound, and BadInput, with some of them, where it might name several or has too few characters for a name.
+    """
+    if project is not None:
+        await place_all(means.store, space)
+    async with means.store.read() as tx:
+        infos = [info for info in await tx.sessions.list(space) if session in ("", info.key.session)]
+        keys = [info.key for info in infos if project is None or (info.project or "") in ("", project)]
+        if id[:2] in NOTES:
+            return await _note(tx, space, keys, id)
+        record, key = None, None
+        if id.startswith(SUMMARY):
+            key = await _place(tx, space, keys, id)
+        elif id:
+            record, key, id = await _memory_or_message(tx, space, keys, id)
+        if record is not None:
+            record = await _seen(tx, space, record, project)
+    if record is not None:
+        return LookupResult(memory=record)
+    if key is not None:
+        return LookupResult(session=key.session, expanded=await expand(means.store, key, id))
+    # Sessions are called as their logs call them, so that they come last.
+    run = _run(keys, id) if id else None
+    if run is None:
+        raise NotFound(_nothing(id, space))
+    diary = await read_diary(means.store, run, MAIN, means.count, means.drawing())
+    return LookupResult(session=run.session, diary=diary)
+
+
+async def dispute_id(
+    means: Resources,
+    space: str,
+    id: str,
+    reason: str,
+    claim: str = "",
+    origin: Source = "agent",
+    project: str | None = None,
+) -> Annotation | Remembered:
+    """Say that a block is wrong (or one claim of it), or that a memory is; with why. Raises NotFound, BadInput.
+
+    A block is shown as disputed until it is written again. Against a memory it is one more word of `origin`, told now
+    and kept with its reason: what it changes follows from whose words speak for it. With `project` (empty: none) what
+    belongs to another one is not disputed.
+    """
+    if not reason.strip():
+        raise BadInput("Say what is wrong with it, and what is shown instead.")
+    if origin not in TRUST:
+        raise BadInput(f"`origin` is {origin!r}, which is none; give one of {', '.join(TRUST)}.")
+    if project is not None:
+        await place_all(means.store, space)
+    reason = means.cleaning().text(reason)
+    if id.startswith(SUMMARY):
+        async with means.store.read() as tx:
+            infos = await tx.sessions.list(space)
+            keys = [info.key for info in infos if project is None or (info.project or "") in ("", project)]
+            key = await _place(tx, space, keys, id)
+        return await noting.dispute(means.store, key, id, reason, claim)
+    if claim:
+        raise BadInput("Only of a block can one claim be disputed; a memory is disputed as it stands: leave it out.")
+    async with means.store.read() as tx:
+        record = await memory_named(tx, space, id)
+        if record is not None:
+            record = await _seen(tx, space, record, project)
+    if record is None:
+        raise MemoryNotFound(f"There is no memory {id!r} in space {space!r}; only blocks and memories are disputed.")
+    offer = against(record, means.clock.now(), origin=origin, why=" ".join(reason.split()))
+    offer = replace(offer, project=project or "")
+    async with means.store.write() as tx:
+        # It was opened and found wrong: that is a new word, however much it reads like the memory.
+        return (await settle_drafts(tx, space, [offer], judged=True))[0]
+
+
+async def _seen(tx: Transaction, space: str, record: Record, project: str | None) -> Record:
+    """A memory as it is seen from a project. Raises NotFound where it belongs to others alone."""
+    if project is None:
+        return record
+    scope = await Scope.of(tx, space, RecallQuery(text=record.id, project=project, undone=True))
+    (seen,) = await scope.seen([record])
+    if seen is None:
+        here = f"project {project!r}" if project else "no project that is known"
+        raise NotFound(
+            f"{record.id} belongs to another project, and you work on {here}; only what belongs there is opened."
+        )
+    return seen
+
+
+async def _place(tx: Transaction, space: str, keys: Sequence[SessionKey], id: str) -> SessionKey:
+    """The session in which the summary stands that is meant."""
+    found: dict[str, SessionKey] = {}
+    for key in keys if id else ():
+        for summary in await tx.summaries.find(key, id):
+            found.setdefault(summary.id, key)
+    if not found:
+        raise SummaryNotFound(_nothing(id, space))
+    return found[only_match(id, found, "summary")]
+
+
+async def _memory_or_message(
+    tx: Transaction, space: str, keys: Sequence[SessionKey], id: str
+) -> tuple[Record | None, SessionKey | None, str]:
+    """The memory of that id, or the session in which such a message stands, and the whole id.
+
+    A log gave its messages ids of its own: they name what it meant, where nothing of ours begins so.
+    """
+    memories = {record.id: record for record in await tx.memories.get(space, [id])}
+    said: dict[str, SessionKey] = {}
+    for key in keys:
+        for message in await tx.log.find(key, [id]):
+            said.setdefault(message.id, key)
+    begun = {*memories, *(name for name in said if name.startswith(id))}
+    if not begun:
+        return None, next(iter(said.values()), None), id
+    named = only_match(id, begun, "memory or message")
+    return memories.get(MemoryId(named)), said.get(named), named
+
+
+async def _note(tx: Transaction, space: str, keys: Sequence[SessionKey], id: str) -> LookupResult:
+    found: dict[str, LookupResult] = {}
+    for key in keys:
+        for note in await all_annotations(tx, key):
+            if note.id.startswith(id):
+                found.setdefault(note.id, LookupResult(session=key.session, note=note))
+    if not found:
+        raise NotFound(_nothing(id, space))
+    return found[only_match(id, found, NOTES[id[:2]])]
+
+
+def _run(keys: Sequence[SessionKey], id: str) -> SessionKey | None:
+    """The session that is called so, or the only one that begins so."""
+    begun = {key.session: key for key in keys if key.session.startswith(id)}
+    return begun[only_match(id, begun, "session", least=1)] if begun else None
+
+
+def _nothing(id: str, space: str) -> str:
+    return (
+        f"There is nothing called {id!r} in space {space!r}: no summary, message, memory, pin or session. "
+        "A context, a brief and `ireneo sessions` show the ids that there are."
+    )

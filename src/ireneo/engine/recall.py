@@ -1,0 +1,503 @@
+"""Recall: read the question, search the indexes of messages and memories, mix what was found.
+
+And take the best that fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Protocol, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.engine.projects import place_all
+from ireneo.engine.resources import Resources
+from ireneo.engine.scope import RecallQuery, Scope
+from ireneo.engine.vectors import HeldVectors, vectors_of
+from ireneo.errors import EmbedderError
+from ireneo.log.message import Draft, MessageId
+from ireneo.memories.index import Vector, author_of_message, kind_term, numbers_at, place_of, text_of_message
+from ireneo.memories.kinds import KINDS
+from ireneo.memories.ranking import (
+    SEEDS,
+    SHADE,
+    VECTOR_WEIGHT,
+    Candidate,
+    Passage,
+    Postings,
+    Question,
+    RecallHit,
+    RecallResults,
+    around_event,
+    candidates,
+    fuse,
+    pack,
+    rank,
+    read_question,
+    repeats_last,
+    terms_to_read,
+    verbatim_first,
+    weights,
+)
+from ireneo.memories.ranking import IndexStats as Size
+from ireneo.memories.recall.time_words import Window
+from ireneo.memories.record import Record, disputes
+from ireneo.ports.search import FoundMemory, FoundMessage
+from ireneo.ports.search import Shelf as Name
+from ireneo.ports.transition import SearchPort, Transaction
+
+INSTANT = timedelta(microseconds=1)
+HELD_THEN = 1.25
+"""What counts more where a question names a time: what was the case then."""
+HELD_ELSE = 0.8
+"""What was not, and is the case now: the time may have been meant otherwise, so it is told as well."""
+
+Parts: TypeAlias = tuple[tuple[str, float], ...]
+
+
+class ReadDocument(Struct, frozen=True, kw_only=True):
+    """A document that was read: how it is ranked, and how it is told."""
+
+    passage: Passage
+    recalled: RecallHit
+    """Without its score."""
+    factors: Parts = ()
+    """What its relevance is multiplied by, apart from what the question says."""
+
+
+class SearchIndex(Protocol):
+    """A shelf, as recall goes through it."""
+
+    @property
+    def name(self) -> Name:
+        """Which one it is."""
+
+    @property
+    def reach(self) -> int:
+        """How many neighbours on each side count in."""
+
+    @property
+    def only(self) -> str | None:
+        """The term that every document has which is wanted; None where any may be."""
+
+    @property
+    def narrows(self) -> bool:
+        """Whether so much may turn out not to be wanted once it is read that what is further down counts too."""
+
+    async def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
+        """The documents among `numbers`, which have each term, that are wanted as far as their numbers tell."""
+
+    async def likely(self, numbers: Sequence[int]) -> Sequence[int]:
+        """Those of these documents that may be wanted, as far as is known before they are read."""
+
+    async def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, ReadDocument]:
+        """Read the documents at `places` that are wanted, by number."""
+
+
+class MessageIndex:
+    """What was said."""
+
+    name: Name = "messages"
+    reach = len(SHADE) - 1
+    only: str | None = None
+
+    def __init__(self, asked: RecallQuery, scope: Scope) -> None:
+        """Look for what is asked, as far as it may be seen."""
+        self._asked = asked
+        self._scope = scope
+        self.narrows = scope.narrows_messages
+
+    async def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
+        """The documents that may be seen."""
+        return await self._scope.within(numbers)
+
+    async def likely(self, numbers: Sequence[int]) -> Sequence[int]:
+        """All of them: the others are left out already."""
+        return numbers
+
+    async def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, ReadDocument]:
+        """Read the messages at `places`."""
+        found = await search.messages(space, [numbers_at(place)[0] for place in places])
+        await self._scope.learn_sessions(each.document for each in found)
+        return {each.document: self._read(each) for each in found if self._wanted(each)}
+
+    def _wanted(self, found: FoundMessage) -> bool:
+        asked, at = self._asked, found.message.draft.at
+        if not self._scope.holds(found.document) or not self._scope.hears(found.message.draft):
+            return False
+        return asked.at is None or at is None or at <= asked.at
+
+    def _read(self, found: FoundMessage) -> ReadDocument:
+        message, draft = found.message, found.message.draft
+        author = author_of_message(draft)
+        recalled = RecallHit(
+            id=message.id,
+            kind="message",
+            text=_words(draft),
+            score=0.0,
+            at=draft.at,
+            session=found.key.session,
+            sources=(message.id,),
+            role=message.role,
+            author=author,
+            source_id=draft.source_id,
+        )
+        passage = Passage(number=found.document, text=recalled.text, role=message.role, author=author, at=draft.at)
+        return ReadDocument(passage=passage, recalled=recalled)
+
+
+class MemoryIndex:
+    """What was learned."""
+
+    name: Name = "memories"
+    reach = 0
+
+    def __init__(self, asked: RecallQuery, now: datetime, scope: Scope, window: Window | None = None) -> None:
+        """Look for what is asked at the time `now`; `window` is the time that the question names."""
+        self._asked = asked
+        self._scope = scope
+        self.narrows = scope.narrows_memories
+        self._now = now
+        self._then = _last_of(window, now) if window and asked.at is None else None
+        self.only = kind_term(asked.kind) if asked.kind else None
+
+    async def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
+        """All of them: of a memory its number tells nothing."""
+        return numbers
+
+    async def likely(self, numbers: Sequence[int]) -> Sequence[int]:
+        """Those that are not of another project alone."""
+        return await self._scope.may_be_here(numbers)
+
+    async def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, ReadDocument]:
+        """Read the memories at `places`."""
+        found = await search.memories(space, [numbers_at(place)[0] for place in places])
+        seen = await self._scope.seen([each.record for each in found])
+        told = [replace(each, record=as_seen) for each, as_seen in zip(found, seen, strict=True) if as_seen]
+        return {each.document: self._read(each) for each in told if self._wanted(each)}
+
+    def _wanted(self, found: FoundMemory) -> bool:
+        asked, record = self._asked, found.record
+        if asked.kind is not None and record.kind != asked.kind:
+            return False
+        if asked.session is not None and asked.session not in record.sessions:
+            return False
+        # What is disputed is shown as such: to leave it out would be to decide.
+        if record.state == "disputed" and not record.archived:
+            return asked.at is None or record.recorded <= asked.at
+        return KINDS[record.kind].holds(record, asked.at or self._now) or self._held_then(record)
+
+    def _held_then(self, record: Record) -> bool:
+        """Whether it was the case in the time that the question names."""
+        return self._then is not None and KINDS[record.kind].holds(record, self._then)
+
+    def _read(self, found: FoundMemory) -> ReadDocument:
+        record = found.record
+        messages = tuple(MessageId(name) for each in record.evidence for name in each.messages)
+        recalled = RecallHit(
+            id=record.id,
+            kind=record.kind,
+            text=record.text,
+            score=0.0,
+            at=record.when,
+            session=record.sessions[0] if record.sessions else "",
+            sources=tuple(dict.fromkeys(messages)),
+            state=record.state,
+            stale=record.stale,
+            against=disputes(record),
+            record=record,
+        )
+        passage = Passage(number=found.document, text=record.text, role=record.kind, at=record.when)
+        factors = KINDS[record.kind].score(record, self._now)
+        if self._then is not None:
+            factors = (*factors, ("time asked of", HELD_THEN if self._held_then(record) else HELD_ELSE))
+        return ReadDocument(passage=passage, recalled=recalled, factors=factors)
+
+
+def _last_of(window: Window, now: datetime) -> datetime | None:
+    """The last moment of a time that is over; None where it goes on."""
+    return window.until - INSTANT if window.until is not None and window.until <= now else None
+
+
+def _words(draft: Draft) -> str:
+    """A message's own words; of one that has none, what its calls and results say."""
+    return draft.text or text_of_message(draft)
+
+
+LOOKED_AT = 60
+"""Documents that are read for a question, of each shelf; more change nothing about the first ten."""
+LOOKED_AT_FOR_SOME = 400
+"""The same where only those of one session or one kind are wanted: others are read and passed over."""
+FURTHEST = 5_000
+"""So far down it is looked among memories where much of what is found may not be seen."""
+WORD_ROUNDS = 6
+"""So many times it is looked further down, each time twice as far, where much of what is found may not be seen."""
+FEW = 20_000
+"""Documents up to which those of a kind are picked from the postings."""
+
+
+_Looked: TypeAlias = tuple[Sequence[Candidate], dict[int, "ReadDocument"], list[Postings]]
+"""What was found, the documents of it that are wanted, by number, and where the terms stand that counted for it."""
+
+
+class ScoredDocument(Struct, frozen=True, kw_only=True):
+    """A document that answers, with how well."""
+
+    read: ReadDocument
+    relevance: float
+    """The share of what the question's words are worth that the document has: comparable between the shelves."""
+    parts: tuple[tuple[str, float], ...]
+
+
+async def by_words(
+    search: SearchPort, space: str, shelf: SearchIndex, question: Question, *, looked_at: int = LOOKED_AT
+) -> list[ScoredDocument]:
+    """The documents of a shelf that have words of the question in or near them, best first."""
+    size = await search.size(space, shelf.name)
+    if not size.documents or not question.terms:
+        return []
+    whole = Size(documents=size.documents, terms=size.terms)
+    counts = await search.count(space, shelf.name, [term for term, _ in question.terms])
+    read = await search.postings(space, shelf.name, terms_to_read(question, counts))
+    within = await _within(search, space, shelf)
+    if within is not None:
+        read = {term: [number for number in numbers if number in within] for term, numbers in read.items()}
+    read = await shelf.within(read)
+    postings = [Postings(term=term, count=counts[term], numbers=read.get(term)) for term, _ in question.terms]
+    look = _further_down if shelf.narrows and not shelf.reach else _closely
+    found, documents, postings = await look(search, space, shelf, question, postings, whole, looked_at)
+    passages = [each.passage for each in documents.values()]
+    question = around_event(question, passages)
+    worth = sum(weights(question, postings, whole).values()) or 1.0
+    return [
+        ScoredDocument(
+            read=documents[each.number],
+            relevance=each.score / worth,
+            parts=tuple((name, value / worth) for name, value in each.parts),
+        )
+        for each in rank(question, found, passages, postings, whole, reach=shelf.reach)
+    ]
+
+
+async def _closely(
+    search: SearchPort,
+    space: str,
+    shelf: SearchIndex,
+    question: Question,
+    postings: list[Postings],
+    whole: Size,
+    looked_at: int,
+) -> _Looked:
+    """What is found, with the documents that are wanted of it.
+
+    What may not be seen makes nothing beside it likelier: where there is any, it is looked again without that.
+    """
+    documents: dict[int, ReadDocument] = {}
+    looked: set[int] = set()
+    seeds = SEEDS
+    for left in reversed(range(WORD_ROUNDS)):
+        found = candidates(question, postings, whole, reach=shelf.reach, at_most=looked_at, seeds=seeds)
+        places = [each.place for each in found if each.place not in looked]
+        if not (places and left):
+            break
+        documents.update(await shelf.read(search, space, places))
+        looked.update(places)
+        if not shelf.narrows:
+            break
+        wanted = {place_of(number) for number in documents}
+        postings = [
+            replace(
+                each, numbers=[one for one in each.numbers if place_of(one) in wanted or place_of(one) not in looked]
+            )
+            if each.numbers
+            else each
+            for each in postings
+        ]
+        looked_at *= 2
+        seeds *= 2
+    return found, documents, postings
+
+
+async def _further_down(
+    search: SearchPort,
+    space: str,
+    shelf: SearchIndex,
+    question: Question,
+    postings: list[Postings],
+    whole: Size,
+    looked_at: int,
+) -> _Looked:
+    """The same on a shelf without neighbours: from the best on, until enough are wanted of what was read."""
+    found = candidates(question, postings, whole, reach=0, at_most=FURTHEST, seeds=FURTHEST)
+    numbers = {place_of(number): number for each in postings for number in each.numbers or ()}
+    likely = set(await shelf.likely([numbers[each.place] for each in found]))
+    left = [each.place for each in found if numbers[each.place] in likely]
+    documents: dict[int, ReadDocument] = {}
+    looked_at = min(SEEDS, looked_at)
+    enough = looked_at // 2
+    while left and len(documents) < enough:
+        documents.update(await shelf.read(search, space, left[:looked_at]))
+        left = left[looked_at:]
+    return found, documents, postings
+
+
+async def _within(search: SearchPort, space: str, shelf: SearchIndex) -> frozenset[int] | None:
+    """The documents that alone are wanted; None where any may be, or nearly any: then others are passed over later."""
+    if shelf.only is None:
+        return None
+    count = (await search.count(space, shelf.name, [shelf.only]))[shelf.only]
+    if count > FEW:
+        return None
+    return frozenset((await search.postings(space, shelf.name, [shelf.only]))[shelf.only])
+
+
+VECTOR_ROUNDS = 3
+FURTHER = 4
+
+
+class QueryVector(Struct, frozen=True, kw_only=True):
+    """A question's vector, and whose it is."""
+
+    embedder: str
+    vector: Vector
+
+
+async def by_meaning(
+    tx: Transaction, space: str, shelf: SearchIndex, meaning: QueryVector, held: HeldVectors, *, looked_at: int
+) -> list[ScoredDocument]:
+    """The documents of a shelf whose vectors are nearest to the question's, best first."""
+    wanted = looked_at
+    for left in reversed(range(VECTOR_ROUNDS)):
+        near = await held.nearest(tx.vectors, space, shelf.name, meaning.embedder, meaning.vector, looked_at)
+        documents = await shelf.read(tx.search, space, [place_of(number) for number, _ in near])
+        if 2 * len(documents) >= wanted or len(near) < looked_at or not left:
+            break
+        # Much of what is nearest may not be seen: then what is further off counts too.
+        looked_at *= FURTHER
+    return [
+        ScoredDocument(read=documents[number], relevance=cosine, parts=(("meaning", cosine),))
+        for number, cosine in near
+        if number in documents and cosine > 0
+    ]
+
+
+_Name: TypeAlias = tuple[str, str]
+"""A message's session and id, since sessions that begin alike share the ids of what they share; "" and a memory's."""
+
+SPEAKS = 3
+"""Who speaks in fewer messages than that is no speaker to be asked about; it may be a heading before a colon."""
+LEAST_SHARE = 0.2
+"""What the words of a question find with less than this share of the best one's score is no answer to it."""
+SPARE = 2
+"""So many times as many are ranked to the end as are wanted, since some repeat others."""
+BY_WORDS = "It was looked for by the words alone: "
+
+
+async def recall(means: Resources, space: str, held: HeldVectors, asked: RecallQuery) -> RecallResults:
+    """What answers a question, best first: messages and memories, found by their words and perhaps by their meaning.
+
+    An embedder that does not answer changes nothing but the note: recall goes by the words alone then.
+    """
+    if asked.project is not None:
+        await place_all(means.store, space)
+    meaning, note = await _meaning(means, asked.text)
+    now = means.clock.now()
+    looked_at = max(LOOKED_AT if asked.kind is None else LOOKED_AT_FOR_SOME, SPARE * asked.limit)
+    bare = 0
+    worded: list[ScoredDocument] = []
+    meant: list[ScoredDocument] = []
+    async with means.store.read() as tx:
+        speakers = [name for name, spoke in (await tx.search.authors(space)).items() if spoke >= SPEAKS]
+        question = read_question(asked.text, now=asked.at or now, speakers=speakers)
+        scope = await Scope.of(tx, space, asked)
+        shelves: list[SearchIndex] = [MemoryIndex(asked, now, scope, question.window)]
+        if asked.messages and asked.kind is None:
+            shelves.insert(0, MessageIndex(asked, scope))
+        for shelf in shelves:
+            worded += await by_words(tx.search, space, shelf, question, looked_at=looked_at)
+            if meaning is not None:
+                try:
+                    meant += await by_meaning(tx, space, shelf, meaning, held, looked_at=looked_at)
+                except EmbedderError as error:
+                    meaning, note, meant, bare = None, f"{BY_WORDS}{error}", [], 0
+                    continue
+                size = await tx.search.size(space, shelf.name)
+                bare += size.documents - held.count(space, shelf.name, meaning.embedder)
+    answers = _answers([_scored(hit) for hit in worded])
+    found = _mixed([answers, [_scored(hit) for hit in meant]]) if meant else answers
+    if bare > 0:
+        note = f"{bare:,} of what is searched have no vector yet and were looked for by their words; `work` makes them."
+    return RecallResults(_chosen(found, asked, means), note)
+
+
+async def _meaning(means: Resources, text: str) -> tuple[QueryVector | None, str]:
+    """The question's vector, outside any transaction; or why there is none."""
+    if means.embedder is None:
+        return None, ""
+    try:
+        (vector,) = await vectors_of(means.embedder, [text], query=True)
+    except EmbedderError as error:
+        return None, f"{BY_WORDS}{error}"
+    return QueryVector(embedder=means.embedder.name, vector=vector), ""
+
+
+def _answers(worded: Sequence[RecallHit]) -> list[RecallHit]:
+    """What the words found, best first, without what is far behind the best."""
+    best = max((each.score for each in worded), default=0.0)
+    return sorted((each for each in worded if each.score >= LEAST_SHARE * best), key=lambda each: -each.score)
+
+
+def _mixed(lists: Sequence[Sequence[RecallHit]]) -> list[RecallHit]:
+    """One ranking of the one by words and the one by meaning, by their ranks: the scores are not of one measure."""
+    ranked = [sorted(each, key=lambda one: -one.score) for each in lists]
+    found: dict[_Name, RecallHit] = {}
+    for each in (one for ranking in ranked for one in ranking):
+        known = found.get(_name(each))
+        found[_name(each)] = each if known is None else replace(known, parts=(*known.parts, *each.parts))
+    weights = [1.0, *(VECTOR_WEIGHT for _ in ranked[1:])]
+    fused = fuse([[_name(each) for each in ranking] for ranking in ranked], weights)
+    return [replace(found[name], score=score) for name, score in fused]
+
+
+def _name(found: RecallHit) -> _Name:
+    return (found.session if found.record is None else "", found.id)
+
+
+def _scored(hit: ScoredDocument) -> RecallHit:
+    score, parts = hit.relevance, hit.parts
+    for name, factor in hit.read.factors:
+        score *= factor
+        parts = (*parts, (f"× {name}", factor))
+    return replace(hit.read.recalled, score=score, parts=parts)
+
+
+def _chosen(found: Sequence[RecallHit], asked: RecallQuery, means: Resources) -> Iterable[RecallHit]:
+    """The best that are wanted: what was said before what was made of it, and nothing twice."""
+    best = list(found[: SPARE * asked.limit])
+    known = {_name(each): each for each in best}
+    said: dict[str, list[_Name]] = {}
+    for each in best:
+        if each.record is None:
+            said.setdefault(each.id, []).append(_name(each))
+    sources = {
+        _name(each): [name for source in each.sources for name in said.get(source, ())]
+        for each in best
+        if each.record is not None
+    }
+    ordered = _falling([known[name] for name in verbatim_first(list(known), sources)])
+    chosen: Sequence[RecallHit] = repeats_last(ordered, lambda each: each.text.split())[: asked.limit]
+    if asked.budget is not None:
+        chosen = pack(chosen, lambda each: means.count(each.text), asked.budget)
+    return chosen if asked.explain else [replace(each, parts=()) for each in chosen]
+
+
+def _falling(ordered: Sequence[RecallHit]) -> list[RecallHit]:
+    """The same order, with scores that say so: what was moved up is worth no less than what it stands before."""
+    least = 0.0
+    told: list[RecallHit] = []
+    for each in reversed(ordered):
+        least = max(least, each.score)
+        told.append(each if each.score == least else replace(each, score=least))
+    return told[::-1]

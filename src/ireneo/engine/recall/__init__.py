@@ -1,1 +1,0 @@
-"""Find again what answers a question, among everything that was said and learned."""

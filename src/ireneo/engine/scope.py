@@ -1,0 +1,398 @@
+"""What is asked of recall, and what may be seen by who asks.
+
+What no rewind undid, what belongs to the project, what a character was present for.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Protocol, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.errors import BadInput
+from ireneo.lessons.lessons import belongs, projects_of
+from ireneo.log.message import Draft, MessageId, heard_by
+from ireneo.log.tree import SessionKey
+from ireneo.memories.index import session_of
+from ireneo.memories.kinds import KINDS
+from ireneo.memories.record import Evidence, Kind, MemoryId, Record, project_of, supporting
+from ireneo.ports.search import FoundSession
+from ireneo.ports.transition import Transaction
+
+MOST_RESULTS = 1_000
+MOST_CHARACTERS = 20_000
+"""What is longer is no question; its beginning would decide alone."""
+KIND_NAMES: tuple[Kind, ...] = get_args(Kind)
+
+
+class RecallQuery(Struct, frozen=True, kw_only=True):
+    """A question, checked."""
+
+    text: str
+    kind: Kind | None = None
+    """Only memories of this kind, and no messages."""
+    limit: int = 10
+    budget: int | None = None
+    """Tokens that the texts may cost together."""
+    at: datetime | None = None
+    """What was the case then, and what was said by then; None: now, and all of it."""
+    session: str | None = None
+    """Only what comes from this session."""
+    branch: str | None = None
+    """Of that session only what lies on the path to this branch's head."""
+    project: str | None = None
+    """Only what belongs to this one, and what belongs to none (empty: that alone)."""
+    as_: str = ""
+    """Only what this character was present for."""
+    undone: bool = False
+    """Also what a rewind left behind."""
+    messages: bool = True
+    """Whether messages are wanted as well."""
+    explain: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise BadInput for what can't be asked."""
+        _check_types(self)
+        if not self.text.strip():
+            raise BadInput("There is nothing to look for: the question is empty.")
+        if len(self.text) > MOST_CHARACTERS:
+            raise BadInput(f"A question may have {MOST_CHARACTERS:,} characters; this one has {len(self.text):,}.")
+        if self.kind is not None and self.kind not in KIND_NAMES:
+            raise BadInput(f"There is no kind {self.kind!r} of memory; take one of {', '.join(KIND_NAMES)}.")
+        if not 1 <= self.limit <= MOST_RESULTS:
+            raise BadInput(f"A limit of {self.limit} can't be kept; ask for 1 to {MOST_RESULTS:,} results.")
+        if self.budget is not None and self.budget < 1:
+            raise BadInput(f"A budget of {self.budget} tokens holds nothing; give at least 1.")
+        if self.branch is not None and self.session is None:
+            raise BadInput(f"`branch` is {self.branch!r}, and no session is named; a branch is one of a session's.")
+        if self.at is not None and self.at.utcoffset() is None:
+            raise BadInput(f"The time {self.at.isoformat()} has no zone; give one, such as UTC.")
+
+
+def _check_types(asked: RecallQuery) -> None:
+    """Raise BadInput where something of a question is not of the type that it must be."""
+    if not isinstance(asked.text, str):
+        raise BadInput(f"The question is {type(asked.text).__name__}; give a string.")
+    for name, text in (("session", asked.session), ("branch", asked.branch), ("as_", asked.as_)):
+        if text is not None and not isinstance(text, str):
+            raise BadInput(f"`{name}` is {text!r}; give a name.")
+    for name, number in (("limit", asked.limit), ("budget", asked.budget)):
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
+            raise BadInput(f"`{name}` is {number!r}; give a whole number.")
+    if asked.at is not None and not isinstance(asked.at, datetime):
+        raise BadInput(f"`at` is {type(asked.at).__name__}; give a datetime with a zone.")
+
+
+# What may be seen by who asks: what no rewind undid, what belongs to the project, what a character was present for.
+#
+# A message is judged by where it stands and by who heard it, before its words count for anything. A memory is judged by
+# its evidence: pieces that may not be seen don't speak, for it or against it, and what then follows is settled anew.
+
+
+ENOUGH = 2
+"""So many of the memories that a conclusion cites carry it, or all of them."""
+DEEPEST = 4
+"""Conclusions from conclusions are followed so far."""
+NAMED = 12
+"""Names that are told where one is not known."""
+
+
+class ScopeLimits(Protocol):
+    """What is asked for, as far as it limits what may be seen."""
+
+    @property
+    def project(self) -> str | None:
+        """Only what belongs to this one, and what belongs to none (empty: that alone)."""
+
+    @property
+    def undone(self) -> bool:
+        """Also what lies on no branch any more."""
+
+    @property
+    def as_(self) -> str:
+        """Only what this character was present for."""
+
+    @property
+    def session(self) -> str | None:
+        """Only what comes from this session."""
+
+    @property
+    def branch(self) -> str | None:
+        """Of that session only what lies on the path to this branch's head."""
+
+
+class Scope:
+    """What may be seen of a space within one transaction."""
+
+    def __init__(
+        self, tx: Transaction, space: str, limits: ScopeLimits, undone: Sequence[tuple[int, int]] = ()
+    ) -> None:
+        """See what `limits` allow; `undone` are the documents that are passed over."""
+        self._tx = tx
+        self._space = space
+        self._limits = limits
+        self._firsts = [first for first, _ in undone]
+        self._lasts = [last for _, last in undone]
+        self._sessions: dict[int, FoundSession] = {}
+        self._projects: dict[str, str] = {}
+
+    @classmethod
+    async def of(cls, tx: Transaction, space: str, limits: ScopeLimits) -> Scope:
+        """The scope of what is asked. Raises BadInput for a character whom nobody knows, and a branch there is not."""
+        if limits.as_:
+            await check_character(tx, space, None, limits.as_)
+        undone = [] if limits.undone else list(await tx.search.undone(space))
+        if limits.session is not None and limits.branch is not None:
+            undone = sorted({*undone, *await _aside(tx, SessionKey(space, limits.session), limits.branch)})
+        return cls(tx, space, limits, undone)
+
+    @property
+    def narrows_memories(self) -> bool:
+        """Whether so much may be left out of what is found first that it must be looked for further down."""
+        return self._limits.project is not None or bool(self._limits.as_) or self._limits.session is not None
+
+    @property
+    def narrows_messages(self) -> bool:
+        """The same of messages; what is known by its number is left out before it is found."""
+        return bool(self._limits.as_)
+
+    # -- messages ----------------------------------------------------------------------------------------------------
+
+    async def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
+        """The documents of messages that may be seen, as far as their numbers tell."""
+        limits = self._limits
+        if limits.project is None and limits.session is None and not self._firsts:
+            return numbers
+        found = numbers
+        if limits.project is not None or limits.session is not None:
+            await self.learn_sessions(number for each in numbers.values() for number in each)
+            keys = {key for key, session in self._sessions.items() if self._is_wanted(session)}
+            found = {term: [number for number in each if session_of(number) in keys] for term, each in numbers.items()}
+        return {term: self._without_undone(each) for term, each in found.items()}
+
+    def _without_undone(self, numbers: Sequence[int]) -> Sequence[int]:
+        """Rising numbers without those that are passed over: by whichever there are fewer of."""
+        if len(numbers) < len(self._firsts):
+            return [number for number in numbers if not self._is_undone(number)]
+        kept: list[int] = []
+        start = 0
+        for first, last in zip(self._firsts, self._lasts, strict=True):
+            low = bisect_left(numbers, first, start)
+            if low == len(numbers):
+                break
+            if numbers[low] <= last:
+                kept += numbers[start:low]
+                start = bisect_right(numbers, last, low)
+        return [*kept, *numbers[start:]] if start else numbers
+
+    async def learn_sessions(self, numbers: Iterable[int]) -> None:
+        """Read which sessions these documents are of."""
+        keys = {session_of(number) for number in numbers} - self._sessions.keys()
+        if keys:
+            self._sessions.update(await self._tx.search.sessions(self._space, sorted(keys)))
+
+    def holds(self, number: int) -> bool:
+        """Whether the document of a message may be seen, as far as its number tells; its session was read."""
+        limits = self._limits
+        if limits.project is not None or limits.session is not None:
+            found = self._sessions.get(session_of(number))
+            if found is None or not self._is_wanted(found):
+                return False
+        return not self._is_undone(number)
+
+    def _is_wanted(self, session: FoundSession) -> bool:
+        limits = self._limits
+        return limits.session in (None, session.session) and (
+            limits.project is None or session.project in ("", limits.project)
+        )
+
+    def _is_undone(self, number: int) -> bool:
+        at = bisect_right(self._firsts, number) - 1
+        return at >= 0 and number <= self._lasts[at]
+
+    def hears(self, draft: Draft) -> bool:
+        """Whether what is said may be known to who asks."""
+        return not self._limits.as_ or heard_by(draft, self._limits.as_)
+
+    async def may_be_here(self, documents: Sequence[int]) -> Sequence[int]:
+        """Those of the documents of memories that may be seen, as far as that is known without reading them."""
+        if self._limits.project is None:
+            return documents
+        return await self._tx.search.of_project(self._space, documents, self._limits.project)
+
+    # -- memories ----------------------------------------------------------------------------------------------------
+
+    async def seen(self, records: Sequence[Record]) -> list[Record | None]:
+        """The memories as they are seen from here, in their order; None for one of which nothing may be."""
+        judged = await self._judged(records)
+        standing = await self._standing(records)
+        out: list[Record | None] = []
+        for record in records:
+            verdicts = judged[record.id]
+            speaking = [good for piece, good in zip(record.evidence, verdicts, strict=True) if not piece.against]
+            if not any(speaking or verdicts):
+                out.append(None)
+            elif (
+                all(verdicts)
+                and not record.cue
+                and standing.get(record.superseded_by or "", True)
+                and record.state != "disputed"
+            ):
+                out.append(record)
+            elif record.cue:
+                # What holds of a lesson follows from all runs that showed it.
+                out.append(without_words_of_others(record, self._limits.project))
+            else:
+                out.append(await self._settled(record))
+        return out
+
+    async def told_here(self, records: Sequence[Record]) -> list[Record]:
+        """The memories with the evidence that may be seen alone, not settled; those without any left out."""
+        judged = await self._judged(records)
+        kept = [_with(each, judged[each.id]) for each in records]
+        return [each for each in kept if each is not None]
+
+    async def _standing(self, records: Sequence[Record]) -> dict[str, bool]:
+        """Of the memories that have taken the place of `records` whether all that speaks for them may be seen."""
+        names = list(dict.fromkeys(each.superseded_by for each in records if each.superseded_by))
+        found = await self._tx.memories.get(self._space, names) if names else ()
+        judged = await self._judged(found)
+        return {each.id: all(judged[each.id]) for each in found}
+
+    async def _settled(self, record: Record) -> Record | None:
+        """A memory as it is where only what may be seen was ever told of it, and of what it is compared with."""
+        kept = await self.told_here(await self._tx.memories.of_key(self._space, record.kind, record.key))
+        settled = {each.id: each for each in KINDS[record.kind].settle(kept)}
+        return settled.get(record.id)
+
+    async def _judged(self, records: Sequence[Record], deep: int = 0) -> dict[MemoryId, list[bool]]:
+        """Of each memory's pieces of evidence whether they may be seen."""
+        pieces = [(record, piece) for record in records for piece in record.evidence]
+        good = [True] * len(pieces)
+        if self._limits.project is not None:
+            await self._learn_projects(piece for _, piece in pieces)
+            good = [self._is_here(record, piece) for record, piece in pieces]
+        if self._limits.as_:
+            heard = await self._heard([piece for _, piece in pieces])
+            good = [each and heard[at] for at, each in enumerate(good)]
+        if not self._limits.undone or self._limits.branch is not None:
+            lies = await self._lie([piece for _, piece in pieces])
+            good = [each and lies[at] for at, each in enumerate(good)]
+        carried = await self._carried([piece for _, piece in pieces], deep)
+        verdicts: dict[MemoryId, list[bool]] = {record.id: [] for record in records}
+        for at, (record, _) in enumerate(pieces):
+            verdicts[record.id].append(good[at] and carried[at])
+        return verdicts
+
+    async def _learn_projects(self, pieces: Iterable[Evidence]) -> None:
+        """Read of which projects the sessions are that pieces come from which don't say it themselves."""
+        names = {piece.session for piece in pieces if piece.session and not project_of(piece)} - self._projects.keys()
+        if names:
+            self._projects.update(dict.fromkeys(names, ""))
+            self._projects.update(await self._tx.sessions.projects(self._space, sorted(names)))
+
+    def _is_here(self, record: Record, piece: Evidence) -> bool:
+        if record.cue:
+            return belongs(projects_of(record), self._limits.project)
+        project = project_of(piece) or self._projects.get(piece.session, "")
+        return project in ("", self._limits.project)
+
+    async def _lie(self, pieces: Sequence[Evidence]) -> list[bool]:
+        """Whether pieces lie on branches: what was said behind a rewind was said of what it undid."""
+        cited = [at for at, piece in enumerate(pieces) if piece.session and piece.messages]
+        good = [True] * len(pieces)
+        if not self._limits.undone:
+            named = [(pieces[at].session, pieces[at].messages) for at in cited]
+            for at, lies in zip(cited, await self._tx.log.lie(self._space, named) if named else (), strict=True):
+                good[at] = lies
+        if self._limits.branch is not None:
+            cited = [at for at in cited if pieces[at].session == self._limits.session]
+            named = [(pieces[at].session, pieces[at].messages) for at in cited]
+            branch = self._limits.branch
+            for at, lies in zip(
+                cited, await self._tx.log.lie(self._space, named, branch) if named else (), strict=True
+            ):
+                good[at] = good[at] and lies
+        return good
+
+    async def _heard(self, pieces: Sequence[Evidence]) -> list[bool]:
+        """Whether the character was present for all that pieces name; what names no message was said to nobody."""
+        wanted: dict[str, dict[MessageId, bool]] = {}
+        for piece in pieces:
+            wanted.setdefault(piece.session, {}).update(dict.fromkeys(piece.messages, False))
+        for session, names in wanted.items():
+            for message in await self._tx.log.find(SessionKey(self._space, session), list(names)) if session else ():
+                names[message.id] = heard_by(message.draft, self._limits.as_)
+        return [
+            bool(piece.memories)
+            or (bool(piece.messages) and all(wanted[piece.session][name] for name in piece.messages))
+            for piece in pieces
+        ]
+
+    async def _carried(self, pieces: Sequence[Evidence], deep: int) -> list[bool]:
+        """Whether what conclusions were drawn from may be seen: enough of it, and nothing of another project."""
+        names = list(dict.fromkeys(name for piece in pieces for name in piece.memories))
+        if not names or deep > DEEPEST:
+            return [True] * len(pieces)
+        cited = {each.id: each for each in await self._tx.memories.get(self._space, names)}
+        judged = await self._judged(list(cited.values()), deep + 1)
+        good = {
+            name: any(each for piece, each in zip(record.evidence, judged[name], strict=True) if not piece.against)
+            for name, record in cited.items()
+        }
+        out: list[bool] = []
+        for piece in pieces:
+            there = [good[name] for name in piece.memories if name in good]
+            every = self._limits.project is not None or bool(self._limits.as_)
+            out.append(all(there) or (not every and sum(there) >= ENOUGH))
+        return out
+
+
+def without_words_of_others(record: Record, project: str | None) -> Record:
+    """A lesson without the reasons that were given against it in other projects than `project`; None: with all."""
+    if project is None or not any(piece.against for piece in record.evidence):
+        return record
+    told = (
+        replace(piece, why="", conditions={name: each for name, each in piece.conditions.items() if name != "disputed"})
+        if piece.against and project_of(piece) not in ("", project)
+        else piece
+        for piece in record.evidence
+    )
+    return replace(record, evidence=tuple(told))
+
+
+async def check_character(tx: Transaction, space: str, session: str | None, name: str) -> None:
+    """Raise BadInput where nobody called `name` speaks or is said to be there, in a session or in all of a space."""
+    if await tx.log.voices(space, session, name):
+        return
+    known = sorted(await tx.log.voices(space, session))
+    where = f"session {session}" if session is not None else f"space {space!r}"
+    if not known:
+        raise BadInput(f"Nobody called {name!r} is known: the messages of {where} name no one who speaks or is there.")
+    more = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
+    raise BadInput(f"Nobody called {name!r} is known in {where}; take one of {', '.join(known[:NAMED])}{more}.")
+
+
+def _with(record: Record, verdicts: Sequence[bool]) -> Record | None:
+    """A memory with the pieces that may be seen, not settled; None where none of them speaks for it."""
+    kept = tuple(piece for piece, good in zip(record.evidence, verdicts, strict=True) if good)
+    if not kept or (supporting(record) and all(piece.against for piece in kept)):
+        return None
+    return replace(record, evidence=kept, seen=max(1, record.seen - (len(record.evidence) - len(kept))))
+
+
+async def _aside(tx: Transaction, key: SessionKey, branch: str) -> Sequence[tuple[int, int]]:
+    """What lies beside the path to a branch's head; all of the session where the branch is before its first message."""
+    there = await tx.sessions.branches(key)
+    if branch not in there:
+        raise BadInput(f"Session {key.session} has no branch {branch!r}; it has: {', '.join(there) or 'none'}.")
+    head = there[branch]
+    if head is None:
+        raise BadInput(
+            f"Branch {branch!r} of session {key.session} has no message; there is nothing to be found on it."
+        )
+    return await tx.search.aside(key, head.id)

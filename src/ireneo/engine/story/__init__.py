@@ -1,1 +1,0 @@
-"""The verbs on a story: its summaries as far as they are there, its context, and what is still to be written."""

@@ -1,0 +1,727 @@
+"""A summary of a story by a model: what it is shown, what it is held to, and what becomes of its answer."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.context.parts import share, shorten
+from ireneo.engine.known import text_family, text_id
+from ireneo.engine.writing import MOST_STRUCK, ModelAnswer, WrittenSummary, ask_twice, doubts
+from ireneo.grounding.evidence import recall
+from ireneo.grounding.language import other_language
+from ireneo.grounding.neutral import instruction_like, neutralise
+from ireneo.grounding.status import error_text
+from ireneo.grounding.story import StorySourceIndex, sentences, with_quotation_marks
+from ireneo.grounding.voice import names_oneself, telling_faults, tells_of_itself
+from ireneo.log.echo import as_said
+from ireneo.log.message import SHORT, Message, MessageId, Part, Result, Text, is_own_block, short
+from ireneo.log.tree import Annotation
+from ireneo.log.weigh import Count
+from ireneo.patterns import lazy_re
+from ireneo.ports.llm import LanguageModel, Prompt
+from ireneo.prompts import STORY, STORY_DEEP
+from ireneo.prompts.replies import StoryReply, ThreadSaid
+from ireneo.prompts.voices import Voice, story_voice
+from ireneo.summaries.summary import Line, Mention, Section, Summary, Thread, ThreadId, Threads, Writing, thread_id
+
+BEFORE_TOKENS = 700
+"""What is shown of the summary before: who is who."""
+THREADS_TOKENS = 2_500
+"""What is shown of the open threads; those beyond stay open."""
+LEAST_TOKENS = 40
+"""No speech is shortened to less."""
+NAMES_SHOWN = 12
+NOTHING = "(nothing)"
+
+_LABELS = {"assistant": "assistant", "user": "user", "system": "setting", "tool": "tool"}
+_FRAMES = ("<known>", "</known>", "<threads>", "</threads>", "<parts>", "</parts>")
+
+
+class Spoken(Struct, frozen=True, kw_only=True):
+    """One speech of a message: who speaks, and what is said."""
+
+    label: str
+    named: bool
+    """The label is somebody's name, and not only a role."""
+    text: str
+    present: tuple[str, ...]
+    message: Message
+
+    @property
+    def head(self) -> str:
+        """What the speech begins with. A name is data as well."""
+        return data(f"{' '.join(self.label.split())}:") if self.named else f"{self.label}:"
+
+
+class StoryPassage(Struct, frozen=True, kw_only=True):
+    """A piece of what a summary is written from, and where it stands."""
+
+    text: str
+    position: int
+    sources: tuple[MessageId, ...]
+
+
+def heard(messages: Sequence[Message], character: str) -> list[Spoken]:
+    """What is said in `messages`; of what somebody remembers, only what that `character` said or was there to hear.
+
+    Another tool's compaction and what memory recalled are left out, since they are evidence for nothing.
+    """
+    return [
+        spoken
+        for message in as_said(messages)
+        if message.draft.origin != "summary" or is_own_block(message.draft)
+        for spoken in _of_message(message, character)
+    ]
+
+
+def _of_message(message: Message, character: str) -> Iterator[Spoken]:
+    # What is not said of one part holds for the whole message.
+    told = next((part.present for part in message.parts if isinstance(part, Text) and part.present is not None), None)
+    speaks = next((part.author for part in message.parts if isinstance(part, Text) and part.author), None)
+    for part in message.parts:
+        author = part.author if isinstance(part, Text) and part.author else speaks
+        present = part.present if isinstance(part, Text) and part.present is not None else told
+        if character and present is not None and character not in (*present, author):
+            continue
+        if text := _words(part):
+            label = author or ("note" if message.draft.origin == "injected" else _LABELS[message.role])
+            yield Spoken(label=label, named=bool(author), text=text, present=present or (), message=message)
+
+
+def _words(part: Part) -> str:
+    return part.text.strip() if isinstance(part, (Text, Result)) else ""
+
+
+def passages(spoken: Sequence[Spoken], parts: Sequence[Summary]) -> list[StoryPassage]:
+    """What sentences may rest on: the lines and threads of `parts`, and after them each speech."""
+    out = [
+        StoryPassage(text=text, position=line.position, sources=line.sources)
+        for part in parts
+        for section in part.sections
+        for line in section.lines
+        if (text := _of_line(line))
+    ]
+    for part in parts:
+        for thread in part.threads.opened:
+            source = (thread.source,) if thread.source else ()
+            text = " ".join(filter(None, (thread.text, thread.who, thread.whom)))
+            out.append(StoryPassage(text=text, position=thread.position, sources=source))
+    for each in spoken:
+        text = "\n".join(filter(None, (each.label if each.named else "", each.text, ", ".join(each.present))))
+        out.append(StoryPassage(text=text, position=each.message.position, sources=(each.message.id,)))
+    return out
+
+
+def _of_line(line: Line) -> str:
+    return "\n".join(filter(None, (line.subject, line.text, ", ".join(mention.name for mention in line.names))))
+
+
+def shown_speech(spoken: Sequence[Spoken], room: int, count: Count) -> str:
+    """The speeches in order, one a line, the long ones shortened until they take no more than `room` tokens."""
+    return _fitted([(each.head, each.text, each.message.id) for each in spoken], room, count)
+
+
+def shown_parts(parts: Sequence[Summary], room: int, count: Count) -> str:
+    """Summaries of a story in order, numbered, each with its names."""
+    told = [(f"[{number}]", f"{story_text(part)}{_names(part)}", part.id) for number, part in enumerate(parts, 1)]
+    return _fitted(told, room, count)
+
+
+def shown_before(before: Summary | None, count: Count) -> str:
+    """The summary that stands just before, as far as there is room: its end is what matters most."""
+    text = story_text(before) if before else ""
+    while text and count(text) > BEFORE_TOKENS:
+        text = text[len(text) // 8 + 1 :].partition(" ")[2]
+    return data(text) or NOTHING
+
+
+def shown_threads(threads: Sequence[Thread], count: Count) -> tuple[str, list[Thread]]:
+    """The open threads with their short ids, and which of them there was room for: the weightiest."""
+    whole = "\n".join(map(_thread_line, threads))
+    if count(whole) <= THREADS_TOKENS:
+        return whole or NOTHING, list(threads)
+    shown: set[str] = set()
+    left = THREADS_TOKENS
+    for thread in sorted(threads, key=lambda thread: -thread.weight):
+        left -= count(_thread_line(thread)) + 1
+        if left < 0:
+            break
+        shown.add(thread.id)
+    kept = [thread for thread in threads if thread.id in shown]
+    return "\n".join(map(_thread_line, kept)) or NOTHING, kept
+
+
+def shown_names(names: Sequence[str]) -> str:
+    """The names that the record ranks highest."""
+    return data(", ".join(" ".join(name.split()) for name in names[:NAMES_SHOWN])) or NOTHING
+
+
+def story_text(summary: Summary) -> str:
+    """The prose of a story's summary, on one line."""
+    return " ".join(" ".join(line.text.split()) for line in summary.lines("story") if line.text)
+
+
+def data(text: str) -> str:
+    """`text` as it may stand in a prompt: nothing in it is an instruction, or the end of where it stands."""
+    return neutralise(text, _FRAMES)
+
+
+def _thread_line(thread: Thread) -> str:
+    people = " → ".join(filter(None, (thread.who, thread.whom)))
+    text = " ".join(f"{thread.kind}{f' ({people})' if people else ''}: {thread.text}".split())
+    return f"{short(thread.id)} {data(text)}"
+
+
+def _names(part: Summary) -> str:
+    names = [mention.name for line in part.lines("artifacts") for mention in line.names][:NAMES_SHOWN]
+    return f" (names: {', '.join(names)})" if names else ""
+
+
+def _fitted(told: Sequence[tuple[str, str, str]], room: int, count: Count) -> str:
+    """Each head with its text on one line, so that nobody can speak in another's name; the last is what opens it.
+
+    As they are where `room` tokens hold them together: what each costs alone doesn't add up to what they cost.
+    """
+    if not told:
+        return NOTHING
+    said = [(head, " ".join(text.split()), opener) for head, text, opener in told]
+    whole = "\n".join(f"{head} {data(text)}" for head, text, _ in said)
+    if count(whole) <= room:
+        return whole
+    left = room - sum(count(head) + 1 for head, _, _ in said)
+    rooms = share([count(text) for _, text, _ in said], max(left, 0), floor=LEAST_TOKENS)
+    lines = []
+    for (head, text, opener), tokens in zip(said, rooms, strict=True):
+        cut = shorten(text, tokens, short(opener), count)
+        lines.append(f"{head} {data(' '.join(cut.text().split()) if cut else text)}")
+    whole = "\n".join(lines)
+    # Of very many speeches even a few words each are too much.
+    cut = shorten(whole, room, short(told[0][2]), count)
+    return cut.text() if cut else whole
+
+
+MOST_RESTS = 3
+NEAR = 0.6
+"""A passage that shares this much of what the best one shares is rested on as well."""
+MOST_SOURCES = 6
+_WORD = lazy_re(r"[^\W_]+")
+_DENSE = lazy_re(r"[\u3040-\u30ff\u3400-\u9fff]")
+_STEM = 6
+
+
+def content_words(text: str) -> frozenset[str]:
+    """The words of `text` that say something, cut to their stems; of scripts without spaces each pair of signs."""
+    out: set[str] = set()
+    for word in _WORD.findall(text):
+        if _DENSE.search(word):
+            out.update(word[place : place + 2] for place in range(len(word) - 1))
+        elif len(word) > 3 or word[0].isupper() or word[0].isdigit():
+            out.add(word.casefold()[:_STEM])
+    return frozenset(out)
+
+
+class Finder:
+    """The passages of a stretch, ready to be looked into."""
+
+    def __init__(self, passages: Sequence[StoryPassage]) -> None:
+        """Read the passages, which stand in the order of the story."""
+        self.passages = passages
+        self._words = [content_words(passage.text) for passage in passages]
+        self._spread = Counter(word for words in self._words for word in words)
+
+    def rests(self, text: str, place: float = 1.0) -> list[StoryPassage]:
+        """The passages that `text` rests on, the best first; where it shares nothing, the one at its `place` (0 to 1).
+
+        Of passages that share as much, the one near that place is the better.
+        """
+        if not self.passages:
+            return []
+        scores = self._scores(content_words(text))
+        last = max(len(scores) - 1, 1)
+        order = sorted(range(len(scores)), key=lambda number: (-scores[number], abs(number / last - place)))
+        best = scores[order[0]]
+        if not best:
+            return [self.passages[round(place * (len(self.passages) - 1))]]
+        return [self.passages[number] for number in order[:MOST_RESTS] if scores[number] >= NEAR * best]
+
+    def shared(self, text: str) -> float:
+        """Of the words of `text` the share that the one passage has that has most of them."""
+        wanted = content_words(text)
+        return max((len(wanted & words) / len(wanted) for words in self._words), default=0.0) if wanted else 1.0
+
+    def _scores(self, wanted: frozenset[str]) -> list[float]:
+        worth = {word: math.log(1 + len(self._words) / self._spread[word]) for word in wanted if word in self._spread}
+        return [sum(worth[word] for word in words & worth.keys()) for words in self._words]
+
+
+def place_of(rests: Sequence[StoryPassage]) -> tuple[int, tuple[MessageId, ...]]:
+    """The position of the last of these passages, and the messages that they rest on, in order."""
+    ordered = sorted(rests, key=lambda passage: passage.position)
+    sources = dict.fromkeys(source for passage in ordered for source in passage.sources)
+    return max((passage.position for passage in rests), default=0), tuple(sources)[-MOST_SOURCES:]
+
+
+MOST_WORDS = 350
+"""A text is asked for of up to 250 words; one that is longer than this is cut behind a sentence."""
+LEAST_WORDS, LEAST_SHARE = 40, 0.05
+"""A text of fewer words than this, and than this share of its sources, stands for nothing."""
+TOLD = 5
+"""Claims that one fault names; a model that invents more gets the idea."""
+RETOLD, RETOLD_HERE, RETOLD_WORDS = 0.8, 0.5, 5
+"""A sentence with so much of what was known before, and no more than that of anything new, retells what was known."""
+_JUDGED_WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
+_MYSELF = frozenset({"i", "me", "myself", "ich", "mich", "mir", "je", "moi", "yo"})
+
+
+class StoryManner(Struct, frozen=True, kw_only=True):
+    """How a story is to be told."""
+
+    voice: Voice
+    seen_by: str
+    """The character whose memory it is; empty: nobody's."""
+    named: bool
+    """Those who speak have names."""
+
+
+class StoryJudge:
+    """What is known of the sources of a stretch, and the verdicts on what was said of it."""
+
+    def __init__(self, passages: Sequence[StoryPassage], before: str, told: StoryManner) -> None:
+        """Read the sources; `before` is what was known before, which is no evidence."""
+        self._told = told
+        self._texts = [passage.text for passage in passages]
+        self._before = [content_words(sentence) for sentence in sentences(before)]
+        own = [told.seen_by] if told.seen_by else []
+        self.finder = Finder(passages)
+        self.evidence = StorySourceIndex([*self._texts, *own])
+
+    def faults(self, reply: StoryReply) -> list[str]:
+        """All that is wrong with a reply and worth asking again for, a sentence each."""
+        suspects = self.suspects(reply)
+        of_text = [(each, self.of_sentence(each, suspects)) for each in prose(reply)]
+        of_threads = [(each.text, self.of_thread(each, suspects)) for each in reply.opened]
+        found = [f"“{text[:120]}”: {fault}" for text, faults in (*of_text, *of_threads) for fault in faults]
+        return [*self.fatal(reply), *self._mendable(reply), *found]
+
+    def fatal(self, reply: StoryReply) -> list[str]:
+        """What is so wrong with a reply that nothing of it can stand."""
+        size = words_in(reply.text)
+        if not size:
+            return ["The text is empty."]
+        if error_text(reply.text):
+            return ["The text is an error text, and no story."]
+        language = other_language(_spaced(reply.text), _spaced(self._own_words))
+        if language:
+            return [f"The text is in {language}, and the story is in another language."]
+        if size < min(LEAST_WORDS, LEAST_SHARE * self._size):
+            return [f"The text has {size} words, and stands for far more."]
+        return []
+
+    def of_sentence(self, text: str, suspects: Sequence[str] = ()) -> list[str]:
+        """What is wrong with one sentence; nothing where it may stand."""
+        voice, own = self._told.voice, self._told.seen_by
+        found = [*self._ungrounded(text, suspects), *telling_faults(text, voice, self._english, self._labels)]
+        if own and voice != "third" and names_oneself(text, own):
+            found.append(f"It tells of {own} as of somebody else, and this is the memory of {own}.")
+        if self._retells(text):
+            found.append("It tells again what was known before.")
+        return found
+
+    def of_thread(self, thread: ThreadSaid, suspects: Sequence[str] = ()) -> list[str]:
+        """What is wrong with one thread; nothing where it may stand."""
+        if not words_in(thread.text):
+            return ["The thread says nothing."]
+        found = [*self._ungrounded(thread.text, suspects), *telling_faults(thread.text, "third", False, self._labels)]
+        for name in filter(None, (thread.who, thread.whom)):
+            if not self._is_person(name):
+                found.append(f"The name “{name[:80]}” stands nowhere in the messages.")
+        return found
+
+    def named(self, thread: ThreadSaid) -> ThreadSaid:
+        """The thread with the character's name in the place of “I”."""
+        own = self._told.seen_by
+        who, whom = (own if own and name.strip().casefold() in _MYSELF else name for name in (thread.who, thread.whom))
+        return ThreadSaid(kind=thread.kind, text=with_quotation_marks(thread.text), who=who, whom=whom)
+
+    def names(self, reply: StoryReply) -> list[str]:
+        """The names of the reply that the sources have, each once."""
+        told = {" ".join(name.split()): None for name in reply.names}
+        return [
+            name
+            for name in told
+            if 0 < words_in(name) <= 8 and self.evidence.has_name(name) and not instruction_like(name)
+        ]
+
+    def suspects(self, reply: StoryReply) -> list[str]:
+        """Names of the reply that stand nowhere, in small letters: each is one wherever it is."""
+        listed = [*reply.names, *(name for each in reply.opened for name in (each.who, each.whom))]
+        unknown = [name for name in listed if words_in(name) and not self._is_person(name)]
+        for text in (*prose(reply), *(each.text for each in reply.opened)):
+            unknown += [claim.text for claim in self.evidence.look(text)[1] if claim.kind == "name"]
+        words = [word for name in unknown for word in _JUDGED_WORD.findall(name) if word[:1].isupper()]
+        return sorted({word.casefold() for word in words if not self.evidence.has_name(word)})
+
+    def supported(self, reply: StoryReply) -> float:
+        """Of the claims of the reply, the share that the sources support; 1 where nothing can be looked up."""
+        made = wrong = 0
+        suspects = self.suspects(reply)
+        for text in (*prose(reply), *(each.text for each in reply.opened)):
+            claimed, unsupported = self.evidence.look(text, suspects)
+            made, wrong = made + max(claimed, len(unsupported)), wrong + len(unsupported)
+        return 1 - wrong / made if made else 1.0
+
+    def _mendable(self, reply: StoryReply) -> list[str]:
+        size = words_in(reply.text)
+        found = [f"The text has {size} words; write at most 250."] if size > MOST_WORDS else []
+        if self._told.voice == "first" and self._english and len(prose(reply)) > 2 and not tells_of_itself(reply.text):
+            found.append(f"Nobody says “I”, and it is the memory of {self._told.seen_by or 'one of them'}.")
+        return found
+
+    def _ungrounded(self, text: str, suspects: Sequence[str]) -> list[str]:
+        if error_text(text):
+            return ["It is an error text, and no story."]
+        wrong = self.evidence.look(text, suspects)[1]
+        found = [f"The {claim.kind} “{claim.text}” stands nowhere in the messages." for claim in wrong[:TOLD]]
+        if instruction_like(text):
+            found.append("It repeats an instruction that stands in the messages.")
+        if not found and self.evidence.is_foreign(text):
+            found.append("Nothing of what it says stands in the messages.")
+        return found
+
+    def _retells(self, text: str) -> bool:
+        words = content_words(text)
+        if len(words) < RETOLD_WORDS or not self._before:
+            return False
+        known = max(len(words & before) for before in self._before) / len(words)
+        return known >= RETOLD and self.finder.shared(text) < RETOLD_HERE
+
+    def _labels(self, role: str) -> bool:
+        """Whether a role is only a label of the log, and nobody of the story is called so."""
+        return self._told.named and not self.evidence.has_name(role)
+
+    def _is_person(self, name: str) -> bool:
+        return name.strip().casefold() in _MYSELF or self.evidence.has_name(name)
+
+    @property
+    def _english(self) -> bool:
+        return self.evidence.language in (None, "English")
+
+    @cached_property
+    def _size(self) -> int:
+        return sum(map(words_in, self._texts))
+
+    @cached_property
+    def _own_words(self) -> str:
+        return " ".join(self._texts)
+
+
+def prose(reply: StoryReply) -> list[str]:
+    """The sentences of a reply's text."""
+    return sentences(with_quotation_marks(reply.text))
+
+
+def _spaced(text: str) -> str:
+    """`text` with each sign of a script without spaces as a word: a few of them are enough to tell the language."""
+    return _DENSE.sub(r" \g<0> ", text)
+
+
+def words_in(text: str) -> int:
+    """How many words `text` has; of scripts that write no spaces two signs count for one."""
+    return len(_JUDGED_WORD.findall(_DENSE.sub(" ", text))) + len(_DENSE.findall(text)) // 2
+
+
+# What became of threads: what a model says of them, beside what rules found.
+#
+# A model is better than rules at telling a promise from a figure of speech. So where its reply is trusted, its threads
+# stand, and of those by rules only the ones that are surely threads. What it was shown and did not call resolved stays
+# open: a thread that is carried too long costs a line, one that is closed too early is gone.
+
+
+SURE = 1.5
+"""A thread that rules found stands beside a model's from this weight on; a model's own weighs as much."""
+ALIKE, ALIKE_BETWEEN_KINDS = 0.5, 0.75
+"""With this share of the words of the shorter one, two threads are one; of different kinds only with more."""
+_KIND_WORDS = content_words(
+    "promise promised promises vow vowed swore sworn debt owes owed secret hides hidden keeps wound wounded hurt"
+    " question asked wonders whether that this with from will would have they them their"
+)
+"""Words that many threads of a kind have, whatever they are about."""
+
+_NO_ID = ThreadId("")
+
+
+class Followed(Struct, frozen=True, kw_only=True):
+    """What became of the threads of a stretch."""
+
+    threads: Threads
+    notes: tuple[str, ...]
+    """What of the reply was left out, and is no reason to ask again."""
+
+
+def follow(
+    said: Sequence[ThreadSaid], resolved: Sequence[str], shown: Sequence[Thread], offline: Threads, finder: Finder
+) -> Followed:
+    """Settle what was `said` of threads that a stretch opens and `resolved` of those that were `shown` as open."""
+    notes: list[str] = []
+    opened: list[Thread] = []
+    for each in said:
+        thread = _thread(each, offline, finder)
+        if any(alike(thread, other) for other in shown):
+            notes.append(f"The thread “{thread.text}” is open already.")
+        elif not any(alike(thread, other) for other in opened):
+            opened.append(thread)
+    opened += [
+        thread for thread in offline.opened if thread.weight >= SURE and not any(alike(thread, one) for one in opened)
+    ]
+    closed, unknown = _closed(resolved, shown)
+    notes += [f"No open thread is called {name!r}." for name in unknown]
+    seen = {thread.id for thread in shown}
+    closed += [name for name in offline.closed if name not in seen]
+    return Followed(
+        threads=Threads(
+            opened=tuple(sorted(opened, key=lambda thread: thread.position)),
+            closed=tuple(closed),
+            forgotten=offline.forgotten,
+        ),
+        notes=tuple(notes),
+    )
+
+
+def alike(one: Thread, other: Thread) -> bool:
+    """Whether two threads are the same one in other words."""
+    if one.text.casefold() == other.text.casefold():
+        return True
+    people, others = _people(one), _people(other)
+    if people and others and not people & others:
+        return False
+    left = content_words(one.text) - _KIND_WORDS - people - others
+    right = content_words(other.text) - _KIND_WORDS - people - others
+    if not left or not right:
+        return False
+    needed = ALIKE if one.kind == other.kind else ALIKE_BETWEEN_KINDS
+    return len(left & right) >= needed * min(len(left), len(right))
+
+
+def _people(thread: Thread) -> frozenset[str]:
+    return content_words(f"{thread.who} {thread.whom}")
+
+
+def _thread(said: ThreadSaid, offline: Threads, finder: Finder) -> Thread:
+    text, who, whom = (" ".join(each.split()) for each in (said.text, said.who, said.whom))
+    rests = finder.rests(f"{text} {who} {whom}")[:1]
+    source = rests[0].sources[-1] if rests and rests[0].sources else None
+    position = rests[0].position if rests else 0
+    found = Thread(id=_NO_ID, kind=said.kind, text=text, who=who, whom=whom, weight=SURE)
+    # Rules know for certain where they found it.
+    known = next((other for other in offline.opened if other.source and alike(found, other)), None)
+    if known is not None:
+        source, position = known.source, known.position
+    weight = max(SURE, known.weight) if known else SURE
+    return replace(found, id=thread_id(said.kind, text, source), position=position, source=source, weight=weight)
+
+
+def _closed(resolved: Sequence[str], shown: Sequence[Thread]) -> tuple[list[ThreadId], list[str]]:
+    """The full ids of what was resolved, and the names that no open thread has."""
+    closed: dict[ThreadId, None] = {}
+    unknown: list[str] = []
+    for name in resolved:
+        bare = name.strip(" []()`'\".,").split()[0] if name.strip(" []()`'\".,") else ""
+        meant = [thread.id for thread in shown if thread.id == bare or (short(thread.id) == bare[:SHORT] == bare)]
+        if len(meant) == 1:
+            closed[meant[0]] = None
+        elif name.strip():
+            unknown.append(name)
+    return list(closed), unknown
+
+
+WINDOW_TOKENS = 100_000
+"""What a summariser can read at a time, unless a policy says otherwise."""
+LEAST_ROOM = 1_000
+"""However narrow the window, so much of the story is shown."""
+
+
+class StoryJob(Struct, frozen=True, kw_only=True):
+    """A summary of a story that a model is to write."""
+
+    offline: Summary
+    """The canonical summary of the stretch, as the rules give it."""
+    messages: tuple[Message, ...] = ()
+    """Those that it is written from; none where it is written from `parts` alone."""
+    parts: tuple[Summary, ...] = ()
+    """The best texts of the summaries that it is written from, in order; none where it is written from messages."""
+    before: Summary | None = None
+    """What stands just before it: shown to the model as known, and evidence for nothing."""
+    open: tuple[Thread, ...] = ()
+    """The threads that are open at its beginning."""
+    disputes: tuple[Annotation, ...] = ()
+    voice: Voice = "third"
+    seen_by: str = ""
+    """The character whose memory it is; empty: nobody's."""
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether it covers several leaves: then its threads are carried, and not asked for."""
+        return bool(self.parts) or self.offline.leaves > 1
+
+
+class _Asking(Struct, frozen=True, kw_only=True):
+    """A job, made ready: the question, what of the threads it shows, and who judges the answer."""
+
+    prompt: Prompt
+    shown: list[Thread]
+    judge: StoryJudge
+
+
+async def write_story(
+    job: StoryJob, model: LanguageModel, count: Count, window_tokens: int = WINDOW_TOKENS
+) -> WrittenSummary:
+    """Ask `model` for the text of a summary of a story, in at most `window_tokens` at a time. Raises ModelError."""
+    asking = _asking(job, count, window_tokens)
+    judge = asking.judge
+    asked = await ask_twice(model, asking.prompt, StoryReply, judge.faults)
+    reply = asked.last
+    suspects = judge.suspects(reply)
+    told = prose(reply)
+    kept = [] if judge.fatal(reply) else [each for each in told if not judge.of_sentence(each, suspects)]
+    trusted = bool(kept) and (len(told) - len(kept)) <= MOST_STRUCK * len(told)
+    threads = [judge.named(each) for each in reply.opened if trusted and not judge.of_thread(each, suspects)]
+    struck = len(told) - len(kept) + (0 if job.is_deep else len(reply.opened) - len(threads))
+    writing = _writing(job, asking, asked, trusted=trusted, struck=struck, kept=" ".join(kept))
+    verdict = asked.verdict(trusted=trusted, struck=struck)
+    if not trusted:
+        return WrittenSummary(text=_named(job, writing), verdict=verdict, faults=asked.faults)
+    followed = Followed(threads=job.offline.threads, notes=())
+    if not job.is_deep:
+        followed = follow(threads, reply.resolved, asking.shown, job.offline.threads, judge.finder)
+    text = replace(
+        _named(job, writing),
+        sections=_sections(job, judge, _cut(kept), judge.names(reply)),
+        threads=followed.threads,
+        retellings=1 + max((part.retellings for part in job.parts), default=0),
+        sources=tuple(part.id for part in job.parts),
+    )
+    return WrittenSummary(text=text, verdict=verdict, faults=(*asked.faults, *followed.notes))
+
+
+def ask_for_story(job: StoryJob, count: Count, window_tokens: int = WINDOW_TOKENS) -> Prompt:
+    """The prompt for a job: with its answer, and asked a second time, it stays within `window_tokens`."""
+    return _asking(job, count, window_tokens).prompt
+
+
+def _asking(job: StoryJob, count: Count, window_tokens: int) -> _Asking:
+    spoken = heard(job.messages, job.seen_by)
+    named = not spoken or any(each.named for each in spoken)
+    threads, shown = shown_threads(job.open, count)
+    fields = {
+        "voice": story_voice(job.voice, job.seen_by, named=named),
+        "before": shown_before(job.before, count),
+        "names": shown_names(_offline_names(job)),
+        "disputes": doubts(job.disputes),
+    }
+    if not job.is_deep:
+        fields["threads"] = threads
+    place, text = ("parts", STORY_DEEP) if job.is_deep else ("messages", STORY)
+    empty = text.render(**fields, **{place: ""})
+    # An answer that is asked for again is shown with what is wrong with it.
+    room = window_tokens - count(empty.system) - count(empty.user) - 3 * empty.max_tokens
+    fields[place] = _story(job, spoken, max(room, LEAST_ROOM), count)
+    told = StoryManner(voice=job.voice, seen_by=job.seen_by, named=named)
+    before = story_text(job.before) if job.before else ""
+    judge = StoryJudge(passages(spoken, job.parts), before, told)
+    return _Asking(prompt=text.render(**fields), shown=shown, judge=judge)
+
+
+def _story(job: StoryJob, spoken: Sequence[Spoken], room: int, count: Count) -> str:
+    """What the model reads: summaries in order, and after them what no summary tells of yet."""
+    if not job.parts:
+        return shown_speech(spoken, room, count)
+    if not spoken:
+        return shown_parts(job.parts, room, count)
+    # Half each, and what one leaves is the other's.
+    parts = shown_parts(job.parts, max(room // 2, room - count(shown_speech(spoken, room, count))), count)
+    speech = shown_speech(spoken, max(room - count(parts), 1), count)
+    return "\n".join(each for each in (parts, speech) if each != NOTHING)
+
+
+def _writing(
+    job: StoryJob, asking: _Asking, asked: ModelAnswer[StoryReply], *, trusted: bool, struck: int, kept: str
+) -> Writing:
+    return Writing(
+        prompt=f"{asking.prompt.name}/{job.voice}",
+        model=asked.model,
+        tokens_in=asked.tokens_in,
+        tokens_out=asked.tokens_out,
+        supported=round(asking.judge.supported(asked.first), 4),
+        recall=round(recall(_offline_names(job)[:NAMES_SHOWN], kept), 4),
+        repaired=asked.repaired,
+        trusted=trusted,
+        struck=struck,
+        disputes=tuple(each.id for each in job.disputes),
+    )
+
+
+def _named(job: StoryJob, writing: Writing) -> Summary:
+    """The offline text under the name of a model's."""
+    return replace(
+        job.offline,
+        id=text_id(job.offline, writing.disputes, job.voice),
+        family=text_family(job.offline, writing.disputes, job.voice),
+        writing=writing,
+    )
+
+
+def _sections(job: StoryJob, judge: StoryJudge, kept: Sequence[str], names: Sequence[str]) -> tuple[Section, ...]:
+    """The prose, then what is carried from the offline text, then the names."""
+    line = _names_line(job, names)
+    out = [Section(name="story", lines=tuple(_lines(judge, kept, line.names)))]
+    out += [section for section in job.offline.sections if section.name not in ("story", "artifacts")]
+    return (*out, *([Section(name="artifacts", lines=(line,))] if line.names else []))
+
+
+def _lines(judge: StoryJudge, kept: Sequence[str], names: Sequence[Mention]) -> list[Line]:
+    out = []
+    for number, text in enumerate(kept):
+        position, sources = place_of(judge.finder.rests(text, number / max(len(kept) - 1, 1)))
+        within = tuple(mention for mention in names if mention.name in text)
+        out.append(Line(text=text, names=within, position=position, sources=sources))
+    return out
+
+
+def _cut(kept: Sequence[str]) -> list[str]:
+    """The sentences up to which the text is not too long; the first one in any case."""
+    out: list[str] = []
+    left = MOST_WORDS
+    for text in kept:
+        left -= words_in(text)
+        if left < 0 and out:
+            break
+        out.append(text)
+    return out
+
+
+def _names_line(job: StoryJob, names: Sequence[str]) -> Line:
+    """The names that a model found to matter, and after them those of the record that it left out."""
+    known = job.offline.lines("artifacts")
+    weights = {mention.name: mention.weight for line in known for mention in line.names}
+    heaviest = max(weights.values(), default=1.0)
+    mentions = [Mention(name, heaviest) for name in names]
+    said = [set(name.casefold().split()) for name in names]
+    mentions += [
+        Mention(name, weight)
+        for name, weight in weights.items()
+        if not any(set(name.casefold().split()) <= words for words in said)
+    ]
+    sources = known[0].sources if known else tuple(message.id for message in job.messages[-1:])
+    position = known[0].position if known else job.offline.last_position
+    text = known[0].text if known else ""
+    return Line(text=text, names=tuple(mentions), weight=1.0, position=position, sources=sources)
+
+
+def _offline_names(job: StoryJob) -> list[str]:
+    return [mention.name for line in job.offline.lines("artifacts") for mention in line.names]

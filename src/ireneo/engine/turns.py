@@ -1,0 +1,306 @@
+"""What a turn of work, or a leaf of a story, leaves behind.
+
+An episode, failures, and what an earlier turn gave up and a later one shows to work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+from ireneo.log.message import Draft, Message, MessageId
+from ireneo.log.tree import SessionKey
+from ireneo.memories.record import TRUST, MemoryDraft, Record
+from ireneo.memories.signature import action_of, action_signature, error_signature, signature
+from ireneo.patterns import lazy_re
+from ireneo.ports.transition import Transaction
+from ireneo.summaries.prose import clip
+from ireneo.summaries.steps import CHANGES, Step, error_line, steps
+from ireneo.summaries.summary import Line, Summary
+from ireneo.summaries.tell_work import dead_ends, said_in_refusal, write_leaf
+
+MOST_CHARACTERS = 300
+"""Of a memory's text: what is said once more in it stands in the messages that it names."""
+DIRECTORY = "cwd"
+"""What logs of coding agents call the directory that a line was written in, and what a failure's conditions call it."""
+_TAG = lazy_re(r"</?[a-z][\w-]*>")
+"""The marks in which a harness wraps what a user gave as a command."""
+_ASKED = 120
+_COMMAND = 80
+_ERROR = 90
+_SAID = 120
+_FILES = 3
+UNDONE = "undo "
+"""What the subject of a dead end begins with that went well and was taken back."""
+_LEAST = 30
+"""So much room at the least must be left for the agent's closing words, or they say nothing."""
+BASE_SALIENCE = 0.4
+MORE_SALIENCE = 0.2
+"""It matters more that something was changed, and that something failed."""
+
+
+class Turn(Struct, frozen=True, kw_only=True):
+    """A turn that is over, as it was said."""
+
+    session: str
+    messages: tuple[Message, ...]
+    """From the user's message on; at least one."""
+    place: Mapping[str, str] = {}
+    """Where it was worked, as far as the log tells: the directory."""
+
+
+def turn_memories(turn: Turn, recorded: datetime) -> list[MemoryDraft]:
+    """What a turn leaves behind, the episode first; nothing where no work was done in it: its words stand in the log.
+
+    What the harness put between, and another tool's compaction, is no evidence and is passed over. A call that the
+    user refused is told in the episode, and is no failure: it was never tried.
+    """
+    spoken = [message for message in turn.messages if message.draft.origin == "spoken"]
+    done = steps(spoken)
+    if not done:
+        return []
+    # The same approach given up again is one line: its newest reason stands.
+    given_up = [
+        (line, next(step for step in reversed(done) if step.source in line.sources)) for line in dead_ends(done)
+    ]
+    return [
+        _episode(turn, spoken, done, bool(given_up), recorded),
+        *(_failure(turn, line, step, recorded) for line, step in given_up if not step.rejected),
+    ]
+
+
+def _episode(
+    turn: Turn, spoken: Sequence[Message], done: Sequence[Step], given_up: bool, recorded: datetime
+) -> MemoryDraft:
+    opening, last = turn.messages[0], turn.messages[-1]
+    asked = clip(" ".join(_TAG.sub(" ", opening.text).split()), _ASKED).rstrip(".")
+    parts: list[tuple[str, tuple[MessageId, ...]]] = [(f"I was asked: “{asked}”." if asked else "I was asked.", ())]
+    parts += [*_refused(done), *_changed(done, turn.place.get(DIRECTORY, "")), *_ended(done), *_closing(spoken)]
+    text, sources = "", [opening.id]
+    for part, shown in parts:
+        room = MOST_CHARACTERS - len(text) - 1
+        if len(part) > room:
+            if room < _LEAST:
+                break
+            part = clip(part, room)
+        text = f"{text} {part}".strip()
+        sources += shown
+    failed = given_up or _last_run(done) is not None
+    changed = any(step.action.deed in CHANGES for step in done)
+    at = _time(turn.messages)
+    return MemoryDraft(
+        text=text,
+        kind="episodic",
+        at=at or recorded,
+        timed=at is not None,
+        recorded=recorded,
+        origin="agent",
+        trust=TRUST["agent"],
+        salience=BASE_SALIENCE + MORE_SALIENCE * changed + MORE_SALIENCE * failed,
+        session=turn.session,
+        messages=tuple(dict.fromkeys((*sources, last.id))),
+    )
+
+
+def _refused(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
+    """What the user said no to last, and in which words."""
+    step = next((step for step in reversed(done) if step.rejected), None)
+    if step is not None:
+        said = clip(said_in_refusal(step), _SAID)
+        yield f"The user said no to {_named(step)}{f': “{said}”' if said else ''}.", step.sources
+
+
+def _named(step: Step) -> str:
+    subject = clip(step.action.subject, _COMMAND)
+    return f"`{subject}`" if step.action.shell else f"{step.call.name} {subject}".strip()
+
+
+def _changed(done: Sequence[Step], directory: str) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
+    """Which files were changed, named from the directory of the work on."""
+    made: dict[str, Step] = {}
+    for step in done:
+        if step.action.deed in CHANGES and not step.action.shell and step.result is not None and not step.failed:
+            made[step.action.subject] = step
+    if made:
+        root = f"{directory.rstrip('/')}/" if directory else ""
+        named = [f"`{clip(path.removeprefix(root), _COMMAND)}`" for path in list(made)[-_FILES:]]
+        more = f" and {len(made) - _FILES} more" if len(made) > _FILES else ""
+        sources = [source for step in list(made.values())[-_FILES:] for source in step.sources]
+        yield f"I changed {', '.join(named)}{more}.", tuple(sources)
+
+
+def _ended(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
+    """How what was run last ended, and the last check that went well."""
+    failed = _last_run(done)
+    if failed is not None:
+        error = error_line(failed.output, _ERROR).rstrip(".")
+        yield f"`{clip(failed.action.subject, _COMMAND)}` failed{f': {error}' if error else ''}.", failed.sources
+        return
+    check = next((step for step in reversed(done) if step.action.deed == "check" and step.result), None)
+    if check is not None:
+        yield f"`{clip(check.action.subject, _COMMAND)}` passed.", check.sources
+
+
+def _last_run(done: Sequence[Step]) -> Step | None:
+    """What was run last, if it failed."""
+    ran = next((step for step in reversed(done) if step.action.deed in ("check", "run", "save")), None)
+    return ran if ran is not None and ran.failed_itself else None
+
+
+def _closing(spoken: Sequence[Message]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
+    """The weightiest of the sentences with which the agent closed."""
+    last = spoken[-1]
+    if last.role != "assistant" or last.draft.calls:
+        yield "It ended without an answer.", (last.id,)
+        return
+    sections = write_leaf([last], "", ends_turn=True)
+    said = [line for section in sections if section.name == "worked" for line in section.lines]
+    if said:
+        yield max(said, key=lambda line: line.weight).text, (last.id,)
+
+
+def _failure(turn: Turn, line: Line, step: Step, recorded: datetime) -> MemoryDraft:
+    at = _time([message for message in turn.messages if message.position <= line.position])
+    return MemoryDraft(
+        text=clip(line.text, MOST_CHARACTERS),
+        kind="failure",
+        at=at or recorded,
+        timed=at is not None,
+        recorded=recorded,
+        origin="agent",
+        trust=TRUST["agent"],
+        signature=signature(_approach(line, step), error_signature(step.output) if step.failed else ""),
+        conditions={"tool": step.call.name, **turn.place},
+        session=turn.session,
+        messages=tuple(dict.fromkeys(line.sources)),
+    )
+
+
+def _approach(line: Line, step: Step) -> str:
+    """The signature of what was tried: the call that failed, or the change that was taken back."""
+    if step.failed:
+        return action_signature(step.call.name, step.call.arguments)
+    return action_signature("change", {"file": line.subject.removeprefix(UNDONE)})
+
+
+def _time(messages: Sequence[Message]) -> datetime | None:
+    """When the last of them that says so was said."""
+    return next((message.draft.at for message in reversed(messages) if message.draft.at is not None), None)
+
+
+async def places(tx: Transaction, key: SessionKey, messages: list[MessageId]) -> Mapping[MessageId, Mapping[str, str]]:
+    """The directory in which each of `messages` was said; those of which no log tells are left out."""
+    natives = await tx.log.natives(key, messages)
+    found = {name: next(_directories(draft), "") for name, draft in natives.items()}
+    return {name: {DIRECTORY: directory} for name, directory in found.items() if directory}
+
+
+def _directories(draft: Draft) -> Iterator[str]:
+    payload = draft.record.payload if draft.record else None
+    for entry in payload if isinstance(payload, (list, tuple)) else (payload,):
+        if isinstance(entry, Mapping) and isinstance(directory := entry.get(DIRECTORY), str) and directory:
+            yield directory
+
+
+def leaf_episode(session: str, leaf: Summary, at: datetime | None, recorded: datetime) -> MemoryDraft | None:
+    """The weightiest sentences of a leaf, in the order in which they were told; None where nothing was told.
+
+    `at` is when the last message that it covers was said, where the log says so.
+    """
+    told = [line for line in leaf.lines("story") if line.text.strip()]
+    chosen: list[tuple[Line, str]] = []
+    room = MOST_CHARACTERS
+    for line in sorted(told, key=lambda line: -line.weight):
+        text = clip(line.text, MOST_CHARACTERS)
+        if len(text) + 1 <= room or not chosen:
+            chosen.append((line, text))
+            room -= len(text) + 1
+    if not chosen:
+        return None
+    chosen.sort(key=lambda each: each[0].position)
+    opened = bool(leaf.threads.opened)
+    return MemoryDraft(
+        text=" ".join(text for _, text in chosen),
+        kind="episodic",
+        at=at or recorded,
+        timed=at is not None,
+        recorded=recorded,
+        origin="agent",
+        trust=TRUST["agent"],
+        salience=BASE_SALIENCE + MORE_SALIENCE * opened,
+        session=session,
+        messages=tuple(dict.fromkeys(source for line, _ in chosen for source in line.sources)),
+        summaries=(leaf.id,),
+    )
+
+
+class KnownFailure(Struct, frozen=True, kw_only=True):
+    """A failure that a session knows of, and has not seen to work since."""
+
+    signature: str
+    text: str
+    at: datetime
+    place: dict[str, str]
+
+
+def known_failure(records: Iterable[Record], session: str) -> list[KnownFailure]:
+    """The failures of `session` that it has not overturned; what other sessions saw makes no difference.
+
+    So it doesn't matter in which order the sessions of a space are gone over.
+    """
+    out: list[KnownFailure] = []
+    for record in records:
+        seen = [piece for piece in record.evidence if piece.session == session]
+        last = max(seen, key=lambda piece: piece.at, default=None)
+        if last is not None and not last.against:
+            out.append(
+                KnownFailure(signature=record.signature, text=record.text, at=last.at, place=dict(record.conditions))
+            )
+    return out
+
+
+def failures_of_drafts(offers: Iterable[MemoryDraft]) -> list[KnownFailure]:
+    """The failures among the offers of a turn."""
+    return [
+        KnownFailure(signature=offer.signature, text=offer.text, at=offer.at, place=dict(offer.conditions))
+        for offer in offers
+        if offer.signature and not offer.against
+    ]
+
+
+def overturns(turn: Turn, known: Sequence[KnownFailure], recorded: datetime) -> list[MemoryDraft]:
+    """What speaks against `known` failures in a turn: the same call in the same place, and it went well."""
+    by_action = {action: each for each in known if (action := action_of(each.signature))}
+    if not by_action:
+        return []
+    out: dict[str, MemoryDraft] = {}
+    at = {message.id: message.draft.at for message in turn.messages}
+    for step in steps([message for message in turn.messages if message.draft.origin == "spoken"]):
+        failure = by_action.get(action_signature(step.call.name, step.call.arguments))
+        moment = at[step.answer] if step.answer else None
+        if failure is None or not _worked(step) or moment is None or moment <= failure.at:
+            continue
+        if any(failure.place.get(name, value) != value for name, value in turn.place.items()):
+            continue
+        offer = MemoryDraft(
+            text=failure.text,
+            kind="failure",
+            at=moment,
+            timed=True,
+            recorded=recorded,
+            origin="agent",
+            trust=TRUST["agent"],
+            signature=failure.signature,
+            conditions={"tool": step.call.name, **turn.place},
+            against=True,
+            session=turn.session,
+            messages=step.sources,
+        )
+        out.setdefault(failure.signature, offer)
+    return list(out.values())
+
+
+def _worked(step: Step) -> bool:
+    return step.result is not None and not step.failed

@@ -1,0 +1,617 @@
+"""Work behind the conversation: find what is due, take the lease on it, write it, and store it in one transaction.
+
+Any number of processes may do so at once. What is due is derived from the log and from what is stored, so nothing is
+queued, and whoever is killed leaves nothing to be cleaned up. Two that meet all the same write the same anchor: what
+the first has stored stays, and the second takes it over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.context.options import ContextOptions
+from ireneo.engine.archive import archive
+from ireneo.engine.episodes import Gatherer
+from ireneo.engine.known import due_ahead, is_pruned, keep, text_id, was_erased, write_ahead
+from ireneo.engine.leasing import FIRST_WAIT_SECONDS, Worker
+from ireneo.engine.models import Models
+from ireneo.engine.reflect import Reflected, is_due, reflect
+from ireneo.engine.resources import Resources
+from ireneo.engine.story import Grown, StoredReading, StoryPath
+from ireneo.engine.summarise import DueTexts, Summarised, ask_one, due_summaries, due_texts, told, voice_of, write_text
+from ireneo.engine.vectors import embed_due
+from ireneo.engine.writing import WrittenSummary
+from ireneo.errors import EmbedderError, MessageNotFound, ModelError, Overtaken, SpendingLimit, SummaryNotFound
+from ireneo.log.tree import SessionKey
+from ireneo.ports.leases import Lease
+from ireneo.ports.llm import LanguageModel, Prompt, R, Reply
+from ireneo.ports.store import SessionInfo
+from ireneo.ports.transition import Transaction
+from ireneo.summaries.policy import PRESETS, Policy, preset_of, story_of
+from ireneo.summaries.summary import Level, Summary, SummaryId
+
+# fmt: off
+Did = Literal[
+    "caught_up", "written", "repaired", "offline", "taken_over", "failed",
+    "remembered", "reflected", "archived", "embedded",
+]
+# fmt: on
+
+
+class WorkResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One piece of work, and how much there is left."""
+
+    session: str
+    branch: str
+    id: str = ""
+    """Of the summary that was written."""
+    did: Did
+    """``caught_up``: summaries were made without a model. ``written`` or ``repaired``: a model wrote one; ``offline``:
+    so badly that the offline text stands for it. ``taken_over``: another writer had stored it meanwhile.
+    ``remembered``: memories were made of turns or of leaves, without a model. ``reflected``: the episodes of the whole
+    space were looked back on; ``archived``: the least retained memories over its cap were put away; ``embedded``: what
+    is searched was given vectors. These three have no session."""
+    first_position: int
+    last_position: int
+    level: Level = "story"
+    depth: int = 1
+    summaries: int = 1
+    reason: str = ""
+    """Why it failed, or what was wrong."""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    supported: float = 1.0
+    """Of the claims that the model made, the share that its sources support."""
+    struck: int = 0
+    behind: int = 0
+    """How many messages of the branch are due to be summarised and are not yet."""
+    due: int = 0
+    """How many texts a model has still to write on the branch."""
+    memories: int = 0
+    """How many memories were made or changed; of ``embedded`` how many documents."""
+    episodes: int = 0
+    """How many episodes were looked back on."""
+
+
+def told_by(summarised: Summarised, worked: WorkResult) -> WorkResult:
+    """The same piece of work, with what came of its text."""
+    return replace(
+        worked,
+        id=summarised.id,
+        did=summarised.outcome,
+        reason=summarised.reason,
+        tokens_in=summarised.tokens_in,
+        tokens_out=summarised.tokens_out,
+        supported=summarised.supported,
+        struck=summarised.struck,
+    )
+
+
+def summarised_by(worked: WorkResult) -> Summarised | None:
+    """What came of a text, as `summarise` tells it; None for what needed no model, or was another's."""
+    if worked.did not in ("written", "repaired", "offline", "failed"):
+        return None
+    return Summarised(
+        id=worked.id,
+        level=worked.level,
+        first_position=worked.first_position,
+        last_position=worked.last_position,
+        outcome=worked.did,
+        reason=worked.reason,
+        tokens_in=worked.tokens_in,
+        tokens_out=worked.tokens_out,
+        supported=worked.supported,
+        struck=worked.struck,
+    )
+
+
+Ask = Callable[[Summary], Awaitable[WrittenSummary]]
+
+_LOG = logging.getLogger("ireneo")
+
+
+class TextWriter:
+    """Where a worker writes the texts of one branch of a session."""
+
+    def __init__(self, means: Resources, worker: Worker, key: SessionKey, branch: str) -> None:
+        """Name the place; nothing is read yet."""
+        self.means = means
+        self.store = means.store
+        self.worker = worker
+        self.key = key
+        self.branch = branch
+        self.waits = False
+        """Whether something may be due that another worker is at, or was: then it is worth looking again soon."""
+        self.erased: int | None = None
+        """How many messages of the session had been erased when what is to be written was read; None: unknown."""
+        self._at: tuple[Lease, SummaryId]
+        """What is being written, and under which lease."""
+
+    def models(self) -> Models:
+        """The session's models, each of which is asked only as long as nobody else has the text, or the lease on it."""
+        own = self.means.models.each(lambda model: _Checked(model, self._check))
+        return replace(self.means, models=own).models_for(self.key)
+
+    async def write(self, summary: Summary, name: SummaryId, ask: Ask) -> WorkResult | None:
+        """Have the text `name` of a canonical summary written.
+
+        None where another is at it, has overtaken this worker, or wrote it since, and where it was pruned meanwhile:
+        then what is due is to be looked for again.
+        """
+        try:
+            async with self.worker.leased(self.key, name) as lease:
+                if lease is None:
+                    self.waits = self.waits or not await self._is_put_off(name)
+                    return None
+                self._at = lease, name
+                if not await self._is_there(name):
+                    return await self._asked(summary, lease, ask)
+        except Overtaken as error:
+            _LOG.debug("%s", error)
+        except SummaryNotFound as error:
+            _LOG.debug("%s", error)
+        except MessageNotFound:
+            async with self.store.read() as tx:
+                if not await is_pruned(tx, self.key, summary):
+                    raise
+        self.waits = True
+        return None
+
+    async def _check(self) -> None:
+        """Raise where a call would be wasted; last thing before it, since all the rest may have had to wait long."""
+        lease, name = self._at
+        async with self.store.write() as tx:
+            if await tx.summaries.get(self.key, [name]) or not await self.worker.still_has(tx, lease):
+                raise Overtaken(f"The text {name} is another worker's now.")
+
+    async def _asked(self, summary: Summary, lease: Lease, ask: Ask) -> WorkResult:
+        worked = WorkResult(
+            session=self.key.session,
+            branch=self.branch,
+            id=summary.id,
+            did="failed",
+            level=summary.level,
+            first_position=summary.first_position,
+            last_position=summary.last_position,
+            depth=summary.depth,
+        )
+        try:
+            written = await ask(summary)
+        except SpendingLimit as error:
+            return replace(worked, reason=str(error))
+        except ModelError as error:
+            _LOG.warning("%s The offline text stands for what no model wrote.", error)
+            await self.worker.failed(lease, str(error))
+            return replace(worked, reason=str(error))
+        async with self.store.write() as tx:
+            if await was_erased(tx, self.key, self.erased):
+                raise Overtaken(f"Messages of session {self.key.session!r} were erased while it was written.")
+            new = await tx.summaries.put(self.key, [written.text])
+            await self.worker.done(tx, lease)
+        worked = told_by(told(written, summary), worked)
+        return worked if new else replace(worked, did="taken_over")
+
+    async def _is_there(self, name: SummaryId) -> bool:
+        """Whether the text was stored since it was found to be due."""
+        async with self.store.read() as tx:
+            return bool(await tx.summaries.get(self.key, [name]))
+
+    async def _is_put_off(self, name: str) -> bool:
+        """Whether it failed and is to be tried later, and nobody is at it."""
+        async with self.store.read() as tx:
+            leases = await tx.leases.of_session(self.key)
+        return any(lease.work == name and not lease.holder for lease in leases)
+
+
+class _Checked:
+    """A model that is asked only where a check lets it."""
+
+    def __init__(self, model: LanguageModel, check: Callable[[], Awaitable[None]]) -> None:
+        self._model = model
+        self._check = check
+
+    async def ask(self, prompt: Prompt, reply: type[R]) -> Reply[R]:
+        await self._check()
+        return await self._model.ask(prompt, reply)
+
+
+class BlockWork:
+    """The work on one branch of a session, for contexts on certain terms."""
+
+    def __init__(self, desk: TextWriter, terms: ContextOptions) -> None:
+        """Name the place; nothing is read yet."""
+        self._desk = desk
+        self._terms = terms
+
+    async def catch_up(self) -> AsyncGenerator[WorkResult, None]:
+        """Write the blocks that need no model, where there are more than a context writes in passing."""
+        desk, policy = self._desk, self._terms.policy
+        if await due_ahead(desk.store, desk.key, desk.branch, policy) is None:
+            return
+        async with desk.worker.leased(desk.key, f"write ahead {desk.branch} {policy.family}") as lease:
+            if lease is None:
+                desk.waits = True
+                return
+            # Another may have been at it until now.
+            due = await due_ahead(desk.store, desk.key, desk.branch, policy)
+            if due is None:
+                return
+            first = due.ahead.position
+            async for ahead in write_ahead(desk.store, desk.key, policy, due):
+                yield WorkResult(
+                    session=desk.key.session,
+                    branch=desk.branch,
+                    did="caught_up",
+                    first_position=first,
+                    last_position=ahead.position - 1,
+                    level="turn",
+                    summaries=len(ahead.made),
+                    behind=due.head.position + 1 - ahead.position,
+                )
+                first = ahead.position
+
+    async def visit(self, texts: int) -> AsyncIterator[WorkResult]:
+        """The blocks, and at most so many texts; one that fails ends it."""
+        async for ahead in self.catch_up():
+            yield ahead
+        desk, voice = self._desk, self._desk.means.voice
+        models = desk.models()
+        if not texts or (models.for_task("turn") is None and models.for_task("goal") is None):
+            return
+        async with desk.store.read() as tx:
+            desk.erased = await tx.erasure.count(desk.key)
+        due = await due_summaries(desk.store, desk.key, desk.branch, self._terms, voice)
+        async with desk.store.read() as tx:
+            head = await tx.log.head(desk.key, desk.branch)
+            notes = tuple(await tx.annotations.on_path(desk.key, head.id)) if head else ()
+        disputes = replace(self._terms, notes=notes).disputes
+        for place, summary in enumerate(due):
+            model = models.for_task(summary.level)
+            if model is None:
+                continue
+            name = text_id(summary, [note.id for note in disputes.get(summary.stretch, ())], voice)
+            worked = await desk.write(summary, name, partial(self._ask, model))
+            if worked is None:
+                continue
+            yield replace(worked, due=len(due) - place - 1)
+            texts -= 1
+            if worked.did == "failed" or not texts:
+                return
+
+    async def _ask(self, model: LanguageModel, summary: Summary) -> WrittenSummary:
+        desk = self._desk
+        return await ask_one(desk.store, desk.key, summary, self._terms, desk.means.voice, model)
+
+
+CHUNK = 32
+"""Leaves that are written without a model in one transaction: so much is done again after a crash, at the most."""
+CHUNK_LEASE_SECONDS = 10.0
+"""No model is waited for: who comes after a worker that died need not wait for long either."""
+
+
+class StoryWork:
+    """The work on one branch of a story, cut by one policy."""
+
+    def __init__(self, desk: TextWriter, policy: Policy) -> None:
+        """Name the place; nothing is read yet."""
+        self._desk = desk
+        self._store = desk.store
+        self._key = desk.key
+        self._policy = policy
+        self._voice = voice_of(policy, desk.means.story_voice)
+
+    async def visit(self, texts: int) -> AsyncIterator[WorkResult]:
+        """Everything that needs no model, and at most so many texts; a text that fails ends it."""
+        async for worked in self.catch_up():
+            yield worked
+        model = self._desk.models().for_task("story")
+        while model and texts and (told := await self._text(model)):
+            texts -= 1
+            yield told
+            if told.did == "failed":
+                return
+
+    async def due(self) -> int:
+        """How many texts a model has still to write, once everything else is done."""
+        async for _ in self.catch_up():
+            pass
+        found = await self._due()
+        return found[0].missing if found else 0
+
+    async def catch_up(self) -> AsyncIterator[WorkResult]:
+        """Make the summaries that need no model, some at a time."""
+        while (ahead := await self._grown(1)) and ahead.made:
+            # Called after what is due first, and not after the branch: branches share what they have in common.
+            name = f"catch up {ahead.made[0].id}"
+            async with self._desk.worker.leased(self._key, name, CHUNK_LEASE_SECONDS) as lease:
+                if lease is None:
+                    self._desk.waits = True
+                    return
+                grown = await self._grown(CHUNK)
+                async with self._store.write() as tx:
+                    await keep(tx, self._key, grown.made if grown else (), self._desk.erased)
+                    await self._desk.worker.done(tx, lease)
+            if grown is None or not grown.made:
+                return
+            yield WorkResult(
+                session=self._key.session,
+                branch=self._desk.branch,
+                did="caught_up",
+                first_position=grown.made[0].first_position,
+                last_position=grown.made[-1].last_position,
+                summaries=len(grown.made),
+                behind=grown.behind,
+            )
+            if not grown.behind:
+                return
+
+    async def _grown(self, most: int) -> Grown | None:
+        async with self._store.read() as tx:
+            head = await tx.log.head(self._key, self._desk.branch)
+            if head is None:
+                return None
+            self._desk.erased = await tx.erasure.count(self._key)
+            return await StoryPath(StoredReading(tx, self._key, head, self._policy), self._policy).grow(most)
+
+    async def _due(self) -> tuple[DueTexts, ContextOptions] | None:
+        terms = ContextOptions(budget=0, policy=self._policy, count=self._desk.means.count)
+        async with self._store.read() as tx:
+            head = await tx.log.head(self._key, self._desk.branch)
+            if head is None:
+                return None
+            self._desk.erased = await tx.erasure.count(self._key)
+            terms = replace(terms, notes=tuple(await tx.annotations.on_path(self._key, head.id)))
+            leases = await tx.leases.of_session(self._key)
+            now = self._desk.means.clock.now()
+            return await due_texts(tx, self._key, head, terms, self._voice, leases, now), terms
+
+    async def _text(self, model: LanguageModel) -> WorkResult | None:
+        """Let the model write the next text that nobody else is at; None where there is none."""
+        found = await self._due()
+        if found is None:
+            return None
+        due, terms = found
+        for summary in due.ready:
+            name = text_id(summary, [note.id for note in terms.disputes.get(summary.stretch, ())], self._voice)
+            worked = await self._desk.write(summary, name, partial(self._ask, terms, model))
+            if worked is not None:
+                return replace(worked, due=due.missing - (worked.did != "failed"))
+        return None
+
+    async def _ask(self, terms: ContextOptions, model: LanguageModel, summary: Summary) -> WrittenSummary:
+        return await write_text(self._store, self._key, summary, terms, self._voice, model)
+
+
+REFLECT = "reflect"
+"""The name of the work under which looking back is leased."""
+
+
+class ChoreContext(Struct, frozen=True, kw_only=True):
+    """Where the chores of a space are done."""
+
+    means: Resources
+    space: str
+    worker: Worker
+    desk: SessionKey | None
+    """The session on which the leases of the whole space stand: all workers must take the same one. None where there
+    is no session: without leases a model may be asked twice, and nothing is stored twice."""
+
+
+Chore: TypeAlias = Callable[[ChoreContext], AsyncIterator[WorkResult]]
+
+
+async def reflecting(place: ChoreContext) -> AsyncIterator[WorkResult]:
+    """Look back as long as that is due: a model is asked under a lease, since two that ask pay twice."""
+    while True:
+        async with place.means.store.read() as tx:
+            if not await is_due(tx, place.space):
+                return
+        if place.desk is None:
+            reflected = await reflect(place.means, place.space)
+        else:
+            async with place.worker.leased(place.desk, REFLECT) as lease:
+                if lease is None:
+                    return
+                reflected = await reflect(place.means, place.space)
+                async with place.means.store.write() as tx:
+                    await place.worker.done(tx, lease)
+        if not (reflected.episodes or reflected.reconsidered):
+            return
+        yield _worked(reflected)
+
+
+async def embedding(place: ChoreContext) -> AsyncIterator[WorkResult]:
+    """Give what is searched its vectors, where there is an embedder; take out those of one that was used before.
+
+    Two workers that are at it do some of it twice, and no harm.
+    """
+    embedder = place.means.embedder
+    if embedder is None:
+        return
+    while True:
+        try:
+            embedded = await embed_due(place.means.store, place.space, embedder)
+        except EmbedderError as error:
+            yield _told(did="failed", reason=str(error))
+            return
+        if embedded.documents:
+            yield _told(did="embedded", memories=embedded.documents)
+        if not (embedded.left and embedded.documents):
+            break
+    async with place.means.store.write() as tx:
+        for name in await tx.vectors.embedders(place.space):
+            if name != embedder.name:
+                await tx.vectors.drop(place.space, name)
+
+
+async def putting_away(place: ChoreContext) -> AsyncIterator[WorkResult]:
+    """Keep the space under its cap: the least retained memories are archived."""
+    gone = await archive(place.means, place.space, place.means.keep_memories)
+    if gone:
+        yield _told(did="archived", memories=len(gone))
+
+
+CHORES: Sequence[Chore] = (reflecting, putting_away, embedding)
+"""What a worker does for a space after each round of its sessions, in this order; each ends when nothing is due."""
+
+
+def _worked(reflected: Reflected) -> WorkResult:
+    return replace(
+        _told(did="reflected", reason=reflected.failed),
+        memories=len(reflected.conclusions) + len(reflected.reconsidered),
+        episodes=reflected.episodes,
+        tokens_in=reflected.tokens_in,
+        tokens_out=reflected.tokens_out,
+    )
+
+
+def _told(*, did: Did, memories: int = 0, reason: str = "") -> WorkResult:
+    """A piece of work that is of no session."""
+    return WorkResult(
+        session="",
+        branch="",
+        did=did,
+        first_position=0,
+        last_position=0,
+        summaries=0,
+        memories=memories,
+        reason=reason,
+    )
+
+
+TEXTS_A_VISIT = 8
+"""After so many texts of one story the next session has its turn."""
+POLL_SECONDS = 2.0
+REST_SECONDS = 60.0
+"""A session in which nothing was due, and to which nothing was said since, is looked at again after this time."""
+
+
+class Works:
+    """The work on the sessions of one space."""
+
+    def __init__(self, means: Resources, space: str, worker: Worker, preset: Policy | None) -> None:
+        """Work on each session with `preset`, or as it is looked at where that is None."""
+        self._means = means
+        self._store = means.store
+        self._space = space
+        self._preset = preset
+        self._worker = worker
+        self._idle: dict[SessionKey, tuple[SessionInfo, datetime]] = {}
+        self._asks_again: dict[SessionKey, datetime] = {}
+        """When a model is asked again for a session for which it failed."""
+        self._gatherer = Gatherer(means, space)
+        self._waits = False
+        """Whether something is due that another worker is at."""
+
+    async def run(self, *, until_idle: bool) -> AsyncIterator[WorkResult]:
+        """Do what is due, as long as there is any; then wait for more, or end where `until_idle` is set."""
+        while True:
+            self._waits = busy = False
+            async with self._store.read() as tx:
+                sessions = await tx.sessions.list(self._space)
+            for info in sessions:
+                if not self._rests(info):
+                    async for worked in self._session(info):
+                        busy = busy or worked.did != "failed"
+                        yield worked
+            async for worked in self._chores(sessions):
+                busy = busy or worked.did != "failed"
+                yield worked
+            if busy:
+                continue
+            if until_idle and not self._waits:
+                return
+            await asyncio.sleep(POLL_SECONDS)
+
+    def _rests(self, info: SessionInfo) -> bool:
+        """Whether nothing was due when the session was looked at last, which is not long ago and was the same."""
+        seen, at = self._idle.get(info.key, (None, None))
+        if seen != info or at is None:
+            return False
+        # A clock that was put back is no reason to rest longer.
+        return timedelta(0) <= self._means.clock.now() - at < timedelta(seconds=REST_SECONDS)
+
+    async def _session(self, info: SessionInfo) -> AsyncIterator[WorkResult]:
+        """One visit: everything that needs no model, and some texts of each branch."""
+        quiet = True
+        own = self._preset or preset_of(info.source, self._means.preset)
+        async with self._store.read() as tx:
+            branches = await tx.sessions.branches(info.key)
+            stories = await self._stories(tx, info)
+            blocks = await self._blocks(tx, info)
+        for branch, head in branches.items():
+            desk = TextWriter(self._means, self._worker, info.key, branch)
+            works: list[StoryWork | BlockWork] = [StoryWork(desk, policy) for policy in stories]
+            works += [BlockWork(desk, terms) for terms in blocks]
+            if head and not own.pyramid:
+                async for worked in BlockWork(
+                    desk, ContextOptions(budget=0, policy=own, count=self._means.count)
+                ).catch_up():
+                    quiet = False
+                    yield worked
+            for work in works if head else ():
+                async for worked in work.visit(self._texts(info.key)):
+                    quiet = False
+                    if worked.did == "failed":
+                        again = self._means.clock.now() + timedelta(seconds=FIRST_WAIT_SECONDS)
+                        self._asks_again[info.key] = again
+                    yield worked
+            self._waits = self._waits or desk.waits
+        async for worked in self._memories(info):
+            quiet = False
+            yield worked
+        if quiet and not self._waits:
+            self._idle[info.key] = (info, self._means.clock.now())
+
+    async def _memories(self, info: SessionInfo) -> AsyncIterator[WorkResult]:
+        """What the session leaves behind; it needs no model, and two that gather at once store the same."""
+        async for gathered in self._gatherer.session(info, self._preset):
+            yield WorkResult(
+                session=gathered.session,
+                branch=gathered.branch,
+                did="remembered",
+                first_position=gathered.first_position,
+                last_position=gathered.last_position,
+                summaries=0,
+                memories=len(gathered.remembered),
+            )
+
+    async def _chores(self, sessions: Sequence[SessionInfo]) -> AsyncIterator[WorkResult]:
+        """What is due of the whole space. Its leases stand on the session whose name comes first."""
+        desk = min((info.key for info in sessions), default=None)
+        place = ChoreContext(means=self._means, space=self._space, worker=self._worker, desk=desk)
+        for chore in CHORES:
+            async for worked in chore(place):
+                yield worked
+
+    def _texts(self, key: SessionKey) -> int:
+        """How many texts a visit may have written: none, for a while after a model failed."""
+        again, now = self._asks_again.get(key), self._means.clock.now()
+        return 0 if again and now < again <= now + timedelta(seconds=FIRST_WAIT_SECONDS) else TEXTS_A_VISIT
+
+    async def _stories(self, tx: Transaction, info: SessionInfo) -> list[Policy]:
+        """The ways in which a story is told: the one that was asked for or is the session's own, and those in use."""
+        own = self._preset or preset_of(info.source, self._means.preset)
+        found = [own] if own.pyramid else []
+        if self._preset is None:
+            stored = (story_of(family) for family in await tx.summaries.families(info.key))
+            found += [each for each in stored if each and all(each.family != known.family for known in found)]
+        return found
+
+    async def _blocks(self, tx: Transaction, info: SessionInfo) -> list[ContextOptions]:
+        """The terms on which contexts of an agent's work were asked for, as their rebuilds tell."""
+        marks = await tx.rebuilds.of_session(info.key)
+        known = {policy.family: policy for policy in PRESETS.values() if not policy.pyramid}
+        return [
+            ContextOptions(budget=budget, policy=known[family], count=self._means.count)
+            for family, budget in sorted({(mark.family, mark.budget_tokens) for mark in marks})
+            if family in known and self._preset in (None, known[family])
+        ]

@@ -1,0 +1,369 @@
+"""A context the way one looks at a disk: what fills it, what of the session became what, and a row for each block."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from msgspec import Struct
+from rich.console import Console
+from rich.text import Text
+
+import ireneo
+from ireneo.faces.cli.output import counted, printable
+from ireneo.faces.cli.screens.layout import Column, is_coloured, show_columns, show_labelled
+
+
+class Tier(Struct, frozen=True):
+    """One way in which a part of a session is shown."""
+
+    name: str
+    """What one row of it is called."""
+    legend: str
+    style: str
+    letter: str
+    """Stands for the colour where there is none."""
+
+
+STORY = Tier("story", "stories", "color(97)", "s")
+PINS = Tier("pinned", "pins", "color(204)", "p")
+DISPUTED = Tier("disputed", "disputed blocks", "color(160)", "d")
+GOAL = Tier("goal batch", "goal batches", "color(99)", "g")
+TURN = Tier("turn block", "turn blocks", "color(68)", "t")
+MASKED = Tier("masked", "masked", "color(136)", "m")
+KEPT = Tier("kept", "kept", "color(73)", "k")
+WORDS = Tier("user", "system and user words", "color(71)", "u")
+WAITING = Tier("not summarised", "not summarised", "color(130)", "w")
+LIVE = Tier("live", "live", "color(43)", "l")
+FREE = Tier("free", "free", "color(238)", ".")
+TIERS = (PINS, STORY, GOAL, TURN, DISPUTED, MASKED, WAITING, KEPT, WORDS, LIVE)
+"""What holds all the time, then oldest things first, as they stand in a session."""
+
+LIFTED = "[PINNED] Lifted"
+"""What a note begins with that a pin holds no longer."""
+
+_ALONE = ("summary", "pins", "waiting")
+"""What stands for several messages, or for none: a row of its own."""
+_HEADERS = ("[SUMMARIZED]", "[GOAL BATCH]", "[STORY]", "[PINNED]", "## ")
+_OF_LEVEL = {"story": STORY, "goal": GOAL, "turn": TURN}
+
+
+class MessagePlace(Struct, frozen=True):
+    """What must be known of a message on the path to say where it stands."""
+
+    role: str
+    spoken: bool
+    turn: int
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    """A place of the context, in its tier."""
+
+    tier: Tier
+    row: ireneo.ViewRow
+    role: str
+    first_turn: int
+    last_turn: int
+
+
+class ContextBlock(Struct, frozen=True, kw_only=True):
+    """A row on the screen: one place of the context, or several messages of one turn."""
+
+    tier: Tier
+    name: str
+    id: str
+    first_turn: int
+    last_turn: int
+    messages: int
+    tokens: int
+    line: str
+
+
+Ends = tuple[MessagePlace, MessagePlace]
+"""Where the first and the last message stand of those that a row is about."""
+
+
+def place_of(message: ireneo.Message) -> MessagePlace:
+    """The place of a stored message."""
+    return MessagePlace(message.role, message.draft.origin == "spoken", message.turn)
+
+
+def places_of(path: Sequence[ireneo.Draft]) -> list[MessagePlace]:
+    """The places of a path that is in no database."""
+    turn = 0
+    out = []
+    for draft in path:
+        spoken = draft.origin == "spoken"
+        turn += draft.role == "user" and spoken
+        out.append(MessagePlace(draft.role, spoken, turn))
+    return out
+
+
+def rows_of(context: ireneo.Context) -> tuple[ireneo.ViewRow, ...]:
+    """What there is to look at: the pins, then the path."""
+    return (*context.pins, *context.view)
+
+
+def ends_of(view: Sequence[ireneo.ViewRow]) -> list[tuple[int, int]]:
+    """The positions on the path at which each row begins and ends; together they cover it without a gap.
+
+    Pins cover nothing: they stand at the message before them, or at the first.
+    """
+    ends = []
+    position = 0
+    for row in view:
+        before = max(position - 1, 0)
+        ends.append((position, position + row.covers - 1) if row.covers else (before, before))
+        position += row.covers
+    return ends
+
+
+def parts_of(context: ireneo.Context, ends: Sequence[Ends]) -> list[Part]:
+    """Each row of the view in its tier; `ends` are the places of its first and last message."""
+    rows = rows_of(context)
+    short = [index for index, row in enumerate(rows) if row.what in ("summary", "waiting", "masked")]
+    live_from = short[-1] + 1 if short else 0
+    return [
+        Part(
+            tier=_tier(row, first, live=index >= live_from),
+            row=row,
+            role=first.role,
+            first_turn=first.turn,
+            last_turn=last.turn,
+        )
+        for index, (row, (first, last)) in enumerate(zip(rows, ends, strict=True))
+    ]
+
+
+def blocks_of(parts: Sequence[Part]) -> Iterator[ContextBlock]:
+    """One row for a summary, for a user's word and for pins, and one for what an agent did in a turn."""
+    run: list[Part] = []
+    for part in parts:
+        if run and not _belongs(run[-1], part):
+            yield _block(run)
+            run = []
+        run.append(part)
+    if run:
+        yield _block(run)
+
+
+def _tier(row: ireneo.ViewRow, place: MessagePlace, *, live: bool) -> Tier:
+    if row.what == "pins":
+        return PINS
+    if row.what == "summary":
+        return DISPUTED if row.disputed else _OF_LEVEL.get(row.level or "", TURN)
+    if row.what == "masked":
+        return MASKED
+    if row.what == "waiting":
+        return WAITING
+    if place.spoken and place.role in ("system", "user"):
+        return WORDS
+    return LIVE if live else KEPT
+
+
+def _belongs(before: Part, part: Part) -> bool:
+    alone = any(part.row.what in _ALONE or part.tier is WORDS for part in (before, part))
+    if alone or before.last_turn != part.first_turn:
+        return False
+    return (before.tier is LIVE) == (part.tier is LIVE)
+
+
+def _block(run: Sequence[Part]) -> ContextBlock:
+    masked = sum(part.tier is MASKED for part in run)
+    first = run[0]
+    tier = MASKED if masked else first.tier
+    return ContextBlock(
+        tier=tier,
+        name=_name(first, masked, len(run)),
+        id=first.row.id,
+        first_turn=first.first_turn,
+        last_turn=run[-1].last_turn,
+        messages=sum(part.row.covers for part in run),
+        tokens=sum(part.row.tokens for part in run),
+        line=next((line for part in run if (line := first_line(_words(part.row)))), ""),
+    )
+
+
+def _name(first: Part, masked: int, size: int) -> str:
+    if masked and size > 1:
+        return f"{masked} masked"
+    if first.tier is WORDS:
+        return first.role
+    if first.tier is PINS:
+        return _pins(first.row.text)
+    if first.row.what != "summary":
+        return first.tier.name
+    name = _OF_LEVEL.get(first.row.level or "", TURN).name
+    named = f"{name} {first.row.depth}" if first.row.depth > 1 else name
+    return f"{named}, {first.tier.name}" if first.tier is DISPUTED else named
+
+
+def _pins(text: str) -> str:
+    if text.startswith(LIFTED):
+        return "released"
+    return counted(sum(line.startswith("- ") for line in text.splitlines()), "pin")
+
+
+def _words(row: ireneo.ViewRow) -> str:
+    # Of what is not summarised, the header is all there is to tell.
+    return row.text.removeprefix("[STORY] ") if row.what == "waiting" else row.text
+
+
+def first_line(text: str) -> str:
+    """The first line that tells something: not the header of a block or of pins, nor the heading of a section."""
+    for line in text.splitlines():
+        told = " ".join(printable(line).split())
+        if told and not told.startswith(_HEADERS):
+            return told.removeprefix("- ")
+    return ""
+
+
+def filled_bar(sizes: Sequence[tuple[Tier, int]], width: int, *, coloured: bool) -> Text:
+    """Share `width` columns out by size; what is there at all gets a column."""
+    total = sum(size for _, size in sizes) or 1
+    columns = [max(1, round(size * width / total)) if size else 0 for _, size in sizes]
+    if columns:
+        widest = columns.index(max(columns))
+        columns[widest] = max(columns[widest] + width - sum(columns), 1)
+    bar = Text()
+    for (tier, _), wide in zip(sizes, columns, strict=True):
+        bar.append_text(_cells(tier, wide, coloured=coloured))
+    return bar
+
+
+def path_bar(sizes: Sequence[tuple[Tier, int]], width: int, *, coloured: bool) -> Text:
+    """The path from left to right, each column in the tier of the messages that stand there."""
+    ends = []
+    total = 0
+    for _, size in sizes:
+        total += size
+        ends.append(total)
+    cells = []
+    place = 0
+    for column in range(width if total else 0):
+        at = (column + 0.5) * total / width
+        while ends[place] < at:
+            place += 1
+        cells.append(sizes[place][0])
+    bar = Text()
+    for tier, run in groupby(cells, key=lambda tier: tier):
+        bar.append_text(_cells(tier, len(list(run)), coloured=coloured))
+    return bar
+
+
+def _cells(tier: Tier, wide: int, *, coloured: bool) -> Text:
+    if not coloured:
+        return Text(tier.letter * wide)
+    return Text(("░" if tier is FREE else "█") * wide, style=tier.style)
+
+
+LABEL = 11
+"""Columns before a bar."""
+SHORT = 9
+"""Characters of an id: enough to open it."""
+WIDEST_BAR = 120
+GAP = "   "
+WORTH_SAYING = 1.05
+"""A smaller saving is what one format has over another."""
+WIDEST_LINE = 200
+
+_COLUMNS = (
+    Column("what"),
+    Column("turn", right=True),
+    Column("messages", right=True),
+    Column("tokens", right=True),
+    Column("opens with"),
+    Column("first line", widest=WIDEST_LINE),
+)
+
+
+def show_context(screen: Console, context: ireneo.Context, parts: Sequence[Part], title: str) -> None:
+    """The whole screen: bars, legend, saving, rows."""
+    coloured = is_coloured(screen)
+    screen.print()
+    screen.print(Text(f"  {title}", style="bold"), overflow="ellipsis", no_wrap=True)
+    screen.print()
+    if not parts:
+        screen.print("  There is no message here yet.\n")
+        return
+    show_bars(screen, context, parts)
+    screen.print()
+    show_columns(screen, _COLUMNS, [_row(block, coloured=coloured) for block in blocks_of(parts)])
+    screen.print()
+    if context.explained is not None:
+        show_labelled(screen, "why", Text(context.explained.decision), width=LABEL)
+        if context.unkept:
+            show_labelled(screen, "not kept", Text(context.unkept), width=LABEL)
+        screen.print()
+    for mended in context.mended:
+        screen.print(Text(f"  {mended.message}", style="yellow" if coloured else ""))
+    for broken in context.violations:
+        screen.print(Text(f"  message {broken.index} breaks {broken.rule}: {broken.message}", style="red"))
+
+
+def show_bars(screen: Console, context: ireneo.Context, parts: Sequence[Part]) -> None:
+    """What fills the budget, what became of the session, and what was saved."""
+    tokens: Counter[Tier] = Counter()
+    for part in parts:
+        tokens[part.tier] += part.row.tokens
+    # The rows are weighed one by one, the budget is kept by the payload: the little that a format adds is not shown.
+    shares = [(tier, tokens[tier]) for tier in TIERS if tokens[tier]]
+    shares.append((FREE, max(context.budget - context.tokens, 0)))
+    path = [(part.tier, part.row.covers) for part in parts]
+    messages = sum(part.row.covers for part in parts)
+    places = sum(part.row.covers > 0 for part in parts)
+    coloured = is_coloured(screen)
+    width = min(max(screen.width - LABEL - 2, 10), WIDEST_BAR)
+    _labelled(screen, "context", filled_bar(shares, width, coloured=coloured))
+    _labelled(screen, "session", path_bar(path, width, coloured=coloured))
+    screen.print()
+    for line in _legend(shares, width, coloured=coloured):
+        _labelled(screen, "", line)
+    _labelled(screen, "budget", Text(f"{context.tokens:,} of {context.budget:,} tokens"))
+    _labelled(
+        screen, "saving", Text(f"{saving(context)}; {counted(messages, 'message')} in {counted(places, 'place')}")
+    )
+
+
+def saving(context: ireneo.Context) -> str:
+    """What the cut saved, in words."""
+    before, after = context.tokens_before, context.tokens
+    if after * WORTH_SAYING >= before:
+        return "none: all of it fits"
+    times = before / after
+    much = f"{times:.0f}" if times >= 10 else f"{times:.1f}"
+    return f"{before:,} → {after:,} tokens, {much} times smaller"
+
+
+def _labelled(screen: Console, label: str, text: Text) -> None:
+    show_labelled(screen, label, text, width=LABEL)
+
+
+def _legend(shares: Iterable[tuple[Tier, int]], width: int, *, coloured: bool) -> list[Text]:
+    lines: list[Text] = []
+    for tier, tokens in shares:
+        entry = Text("░" if coloured and tier is FREE else "█" if coloured else tier.letter)
+        entry.stylize(tier.style if coloured else "")
+        entry.append(f" {tier.legend} {tokens:,}")
+        # Whole entries: a line break inside one would part a colour from its name.
+        if lines and lines[-1].cell_len + len(GAP) + entry.cell_len <= width:
+            lines[-1] = Text.assemble(lines[-1], GAP, entry)
+        else:
+            lines.append(entry)
+    return lines
+
+
+def _row(block: ContextBlock, *, coloured: bool) -> list[Text]:
+    first, last = block.first_turn, block.last_turn
+    turns = str(first) if first == last else f"{first}–{last}"
+    # Pins stand for no message, and hold in every turn; there is nothing to open.
+    covers = block.messages > 0
+    return [
+        Text(f"█ {block.name}" if coloured else block.name, style=block.tier.style if coloured else ""),
+        Text(turns if covers else ""),
+        Text(f"{block.messages:,}" if covers else ""),
+        Text(f"{block.tokens:,}"),
+        Text(block.id[:SHORT] if covers else "", style="dim" if coloured else ""),
+        Text(block.line),
+    ]

@@ -1,1 +1,0 @@
-"""Anthropic Messages: content blocks, results in user messages, and the system prompt apart."""

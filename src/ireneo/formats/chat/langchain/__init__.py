@@ -1,1 +1,0 @@
-"""LangChain: messages as `messages_to_dict` writes them, whatever provider is below."""

@@ -1,1 +1,0 @@
-"""Pydantic AI: requests and responses of typed parts, as `ModelMessagesTypeAdapter` writes them."""

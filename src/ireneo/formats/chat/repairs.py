@@ -1,0 +1,475 @@
+"""How a list that a cut left, or another provider wrote, is put right: one small pure function a fault.
+
+Each format says which of them it needs, and in which order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.formats.chat.notes import (
+    BEGINNING,
+    LOST_CALL,
+    NO_REPLY,
+    REPEATED,
+    SYSTEM,
+    UNANSWERED,
+    UNNAMED,
+    call_note,
+    media_note,
+    opaque_note,
+    result_note,
+)
+from ireneo.log.message import Call, Draft, Media, Native, Opaque, Part, Result, Text, Thinking
+from ireneo.patterns import lazy_re
+
+Repair: TypeAlias = Callable[[Sequence[Draft]], list[Draft]]
+
+
+def repaired(drafts: Sequence[Draft], mends: Iterable[Repair]) -> list[Draft]:
+    """`drafts` after each of `mends`, in order."""
+    out = list(drafts)
+    for mend in mends:
+        out = mend(out)
+    return out
+
+
+def with_parts(draft: Draft, parts: Iterable[Part]) -> Draft:
+    """`draft` with other parts; its native payload, which would still say the old ones, goes unless they are equal."""
+    new = tuple(parts)
+    return draft if new == draft.parts else replace(draft, parts=new, native=None)
+
+
+def note(text: str) -> Draft:
+    """A message of ours in the user's place; nobody said it."""
+    return Draft(role="user", parts=(Text(text=text),), origin="injected")
+
+
+Spot: TypeAlias = tuple[int, int]
+"""A part's place: the draft's index, and the part's index in it."""
+
+
+class Matching(Struct, frozen=True, kw_only=True):
+    """The calls of a list with their results."""
+
+    calls: dict[Spot, Spot | None]
+    """Each call, in order, with its result."""
+    repeated: frozenset[Spot]
+    """Results of a call that had one already. Those that are in neither follow no call at all."""
+
+
+def match_results(drafts: Sequence[Draft]) -> Matching:
+    """Match each result to the nearest call before it that bears its id and has no result yet."""
+    calls: dict[Spot, Spot | None] = {}
+    pending: dict[str, list[Spot]] = {}
+    answered: set[str] = set()
+    repeated: set[Spot] = set()
+    for index, draft in enumerate(drafts):
+        for place, part in enumerate(draft.parts):
+            spot = (index, place)
+            if isinstance(part, Call) and draft.role == "assistant" and not part.server:
+                calls[spot] = None
+                pending.setdefault(part.id, []).append(spot)
+            elif isinstance(part, Result) and draft.role == "tool":
+                waiting = pending.get(part.call_id)
+                if waiting:
+                    # Of several in the nearest draft the first: parallel calls are answered in their order.
+                    nearest = next(call for call in waiting if call[0] == waiting[-1][0])
+                    waiting.remove(nearest)
+                    calls[nearest] = spot
+                    answered.add(part.call_id)
+                elif part.call_id in answered:
+                    repeated.add(spot)
+    return Matching(calls=calls, repeated=frozenset(repeated))
+
+
+FITTING_NAME: Final = lazy_re(r"[A-Za-z0-9_-]{1,128}")
+
+_ELSEWHERE = lazy_re(r"[^A-Za-z0-9_-]")
+
+
+def fitting_name(name: str) -> str:
+    """`name`, or the name most like it that fits."""
+    return name if FITTING_NAME.fullmatch(name) else _ELSEWHERE.sub("_", name)[:128] or UNNAMED
+
+
+def take_turns(drafts: Sequence[Draft]) -> list[Draft]:
+    """Merge neighbours of one role; where the user speaks right after a tool, say that no reply was given.
+
+    Expects calls to be answered directly after them, so that an assistant with calls has no assistant after it.
+    """
+    out: list[Draft] = []
+    for draft in drafts:
+        before = out[-1] if out else None
+        if before is not None and draft.role == before.role and draft.role in ("user", "assistant"):
+            out[-1] = _merged(before, draft)
+            continue
+        if before is not None and before.role == "tool" and draft.role == "user":
+            out.append(Draft(role="assistant", parts=(Text(text=NO_REPLY),)))
+        out.append(draft)
+    return out
+
+
+def _merged(before: Draft, draft: Draft) -> Draft:
+    return replace(before, parts=before.parts + draft.parts, native=None)
+
+
+def answer_calls(drafts: Sequence[Draft]) -> list[Draft]:
+    """Move results behind their calls, answer the unanswered, keep the first of several, quote what follows no call.
+
+    Expects each part in its place: results in tool drafts, which hold nothing else.
+    """
+    matching = match_results(drafts)
+    answering = {result: call for call, result in matching.calls.items() if result is not None}
+    spots: dict[int, list[tuple[Spot, Spot | None]]] = {}
+    for call, result in matching.calls.items():
+        spots.setdefault(call[0], []).append((call, result))
+    out: list[Draft] = []
+    stood = False
+    for index, draft in enumerate(drafts):
+        if draft.role == "tool":
+            left = _leftovers(draft, index, matching, answering)
+            out += left
+            stood = bool(left) or (bool(out) and out[-1].role == "tool")
+            continue
+        # What was joined to results that have moved away stands alone now.
+        left_behind = draft.joined and not stood and index > 0 and drafts[index - 1].role == "tool"
+        out.append(replace(draft, joined=False) if left_behind else draft)
+        out += _answers(drafts, spots.get(index, []))
+        stood = False
+    return out
+
+
+def _answers(drafts: Sequence[Draft], spots: Sequence[tuple[Spot, Spot | None]]) -> list[Draft]:
+    homes: dict[int, list[int]] = {}
+    for _, result in spots:
+        if result is not None:
+            homes.setdefault(result[0], []).append(result[1])
+    out = [with_parts(drafts[home], [drafts[home].parts[k] for k in sorted(homes[home])]) for home in sorted(homes)]
+    missing = [_unanswered(drafts, call) for call, result in spots if result is None]
+    return [*out, Draft(role="tool", parts=tuple(missing))] if missing else out
+
+
+def _unanswered(drafts: Sequence[Draft], spot: Spot) -> Result:
+    call = drafts[spot[0]].parts[spot[1]]
+    assert isinstance(call, Call)
+    return Result(call_id=call.id, parts=(Text(text=UNANSWERED),), failed=True, name=call.name)
+
+
+def _leftovers(draft: Draft, index: int, matching: Matching, answering: dict[Spot, Spot]) -> list[Draft]:
+    notes = [
+        result_note(REPEATED if (index, place) in matching.repeated else LOST_CALL, part)
+        for place, part in enumerate(draft.parts)
+        if isinstance(part, Result) and (index, place) not in answering
+    ]
+    if not notes:
+        return []
+    return [replace(draft, role="user", origin="injected", parts=tuple(notes), joined=False, native=None)]
+
+
+def drop_empty(drafts: Sequence[Draft]) -> list[Draft]:
+    """Drop the messages that hold nothing."""
+    return [draft for draft in drafts if draft.parts or draft.native is not None]
+
+
+def drop_blanks(drafts: Sequence[Draft]) -> list[Draft]:
+    """Drop blank texts, thinking that leads to nothing, and the messages that then hold nothing.
+
+    System drafts are left as they are: they have no message of their own to be empty.
+    """
+    spoken = [draft if draft.role == "system" else with_parts(draft, _spoken(draft.parts)) for draft in drafts]
+    return drop_empty(drop_loose_thinking(spoken))
+
+
+def drop_loose_thinking(drafts: Sequence[Draft]) -> list[Draft]:
+    """Drop the thinking at a message's end, which leads to nothing; system drafts are left as they are."""
+    return [draft if draft.role == "system" else with_parts(draft, _led(draft.parts)) for draft in drafts]
+
+
+def is_blank(part: Part) -> bool:
+    """Whether `part` is a text without anything to read."""
+    return isinstance(part, Text) and not part.text.strip()
+
+
+def _spoken(parts: Sequence[Part]) -> list[Part]:
+    return [_answered(part) if isinstance(part, Result) else part for part in parts if not is_blank(part)]
+
+
+def _led(parts: Sequence[Part]) -> Sequence[Part]:
+    end = len(parts)
+    while end and isinstance(parts[end - 1], Thinking):
+        end -= 1
+    return parts[:end]
+
+
+def _answered(result: Result) -> Result:
+    # One blank text alone is what a silent command printed, and may stand; among others it is a block too many.
+    if len(result.parts) < 2 or not any(is_blank(part) for part in result.parts):
+        return result
+    return replace(result, parts=tuple(part for part in result.parts if not is_blank(part)))
+
+
+Carries: TypeAlias = Callable[[Media | Opaque, str], bool]
+"""Whether a format can carry the part in a message of that role."""
+
+
+def express_drafts(drafts: Sequence[Draft], carries: Carries) -> list[Draft]:
+    """Leave out thinking, which goes back only as it came, and put a text in the place of what can't be carried."""
+    return [express(draft, carries) for draft in drafts]
+
+
+def express(draft: Draft, carries: Carries) -> Draft:
+    """The same for one draft; one whose provider's payload stands for it is left as it is."""
+    if draft.native is not None:
+        return draft
+    return with_parts(
+        draft, [_expressed_part(part, draft.role, carries) for part in draft.parts if not isinstance(part, Thinking)]
+    )
+
+
+def _expressed_part(part: Part, role: str, carries: Carries) -> Part:
+    if isinstance(part, Call):
+        return part if part.name else replace(part, name=UNNAMED)
+    if isinstance(part, Result):
+        return replace(part, parts=tuple(_carried_or_note(each, "tool", carries) for each in part.parts))
+    return _carried_or_note(part, role, carries) if isinstance(part, Media | Opaque) else part
+
+
+def _carried_or_note(part: Text | Media | Opaque, role: str, carries: Carries) -> Text | Media | Opaque:
+    if isinstance(part, Text) or carries(part, role):
+        return part
+    return Text(text=media_note(part) if isinstance(part, Media) else opaque_note(part))
+
+
+_LONGEST = 48
+"""How much of an id that doesn't fit is kept: some providers take no more than 64 letters."""
+
+
+def give_unique_ids(
+    drafts: Sequence[Draft], fits: Callable[[Call, Draft], bool], *, per_message: bool = False
+) -> list[Draft]:
+    """Give a new id to each call whose id is missing, taken by an earlier call, or doesn't fit the format.
+
+    With `per_message`, an id may come again in a later message, as it may with providers that count from 0 each time.
+    """
+    names = _CallIds(drafts)
+    new: dict[Spot, str] = {}
+    seen: set[str] = set()
+    matching = match_results(drafts)
+    for index, draft in enumerate(drafts):
+        if per_message:
+            seen.clear()
+        for place, part in enumerate(draft.parts):
+            if not isinstance(part, Call):
+                continue
+            spot = (index, place)
+            if spot in matching.calls and (not part.id or part.id in seen or not fits(part, draft)):
+                new[spot] = names.fresh(part.id)
+                result = matching.calls[spot]
+                if result is not None:
+                    new[result] = new[spot]
+            seen.add(new.get(spot, part.id))
+    return [_with_new_ids(draft, index, new) for index, draft in enumerate(drafts)] if new else list(drafts)
+
+
+class _CallIds:
+    """The ids of a list, and new ones that are not among them."""
+
+    def __init__(self, drafts: Sequence[Draft]) -> None:
+        self._taken = {call.id for draft in drafts for call in draft.calls}
+        self._taken |= {result.call_id for draft in drafts for result in draft.results}
+
+    def fresh(self, old: str) -> str:
+        """An id that looks like `old` and that nothing bears yet."""
+        stem = _ELSEWHERE.sub("_", old)[:_LONGEST] or "call"
+        name, count = stem, 1
+        while name in self._taken:
+            count += 1
+            name = f"{stem}_{count}"
+        self._taken.add(name)
+        return name
+
+
+def _with_new_ids(draft: Draft, index: int, new: dict[Spot, str]) -> Draft:
+    return with_parts(draft, [_with_call_id(part, new.get((index, place))) for place, part in enumerate(draft.parts)])
+
+
+def _with_call_id(part: Part, name: str | None) -> Part:
+    if name is not None and isinstance(part, Call):
+        return replace(part, id=name)
+    if name is not None and isinstance(part, Result):
+        return replace(part, call_id=name)
+    return part
+
+
+def words_after_results(before: Draft, draft: Draft) -> bool:
+    """Whether `draft` is what a user said in one message with the results in `before`."""
+    return "summary" not in (before.origin, draft.origin) and (before.role, draft.role) == ("tool", "user")
+
+
+def provider_groups(drafts: Sequence[Draft]) -> list[list[Draft]]:
+    """The drafts that share a provider's message: results together, and with them the words joined to them."""
+    groups: list[list[Draft]] = []
+    for draft in drafts:
+        before = groups[-1][-1].role if groups else None
+        if (before == "tool" and draft.role == "tool") or (draft.joined and before in ("tool", "user")):
+            groups[-1].append(draft)
+        else:
+            groups.append([draft])
+    return groups
+
+
+def join_drafts(
+    drafts: Sequence[Draft],
+    merge: Callable[[Draft, Draft], Native | None],
+    share: Callable[[Draft, Draft], bool] = words_after_results,
+) -> list[Draft]:
+    """Join each `joined` assistant or tool draft to the one before it; `merge` gives the native of the two, if any.
+
+    Drafts that `share` a message without being one, such as a user's words after tool results, stay drafts of their
+    own, and stay `joined`. Elsewhere the word means nothing any more: what it was joined to is gone, and other words
+    of the user are not it.
+    """
+    out: list[Draft] = []
+    for draft in drafts:
+        before = out[-1] if out else None
+        if not draft.joined:
+            out.append(draft)
+        elif before is not None and _is_one(before, draft):
+            out[-1] = replace(before, parts=before.parts + draft.parts, native=merge(before, draft))
+        elif before is not None and share(before, draft):
+            out.append(draft)
+        else:
+            out.append(replace(draft, joined=False))
+    return out
+
+
+def _is_one(before: Draft, draft: Draft) -> bool:
+    spoken = "summary" not in (before.origin, draft.origin)
+    return spoken and before.role == draft.role and draft.role in ("assistant", "tool")
+
+
+def no_native(before: Draft, draft: Draft) -> Native | None:
+    """For formats in which one message is one draft: what was joined elsewhere is built from its parts."""
+    return None
+
+
+def leading_systems(drafts: Sequence[Draft]) -> int:
+    """How many system drafts stand at the beginning."""
+    return next((index for index, draft in enumerate(drafts) if draft.role != "system"), len(drafts))
+
+
+def quote_later_systems(drafts: Sequence[Draft]) -> list[Draft]:
+    """Make user texts, marked as what they are, of the system drafts that stand further on; blank ones go."""
+    first = leading_systems(drafts)
+    out = list(drafts[:first])
+    for draft in drafts[first:]:
+        if draft.role != "system":
+            out.append(draft)
+        elif draft.text.strip():
+            out.append(_quoted_system(draft))
+    return out
+
+
+def join_systems(drafts: Sequence[Draft]) -> list[Draft]:
+    """Make one of the system drafts at the beginning."""
+    first = leading_systems(drafts)
+    if first < 2:
+        return list(drafts)
+    parts = tuple(part for draft in drafts[:first] for part in draft.parts)
+    return [replace(drafts[0], parts=parts, native=None), *drafts[first:]]
+
+
+def _quoted_system(draft: Draft) -> Draft:
+    parts = (Text(text=f"{SYSTEM} {draft.text}"),)
+    return replace(draft, role="user", origin="injected", parts=parts, joined=False, native=None)
+
+
+def open_with_user(drafts: Sequence[Draft]) -> list[Draft]:
+    """Put a user message before a conversation that another role begins; an empty one stays empty."""
+    first = leading_systems(drafts)
+    if first == len(drafts) or drafts[first].role == "user":
+        return list(drafts)
+    return [*drafts[:first], note(BEGINNING), *drafts[first:]]
+
+
+def place_parts(drafts: Sequence[Draft]) -> list[Draft]:
+    """Move results into tool drafts and all else out of them; a call that no assistant made becomes a note."""
+    out: list[Draft] = []
+    for draft in drafts:
+        out += _place_assistant(draft) if draft.role == "assistant" else _place_other(draft)
+    return out
+
+
+def _place_assistant(draft: Draft) -> list[Draft]:
+    served = {call.id for call in draft.calls if call.server}
+    moved = [part for part in draft.results if part.call_id not in served]
+    if not moved:
+        return [draft]
+    stays = [part for part in draft.parts if not any(part is gone for gone in moved)]
+    return [with_parts(draft, stays), _results_draft(draft, moved)]
+
+
+def _place_other(draft: Draft) -> list[Draft]:
+    results = draft.results
+    if draft.role == "tool" and len(results) == len(draft.parts):
+        return [draft]
+    rest = with_parts(draft, [_call_as_text(part) for part in draft.parts if not isinstance(part, Result | Thinking)])
+    if draft.role == "tool":
+        rest = replace(rest, role="user", joined=bool(results))
+    if not results:
+        return [rest]
+    if draft.role == "system":
+        return [rest, _results_draft(draft, results)]
+    # The results come first, as they must in a message that holds both.
+    return [_results_draft(draft, results), *([replace(rest, joined=True)] if rest.parts else [])]
+
+
+def _results_draft(draft: Draft, results: Sequence[Result]) -> Draft:
+    return replace(draft, role="tool", parts=tuple(results), joined=False, native=None)
+
+
+def _call_as_text(part: Part) -> Part:
+    return Text(text=call_note(part)) if isinstance(part, Call) else part
+
+
+def keep_server_pairs(drafts: Sequence[Draft], writes: Callable[[Result], bool]) -> list[Draft]:
+    """Make a note of each half without its other half, and of each pair whose result the format can't write."""
+    taken: set[str] = set()
+    return [_with_server_pairs(draft, writes, taken) if draft.role == "assistant" else draft for draft in drafts]
+
+
+def tell_server_pairs(drafts: Sequence[Draft]) -> list[Draft]:
+    """Make notes of all calls that the provider ran, for formats that have no place for their results."""
+    return keep_server_pairs(drafts, lambda result: False)
+
+
+def _with_server_pairs(draft: Draft, writes: Callable[[Result], bool], taken: set[str]) -> Draft:
+    kept: set[int] = set()
+    served: set[str] = set()
+    open_calls: dict[str, int] = {}
+    for index, part in enumerate(draft.parts):
+        if isinstance(part, Call):
+            if part.server:
+                served.add(part.id)
+                if part.id not in taken:
+                    open_calls[part.id] = index
+            taken.add(part.id)
+        elif isinstance(part, Result) and part.call_id in open_calls and writes(part):
+            kept |= {index, open_calls.pop(part.call_id)}
+    return with_parts(
+        draft,
+        [part if index in kept else _server_part_note(part, served, writes) for index, part in enumerate(draft.parts)],
+    )
+
+
+def _server_part_note(part: Part, served: set[str], writes: Callable[[Result], bool]) -> Part:
+    if isinstance(part, Call) and part.server:
+        return Text(text=call_note(part))
+    if isinstance(part, Result) and (part.call_id in served or writes(part)):
+        return result_note(LOST_CALL, part)
+    return part

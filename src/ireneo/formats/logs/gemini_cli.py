@@ -1,0 +1,325 @@
+"""Gemini CLI's session files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.formats.logs.documents import documents
+from ireneo.formats.logs.format import Fault, LoggedNode, LoggedSession, Names, with_faults
+from ireneo.formats.values import mapping, moment, objects, string
+from ireneo.log.message import Call, Draft, Media, Native, Opaque, Origin, Part, Result, Text, Thinking, opens_turn
+from ireneo.log.outcome import derive_failed, runs_something
+from ireneo.patterns import lazy_re
+
+FORMAT = "gemini-cli"
+_SUMMARY = "<state_snapshot>"
+"""What the summary of a chat that was made shorter holds."""
+_FAILED = ("error", "cancelled")
+_DONE = ("success", *_FAILED)
+
+
+def drafts_of(raw: Mapping[str, object], answered: set[str], *, checkpoint: bool) -> list[Draft]:
+    """The drafts of a message: none, one, or a reply and the results of its calls.
+
+    `answered` are the calls whose results were told before; it grows. In a checkpoint the tool itself speaks.
+    """
+    parts = _parts(raw.get("content"))
+    at, name = moment(raw.get("timestamp")), string(raw.get("id"))
+    if raw.get("type") == "gemini":
+        return _reply(raw, parts, answered, checkpoint=checkpoint)
+    results = tuple(part for part in parts if isinstance(part, Result) and part.call_id not in answered)
+    answered.update(result.call_id for result in results)
+    words = tuple(part for part in parts if isinstance(part, (Text, Media, Opaque)))
+    out = [Draft(role="tool", parts=results, at=at, source_id=name)] if results else []
+    if words:
+        origin = _origin(raw, words, checkpoint=checkpoint)
+        out.append(Draft(role="user", parts=words, origin=origin, at=at, source_id=name))
+    return out
+
+
+def _origin(raw: Mapping[str, object], words: tuple[Part, ...], *, checkpoint: bool) -> Origin:
+    if any(isinstance(part, Text) and _SUMMARY in part.text for part in words):
+        return "summary"
+    return "injected" if checkpoint or raw.get("type") != "user" else "spoken"
+
+
+def _reply(raw: Mapping[str, object], said: list[Part], answered: set[str], *, checkpoint: bool) -> list[Draft]:
+    noted = objects(raw.get("toolCalls"))
+    calls = [call for each in noted if (call := _call(each, "args")) is not None]
+    parts: list[Part] = [*_worded(raw, said, {call.id for call in calls}), *calls]
+    if not parts:
+        return []
+    at, name = moment(raw.get("timestamp")), string(raw.get("id"))
+    origin: Origin = "injected" if checkpoint else "spoken"
+    out = [Draft(role="assistant", parts=tuple(parts), origin=origin, at=at, source_id=name)]
+    by_id = {call.id: call for call in calls}
+    results = [result for each in noted if (result := _result(each, by_id)) and result.call_id not in answered]
+    if results:
+        answered.update(result.call_id for result in results)
+        times = [time for each in noted if (time := moment(each.get("timestamp"))) is not None]
+        last = max(times) if times else at
+        out.append(Draft(role="tool", parts=tuple(results), at=last, source_id=name))
+    return out
+
+
+def _worded(raw: Mapping[str, object], said: list[Part], named: set[str]) -> list[Part]:
+    """Thoughts and words; what the model wrote may hold both them and its calls, which are noted beside it as well."""
+    thoughts = [Thinking(text=text) for thought in objects(raw.get("thoughts")) if (text := _thought(thought))]
+    out: list[Part] = [*thoughts]
+    for part in said:
+        noted = (isinstance(part, Call) and part.id in named) or (isinstance(part, Thinking) and bool(thoughts))
+        if not noted and not isinstance(part, Result):
+            out.append(part)
+    return out
+
+
+def _thought(thought: Mapping[str, object]) -> str:
+    said = (string(thought.get("subject")), string(thought.get("description")))
+    return "\n".join(part for part in said if part)
+
+
+def _call(each: Mapping[str, object], key: str) -> Call | None:
+    name = string(each.get("name"))
+    given = each.get(key)
+    call = string(each.get("id")) or (name and f"{name}-unnamed")
+    return Call(id=call, name=name, arguments=given if isinstance(given, dict) else {}) if name and call else None
+
+
+def _result(each: Mapping[str, object], calls: Mapping[str, Call]) -> Result | None:
+    status = each.get("status")
+    call = calls.get(str(each.get("id")))
+    if call is None or (status not in _DONE and each.get("result") is None):
+        return None  # It was still waited for when the log ended.
+    found = each.get("result")
+    told = [part for part in _parts(found) if isinstance(part, Result)]
+    parts = tuple(part for result in told for part in result.parts)
+    if not told:
+        parts = tuple(part for part in _parts(found) if isinstance(part, (Text, Media, Opaque)))
+    if not parts and (shown := string(each.get("resultDisplay"))):
+        parts = (Text(text=shown),)
+    return Result(call_id=call.id, parts=parts, failed=_failed(status, told, parts, call))
+
+
+def _failed(status: object, told: list[Result], parts: tuple[Part, ...], call: Call) -> bool | None:
+    if status in _FAILED or any(result.failed for result in told):
+        return True
+    derived = derive_failed("\n".join(part.text for part in parts if isinstance(part, Text)), call)
+    if status != "success":
+        return derived
+    # A command that was run and returned another code than 0 is a success to the tool that ran it.
+    return bool(derived) and runs_something(call)
+
+
+def _parts(content: object) -> list[Part]:
+    """The parts of what the provider calls a part, a text, or a list of both."""
+    if isinstance(content, str):
+        return [Text(text=content)] if content.strip() else []
+    if isinstance(content, dict):
+        return _part(content)
+    items = content if isinstance(content, list) else []
+    return [part for item in items for part in (_parts(item) if isinstance(item, str) else _part(mapping(item)))]
+
+
+def _part(item: Mapping[str, object]) -> list[Part]:
+    if isinstance(text := item.get("text"), str):
+        if item.get("thought"):
+            return [Thinking(text=text)]
+        return [Text(text=text)] if text.strip() else []
+    if call := _call(mapping(item.get("functionCall")), "args"):
+        return [call]
+    if response := mapping(item.get("functionResponse")):
+        return [_response(response)]
+    if data := mapping(item.get("inlineData")):
+        kind = string(data.get("mimeType")) or "application/octet-stream"
+        return [Media(media_type=kind, data=string(data.get("data")))]
+    return [Opaque(format=FORMAT, payload=dict(item))] if item else []
+
+
+def _response(response: Mapping[str, object]) -> Result:
+    told = mapping(response.get("response"))
+    error, output = told.get("error"), told.get("output")
+    value = error if error is not None else output if output is not None else dict(told) or ""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    name = string(response.get("id")) or f"{response.get('name')}-unnamed"
+    parts = (Text(text=text),) if text else ()
+    return Result(call_id=name, parts=parts, failed=True if error is not None else None)
+
+
+# The messages of one chat, as its file was written: said, said again with more in them, rewound, cut shorter.
+#
+# A message that is written again under its id takes the place of the older writing. A checkpoint lists the messages
+# that
+# the tool goes on with after it made its history shorter: those it lists that were there already stay as they were
+# said,
+# and those that are new, its summary above all, stand behind what was said before them.
+
+
+_REWOUND = "$rewindTo"
+_SET = "$set"
+
+
+class _Said(Struct, kw_only=True):
+    """A message in its newest writing, and the one that it follows."""
+
+    raw: dict[str, object]
+    before: int | None
+    checkpoint: bool
+
+
+class History:
+    """One chat, while its lines come in."""
+
+    def __init__(self) -> None:
+        self.about: dict[str, object] = {}
+        """What is noted about the chat besides its messages."""
+        self._said: list[_Said] = []
+        self._place: dict[str, int] = {}
+        """The newest message of each id."""
+        self._last: int | None = None
+
+    def is_followed_by(self, value: Mapping[str, object]) -> bool:
+        """Whether `value` goes on with this chat, rather than beginning another."""
+        begun = string(value.get("sessionId"))
+        return begun is None or not self.about or begun == self.about.get("sessionId")
+
+    def add(self, value: dict[str, object], number: int) -> Iterator[Fault]:
+        """Take in one object of the file, which stands on line `number`."""
+        if _REWOUND in value:
+            yield from self._rewind(value[_REWOUND], number)
+        elif _SET in value:
+            changed = mapping(value[_SET])
+            yield from self._listed(changed, number, checkpoint=True)
+        elif "projectHash" in value or "sessionId" in value or "messages" in value:
+            yield from self._listed(value, number, checkpoint=False)
+        elif "type" in value:
+            self._say(value, checkpoint=False)
+        else:
+            message = f"Line {number} is neither a message nor a note about the chat; it was left out."
+            yield Fault(line=number, message=message)
+
+    def _listed(self, about: Mapping[str, object], number: int, *, checkpoint: bool) -> Iterator[Fault]:
+        self.about.update({key: item for key, item in about.items() if key != "messages"})
+        listed = about.get("messages")
+        if listed is None:
+            return
+        messages = objects(listed)
+        if not isinstance(listed, list) or len(messages) < len(listed):
+            message = f"Line {number} lists messages that are no objects; they were left out."
+            yield Fault(line=number, message=message)
+        for raw in messages:
+            if not checkpoint or str(raw.get("id")) not in self._place:
+                self._say(raw, checkpoint=checkpoint)
+
+    def _say(self, raw: dict[str, object], *, checkpoint: bool) -> None:
+        name = string(raw.get("id"))
+        known = self._place.get(name) if name else None
+        if known is not None:
+            self._said[known].raw = raw
+            return
+        self._said.append(_Said(raw=raw, before=self._last, checkpoint=checkpoint))
+        self._last = len(self._said) - 1
+        if name:
+            self._place[name] = self._last
+
+    def _rewind(self, name: object, number: int) -> Iterator[Fault]:
+        found = self._place.get(name) if isinstance(name, str) else None
+        if found is None:
+            # The tool itself begins anew then.
+            self._last = None
+            yield Fault(line=number, message=f"Line {number} rewinds to a message that is not there: to the start.")
+            return
+        self._last = self._said[found].before
+
+    def grown(self) -> tuple[tuple[LoggedNode, ...], int]:
+        """The tree of the chat, and where it stands."""
+        nodes: list[LoggedNode] = []
+        ends: list[int | None] = []
+        early: list[object] = [self.about] if self.about else []
+        answered: set[str] = set()
+        for said in self._said:
+            at = None if said.before is None else ends[said.before]
+            record: list[object] = [*early, said.raw]
+            early = []
+            drafts = drafts_of(said.raw, answered, checkpoint=said.checkpoint)
+            for index, draft in enumerate(drafts):
+                kept = self._kept(draft, record) if index == 0 else draft
+                nodes.append(LoggedNode(draft=kept, parent=at))
+                at = len(nodes) - 1
+            if not drafts:
+                early = _noted(nodes, at, record)
+            ends.append(at)
+        head = None if self._last is None else ends[self._last]
+        return tuple(nodes), head if head is not None else max(len(nodes) - 1, 0)
+
+    def _kept(self, draft: Draft, record: list[object]) -> Draft:
+        listed = self.about.get("directories")
+        directories = listed if isinstance(listed, list) else []
+        if opens_turn(draft) and directories and isinstance(directories[0], str):
+            record = [{"cwd": directories[0]}, *record]
+        return replace(draft, record=Native(format=FORMAT, payload=record))
+
+
+def _noted(nodes: list[LoggedNode], at: int | None, record: list[object]) -> list[object]:
+    """Keep `record`, of a message that says nothing, with the draft before it; what finds none is handed back."""
+    if at is None:
+        return record
+    draft = nodes[at].draft
+    before = draft.record.payload if draft.record else []
+    payload = [*before, *record] if isinstance(before, list) else record
+    nodes[at] = replace(nodes[at], draft=replace(draft, record=Native(format=FORMAT, payload=payload)))
+    return []
+
+
+# Gemini CLI's chats: one JSON document or, in newer versions, JSON lines that are added to and rewound.
+#
+# `history` says which messages stand where, `messages` what one says.
+
+
+_MARKS = (lazy_re(rb'"sessionId":\s*"'), lazy_re(rb'"projectHash":\s*"'))
+
+
+class GeminiCli:
+    """Reads `~/.gemini/tmp/<project>/chats/session-*.json` and `.jsonl`."""
+
+    name = FORMAT
+    chat = "gemini"
+
+    def recognises(self, sample: bytes) -> bool:
+        """Whether a session with the hash of its project stands in `sample`."""
+        return sample.lstrip().startswith(b"{") and all(mark.search(sample) for mark in _MARKS)
+
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+        """Read the session of a file; where several were put one behind the other, each of them."""
+        return with_faults(_found(lines, name))
+
+
+def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
+    names = Names()
+    history = History()
+    for document in documents(lines):
+        yield from document.faults
+        value = document.value
+        if value is None:
+            continue
+        if not isinstance(value, dict):
+            message = f"Line {document.number} is JSON, but no object; it was left out."
+            yield Fault(line=document.number, message=message)
+            continue
+        if history.is_followed_by(value):
+            yield from history.add(value, document.number)
+            continue
+        yield from _told(history, names, name)
+        history = History()
+        yield from history.add(value, document.number)
+    yield from _told(history, names, name)
+
+
+def _told(history: History, names: Names, name: str) -> Iterator[LoggedSession]:
+    nodes, head = history.grown()
+    if nodes:
+        given = names.give(string(history.about.get("sessionId")) or name)
+        yield LoggedSession(id=given, nodes=nodes, head=head)

@@ -1,0 +1,501 @@
+"""OpenHands's events, of its first generation and of its SDK."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from ireneo.formats.chat.anthropic import NAME as ANTHROPIC
+from ireneo.formats.chat.responses import NAME as RESPONSES
+from ireneo.formats.logs.documents import Entries, entry_runs, wished_names
+from ireneo.formats.logs.format import Fault, LoggedSession, Names, SessionBuilder, with_faults
+from ireneo.formats.values import json_in, mapping, moment, objects, string
+from ireneo.log.message import Call, Draft, Media, Origin, Part, Result, Role, Text, Thinking
+from ireneo.log.outcome import derive_failed
+from ireneo.patterns import lazy_re
+
+FORMAT = "openhands"
+
+ACTIONS = frozenset(
+    {
+        *("message", "system", "start", "read", "write", "edit", "run", "run_ipython", "browse", "browse_interactive"),
+        *("call_tool_mcp", "delegate", "think", "finish", "reject", "null", "pause", "resume", "stop", "recall"),
+        *("change_agent_state", "push", "send_pr", "condensation", "condensation_request", "task_tracking"),
+        *("loop_recovery", "summarize", "modify_task", "add_task"),
+    }
+)
+"""The actions of the first generation."""
+QUIET_ACTIONS = frozenset(
+    {
+        *("start", "null", "pause", "resume", "stop", "change_agent_state", "push", "send_pr", "condensation_request"),
+        *("recall", "loop_recovery", "modify_task", "add_task"),
+    }
+)
+"""Those by which the harness works itself; nobody says anything in them."""
+OBSERVATIONS = frozenset(
+    {
+        *("read", "write", "edit", "browse", "run", "run_ipython", "chat", "delegate", "message", "error", "success"),
+        *("null", "think", "agent_state_changed", "user_rejected", "condense", "recall", "mcp", "download"),
+        *("task_tracking", "loop_detection"),
+    }
+)
+"""What comes of them."""
+QUIET_OBSERVATIONS = frozenset({"null", "agent_state_changed", "loop_detection"})
+
+KINDS = frozenset(
+    {
+        *("SystemPromptEvent", "MessageEvent", "ActionEvent", "ObservationEvent", "AgentErrorEvent"),
+        *("UserRejectObservation", "Condensation", "CondensationRequest", "CondensationSummaryEvent", "PauseEvent"),
+        *("InterruptEvent", "ConversationStateUpdateEvent", "ConversationErrorEvent", "LLMCompletionLogEvent"),
+        *("TokenEvent", "HookExecutionEvent", "ACPToolCallEvent", "StreamingDeltaEvent"),
+    }
+)
+"""The kinds of the SDK's events."""
+
+
+_FAILED = lazy_re(r"ERROR:\n|\[(?:Your proposed edit has introduced|No exact match found|Error\b)")
+_EDITED = lazy_re(
+    r"(?:The file [^\n]{1,300} has been edited\.|File created successfully at)|\[File: [^\n]* after edit\)\]"
+)
+"""What the tools for files begin with."""
+STILL_RUNNING = -1
+"""The exit code of a command that was not over when the harness stopped waiting for it."""
+
+
+def exit_code(told: Mapping[str, object]) -> int | None:
+    """The exit code that is noted about a command, beside its output or in the metadata."""
+    for place in (mapping(told.get("metadata")), told):
+        code = place.get("exit_code")
+        if isinstance(code, int) and not isinstance(code, bool):
+            return code
+    return None
+
+
+def outcome(code: int | None, flag: object, text: str, call: Call | None) -> bool | None:
+    """Whether it failed, from its exit code, the harness's flag of an error, and its words, in this order."""
+    if flag is True:
+        return True
+    if code is not None and code != STILL_RUNNING:
+        return code != 0
+    if _FAILED.match(text):
+        return True
+    derived = derive_failed(text, call)
+    went_well = (flag is False and code is None) or _EDITED.match(text) is not None
+    return False if derived is None and went_well else derived
+
+
+_ABOUT = ("id", "timestamp", "source", "cause", "action", "observation", "message", "args", "extras", "llm_metrics")
+_NO_ARGUMENT = {
+    *(*_ABOUT, "tool_call_metadata", "thought", "is_confirmed", "confirmation_state", "action_risk", "security_risk"),
+    *("keep_prompt", "kernel_init_code", "timeout", "blocking", "hidden", "is_static", "cwd"),
+}
+"""What the harness itself put beside the arguments of an action."""
+_KNOWLEDGE = ("repo_instructions", "additional_agent_instructions", "conversation_instructions")
+
+
+def is_classic(value: Mapping[str, object]) -> bool:
+    """Whether `value` is an event of the first generation."""
+    return string(value.get("action")) in ACTIONS or string(value.get("observation")) in OBSERVATIONS
+
+
+class Classic:
+    """Reads the events of one run, one after the other."""
+
+    def __init__(self, growth: SessionBuilder) -> None:
+        self._growth = growth
+        self._ids = Names()
+        self._waiting: dict[str, Call] = {}
+        """Calls without a result, by the id of their event."""
+        self._last: str | None = None
+        """The event whose call the next observation answers if it names none."""
+        self._users_turn = True
+        """Whether the user would speak next, where an event does not say who does."""
+
+    def take(self, event: Mapping[str, object]) -> None:
+        """Read one event."""
+        if string(event.get("action")) in ACTIONS:
+            self._action(event)
+        else:
+            self._observation(event)
+
+    def _action(self, event: Mapping[str, object]) -> None:
+        kind = string(event.get("action"))
+        args = mapping(event.get("args")) or event
+        if kind in QUIET_ACTIONS:
+            self._growth.note(event)
+        elif kind == "system":
+            self._say("system", _words(event, args), event)
+        elif kind == "message":
+            self._say(self._speaker(event), _words(event, args), event)
+        elif kind == "condensation":
+            self._say("user", string(args.get("summary")) or "", event, "summary")
+        elif kind in ("finish", "reject", "summarize"):
+            self._say("assistant", _closing(event, args), event)
+        elif event.get("source") == "user":
+            self._say("user", string(event.get("message")) or "", event, "injected")
+        else:
+            self._call(event, args)
+
+    def _speaker(self, event: Mapping[str, object]) -> Role:
+        told = event.get("source")
+        if told in ("user", "agent"):
+            return "user" if told == "user" else "assistant"
+        return "user" if self._users_turn else "assistant"
+
+    def _call(self, event: Mapping[str, object], args: Mapping[str, object]) -> None:
+        name, given = _model_call(event) or (str(event.get("action")), None)
+        arguments = {key: value for key, value in args.items() if key not in _NO_ARGUMENT} if given is None else given
+        self._last = str(event.get("id", f"call_{len(self._growth.nodes)}"))
+        told = string(mapping(event.get("tool_call_metadata")).get("tool_call_id"))
+        call = Call(id=self._ids.give(told or f"event_{self._last}"), name=name, arguments=arguments)
+        parts: list[Part] = [Thinking(text=text) for text in [_reasoning(event)] if text]
+        if thought := string(args.get("thought")):
+            parts.append(Text(text=thought))
+        self._add("assistant", (*parts, call), event)
+        self._waiting[self._last] = call
+        self._users_turn = False
+
+    def _observation(self, event: Mapping[str, object]) -> None:
+        kind = string(event.get("observation"))
+        extras = mapping(event.get("extras")) or event
+        self._growth.work_in(string(mapping(extras.get("metadata")).get("working_dir")))
+        text = string(event.get("content")) or ""
+        if kind in QUIET_OBSERVATIONS:
+            self._growth.note(event)
+        elif kind == "recall":
+            self._say("user", _recalled(extras), event, "injected")
+        elif kind == "condense":
+            self._say("user", text, event, "summary")
+        elif (call := self._answered(event)) is None:
+            self._say("user", text or string(event.get("message")) or "", event, "injected")
+        else:
+            flag = True if kind in ("error", "user_rejected") else extras.get("is_error")
+            failed = outcome(exit_code(extras), flag, text, call)
+            result = Result(call_id=call.id, parts=(Text(text=text),) if text else (), failed=failed)
+            self._add("tool", (result,), _without_reply(event))
+
+    def _answered(self, event: Mapping[str, object]) -> Call | None:
+        """The call that an observation belongs to; one that names no cause answers the call just before it."""
+        cause = event.get("cause")
+        name = self._last if cause is None else str(cause)
+        if name == self._last:
+            self._last = None
+        return self._waiting.pop(name, None) if name is not None else None
+
+    def _say(self, role: Role, text: str, event: Mapping[str, object], origin: Origin = "spoken") -> None:
+        self._add(role, (Text(text=text),) if text else (), event, origin)
+        if text and origin == "spoken":
+            self._users_turn, self._last = role == "assistant", None
+
+    def _add(self, role: Role, parts: tuple[Part, ...], event: Mapping[str, object], origin: Origin = "spoken") -> None:
+        name = event.get("id")
+        draft = Draft(
+            role=role,
+            parts=parts,
+            origin=origin,
+            at=moment(event.get("timestamp")),
+            source_id=None if name is None else str(name),
+        )
+        self._growth.add(draft, event)
+
+
+def _words(event: Mapping[str, object], args: Mapping[str, object]) -> str:
+    return string(args.get("content")) or string(event.get("content")) or string(event.get("message")) or ""
+
+
+def _closing(event: Mapping[str, object], args: Mapping[str, object]) -> str:
+    outputs = mapping(args.get("outputs"))
+    told = [args.get("thought"), args.get("final_thought"), outputs.get("content"), outputs.get("reason")]
+    texts = [text for text in map(string, told) if text]
+    return "\n\n".join(dict.fromkeys(texts)) or string(event.get("message")) or ""
+
+
+def _recalled(extras: Mapping[str, object]) -> str:
+    """What the harness looked up and showed to the model."""
+    texts = [string(extras.get(key)) for key in _KNOWLEDGE]
+    texts += [string(item.get("content")) for item in objects(extras.get("microagent_knowledge"))]
+    return "\n\n".join(text for text in texts if text)
+
+
+def _reply(event: Mapping[str, object]) -> Mapping[str, object]:
+    """The model's own message behind an action."""
+    response = mapping(mapping(event.get("tool_call_metadata")).get("model_response"))
+    choices = objects(response.get("choices"))
+    return mapping(choices[0].get("message")) if choices else {}
+
+
+def _reasoning(event: Mapping[str, object]) -> str | None:
+    return string(_reply(event).get("reasoning_content"))
+
+
+def _model_call(event: Mapping[str, object]) -> tuple[str, dict[str, object] | str | None] | None:
+    """The call as the model made it: its name, and its arguments where the log has them."""
+    told = mapping(event.get("tool_call_metadata"))
+    name = string(told.get("function_name"))
+    if name is None:
+        return None
+    for call in objects(_reply(event).get("tool_calls")):
+        given = mapping(call.get("function")).get("arguments")
+        if call.get("id") == told.get("tool_call_id") and isinstance(given, str | dict):
+            parsed = json_in(given) if isinstance(given, str) else given
+            return name, parsed if isinstance(parsed, dict) else str(given)
+    return name, None
+
+
+def _without_reply(event: Mapping[str, object]) -> dict[str, object]:
+    """An observation without the model's message, which stands with its action already."""
+    return {key: value for key, value in event.items() if key != "tool_call_metadata"}
+
+
+_ROOT = "__root__"
+"""What an event names as its parent that begins anew."""
+_ANSWERS = ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation")
+_ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
+
+
+def is_sdk(value: Mapping[str, object]) -> bool:
+    """Whether `value` is an event of the SDK."""
+    kind = value.get("kind")
+    if not isinstance(kind, str):
+        return False
+    return kind in KINDS or (kind.endswith("Event") and isinstance(value.get("source"), str))
+
+
+class Sdk:
+    """Reads the events of one conversation, one after the other."""
+
+    def __init__(self, growth: SessionBuilder) -> None:
+        self._growth = growth
+        self._ids = Names()
+        self._ends: dict[str, int | None] = {}
+        """The last message on the way to each event."""
+        self._calls: dict[str, Call] = {}
+        """Calls without a result, by the id that the model gave them."""
+        self._reply: list[Mapping[str, object]] = []
+        """Actions of one reply of the model."""
+
+    def take(self, event: Mapping[str, object]) -> None:
+        """Read one event."""
+        kind = event.get("kind")
+        if self._reply and not self._goes_on(event):
+            self.settle()
+        if kind == "ActionEvent":
+            self._reply.append(event)
+            return
+        self._stand(event)
+        if kind == "SystemPromptEvent":
+            texts = [mapping(event.get(key)).get("text") for key in ("system_prompt", "dynamic_context")]
+            self._say(event, "system", [Text(text=text) for text in map(string, texts) if text])
+        elif kind == "MessageEvent":
+            self._message(event)
+        elif kind in _ANSWERS:
+            self._answer(event)
+        elif kind in ("Condensation", "CondensationSummaryEvent") and (summary := string(event.get("summary"))):
+            self._say(event, "user", [Text(text=summary)], "summary")
+        else:
+            self._growth.note(event)
+        self._mark(event)
+
+    def settle(self) -> None:
+        """End the reply that is being read."""
+        actions, self._reply = self._reply, []
+        if not actions:
+            return
+        self._stand(actions[0])
+        parts = [part for action in actions for part in _thought(action)]
+        parts += [self._call(action) for action in actions]
+        self._growth.add(_draft(actions[0], "assistant", parts), *actions)
+        for action in actions:
+            self._mark(action)
+
+    def _goes_on(self, event: Mapping[str, object]) -> bool:
+        reply = event.get("llm_response_id")
+        same = reply is not None and reply == self._reply[-1].get("llm_response_id")
+        return same and event.get("kind") == "ActionEvent"
+
+    def _stand(self, event: Mapping[str, object]) -> None:
+        """Go where `event` goes on from; one that names no parent goes on from the event before it."""
+        parent = string(event.get("parent_id"))
+        if parent == _ROOT:
+            self._growth.head = None
+        elif parent is not None and parent in self._ends:
+            self._growth.head = self._ends[parent]
+
+    def _mark(self, event: Mapping[str, object]) -> None:
+        if name := string(event.get("id")):
+            self._ends[name] = self._growth.head
+
+    def _say(self, event: Mapping[str, object], role: Role, parts: Sequence[Part], origin: Origin = "spoken") -> None:
+        self._growth.add(replace(_draft(event, role, parts), origin=origin), event)
+
+    def _message(self, event: Mapping[str, object]) -> None:
+        message = mapping(event.get("llm_message"))
+        role = _ROLES.get(string(message.get("role")) or "", "user")
+        origin: Origin = "injected" if role == "user" and event.get("source") != "user" else "spoken"
+        self._say(event, role, [*_thinking(message), *_content(message.get("content"))], origin)
+        if added := list(_content(event.get("extended_content"))):
+            draft = _draft(event, "user", added)
+            self._growth.add(replace(draft, origin="injected", source_id=None))
+
+    def _call(self, action: Mapping[str, object]) -> Call:
+        made = mapping(action.get("tool_call"))
+        name = string(made.get("name")) or string(action.get("tool_name")) or "unknown"
+        given = made.get("arguments")
+        parsed = json_in(given) if isinstance(given, str) else given
+        if not isinstance(parsed, dict):
+            parsed = given if isinstance(given, str) else _arguments(action)
+        told = string(action.get("tool_call_id")) or string(made.get("id")) or "call"
+        call = Call(id=self._ids.give(told), name=name, arguments=parsed)
+        self._calls[told] = call
+        return call
+
+    def _answer(self, event: Mapping[str, object]) -> None:
+        seen = mapping(event.get("observation"))
+        self._growth.work_in(string(mapping(seen.get("metadata")).get("working_dir")))
+        parts = _answer_parts(event, seen)
+        text = "\n".join(part.text for part in parts if isinstance(part, Text))
+        call = self._calls.pop(string(event.get("tool_call_id")) or "call", None)
+        if call is None:
+            self._say(event, "user", parts, "injected")
+            return
+        flag = seen.get("is_error") if event.get("kind") == "ObservationEvent" else True
+        result = Result(call_id=call.id, parts=parts, failed=outcome(exit_code(seen), flag, text, call))
+        self._growth.add(_draft(event, "tool", [result]), event)
+
+
+def _draft(event: Mapping[str, object], role: Role, parts: Sequence[Part]) -> Draft:
+    at = moment(event.get("timestamp"))
+    return Draft(role=role, parts=tuple(parts), at=at, source_id=string(event.get("id")))
+
+
+def _answer_parts(event: Mapping[str, object], seen: Mapping[str, object]) -> tuple[Text | Media, ...]:
+    if event.get("kind") == "AgentErrorEvent":
+        return (Text(text=string(event.get("error")) or "An error."),)
+    if event.get("kind") == "UserRejectObservation":
+        return (Text(text=f"Action rejected: {string(event.get('rejection_reason')) or 'no reason given'}"),)
+    # Earlier versions wrote words alone, some of them under another name.
+    content = seen.get("content") or seen.get("output") or seen.get("message")
+    return (*_content(content), *_content(event.get("extended_content")))
+
+
+def _arguments(action: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in mapping(action.get("action")).items() if key != "kind"}
+
+
+def _thought(action: Mapping[str, object]) -> Iterator[Part]:
+    yield from _thinking(action)
+    yield from _content(action.get("thought"))
+
+
+def _thinking(told: Mapping[str, object]) -> Iterator[Part]:
+    blocks = objects(told.get("thinking_blocks"))
+    for block in blocks:
+        signature, sealed = string(block.get("signature")), string(block.get("data"))
+        text = string(block.get("thinking")) or ""
+        if text or sealed:
+            yield Thinking(text=text, signature=signature, sealed=sealed, format=ANTHROPIC)
+    item = mapping(told.get("responses_reasoning_item"))
+    if item:
+        listed = [*_strings(item.get("summary")), *_strings(item.get("content"))]
+        yield Thinking(text="\n\n".join(listed), sealed=string(item.get("encrypted_content")), format=RESPONSES)
+    elif not blocks and (reasoned := string(told.get("reasoning_content"))):
+        yield Thinking(text=reasoned)
+
+
+def _strings(listed: object) -> list[str]:
+    return [item for item in listed if isinstance(item, str)] if isinstance(listed, list) else []
+
+
+def _content(content: object) -> Iterator[Text | Media]:
+    if isinstance(content, str):
+        if content:
+            yield Text(text=content)
+        return
+    for block in objects(content):
+        if text := string(block.get("text")):
+            yield Text(text=text)
+        for url in _strings(block.get("image_urls")):
+            yield _picture(url)
+
+
+def _picture(url: str) -> Media:
+    kind, comma, data = url.partition(";base64,")
+    if comma and kind.startswith("data:"):
+        return Media(media_type=kind.removeprefix("data:"), data=data)
+    return Media(media_type="image/*", url=url)
+
+
+# OpenHands: the event histories of its first generation, and the events of the SDK that followed it.
+#
+# A history is a list of events, one a line, or a record that holds the list (`history`, `events`); in the oldest ones
+# an
+# action and its observation stand together as a pair. The SDK's events say what they are under `kind`.
+#
+# Not covered: `base_state.json` beside a directory of the SDK's events (each file there holds one event, and is read
+# as a
+# session of its own unless they are put together as JSON lines), the calls of agents that are reached over ACP, and
+# attachments; their events are kept as records only. An action that the user ran is told as the harness tells it.
+
+
+_KINDS = lazy_re(rb'(?<!\\)"kind":\s*"(?:%s)"' % "|".join(sorted(KINDS)).encode())
+_LISTED = lazy_re(rb'(?<!\\)"(?:history|events)":\s*\[\s*(?:\[\s*)?\{|\A\s*\[\s*(?:\[\s*)?\{|\A\s*\{\s*"id":')
+_EVENT = lazy_re(
+    rb'(?<!\\)"(?:action":\s*"(?:%s)|observation":\s*"(?:%s))"'
+    % ("|".join(sorted(ACTIONS)).encode(), "|".join(sorted(OBSERVATIONS)).encode())
+)
+_ABOUT_RUN = lazy_re(rb'(?<!\\)"agent_class":\s*"')
+
+
+class OpenHands:
+    """Reads OpenHands' events of both generations."""
+
+    name = FORMAT
+    chat = "openai"
+
+    def recognises(self, sample: bytes) -> bool:
+        """Whether events of either generation stand in `sample`, or what an evaluation notes before them."""
+        if not sample.lstrip().startswith((b"{", b"[")):
+            return False
+        classic = _LISTED.search(sample) is not None and _EVENT.search(sample) is not None
+        return classic or _KINDS.search(sample) is not None or _ABOUT_RUN.search(sample) is not None
+
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+        """Read the runs, each a session called after its instance, or else `name`."""
+        return with_faults(_found(lines, name))
+
+
+def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
+    names = Names()
+    for run in entry_runs(lines, _is_event):
+        if isinstance(run, Fault):
+            yield run
+            continue
+        growth = _read(run)
+        session = growth.session(names.give(*_wished(run.besides, name)))
+        yield from [session] if session else growth.faults
+
+
+def _is_event(value: Mapping[str, object]) -> bool:
+    return is_sdk(value) or is_classic(value)
+
+
+def _read(run: Entries) -> SessionBuilder:
+    growth = SessionBuilder(FORMAT)
+    if run.besides:
+        growth.note(dict(run.besides))
+    classic, sdk = Classic(growth), Sdk(growth)
+    for _, event in run.entries:
+        if is_sdk(event):
+            sdk.take(event)
+        else:
+            classic.take(event)
+    sdk.settle()
+    return growth
+
+
+def _wished(besides: Mapping[str, object], name: str) -> list[str]:
+    issue = besides.get("issue")
+    if isinstance(issue, dict) and "number" in issue and isinstance(issue.get("repo"), str):
+        return [f"{issue['repo']}-{issue['number']}"]
+    return wished_names(besides) or [name]

@@ -1,0 +1,289 @@
+"""Pi's session files: a tree of entries, one a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from msgspec.structs import replace
+
+from ireneo.formats.logs.documents import parse_line
+from ireneo.formats.logs.format import Fault, LoggedNode, LoggedSession, Names, with_faults
+from ireneo.formats.values import mapping, moment, objects, string
+from ireneo.log.message import (
+    Call,
+    Draft,
+    Media,
+    Native,
+    Opaque,
+    Origin,
+    Part,
+    Result,
+    Role,
+    Text,
+    Thinking,
+    opens_turn,
+)
+from ireneo.log.outcome import derive_failed
+from ireneo.patterns import lazy_re
+
+FORMAT = "pi"
+_SUMMARIES = ("compaction", "branch_summary", "compactionSummary", "branchSummary")
+_INJECTED = ("custom_message", "custom", "hookMessage")
+_SIGNERS = {"anthropic-messages": "anthropic"}
+"""The chat format whose provider signed a reply's thinking, by the interface it was asked through."""
+_BROKEN_OFF = ("aborted", "error")
+
+
+def draft_of(entry: Mapping[str, object]) -> tuple[Draft | None, str | None]:
+    """The draft of `entry`, or None where it is a note; and what is wrong with it, to stand behind its line."""
+    kind = entry.get("type")
+    if kind == "message":
+        message = mapping(entry.get("message"))
+        role = string(message.get("role")) or ""
+    elif kind in _SUMMARIES or kind == "custom_message":
+        message, role = entry, str(kind)
+    else:
+        return None, None
+    draft = _draft(role, message, entry)
+    if draft is None:
+        return None, None if _may_be_silent(role, message) else "holds no message that can be read; it was kept aside."
+    return draft, None
+
+
+def _may_be_silent(role: str, message: Mapping[str, object]) -> bool:
+    """Whether an empty message is no fault: a reply that was broken off before its first word."""
+    return role in ("assistant", "user", *_INJECTED, *_SUMMARIES) and message.get("content", "") in ("", [])
+
+
+def _draft(role: str, message: Mapping[str, object], entry: Mapping[str, object]) -> Draft | None:
+    if role in _SUMMARIES:
+        return _said("user", _texts(message.get("summary")), entry, "summary")
+    if role in _INJECTED:
+        return _said("user", _blocks(message.get("content")), entry, "injected")
+    match role:
+        case "user":
+            return _said("user", _blocks(message.get("content")), entry)
+        case "bashExecution":
+            return _said("user", _texts(_own_command(message)), entry, "injected")
+        case "toolResult":
+            return _said("tool", _result(message), entry)
+        case "assistant":
+            parts = _reply(message)
+            if parts or not (error := string(message.get("errorMessage"))):
+                return _said("assistant", parts, entry)
+            return _said("assistant", [Text(text=error)], entry, "injected")
+    return None
+
+
+def _said(role: Role, parts: list[Part], entry: Mapping[str, object], origin: Origin = "spoken") -> Draft | None:
+    if not parts:
+        return None
+    at = moment(entry.get("timestamp"))
+    return Draft(role=role, parts=tuple(parts), origin=origin, at=at, source_id=string(entry.get("id")))
+
+
+def _texts(value: object) -> list[Part]:
+    text = string(value)
+    return [Text(text=text)] if text and text.strip() else []
+
+
+def _blocks(content: object) -> list[Part]:
+    """Words and pictures."""
+    if isinstance(content, str):
+        return _texts(content)
+    return [part for block in objects(content) if (part := _shown(block)) is not None]
+
+
+def _shown(block: dict[str, object]) -> Text | Media | Opaque | None:
+    match block.get("type"):
+        case "text":
+            text = string(block.get("text"))
+            return Text(text=text) if text and text.strip() else None
+        case "image":
+            kind = string(block.get("mimeType")) or "application/octet-stream"
+            return Media(media_type=kind, data=string(block.get("data")))
+    return Opaque(format=FORMAT, payload=block)
+
+
+def _reply(message: Mapping[str, object]) -> list[Part]:
+    content = message.get("content")
+    if isinstance(content, str):
+        return _texts(content)
+    whole = message.get("stopReason") not in _BROKEN_OFF
+    signer = _SIGNERS.get(str(message.get("api"))) if whole else None
+    parts = [_piece(block, signer) for block in objects(content)]
+    return [part for part in parts if part is not None]
+
+
+def _piece(block: dict[str, object], signer: str | None) -> Part | None:
+    match block.get("type"):
+        case "thinking":
+            return _thought(block, signer)
+        case "toolCall":
+            given = block.get("arguments")
+            arguments = given if isinstance(given, dict | str) else {}
+            name, call = string(block.get("name")), string(block.get("id"))
+            if name and call:
+                return Call(id=call, name=name, arguments=arguments)
+            return Opaque(format=FORMAT, payload=block)
+    return _shown(block)
+
+
+def _thought(block: Mapping[str, object], signer: str | None) -> Thinking | None:
+    text = string(block.get("thinking")) or ""
+    signature = string(block.get("thinkingSignature")) if signer else None
+    if block.get("redacted"):
+        return Thinking(sealed=signature, format=signer) if signature else None
+    if not text.strip() and not signature:
+        return None
+    return Thinking(text=text, signature=signature, format=signer if signature else None)
+
+
+def _result(message: Mapping[str, object]) -> list[Part]:
+    call = string(message.get("toolCallId"))
+    if call is None:
+        return []
+    content = message.get("content")
+    given: list[dict[str, object]] = objects(content)
+    if isinstance(content, str):
+        given = [{"type": "text", "text": content}]
+    parts = tuple(part for block in given if (part := _shown(block)) is not None)
+    result = Result(call_id=call, parts=parts)
+    flag = message.get("isError")
+    failed = flag if isinstance(flag, bool) else derive_failed(result.text)
+    return [Result(call_id=call, parts=parts, failed=failed)]
+
+
+def _own_command(message: Mapping[str, object]) -> str | None:
+    """What the user ran past the model, told the way pi tells it to the model."""
+    command = string(message.get("command"))
+    if command is None:
+        return None
+    output = string(message.get("output"))
+    told = f"Ran `{command}`\n" + (f"```\n{output}\n```" if output else "(no output)")
+    code = message.get("exitCode")
+    if message.get("cancelled"):
+        told += "\n\n(command cancelled)"
+    elif isinstance(code, int) and code != 0:
+        told += f"\n\nCommand exited with code {code}"
+    return told
+
+
+class PiTree:
+    """The tree of one session, while its entries come in."""
+
+    def __init__(self, header: Mapping[str, object]) -> None:
+        self.header = header
+        self.head: int | None = None
+        """The node where the session stands now; None before the first message."""
+        self._drafts: list[tuple[Draft, int | None]] = []
+        self._notes: list[list[object]] = []
+        """What is kept with each draft: its own entry, and the notes after it."""
+        self._early: list[object] = [header] if header else []
+        self._node_of: dict[str, int | None] = {}
+        """The node at which an entry stands, or behind which it was noted."""
+
+    def add(self, entry: dict[str, object], number: int) -> Iterator[Fault]:
+        """Take the entry of line `number` in, and name what is wrong with it."""
+        name = string(entry.get("id"))
+        if name is not None and name in self._node_of:
+            yield Fault(line=number, message=f"Line {number} has the id of an earlier entry; it was left out.")
+            return
+        parent = self.head
+        if "parentId" in entry:
+            follows = string(entry.get("parentId"))
+            if follows is None:
+                parent = None
+            elif follows in self._node_of:
+                parent = self._node_of[follows]
+            else:
+                message = f"Line {number} follows an entry that is not there; it was put behind the one before it."
+                yield Fault(line=number, message=message)
+        draft, fault = draft_of(entry)
+        if fault:
+            yield Fault(line=number, message=f"Line {number} {fault}")
+        self.head = self._noted(entry, parent) if draft is None else self._placed(draft, entry, parent)
+        if name is not None:
+            self._node_of[name] = self.head
+
+    def nodes(self) -> tuple[LoggedNode, ...]:
+        """The tree, each draft with the entries that are kept with it."""
+        return tuple(
+            LoggedNode(draft=self._kept(draft, notes), parent=parent)
+            for (draft, parent), notes in zip(self._drafts, self._notes, strict=True)
+        )
+
+    def _kept(self, draft: Draft, notes: list[object]) -> Draft:
+        cwd = string(self.header.get("cwd"))
+        if cwd and opens_turn(draft) and self.header not in notes:
+            # Only the header tells where the work is done, and each turn is asked for it.
+            notes = [{"cwd": cwd}, *notes]
+        return replace(draft, record=Native(format=FORMAT, payload=notes))
+
+    def _noted(self, entry: dict[str, object], parent: int | None) -> int | None:
+        (self._early if parent is None else self._notes[parent]).append(entry)
+        return parent
+
+    def _placed(self, draft: Draft, entry: dict[str, object], parent: int | None) -> int:
+        self._drafts.append((draft, parent))
+        self._notes.append([*self._early, entry])
+        self._early = []
+        return len(self._drafts) - 1
+
+
+# pi's sessions: JSON lines whose first describes the session; newer ones name the entry that they follow.
+#
+# A session without such names is a straight line. `entries` says what an entry says, `grow` where it stands.
+
+
+_RESULT = (lazy_re(rb'"role":\s*"toolResult"'), lazy_re(rb'"type":\s*"message"'))
+
+
+class Pi:
+    """Reads `~/.pi/agent/sessions/<folder>/<time>_<id>.jsonl`."""
+
+    name = FORMAT
+    chat = "anthropic"
+
+    def recognises(self, sample: bytes) -> bool:
+        """Whether `sample` begins with pi's header or, where that was lost, holds results as only pi writes them."""
+        sample = sample.lstrip()
+        if not sample.startswith(b"{"):
+            return False
+        values, _ = parse_line(sample.split(b"\n", 1)[0], 1)
+        return any(_is_header(value) for value in values) or all(mark.search(sample) for mark in _RESULT)
+
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+        """Read the session of a file; where several were put one behind the other, each of them."""
+        return with_faults(_found(lines, name))
+
+
+def _is_header(value: object) -> bool:
+    if not isinstance(value, dict) or value.get("type") != "session" or not string(value.get("id")):
+        return False
+    return any(string(value.get(key)) for key in ("timestamp", "cwd"))
+
+
+def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
+    names = Names()
+    growth = PiTree({})
+    for number, text in enumerate(lines, 1):
+        values, faults = parse_line(text, number)
+        yield from faults
+        for value in values:
+            if not isinstance(value, dict):
+                yield Fault(line=number, message=f"Line {number} is JSON, but no object; it was left out.")
+            elif value.get("type") == "session":
+                yield from _told(growth, names, name)
+                growth = PiTree(value)
+            else:
+                yield from growth.add(value, number)
+    yield from _told(growth, names, name)
+
+
+def _told(growth: PiTree, names: Names, name: str) -> Iterator[LoggedSession]:
+    header: Mapping[str, object] = growth.header
+    nodes = growth.nodes()
+    if nodes:
+        given = names.give(string(header.get("id")) or name)
+        yield LoggedSession(id=given, nodes=nodes, head=growth.head or 0)

@@ -1,0 +1,683 @@
+"""SpecStory's Markdown exports of sessions."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from ireneo.formats.logs.claude_code import is_compaction, is_of_harness
+from ireneo.formats.logs.documents import BOM, parse_line, readable
+from ireneo.formats.logs.format import Fault, LoggedSession, Names, linear_session, with_faults
+from ireneo.formats.values import moment, string
+from ireneo.log.message import Call, Draft, Native, Origin, Part, Result, Role, Text, Thinking
+from ireneo.log.outcome import derive_failed
+from ireneo.patterns import lazy_re
+
+_FENCE = lazy_re(r"(?P<ticks>`{3,})(?P<language>[\w+.#-]*)\s*$")
+
+
+class Fenced(Struct, frozen=True, kw_only=True):
+    """A fenced block."""
+
+    start: int
+    """The line that opens it."""
+    end: int
+    """The line behind it."""
+    language: str
+    text: str
+
+
+def fenced(lines: Sequence[str], start: int = 0, *, to_the_last: bool) -> Fenced | None:
+    """The first block from `start` on; up to the last line that may close it, or only to the first.
+
+    What a tool printed is closed by the last one, since it was not looked at for fences of its own.
+    """
+    for first in range(start, len(lines)):
+        if (opened := _FENCE.match(lines[first])) is not None:
+            break
+    else:
+        return None
+    closing = [at for at in range(first + 1, len(lines)) if lines[at].rstrip() == opened["ticks"]]
+    end = (closing[-1] if to_the_last else closing[0]) if closing else len(lines)
+    text = "\n".join(lines[first + 1 : end])
+    return Fenced(start=first, end=min(end + 1, len(lines)), language=opened["language"], text=text)
+
+
+def asked_then_printed(lines: Sequence[str], *, whole_file: bool) -> tuple[Fenced | None, Fenced | None]:
+    """The block that says what was asked, and the one that says what came back.
+
+    The second opens behind an empty line behind the end of the first; of a `whole_file`, which may hold just that, the
+    last such place counts.
+    """
+    first = fenced(lines, to_the_last=False)
+    if first is None:
+        return None, None
+    ticks = _FENCE.match(lines[first.start])
+    closing = ticks["ticks"] if ticks else ""
+    seams = [
+        at
+        for at in range(first.start + 1, len(lines) - 2)
+        if lines[at].rstrip() == closing and not lines[at + 1].strip() and _FENCE.match(lines[at + 2])
+    ]
+    if not seams:
+        return fenced(lines, to_the_last=True), None
+    seam = seams[-1] if whole_file else seams[0]
+    text = "\n".join(lines[first.start + 1 : seam])
+    asked = Fenced(start=first.start, end=seam + 1, language=first.language, text=text)
+    return asked, fenced(lines, seam + 1, to_the_last=True)
+
+
+# A tool's piece of a SpecStory export as a call and what came back from it.
+#
+# SpecStory words each tool in its own way and leaves arguments out; what it does tell is put under the names that the
+# agents use themselves. An edit's file is often told by its result alone.
+
+
+_TAG = lazy_re(r"<tool-use\b(?P<attributes>[^>\n]{0,400})>")
+_ATTRIBUTE = lazy_re(r'\bdata-tool-(?P<key>type|name)="(?P<value>[^"]*)"')
+_NAMED = lazy_re(r"Tool use: \*\*(?P<name>[^*\n]{1,80})\*\*(?P<rest>[^\n]*)")
+_MARKS = lazy_re(r"</?(?:details|tool-use)\b[^>]{0,1000}>")
+_SUMMARY = lazy_re(r"<summary>(?P<text>.{0,2000}?)</summary>", re.S)
+_TICKED = lazy_re(r"`([^`\n]+)`")
+_COMMAND_LINE = lazy_re(r"`(.+)`\s*$")
+_KEYED = lazy_re(r"\b(path|pattern|include) `([^`\n]+)`")
+_TOLD = lazy_re(r"(?P<what>[A-Z][\w ]{2,30}): (?P<value>\S.*)")
+_BULLET = lazy_re(r"- (?P<key>\w[\w.-]{0,60}): `(?P<value>.*)")
+_PATCHED = lazy_re(r"\*\*(?P<deed>Update|Add|Modify|Delete): `(?P<path>[^`\n]+)`\*\*")
+_WRITTEN = lazy_re(
+    r"(?:The file (?P<file>\S.{0,400}?) has been (?:updated|created)"
+    r"|File created successfully at: (?P<made>\S.{0,400}?)[^\S\n]*+$)",
+    re.M,
+)
+_DONE = lazy_re(
+    r"(?:The file \S.{0,400}? has been (?:updated|created)|File created successfully at: |Plan updated\b|Success\.)"
+)
+_REFUSED = lazy_re(r"File has (?:been unexpectedly modified|not been read yet)|File does not exist\b")
+_EXITED = lazy_re(r"\A(?:(?:Chunk ID|Wall time): [^\n]*\n){0,2}Process exited with code (-?\d+)$", re.M)
+_SHELLS = ("shell", "bash", "exec_command", "shell_command", "run_terminal_cmd", "command", "run_shell_command")
+
+
+class Used(Struct, frozen=True, kw_only=True):
+    """A tool's piece, read."""
+
+    name: str
+    arguments: dict[str, object]
+    output: str | None
+    """None where nothing came back, or nothing of it was told."""
+    error: bool
+    """It is told as an error."""
+
+    def call(self, name: str) -> Call:
+        """The call, which the session calls `name`."""
+        return Call(id=name, name=self.name, arguments=self.arguments)
+
+    def result(self, call: Call) -> Result:
+        """What came back; nothing at all is what a quiet command prints."""
+        text = self.output or ""
+        parts = (Text(text=text),) if text else ()
+        return Result(call_id=call.id, parts=parts, failed=self.failed(text, call))
+
+    def failed(self, text: str, call: Call) -> bool | None:
+        """Whether `text` tells that the call failed."""
+        if self.error or _REFUSED.match(text):
+            return True
+        if exited := _EXITED.match(text):
+            return exited[1] != "0"
+        told = derive_failed(text, call)
+        return False if told is None and _DONE.match(text.lstrip()) else told
+
+
+def used(lines: Sequence[str]) -> Used:
+    """Read the lines of a tool's piece."""
+    whole = "\n".join(lines)
+    tag = _TAG.match(whole)
+    summary, body = _summary_and_body(whole[tag.end() :] if tag else whole, tagged=tag is not None)
+    named = _NAMED.search(summary)
+    attributes = {found["key"]: found["value"] for found in _ATTRIBUTE.finditer(tag["attributes"] if tag else "")}
+    name = attributes.get("name") or (named["name"] if named else "") or "tool"
+    kind = attributes.get("type", "")
+    rest = html.unescape((named["rest"] if named else summary).strip(" •\t"))
+    told = _of_kind(name, kind, rest, body)
+    if "file_path" not in told.arguments and kind in ("write", "") and (path := _file_of(told.output)):
+        return Used(name=name, arguments={"file_path": path, **told.arguments}, output=told.output, error=told.error)
+    return told
+
+
+def _summary_and_body(text: str, *, tagged: bool) -> tuple[str, list[str]]:
+    if not tagged:
+        first, _, rest = text.partition("\n")
+        within = _SUMMARY.search(rest[:2_000])
+        summary = f"{first} {within['text']}" if within else first
+        return summary, _inner(rest[within.end() :] if within else rest)
+    found = _SUMMARY.search(text[:4_000])
+    if found is None:
+        return "", _inner(text)
+    return found["text"], _inner(text[found.end() :])
+
+
+def _inner(text: str) -> list[str]:
+    """The lines of a body, without the tags and the empty lines round it."""
+    lines = text.strip("\n").split("\n")
+    while lines and (not lines[0].strip() or _MARKS.fullmatch(lines[0].strip())):
+        lines.pop(0)
+    while lines and (not lines[-1].strip() or not _MARKS.sub("", lines[-1]).strip()):
+        lines.pop()
+    return lines
+
+
+def _of_kind(name: str, kind: str, rest: str, body: list[str]) -> Used:
+    if any(line.startswith("**Input:**") for line in body[:3]):
+        return _generic(name, body)
+    if kind == "shell" or name.casefold() in _SHELLS:
+        return _shell(name, rest, body)
+    if any(_PATCHED.match(line) for line in body[:3]) or any(line.startswith("```diff") for line in body):
+        return _patch(name, rest, body)
+    if name == "Write" and body:
+        asked, printed = asked_then_printed(body, whole_file=True)
+        if asked and (printed or asked.language != "text"):
+            return Used(name=name, arguments={"content": asked.text}, output=_text_of(printed), error=False)
+    printed = fenced(body, to_the_last=True)
+    head = "\n".join(body[: printed.start] if printed else body).strip()
+    if kind == "task" or name in ("TodoWrite", "update_plan"):
+        arguments: dict[str, object] = {"plan": head} if head else {}
+    else:
+        arguments = _arguments(name, kind, rest, head)
+    return Used(name=name, arguments=arguments, output=_text_of(printed), error=False)
+
+
+def _generic(name: str, body: list[str]) -> Used:
+    """A tool without wording of its own: its input key by key, then its result or its error."""
+    ends = [at for at, line in enumerate(body) if line.startswith(("**Result:**", "**Error:**"))]
+    end = ends[0] if ends else len(body)
+    arguments: dict[str, object] = {}
+    key = None
+    for line in body[1:end]:
+        if (found := _BULLET.match(line)) is not None:
+            key = found["key"]
+            arguments[key] = found["value"]
+        elif key is not None:
+            arguments[key] = f"{arguments[key]}\n{line}"
+    arguments = {key: str(value).rstrip().removesuffix("`") for key, value in arguments.items()}
+    printed = fenced(body, end, to_the_last=True)
+    error = end < len(body) and body[end].startswith("**Error:**")
+    return Used(name=name, arguments=arguments, output=_text_of(printed), error=error)
+
+
+def _shell(name: str, rest: str, body: list[str]) -> Used:
+    command = _COMMAND_LINE.match(rest)
+    told = _TOLD.match(rest)
+    inline = next(
+        (at for at, line in enumerate(body) if _COMMAND_LINE.match(line) and not line.startswith("```")), None
+    )
+    block = fenced(body, to_the_last=False)
+    asked: Fenced | None = None
+    if command or (inline is not None and (block is None or inline < block.start)):
+        printed = fenced(body, inline or 0, to_the_last=True)
+    elif block and block.language in ("bash", "sh", "shell", "zsh", "powershell"):
+        asked, printed = asked_then_printed(body, whole_file=False)
+    else:
+        printed = fenced(body, to_the_last=True)
+    arguments: dict[str, object] = {}
+    if asked:
+        arguments["command"] = asked.text
+    elif command:
+        arguments["command"] = command[1]
+    elif inline is not None and (line := _COMMAND_LINE.match(body[inline])):
+        arguments["command"] = line[1]
+    elif told:
+        arguments["command"] = told["value"]
+    ends = [at for at in (inline, block.start if block else None) if at is not None]
+    head = "\n".join(body[: min(ends, default=len(body))]).strip()
+    if head:
+        arguments["description"] = head
+    return Used(name=name, arguments=arguments, output=_text_of(printed), error=False)
+
+
+def _patch(name: str, rest: str, body: list[str]) -> Used:
+    """Diffs, each under the name of its file."""
+    patch: list[str] = []
+    output: str | None = None
+    at = 0
+    while at < len(body):
+        if (file := _PATCHED.match(body[at])) is not None:
+            deed = "Update" if file["deed"] == "Modify" else file["deed"]
+            patch.append(f"*** {deed} File: {file['path']}")
+            at += 1
+        elif (block := fenced(body[at : at + 1], to_the_last=False)) is None:
+            at += 1
+        elif block.language == "diff":
+            block = fenced(body, at, to_the_last=False) or block
+            patch.append(block.text)
+            at = block.end
+        else:
+            last = fenced(body, at, to_the_last=True) or block
+            output, at = last.text, len(body)
+    told = _TOLD.match(rest)
+    if told and patch and not patch[0].startswith("***"):
+        patch.insert(0, f"*** Update File: {told['value']}")
+    return Used(name=name, arguments={"patch": "\n".join(patch)}, output=output, error=False)
+
+
+def _arguments(name: str, kind: str, rest: str, head: str) -> dict[str, object]:
+    if keyed := dict(_KEYED.findall(head)):
+        return dict(keyed)
+    if name in ("AskUserQuestion", "ask_followup_question"):
+        return {"question": head} if head else {}
+    ticked = _TICKED.match(head)
+    if ticked and ticked[1].startswith(("http://", "https://")):
+        return {"url": ticked[1]}
+    if ticked and kind == "search":
+        return {"query": ticked[1]}
+    if ticked and kind in ("read", "write", ""):
+        return {"file_path": ticked[1]}
+    told = _TOLD.match(rest) or _TOLD.match(head)
+    if told and told["what"].casefold().endswith(("file", "directory")):
+        return {"file_path": told["value"]}
+    said = " ".join(part for part in (rest, head) if part)
+    return {"description": said} if said else {}
+
+
+def _text_of(block: Fenced | None) -> str | None:
+    return block.text if block else None
+
+
+def _file_of(output: str | None) -> str | None:
+    found = _WRITTEN.search(output or "")
+    return (found["file"] or found["made"]) if found else None
+
+
+# A SpecStory export cut into what stands in it: who speaks, and in words, in thoughts or through a tool.
+#
+# The export quotes what tools printed as it was, other exports included, so that a line that looks like a mark may be a
+# quotation. A speaker's line is one of this session only if its time fits; within a tool it must not lie before the
+# line
+# of the last speaker.
+
+
+_SPEAKER = lazy_re(r"_\*\*(?P<who>User|Agent|Assistant)(?P<side> - sidechain)?(?: \((?P<about>.{0,200})\))?\*\*_\s*$")
+_TIME = lazy_re(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
+_OPENED = lazy_re(r"<tool-use\b")
+_CLOSED = lazy_re(r"(?:</details>\s*)?</tool-use>\s*$")
+_THOUGHT = lazy_re(r"<think>")
+_THOUGHT_THROUGH = "</think>"
+_BARE = lazy_re(r"Tool use: \*\*[^*\n]{1,80}\*\*")
+_RULE = lazy_re(r"---\s*$")
+_MESSAGE = lazy_re(r"<!-- message-id: (?P<id>\S{1,100}) -->\s*$")
+_BEFORE = timedelta(days=1)
+"""No turn of a session lies further before its beginning; a line that does is quoted."""
+
+ExportKind = Literal["speaker", "text", "thinking", "tool"]
+
+
+class ExportPart(Struct, frozen=True, kw_only=True):
+    """Some lines of an export."""
+
+    kind: ExportKind
+    start: int
+    """The index of its first line."""
+    lines: Sequence[str]
+    user: bool = False
+    """Of a speaker: it is the user."""
+    sidechain: bool = False
+    """Of a speaker: it is a sub-agent."""
+    at: datetime | None = None
+    source_id: str | None = None
+    fault: str | None = None
+
+
+def pieces(lines: Sequence[str], begun: datetime | None) -> Iterator[ExportPart]:
+    """The pieces of an export, in order; what stands before the first speaker is left out."""
+    return _ExportCutter(lines, begun).pieces()
+
+
+class _ExportCutter:
+    def __init__(self, lines: Sequence[str], begun: datetime | None) -> None:
+        self.lines = lines
+        self.begun = begun
+        self.last: datetime | None = None
+        self.seen: set[str] = set()
+
+    def pieces(self) -> Iterator[ExportPart]:
+        at = 0
+        while at < len(self.lines) and self.speaker(at) is None:
+            at += 1
+        while at < len(self.lines):
+            piece = self.piece(at)
+            at += max(len(piece.lines), 1)
+            yield piece
+
+    def piece(self, at: int) -> ExportPart:
+        line = self.lines[at]
+        if (speaker := self.speaker(at)) is not None:
+            self.seen.add(line.strip())
+            self.last = speaker.at or self.last
+            self.begun = self.begun or speaker.at
+            return speaker
+        if _OPENED.match(line):
+            return self.tool(at)
+        if _THOUGHT.match(line):
+            return self.thinking(at)
+        if _BARE.match(line):
+            end = self.until(at + 1, rules=True)
+            return ExportPart(kind="tool", start=at, lines=self.lines[at:end])
+        end = self.until(at + 1)
+        return ExportPart(kind="text", start=at, lines=self.lines[at:end])
+
+    def speaker(self, at: int) -> ExportPart | None:
+        """The speaker's line that stands at `at`, with the id of the message where it follows."""
+        found = _SPEAKER.match(self.lines[at])
+        if found is None:
+            return None
+        time = _TIME.search(found["about"] or "")
+        told = moment(time[0]) if time else None
+        if told and self.begun and told < self.begun - _BEFORE:
+            return None
+        named = _MESSAGE.match(self.lines[at + 1]) if at + 1 < len(self.lines) else None
+        return ExportPart(
+            kind="speaker",
+            start=at,
+            lines=self.lines[at : at + (2 if named else 1)],
+            user=found["who"] == "User",
+            sidechain=found["side"] is not None,
+            at=told,
+            source_id=named["id"] if named else None,
+        )
+
+    def until(self, at: int, *, rules: bool = False) -> int:
+        """Where words that begin before `at` end: at the next mark, or with `rules` at the next line across too."""
+        while at < len(self.lines):
+            line = self.lines[at]
+            if self.speaker(at) or _OPENED.match(line) or _THOUGHT.match(line) or _BARE.match(line):
+                break
+            if rules and _RULE.match(line):
+                break
+            at += 1
+        return at
+
+    def thinking(self, start: int) -> ExportPart:
+        for at in range(start, len(self.lines)):
+            if self.lines[at].rstrip().endswith(_THOUGHT_THROUGH):
+                return ExportPart(kind="thinking", start=start, lines=self.lines[start : at + 1])
+            if at > start and self.speaker(at):
+                break
+        else:
+            at = len(self.lines)
+        return ExportPart(
+            kind="thinking", start=start, lines=self.lines[start:at], fault="begins a thought without an end"
+        )
+
+    def tool(self, start: int) -> ExportPart:
+        depth = 0
+        for at in range(start, len(self.lines)):
+            line = self.lines[at]
+            if at > start and self.goes_on(at):
+                end = at
+                break
+            if at > start and _OPENED.match(line):
+                depth += 1
+            if _CLOSED.match(line) or (line.startswith("<tool-use") and line.rstrip().endswith("</tool-use>")):
+                if depth == 0 or self.is_followed_by_turn(at + 1):
+                    return ExportPart(kind="tool", start=start, lines=self.lines[start : at + 1])
+                depth -= 1
+        else:
+            end = len(self.lines)
+        return ExportPart(
+            kind="tool", start=start, lines=self.lines[start:end], fault="begins a tool's work without an end"
+        )
+
+    def goes_on(self, at: int) -> bool:
+        """Whether the session itself goes on at `at`, which stands in what a tool printed."""
+        speaker = self.speaker(at)
+        if speaker is None or self.lines[at - 1].strip():
+            return False
+        if speaker.at is None:
+            return self.lines[at].strip() in self.seen
+        return self.last is None or speaker.at >= self.last
+
+    def is_followed_by_turn(self, at: int) -> bool:
+        while at < len(self.lines) and (not self.lines[at].strip() or _RULE.match(self.lines[at])):
+            at += 1
+        return at == len(self.lines) or (at > 0 and self.goes_on(at))
+
+
+# The messages of a SpecStory export: the agent's own session, and one for the sub-agents of each of its turns.
+#
+# The lines of sub-agents that work side by side stand mixed, and nothing tells them apart: those of one turn of the
+# user
+# are one session. Where the work is done is not told.
+
+
+FORMAT = "specstory"
+_SESSION = lazy_re(r"<!-- (?P<agent>.{1,60}) Session (?P<id>\S{1,100}) \((?P<time>[^)]{4,40})\) -->")
+_HEADER = 40
+"""The comment that names the session stands in so many of the first lines."""
+_THINK = lazy_re(r"</?think>|</?details>|<summary>.{0,2000}?</summary>")
+_RULES = ("", "---")
+_SYNTHETIC = "<synthetic>"
+
+
+class Export(Struct, kw_only=True):
+    """One export, before it is read."""
+
+    about: dict[str, object]
+    """What is noted beside the Markdown."""
+    name: str
+    """What it is called if it does not say so itself."""
+    number: int | None = None
+    """The line that carries it, where it does not stand in a file of its own."""
+    lines: list[str] = field(default_factory=list)
+
+    def sessions(self, names: Names) -> Iterator[LoggedSession | Fault]:
+        """Its sessions: the agent's own, then those of its sub-agents."""
+        found = next((found for line in self.lines[:_HEADER] if (found := _SESSION.match(line.lstrip("\ufeff")))), None)
+        begun = moment(found["time"]) if found else None
+        stories = _Stories()
+        for piece in pieces([line.rstrip("\r\n") for line in self.lines], begun):
+            if piece.fault:
+                yield self._fault(piece)
+            stories.add(piece)
+        main, sides = stories.told()
+        if not main and not sides:
+            place = f"Line {self.number}" if self.number else "The file"
+            yield Fault(line=self.number or 1, message=f"{place} is an export in which nobody speaks; it was left out.")
+            return
+        told = {**self.about, **({"agent": found["agent"], "session": found["id"]} if found else {})}
+        wished = string(self.about.get("session_id")) or (found["id"] if found else None) or self.name
+        given = names.give(wished)
+        for name, drafts in (given, main), *sides_named(given, sides):
+            if drafts:
+                first = replace(drafts[0], record=Native(format=FORMAT, payload=[told]))
+                yield linear_session(name, [first, *drafts[1:]])
+
+    def _fault(self, piece: ExportPart) -> Fault:
+        line = piece.start + 1
+        place = f"Line {line}" if self.number is None else f"Line {self.number}, at line {line} of its Markdown,"
+        message = f"{place} {piece.fault}; it was taken to end where the next turn begins."
+        return Fault(line=self.number or line, message=message)
+
+
+def sides_named(name: str, sides: Sequence[list[Draft]]) -> Iterator[tuple[str, list[Draft]]]:
+    """The sub-agents' sessions, called after the one that they worked for."""
+    for number, drafts in enumerate(sides, 1):
+        yield f"{name}-sidechain-{number}", drafts
+
+
+class _Stories:
+    """The drafts of the main session and of those beside it, while the pieces come in."""
+
+    def __init__(self) -> None:
+        self.main = _Story()
+        self.sides: list[_Story] = []
+        self.now = self.main
+        self.open = False
+        """The sub-agents' newest session still takes more."""
+
+    def add(self, piece: ExportPart) -> None:
+        if piece.kind == "speaker":
+            self.now = self.side(piece) if piece.sidechain else self.main
+            self.now.speaks(piece)
+        else:
+            self.now.says(piece)
+            if self.now is self.main and self.main.user:
+                self.open = False
+
+    def side(self, piece: ExportPart) -> _Story:
+        if not self.open or piece.user:
+            self.sides.append(_Story())
+            self.open = True
+        return self.sides[-1]
+
+    def told(self) -> tuple[list[Draft], list[list[Draft]]]:
+        sides = [drafts for story in self.sides if (drafts := story.ended())]
+        return self.main.ended(), sides
+
+
+class _Story:
+    """The drafts of one session."""
+
+    def __init__(self) -> None:
+        self.drafts: list[Draft] = []
+        self.parts: list[Part] = []
+        self.user = False
+        self.at: datetime | None = None
+        self.begun: datetime | None = None
+        """The time of the draft that is put together."""
+        self.source_id: str | None = None
+        self.synthetic = False
+        self.begins = False
+        """Nothing was said since the speaker's line."""
+        self.calls = 0
+
+    def speaks(self, piece: ExportPart) -> None:
+        synthetic = _SYNTHETIC in piece.lines[0]
+        if piece.user or self.user or synthetic != self.synthetic:
+            self.flush()
+        self.user, self.synthetic, self.at, self.begins = piece.user, synthetic, piece.at, True
+        if not self.parts:
+            self.begun, self.source_id = piece.at, piece.source_id
+
+    def says(self, piece: ExportPart) -> None:
+        if piece.kind == "tool":
+            self.uses(piece)
+        elif piece.kind == "thinking":
+            if thought := _THINK.sub("", "\n".join(piece.lines)).strip():
+                self.parts.append(Thinking(text=thought))
+        elif words := self.words(piece):
+            self.parts.append(Text(text=words))
+        self.begins = False
+
+    def words(self, piece: ExportPart) -> str:
+        """What is said, without the lines across that older exports put between the parts of a turn."""
+        lines = list(piece.lines)
+        while lines and lines[-1].strip() in _RULES:
+            lines.pop()
+        first = 0
+        while not self.begins and first < len(lines) and lines[first].strip() in _RULES:
+            first += 1
+        return "\n".join(lines[first:]).strip()
+
+    def uses(self, piece: ExportPart) -> None:
+        tool = used(piece.lines)
+        self.calls += 1
+        call: Call = tool.call(f"call_{self.calls}")
+        if self.user:
+            # Users call no tools: what they said ends here, and the agent works.
+            self.flush()
+            self.user = False
+        self.begun = self.begun or self.at
+        self.parts.append(call)
+        self.flush()
+        self.drafts.append(Draft(role="tool", parts=(tool.result(call),), at=self.at))
+
+    def flush(self) -> None:
+        if self.parts:
+            role: Role = "user" if self.user else "assistant"
+            draft = Draft(role=role, parts=tuple(self.parts), at=self.begun, source_id=self.source_id)
+            self.drafts.append(replace(draft, origin=self.origin()))
+        self.parts = []
+        self.begun, self.source_id = self.at, None
+
+    def origin(self) -> Origin:
+        texts = [part.text for part in self.parts if isinstance(part, Text)]
+        if not self.user:
+            return "injected" if self.synthetic else "spoken"
+        if is_compaction(texts):
+            return "summary"
+        return "injected" if is_of_harness(texts) else "spoken"
+
+    def ended(self) -> list[Draft]:
+        self.flush()
+        return self.drafts
+
+
+# SpecStory's Markdown: the sessions of many coding agents, told for people to read.
+#
+# A file is one session; JSON lines may carry such files as `markdown`. In the order of the reading: `turns` (who
+# speaks,
+# and in which pieces), `fences` and `tools` (what a tool was asked and what came back), `drafts` (the messages).
+
+
+_BEGINNING = 4_000
+"""The marks stand in so many of the first bytes: behind them, a text may speak of SpecStory."""
+_GENERATED = lazy_re(rb"^<!-- Generated by SpecStory\b", re.M)
+_SESSION_MARK = lazy_re(rb"^<!-- .{1,60} Session \S{8,80} \(\d{4}-\d\d-\d\d.{0,30}\) -->\s*$", re.M)
+_SPEAKER_MARK = lazy_re(rb"^_\*\*(?:User|Agent|Assistant)\b.{0,200}\*\*_\s*$", re.M)
+_CARRIED = lazy_re(rb'"markdown":\s*"(?:\\ufeff|\s|\\n)*<!-- Generated by SpecStory\b')
+
+
+class SpecStory:
+    """Reads `.specstory/history/*.md`, and JSON lines that hold such files."""
+
+    name = FORMAT
+    chat = "anthropic"
+
+    def recognises(self, sample: bytes) -> bool:
+        """Whether SpecStory's own comment stands at the beginning, and someone speaks behind it."""
+        if sample.lstrip().startswith(b"{"):
+            return _CARRIED.search(sample) is not None
+        beginning = sample[:_BEGINNING]
+        marked = _GENERATED.search(beginning) or _SESSION_MARK.search(beginning)
+        return marked is not None and _SPEAKER_MARK.search(sample) is not None
+
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+        """Read the sessions of a file: for each the agent's own, then those of its sub-agents."""
+        return with_faults(_found(lines, name))
+
+
+def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
+    names = Names()
+    rest = iter(lines)
+    first: list[bytes] = []
+    for line in rest:
+        first.append(line.removeprefix(BOM) if not first else line)
+        if line.strip():
+            break
+    if first and first[-1].lstrip().startswith(b"{"):
+        yield from _records(rest, first, names, name)
+        return
+    export = Export(about={}, name=name)
+    for number, line in enumerate((*first, *rest), 1):
+        text, fault = readable(line, number)
+        if fault:
+            yield fault
+        export.lines.append(text)
+    yield from export.sessions(names)
+
+
+def _records(rest: Iterator[bytes], first: list[bytes], names: Names, name: str) -> Iterator[LoggedSession | Fault]:
+    for number, line in enumerate((*first, *rest), 1):
+        values, faults = parse_line(line, number)
+        yield from faults
+        for value in values:
+            told = value.get("markdown") if isinstance(value, dict) else None
+            if not isinstance(value, dict) or not isinstance(told, str):
+                yield Fault(line=number, message=f"Line {number} carries no Markdown; it was left out.")
+                continue
+            about = {key: item for key, item in value.items() if key != "markdown"}
+            yield from Export(about=about, name=name, number=number, lines=told.split("\n")).sessions(names)

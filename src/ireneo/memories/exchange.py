@@ -1,0 +1,465 @@
+"""Memories as files: Markdown with front matter in TOML, or a line of JSON each.
+
+Read strictly, so that no word of a person who edited one is lost without a sound.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import get_args
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import FieldInfo, fields, replace
+
+from ireneo.log.message import digest
+from ireneo.memories.intake import MOST_BYTES
+from ireneo.memories.record import TRUST, Evidence, Kind, MemoryDraft, Period, Record, Source
+from ireneo.patterns import lazy_re
+
+SEAL = "as_exported"
+"""The name of the line that tells an edited file from one that is as it was exported."""
+_SEALED = ("kind", "text", "subject", "attribute", "value", "task_type", "name", "signature")
+"""What a person may reword, so that it is another memory then."""
+_KNOWN = {each.name for each in fields(Record)} | {SEAL}
+_INSIDE = {"evidence": {each.name for each in fields(Evidence)}, "periods": {each.name for each in fields(Period)}}
+_AN_EXAMPLE = "2026-05-03T10:00:00Z, or +02:00 for the Z"
+_PLACE = lazy_re(r"`?\$\.?(\w*)")
+
+
+class UnreadableEntry(Struct, frozen=True, kw_only=True):
+    """Why a memory could not be read."""
+
+    line: int
+    """Counted from 1, in the file."""
+    message: str
+    """One sentence."""
+
+
+class MemoryEntry(Struct, frozen=True, kw_only=True):
+    """A memory as a file tells it."""
+
+    record: Record
+    """Without an id where it was written by hand, and without evidence where it names none."""
+    timed: bool
+    """Whether it says when."""
+    edited: bool | None
+    """Whether it was reworded since it was exported; None where the file can't tell."""
+
+
+class Misread(Struct, frozen=True, kw_only=True):
+    """What a file says can't be a memory."""
+
+    name: str
+    """The key that is wrong; "" where none is."""
+    sentence: str
+
+
+def seal_of(record: Record) -> str:
+    """What the words of a memory are told again by; blanks around its text and how its lines end don't count."""
+    words = (settled(getattr(record, name)) for name in _SEALED)
+    return digest("w", *(word.encode("utf-8", "surrogatepass") for word in words))[:14]
+
+
+def entry_of(given: Mapping[str, object], now: datetime) -> MemoryEntry | Misread:
+    """The memory that the values of a file give by name; what a file written by hand leaves open is filled in."""
+    if wrong := _wrong_names(given):
+        return wrong
+    told = {name: value for name, value in given.items() if name != SEAL}
+    defaults: dict[str, object] = {"id": "", "key": "", "recorded": now, "evidence": ()}
+    filled = defaults | {"at": told.get("recorded", now)} | told
+    try:
+        record = msgspec.convert(filled, Record)
+    except msgspec.ValidationError as fault:
+        return _misread(fault)
+    if not record.id and "trust" not in told:
+        record = replace(record, trust=TRUST[record.origin])
+    if wrong := _wrong_values(record):
+        return wrong
+    seal = given.get(SEAL)
+    return MemoryEntry(record=record, timed="at" in told, edited=None if seal is None else seal != seal_of(record))
+
+
+def settled(word: str) -> str:
+    """`word` without what an editor changes by itself: blanks around it, and how its lines end."""
+    return word.replace("\r\n", "\n").strip()
+
+
+def _wrong_names(given: Mapping[str, object]) -> Misread | None:
+    for name in given:
+        if name not in _KNOWN:
+            return _wrong(name, f"There is nothing called {name} in a memory; see an exported one for the names.")
+    for name, known in _INSIDE.items():
+        pieces = given.get(name)
+        for piece in pieces if isinstance(pieces, list) else ():
+            for inner in piece if isinstance(piece, dict) else ():
+                if inner not in known:
+                    return _wrong(inner, f"There is nothing called {inner} in {name}; see an exported memory.")
+    kind, kinds = given.get("kind"), get_args(Kind)
+    if kind is None:
+        return _wrong("", f"Say of which kind it is: {', '.join(kinds)}.")
+    if kind not in kinds:
+        return _wrong("kind", f"There is no kind {kind!r}; the kinds are {', '.join(kinds)}.")
+    return None
+
+
+def _wrong_values(record: Record) -> Misread | None:
+    if not record.text.strip():
+        return _wrong("text", "It has no text; write what is to be remembered under the second line of +++.")
+    if len(record.text.encode()) > MOST_BYTES:
+        sentence = f"Its text is over {MOST_BYTES:,} bytes; keep what matters, and put the rest elsewhere."
+        return _wrong("text", sentence)
+    for name in ("trust", "salience", "confidence"):
+        for told in (record, *record.evidence):
+            if not 0 <= getattr(told, name) <= 1:
+                return _wrong(name, f"{name} is {getattr(told, name)}; give a number from 0 to 1.")
+    for name, moment in _moments(record):
+        if moment is not None and moment.utcoffset() is None:
+            return _wrong(name, f"{name} has no time zone; write {_AN_EXAMPLE}.")
+    return None
+
+
+def _misread(fault: msgspec.ValidationError) -> Misread:
+    sentence, _, place = str(fault).partition(" - at ")
+    found = _PLACE.match(place)
+    name = found[1] if found else ""
+    if "`date`" in sentence:
+        return _wrong(name, f"{name} has no time of day and no zone; write {_AN_EXAMPLE}.")
+    about = f"{name}: " if name else ""
+    return _wrong(name, f"{about}{sentence[:1].lower()}{sentence[1:]}.")
+
+
+def _wrong(name: str, sentence: str) -> Misread:
+    return Misread(name=name, sentence=sentence)
+
+
+def _moments(record: Record) -> list[tuple[str, datetime | None]]:
+    named = ("at", "recorded", "valid_from", "valid_to", "retired", "reflected")
+    single: list[tuple[str, datetime | None]] = [(name, getattr(record, name)) for name in named]
+    single += [("uses", use) for use in record.uses]
+    single += [("evidence", moment) for each in record.evidence for moment in (each.at, each.recorded, each.until)]
+    return single + [("periods", moment) for each in record.periods for moment in (each.start, each.end)]
+
+
+FENCE = "+++"
+_BARE = lazy_re(r"[A-Za-z0-9_-]+\Z")
+_MINUTE = timedelta(minutes=1)
+
+
+def front_matter(record: Struct, order: tuple[str, ...], left_out: frozenset[str]) -> Iterator[str]:
+    """The lines of a record without those in `left_out`: those in `order` first, then the others, tables at the end.
+
+    What has its default is not written.
+    """
+    tables: list[str] = []
+    for name, value in told(record, order, left_out):
+        if isinstance(value, dict):
+            tables += ["", f"[{name}]", *(f"{_key(key)} = {_value(value[key])}" for key in sorted(value))]
+        elif isinstance(value, tuple) and isinstance(value[0], Struct):
+            for each in value:
+                tables += ["", f"[[{name}]]", *(f"{key} = {_value(inner)}" for key, inner in told(each))]
+        else:
+            yield f"{name} = {_value(value)}"
+    yield from tables
+
+
+def told(
+    record: Struct, order: tuple[str, ...] = (), left_out: frozenset[str] = frozenset()
+) -> Iterator[tuple[str, object]]:
+    """What a record says by name, those in `order` first: without `left_out`, what is empty and what is as always."""
+    known = _fields(type(record))
+    for name in (*order, *(name for name in known if name not in order)):
+        value = getattr(record, name)
+        empty: tuple[object, ...] = (None, "", (), {}, known[name].default)
+        if name not in left_out and value not in empty:
+            yield name, value
+
+
+@cache
+def _fields(kind: type[Struct]) -> dict[str, FieldInfo]:
+    # What a type has must be worked out from its annotations, and is asked for with each memory.
+    return {each.name: each for each in fields(kind)}
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, datetime):
+        return _moment(value)
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{_key(key)} = {_value(value[key])}' for key in sorted(value))} }}"
+    if isinstance(value, tuple):
+        # A list of several stands one a line, so that one more is one line more.
+        lines = "".join(f"\n  {_value(each)}," for each in value)
+        return f"[{_value(value[0])}]" if len(value) == 1 else f"[{lines}\n]"
+    return repr(value)
+
+
+def _text(value: str) -> str:
+    # JSON's strings are TOML's, but for one character that TOML wants escaped and JSON doesn't.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _moment(value: datetime) -> str:
+    offset = value.utcoffset()
+    if offset is None or offset % _MINUTE:
+        value = value.astimezone(UTC)
+    return value.isoformat().replace("+00:00", "Z")
+
+
+def _key(name: str) -> str:
+    return name if _BARE.match(name) else _text(name)
+
+
+def line_of(front: str, name: str) -> int:
+    """On which line of the file `name` is given, where `front` begins behind the first line; 1 where nowhere."""
+    given = re.compile(rf"\s*(\[\[?\s*)?(['\"]?){re.escape(name)}\2\s*[=\].]")
+    numbers = (number for number, line in enumerate(front.split("\n"), start=2) if name and given.match(line))
+    return next(numbers, 1)
+
+
+class _Looks(msgspec.Struct):
+    """What every line of memories has, and no line of a log."""
+
+    kind: str
+    text: str
+    evidence: list[object] = []
+    type: object = None
+
+
+def recognised(sample: bytes) -> str:
+    """``"markdown"`` or ``"jsonl"``, where a file that begins with `sample` holds memories, else ""."""
+    head = sample.removeprefix(b"\xef\xbb\xbf")
+    first, _, _ = head.partition(b"\n")
+    if first.rstrip() == FENCE.encode():
+        return "markdown"
+    return "jsonl" if _is_memory(_first_line(head)) else ""
+
+
+def _first_line(head: bytes) -> bytes:
+    return next((line for line in head.split(b"\n") if line.strip()), b"")
+
+
+def _is_memory(line: bytes) -> bool:
+    try:
+        looks = msgspec.json.decode(line, type=_Looks)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return b'"evidence":[{"at":' in line and b'"kind":"' in line[:2000]
+    return looks.type is None and looks.kind in ("episodic", "semantic", "procedural", "failure")
+
+
+def write_line(record: Record) -> str:
+    """Its line, without a line break, which it never holds; the same memory always gives the same line."""
+    # Not left to the encoder: it takes for a default only what is one and the same object.
+    said = {name: _plain(value) for name, value in told(record)}
+    return msgspec.json.encode({**said, SEAL: seal_of(record)}).decode()
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Struct):
+        return {name: _plain(inner) for name, inner in told(value)}
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    return dict(sorted(value.items())) if isinstance(value, dict) else value
+
+
+def read_line(line: bytes, number: int, now: datetime) -> MemoryEntry | UnreadableEntry:
+    """The memory that line `number` of a file tells of; `now` stands for times that it doesn't give."""
+    try:
+        given = msgspec.json.decode(line, type=dict[str, object])
+    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+        return UnreadableEntry(line=number, message=f"It is no JSON object: {fault}.")
+    entry = entry_of(given, now)
+    return entry if isinstance(entry, MemoryEntry) else UnreadableEntry(line=number, message=entry.sentence)
+
+
+SUFFIX = ".md"
+_BOM = "\ufeff"
+_SLUG_WORDS, _SLUG_LENGTH, _ID_LENGTH = 6, 48, 7
+_ORDER = (
+    *("id", "kind", "subject", "attribute", "value", "task_type", "name", "version", "signature", "cue"),
+    *("at", "recorded", "state", "reason", "superseded_by", "stale", "pinned", "archived"),
+    *("confidence", "salience", "origin", "trust", "seen"),
+)
+"""What someone who opens the file looks for first."""
+_LINE = lazy_re(r"\(at line (\d+), column \d+\)")
+
+
+def file_name(record: Record, *, whole_id: bool = False) -> str:
+    """Where its file is kept: ``<kind>/<first words>-<short id>.md``; `whole_id` where that is taken by another."""
+    plain = unicodedata.normalize("NFKD", record.text[: _SLUG_LENGTH * 4]).encode("ascii", "ignore").decode().lower()
+    words = re.findall(r"[a-z0-9]+", plain)[:_SLUG_WORDS]
+    slug = "-".join(words)[:_SLUG_LENGTH].rstrip("-") or "memory"
+    id = record.id.partition("_")[2]
+    return f"{record.kind}/{slug}-{id if whole_id else id[:_ID_LENGTH]}{SUFFIX}"
+
+
+def write_markdown(record: Record) -> str:
+    """The file of a memory; the same memory always gives the same file."""
+    front = "\n".join(front_matter(record, _ORDER, frozenset({"text"})))
+    top, tables, rest = front.partition("\n\n[")
+    sealed = f'{top}\n{SEAL} = "{seal_of(record)}"{tables}{rest}'
+    return f"{FENCE}\n{sealed}\n{FENCE}\n{record.text}\n"
+
+
+def read_markdown(data: bytes, now: datetime) -> MemoryEntry | UnreadableEntry:
+    """The memory that a file tells of; `now` stands for times that it doesn't give."""
+    try:
+        text = data.decode("utf-8").removeprefix(_BOM)
+    except UnicodeDecodeError as fault:
+        return UnreadableEntry(line=data.count(b"\n", 0, fault.start) + 1, message="It is not in UTF-8; save it so.")
+    parts = _parted(text)
+    if parts is None:
+        return UnreadableEntry(line=1, message=f"It has no front matter, which stands between two lines of {FENCE}.")
+    front, body = parts
+    try:
+        given = tomllib.loads(front)
+    except tomllib.TOMLDecodeError as fault:
+        found = _LINE.search(str(fault))
+        line = int(found[1]) + 1 if found else front.count("\n") + 2
+        sentence = _LINE.sub("", str(fault)).removesuffix("(at end of document)").strip()
+        return UnreadableEntry(
+            line=line, message=f"The front matter is no TOML there: {sentence[:1].lower()}{sentence[1:]}."
+        )
+    entry = entry_of(given | {"text": body}, now)
+    if isinstance(entry, MemoryEntry):
+        return entry
+    line = front.count("\n") + 4 if entry.name == "text" else line_of(front, entry.name)
+    return UnreadableEntry(line=line, message=entry.sentence)
+
+
+def _parted(text: str) -> tuple[str, str] | None:
+    """The front matter and the text behind it; None where there is none."""
+    first, _, rest = text.partition("\n")
+    if first.rstrip() != FENCE:
+        return None
+    if first.endswith("\r"):
+        # We never end that line so: an editor, or git on its way to Windows, has changed how all of them end.
+        rest = rest.replace("\r\n", "\n")
+    begin = 0
+    while begin < len(rest):
+        end = rest.find("\n", begin)
+        line = rest[begin : len(rest) if end < 0 else end]
+        if line.rstrip() == FENCE:
+            body = "" if end < 0 else rest[end + 1 :]
+            # A memory's file ends with one line break that is not its own.
+            return rest[:begin].removesuffix("\n"), body.removesuffix("\n")
+        if end < 0:
+            return None
+        begin = end + 1
+    return None
+
+
+_USES = 10
+
+
+def drafts_of(record: Record) -> list[MemoryDraft]:
+    """Each piece of its evidence, as it was told once."""
+    return [_draft(record, piece) for piece in record.evidence]
+
+
+def word_of(entry: MemoryEntry, known: Record | None, now: datetime) -> MemoryDraft:
+    """What a person says by writing or rewording a file: told now, of the time that the file names."""
+    record = entry.record
+    said = Evidence(
+        at=record.at if entry.timed else now,
+        recorded=now,
+        origin="user",
+        trust=TRUST["user"],
+        salience=record.salience,
+        confidence=record.confidence,
+        conditions=record.conditions,
+    )
+    # A text that was changed and does not name the value any more says another one.
+    keeps = known is not None and record.value != known.value
+    value = record.value if keeps or record.value.casefold() in record.text.casefold() else ""
+    return replace(_draft(record, said), value=value)
+
+
+def against(record: Record, now: datetime, *, origin: Source = "user", why: str = "") -> MemoryDraft:
+    """The word of a person, or of `origin`, that a memory does not hold as it stands, and why."""
+    return _draft(
+        record,
+        Evidence(at=now, recorded=now, origin=origin, trust=TRUST[origin], against=True, why=why),
+    )
+
+
+def is_reworded(entry: MemoryEntry, known: Record | None) -> bool:
+    """Whether a person changed its words: the file says so, or, where it can't tell, what is stored does."""
+    if entry.edited is None:
+        return known is not None and seal_of(known) != seal_of(entry.record)
+    return entry.edited
+
+
+def said_before(record: Record | None, offer: MemoryDraft) -> bool:
+    """Whether a memory has this word of a person already, so that the same file twice says it once."""
+    return record is not None and any(
+        each.origin == offer.origin and each.against == offer.against and not each.sources and _same_time(each, offer)
+        for each in record.evidence
+    )
+
+
+def is_taken(saying: Record | None, word: MemoryDraft, *, told: Record) -> bool:
+    """Whether the words of an edited file, which told of `told`, are those of the memory that says so already."""
+    if saying is None or not said_before(saying, word):
+        return False
+    return saying.id != told.id or settled(saying.text) == settled(word.text)
+
+
+def carried(stored: Record, told: Record, *, is_new: bool) -> Record:
+    """`stored` with what a file knows of its use; the same file twice changes nothing."""
+    uses = tuple(sorted({*stored.uses, *told.uses}, reverse=True)[:_USES])
+    grown = replace(
+        stored,
+        seen=max(stored.seen, told.seen),
+        uses=uses,
+        used=max(stored.used, told.used),
+        helped=max(stored.helped, told.helped),
+        harmed=max(stored.harmed, told.harmed),
+        reflected=stored.reflected or told.reflected,
+    )
+    return replace(grown, pinned=told.pinned, archived=told.archived) if is_new else grown
+
+
+def _draft(record: Record, piece: Evidence) -> MemoryDraft:
+    return MemoryDraft(
+        text=record.text,
+        kind=record.kind,
+        at=piece.at,
+        timed=piece.timed,
+        recorded=piece.recorded,
+        until=piece.until,
+        origin=piece.origin,
+        trust=piece.trust,
+        salience=piece.salience,
+        confidence=piece.confidence,
+        subject=record.subject,
+        attribute=record.attribute,
+        value=record.value,
+        task_type=record.task_type,
+        name=record.name,
+        signature=record.signature,
+        cue=record.cue,
+        conditions=piece.conditions,
+        against=piece.against,
+        why=piece.why,
+        session=piece.session,
+        project=piece.project,
+        messages=piece.messages,
+        summaries=piece.summaries,
+        memories=piece.memories,
+        pinned=record.pinned,
+    )
+
+
+def _same_time(piece: Evidence, offer: MemoryDraft) -> bool:
+    # Where the file names no time, it was the time of the import.
+    return piece.at == offer.at or (not offer.timed and not piece.timed)

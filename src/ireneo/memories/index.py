@@ -1,0 +1,223 @@
+"""What is searched: the numbers of documents, the words of a message and of a memory, and vectors as they are kept."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterator, Sequence
+from math import isfinite
+from typing import Literal, TypeAlias
+
+from ireneo.log.echo import said_in
+from ireneo.log.message import Call, Draft, Message, Result, Text
+from ireneo.memories.recall.words import document_terms, terms
+from ireneo.memories.record import Kind, Record
+from ireneo.patterns import lazy_re
+
+# The numbers of documents: a message or a memory in the index, with what ranking must know of it packed in.
+#
+# A document's number is a whole number below 2**63, so that a database can keep it as its row's own key:
+#
+#     session key (32 bits) | ordinal in the session (24) | class of its length (5) | class of its role (2)
+#
+# A list of numbers alone then tells, with no text read, which documents are neighbours, how long each one is, and who
+# speaks. Its *place* is the number without the two classes: the neighbours of a place are the places one before and one
+# after, whatever they hold, and the numbers at a place are those from `place << 7` up to `(place << 7) + 127`.
+
+
+RoleClass = Literal[0, 1, 2]
+USER: RoleClass = 0
+ASSISTANT: RoleClass = 1
+OTHER: RoleClass = 2
+
+CLASS_BITS = 7
+"""Bits below the place: those of the length and of the role."""
+ORDINAL_BITS = 24
+MOST_IN_SESSION = 1 << ORDINAL_BITS
+"""How many documents a session can hold."""
+MOST_SESSIONS = 1 << (63 - CLASS_BITS - ORDINAL_BITS)
+"""How many session keys there can be."""
+_LENGTH_CLASSES = 32
+_CLASSES_PER_DOUBLING = 2.5
+
+
+def document_number(session_key: int, ordinal: int, terms: int, role: RoleClass) -> int:
+    """The number of the document that is the `ordinal`-th (from 0) of its session and has `terms` terms."""
+    if not 0 <= session_key < MOST_SESSIONS:
+        raise ValueError(f"The session key {session_key} is outside 0..{MOST_SESSIONS - 1}.")
+    if not 0 <= ordinal < MOST_IN_SESSION:
+        raise ValueError(f"The ordinal {ordinal} is outside 0..{MOST_IN_SESSION - 1}.")
+    return ((session_key << ORDINAL_BITS | ordinal) << CLASS_BITS) | length_class(terms) << 2 | role
+
+
+def length_class(terms: int) -> int:
+    """The class, 0 to 31, of a document with `terms` terms: two and a half classes to a doubling, up to 5,400 terms."""
+    return min(_LENGTH_CLASSES - 1, round(_CLASSES_PER_DOUBLING * math.log2(1 + terms)))
+
+
+LENGTHS = tuple(2 ** (each / _CLASSES_PER_DOUBLING) - 1 for each in range(_LENGTH_CLASSES))
+"""How many terms a document of each class has, about."""
+
+
+def length_of(number: int) -> float:
+    """How many terms the document has, to about 15 %."""
+    return LENGTHS[number >> 2 & 31]
+
+
+def role_of(number: int) -> int:
+    """0 where the user speaks, 1 where the assistant does, 2 where another does (a tool, a memory)."""
+    return number & 3
+
+
+def place_of(number: int) -> int:
+    """Session and ordinal together: `place + 1` is the next document of the session, if there is one."""
+    return number >> CLASS_BITS
+
+
+def session_of(number: int) -> int:
+    """The key of the session."""
+    return number >> CLASS_BITS + ORDINAL_BITS
+
+
+def neighbours(place: int, reach: int) -> range:
+    """The places of the same session up to `reach` before and after `place`, itself among them."""
+    ordinal = place & MOST_IN_SESSION - 1
+    return range(place - min(reach, ordinal), place + min(reach, MOST_IN_SESSION - 1 - ordinal) + 1)
+
+
+def numbers_at(place: int) -> tuple[int, int]:
+    """The first and the last number that a document at `place` can have: a range of keys to be read."""
+    return place << CLASS_BITS, (place << CLASS_BITS) + (1 << CLASS_BITS) - 1
+
+
+ARGUMENT_CHARS = 2_000
+"""Of each string among a call's arguments, so many characters: what a file is written with is seldom asked for."""
+RESULT_HEAD_CHARS = 2_000
+RESULT_TAIL_CHARS = 1_000
+"""Of each result, so many from its beginning and its end, where a tool says what it did and how that went."""
+
+# A name of one to three words, as they are written before what somebody says.
+_LABEL = lazy_re(r"\**([A-Z][\w'’-]{1,24}(?: [A-Z][\w'’-]{0,24}){0,2})\**: \S")
+_HEADINGS = frozenset(
+    """
+    note notes error errors warning info debug question answer summary title subject example step steps result results
+    update edit todo fix hint tip important yes no ok okay sure thanks hello hi dear ps user assistant system human ai
+    input output context task goal instruction instructions prompt response request date time from to cc re file path
+    command description background problem solution option options source url link text message code
+    """.split()
+)
+"""What stands before a colon and is nobody's name."""
+
+
+def text_of_message(draft: Draft) -> str:
+    """What was said in a message and done by it: its texts, the strings in its calls, and its results.
+
+    Without thinking and media; and without texts that a harness, another tool's compaction or memory itself put there,
+    which nobody said.
+    """
+    return "\n".join(piece for piece in _pieces(draft) if piece)
+
+
+def terms_of_message(draft: Draft) -> list[str]:
+    """The terms that a message is found by, that of its author among them; none where there is nothing to search."""
+    return document_terms(text_of_message(draft), author_of_message(draft))
+
+
+def terms_of_stored(message: Message) -> list[str]:
+    """The terms that a message of the log is found by; none where it was erased."""
+    return [] if message.erased else terms_of_message(message.draft)
+
+
+def author_of_message(draft: Draft) -> str | None:
+    """By whose name a message is found: its author's, or the one that its text begins with ("Ana: I was there")."""
+    if draft.origin != "spoken":
+        return None
+    if draft.author:
+        return draft.author
+    label = _LABEL.match(draft.text)
+    return label[1] if label and label[1].casefold() not in _HEADINGS else None
+
+
+def role_of_message(draft: Draft) -> RoleClass:
+    """Who speaks, as document numbers know it; a message that only brings results is nobody's word."""
+    if draft.role == "user":
+        return USER if draft.text or not draft.results else OTHER
+    return ASSISTANT if draft.role == "assistant" else OTHER
+
+
+def memory_number(number: int, terms: int) -> int:
+    """The number of the document that is a memory with `terms` terms: on their shelf, memories stand in one row."""
+    return number << CLASS_BITS | length_class(terms) << 2 | OTHER
+
+
+def terms_of_memory(record: Record) -> list[str]:
+    """The terms that a memory is found by: those of its text, those that only its slot or its name has, and its kind.
+
+    None where there is nothing in it to search.
+    """
+    found = terms(record.text)
+    told = set(found)
+    for each in (record.subject, record.attribute, record.value, record.task_type, record.name):
+        for term in terms(each):
+            if term not in told:
+                told.add(term)
+                found.append(term)
+    return [*found, kind_term(record.kind)] if found else []
+
+
+def kind_term(kind: Kind) -> str:
+    """The term under which the memories of a kind stand in an index; no word of a text is ever equal to it."""
+    return f"#{kind}"
+
+
+def _pieces(draft: Draft) -> Iterator[str]:
+    for part in said_in(draft).parts:
+        if isinstance(part, Text) and draft.origin == "spoken":
+            yield part.text
+        elif isinstance(part, Call):
+            yield from (value[:ARGUMENT_CHARS] for value in _strings(part.arguments))
+        elif isinstance(part, Result):
+            yield _ends(part.text)
+
+
+def _strings(arguments: object) -> Iterator[str]:
+    left = [arguments]
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            left += reversed(value.values())
+        elif isinstance(value, list | tuple):
+            left += reversed(value)
+
+
+def _ends(text: str) -> str:
+    if len(text) <= RESULT_HEAD_CHARS + RESULT_TAIL_CHARS:
+        return text
+    return f"{text[:RESULT_HEAD_CHARS]}\n{text[-RESULT_TAIL_CHARS:]}"
+
+
+Vector: TypeAlias = bytes
+"""As many signed bytes (int8) as the embedder has dimensions, scaled so that the largest of them is 127 or -127.
+
+Only its direction says anything: how alike two are is their dot product over both lengths (the cosine). Scaled to a
+length of 127 instead, most of the bytes of 384 would be single digits, and four times as much would be lost to
+rounding. All zero where the text has no direction; that is like nothing.
+"""
+
+LARGEST = 127
+
+
+def quantised(values: Sequence[float]) -> Vector:
+    """`values` as a vector. Raises ValueError where one of them is no finite number."""
+    if not all(isfinite(value) for value in values):
+        raise ValueError("an embedding holds what is no finite number")
+    largest = max(map(abs, values), default=0.0)
+    if largest == 0.0:
+        return bytes(len(values))
+    scale = LARGEST / largest
+    if not isfinite(scale):
+        # Numbers so small that their inverse is none: made larger first.
+        return quantised([value * 2.0**200 for value in values])
+    return array("b", [round(value * scale) for value in values]).tobytes()

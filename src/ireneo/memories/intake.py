@@ -1,0 +1,343 @@
+"""From what somebody wants remembered to a draft of a memory.
+
+Checked, typed by kind, with the time and the trust that it has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal, TypedDict, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.errors import BadInput
+from ireneo.log.message import MessageId
+from ireneo.memories.classify_words import FAILED, HAD, NO_PAST, PRESENT, STEPS, TIMES
+from ireneo.memories.facts import read_slot
+from ireneo.memories.recall.word_lists import BASE_FORMS
+from ireneo.memories.record import TRUST, Kind, MemoryDraft, MemoryId, Source
+from ireneo.patterns import lazy_re
+
+# Of which kind a text is, by rules alone: the question that should find it decides.
+#
+# "What must I not repeat?" goes first, then "how is it done?", then "what happened?"; what answers none of them is
+# taken
+# for a statement. English only; a text in another language is a statement, unless a caller says otherwise.
+
+
+LONGEST = 2_000
+"""Characters of a text that are looked at."""
+
+
+class Guess(Struct, frozen=True, kw_only=True):
+    """What a text seems to be; the slot only of a plain statement."""
+
+    kind: Kind
+    subject: str = ""
+    attribute: str = ""
+    value: str = ""
+
+
+def classify(text: str, speaker: str = "") -> Guess:
+    """The kind of `text`, and its slot where it has one; `speaker` is who "I" is, where that is known."""
+    looked_at = text[:LONGEST].replace("’", "'").strip()
+    if FAILED.search(looked_at):
+        return Guess(kind="failure")
+    if _is_procedure(looked_at):
+        return Guess(kind="procedural")
+    if slot := read_slot(text, speaker):
+        return Guess(kind="semantic", subject=slot.subject, attribute=slot.attribute, value=slot.value)
+    return Guess(kind="episodic" if _happened(looked_at) else "semantic")
+
+
+_NUMBERED = lazy_re(r"^[^\S\n]*(?:\d{1,2}[.)]|step \d{1,2}\b[.:)]?)\s+\S", re.I | re.M)
+_INLINE_NUMBERS = lazy_re(r"(?:^|\s)(?:step |\()?1[.):] \S.{1,400}\s(?:step |\()?2[.):] \S", re.S | re.I)
+
+
+def _is_procedure(text: str) -> bool:
+    return len(_NUMBERED.findall(text)) >= 2 or bool(_INLINE_NUMBERS.search(text)) or bool(STEPS.search(text))
+
+
+_BE_PAST = frozenset(("was", "were", "wasn't", "weren't", "had", "hadn't", "got"))
+_WORD = lazy_re(r"[a-z]+(?:'[a-z]+)?")
+_BEFORE_A_NAME = frozenset("a an the my your his her its our their this that these those of some any no".split())
+
+
+def _happened(text: str) -> bool:
+    """Whether the first verb that is found stands in the past, and tells of an event."""
+    words = _WORD.findall(text.lower())
+    for at, word in enumerate(words):
+        before = words[at - 1] if at else ""
+        if word in PRESENT and not (word == "may" and TIMES.search(f"{before} may")):
+            return False
+        if word in _BE_PAST:
+            following = words[at + 1 : at + 3]
+            if "born" in following:
+                return False
+            return (
+                word == "got"
+                or bool(TIMES.search(text) or HAD.search(text))
+                or any(_is_past(each) for each in following)
+            )
+        if word == "did" or word == "didn't" or (_is_past(word) and at and before not in _BEFORE_A_NAME):
+            return True
+    return False
+
+
+def _is_past(word: str) -> bool:
+    if word in NO_PAST or word.endswith("s"):
+        return False
+    return (word in BASE_FORMS) or (len(word) > 3 and word.endswith("ed"))
+
+
+MOST_BYTES = 65_536
+"""What the text of a memory may take, in UTF-8."""
+MOST_NAME = 1_000
+"""Characters of a subject, an attribute, a value, a task type, a name, a session, a project, a signature."""
+
+_KINDS: tuple[str, ...] = get_args(Kind)
+_SOURCES: tuple[str, ...] = get_args(Source)
+
+
+class MemoryDetails(TypedDict, total=False):
+    """What may be said of a text that is to be remembered; all of it may be left out."""
+
+    kind: Kind
+    """Found by rules where it is not given."""
+    at: datetime
+    """When it happened, or since when it is so."""
+    until: datetime
+    """When it ceased to be so."""
+    recorded: datetime
+    """When it was told, where that is not now: for what is taken over from elsewhere."""
+    subject: str
+    attribute: str
+    value: str
+    task_type: str
+    name: str
+    signature: str
+    conditions: dict[str, str]
+    origin: Source
+    trust: float
+    salience: float
+    confidence: float
+    messages: Sequence[str]
+    summaries: Sequence[str]
+    memories: Sequence[str]
+    session: str
+    project: str
+    """The project that it belongs to; that of its session, where none is told."""
+    pinned: bool
+    against: bool
+    """It speaks against what it is about: the approach worked after all, it is not so."""
+    adds: bool
+    """The slot holds several values at a time, as of "allergy", and this is one more; where it is not given, the
+    attribute's name tells."""
+
+
+_ONLY_OF: dict[Literal["until", "signature"], tuple[Kind, ...]] = {
+    "until": ("semantic", "procedural"),
+    "signature": ("failure",),
+}
+"""Of which kinds alone something is: of others it would be kept and never looked at."""
+_FIELDS = tuple(MemoryDetails.__annotations__)
+
+
+def memory_draft(text: str, told: MemoryDetails, now: datetime) -> MemoryDraft:
+    """The offer that a text and what was said of it make; `now` is when.
+
+    Raises BadInput where something of it can't be used, in a sentence that says what to do.
+    """
+    _check_fields(told)
+    _check_text(text)
+    for name in ("at", "until", "recorded"):
+        _check_time(name, told.get(name))
+    for name in ("trust", "salience", "confidence"):
+        _check_share(name, told.get(name))
+    for name in ("subject", "attribute", "value", "task_type", "name", "signature", "session", "project"):
+        _check_name(name, told.get(name, ""))
+    for name in ("messages", "summaries", "memories"):
+        _check_ids(name, told.get(name, ()))
+    _check_conditions(told.get("conditions", {}))
+    _check_choice("kind", told.get("kind"), _KINDS)
+    _check_choice("origin", told.get("origin"), _SOURCES)
+    return _draft(text.strip(), told, told.get("recorded") or now)
+
+
+def _draft(text: str, told: MemoryDetails, recorded: datetime) -> MemoryDraft:
+    origin = told.get("origin", "user")
+    guess = _guess(text, told, origin)
+    _check_sense(told, guess.kind)
+    at, until = told.get("at"), told.get("until")
+    if at and until and until < at:
+        raise BadInput(f"`until` ({until:%Y-%m-%d}) is before `at` ({at:%Y-%m-%d}); give the later time as `until`.")
+    return MemoryDraft(
+        text=text,
+        kind=guess.kind,
+        # What only is known to have ended did so then, whenever it began.
+        at=at or (until if until and until < recorded else recorded),
+        timed=at is not None,
+        recorded=recorded,
+        until=until,
+        origin=origin,
+        trust=float(told.get("trust", TRUST[origin])),
+        salience=float(told.get("salience", 0.5)),
+        confidence=float(told.get("confidence", 0.8)),
+        subject=guess.subject,
+        attribute=guess.attribute,
+        value=guess.value,
+        task_type=told.get("task_type", "").strip(),
+        name=told.get("name", "").strip(),
+        signature=told.get("signature", "").strip(),
+        conditions=dict(told.get("conditions", {})),
+        against=bool(told.get("against", False)),
+        # What is said against something says what is wrong with it.
+        why=text if told.get("against") else "",
+        adds=_adds(told, guess.attribute),
+        session=told.get("session", ""),
+        project=told.get("project", ""),
+        messages=tuple(MessageId(each) for each in dict.fromkeys(told.get("messages", ()))),
+        summaries=tuple(dict.fromkeys(told.get("summaries", ()))),
+        memories=tuple(MemoryId(each) for each in dict.fromkeys(told.get("memories", ()))),
+        pinned=bool(told.get("pinned", False)),
+    )
+
+
+def _check_sense(told: MemoryDetails, kind: Kind) -> None:
+    """Raise BadInput for what is told of a text and says nothing of a memory of its kind."""
+    for name, kinds in _ONLY_OF.items():
+        if told.get(name) and kind not in kinds:
+            raise BadInput(
+                f"`{name}` says something of a {' or '.join(kinds)} memory, and this one is {kind}; "
+                f"leave it out, or say of which `kind` it is."
+            )
+
+
+def _guess(text: str, told: MemoryDetails, origin: Source) -> Guess:
+    """The kind and the slot: what was told goes before what the words say."""
+    kind = told.get("kind") or _kind_of_what_was_told(told)
+    slot = Guess(
+        kind=kind or "semantic",
+        subject=told.get("subject", "").strip(),
+        attribute=told.get("attribute", "").strip(),
+        value=told.get("value", "").strip(),
+    )
+    if kind and kind != "semantic":
+        return slot
+    # "My" is whoever speaks: of anybody but the user it is not known who that is.
+    found = classify(text, speaker="user" if origin == "user" else "")
+    if not (slot.subject or slot.attribute or slot.value):
+        return slot if kind and found.kind != kind else found
+    if not kind and found.kind != "semantic":
+        return found
+    return _filled(slot, found)
+
+
+def _adds(told: MemoryDetails, attribute: str) -> bool:
+    """Whether the slot is said to hold several values; a slot needs an attribute for that."""
+    adds = bool(told.get("adds", False))
+    if adds and not attribute:
+        raise BadInput("`adds` says that an attribute holds several values; give `subject` and `attribute` with it.")
+    return adds
+
+
+def _filled(slot: Guess, found: Guess) -> Guess:
+    """A slot that was told, and what is left open of it as the words say it, where they speak of the same subject.
+
+    So a fact is the same whether its slot was told or read.
+    """
+    if slot.value or not slot.subject or found.subject.casefold() != slot.subject.casefold():
+        return slot
+    return replace(slot, attribute=slot.attribute or found.attribute, value=found.value)
+
+
+def _kind_of_what_was_told(told: MemoryDetails) -> Kind | None:
+    """The kind that only one of the fields makes sense for."""
+    if told.get("signature") or told.get("conditions"):
+        return "failure"
+    if told.get("attribute") or told.get("value"):
+        return "semantic"
+    return "procedural" if told.get("task_type") or told.get("name") else None
+
+
+def _check_fields(told: MemoryDetails) -> None:
+    unknown = [str(name) for name in told if name not in _FIELDS]
+    if unknown:
+        raise BadInput(f"Nothing called {unknown[0]!r} can be said of a memory; take one of {', '.join(_FIELDS)}.")
+
+
+def _check_text(text: object) -> None:
+    if not isinstance(text, str):
+        raise BadInput(f"The text to remember is {type(text).__name__}; give a string.")
+    if not any(each.isprintable() and not each.isspace() for each in text):
+        raise BadInput("The text to remember is empty; say what is to be remembered.")
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise BadInput("The text to remember has half a surrogate pair in it; give valid Unicode.") from error
+    if size > MOST_BYTES:
+        raise BadInput(
+            f"The text to remember takes {size:,} bytes, and a memory holds {MOST_BYTES:,}; "
+            "append it to a session, and remember what follows from it."
+        )
+
+
+def _check_time(name: str, value: object) -> None:
+    if value is None:
+        return
+    if not isinstance(value, datetime):
+        raise BadInput(f"`{name}` is {type(value).__name__}; give a datetime with a zone.")
+    if value.utcoffset() is None:
+        raise BadInput(f"`{name}` ({value:%Y-%m-%d %H:%M}) has no zone; give it one, such as `tzinfo=timezone.utc`.")
+
+
+def _check_share(name: str, value: object) -> None:
+    if value is None:
+        return
+    # Written so that what is no number at all, NaN, is refused as well.
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise BadInput(f"`{name}` is {value!r}; give a number from 0 to 1.")
+
+
+def _check_name(name: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise BadInput(f"`{name}` is {type(value).__name__}; give a string.")
+    if len(value) > MOST_NAME:
+        raise BadInput(f"`{name}` has {len(value):,} characters; give at most {MOST_NAME:,}.")
+    if "\x1f" in value or _is_broken(value):
+        raise BadInput(f"`{name}` has a character in it that can't be stored; leave it out.")
+
+
+def _is_broken(text: str) -> bool:
+    """Whether half a surrogate pair stands in it, which no encoding has."""
+    return not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text)
+
+
+def _check_ids(name: str, value: object) -> None:
+    if isinstance(value, str) or not isinstance(value, Sequence) or not all(isinstance(each, str) for each in value):
+        raise BadInput(f"`{name}` must be a list of ids; give [{value!r}] if it is one.")
+    if any(map(_is_broken, value)):
+        raise BadInput(f"`{name}` has half a surrogate pair in it; give ids as they were told.")
+
+
+def _check_conditions(value: object) -> None:
+    if not isinstance(value, dict) or not all(
+        isinstance(name, str) and isinstance(held, str) for name, held in value.items()
+    ):
+        raise BadInput("`conditions` must be names with texts; give them such as {'python': '3.12'}.")
+    texts = [text for each in value.items() for text in each]
+    if any(map(_is_broken, texts)):
+        raise BadInput("`conditions` has half a surrogate pair in it; give valid Unicode.")
+    size = sum(len(text.encode()) for text in texts)
+    if size > MOST_BYTES:
+        raise BadInput(
+            f"`conditions` takes {size:,} bytes, and a memory holds {MOST_BYTES:,}; give hashes of what is large."
+        )
+
+
+def _check_choice(name: str, value: object, known: Sequence[str]) -> None:
+    if value is not None and value not in known:
+        raise BadInput(f"`{name}` is {value!r}, which is none; give one of {', '.join(known)}.")

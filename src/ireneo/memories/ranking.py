@@ -1,0 +1,573 @@
+"""How a question is answered: read, matched against the index, ranked, mixed, and packed to a budget. No I/O."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from heapq import nlargest
+from typing import Literal, TypeAlias, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.log.message import MessageId
+from ireneo.memories.index import ASSISTANT, CLASS_BITS, LENGTHS, MOST_IN_SESSION, USER, length_class, place_of, role_of
+from ireneo.memories.recall.time_words import Window, time_window
+from ireneo.memories.recall.word_lists import COMMON_WORDS, FRAME_WORDS
+from ireneo.memories.recall.words import terms
+from ireneo.memories.record import Kind, Record, State
+from ireneo.patterns import lazy_re
+
+FRAME_WEIGHT = 0.5
+"""What a word counts that says which sort of answer is wanted ("how many *days*"), against one of the matter itself."""
+
+_FRAME_TERMS = frozenset(terms(FRAME_WORDS))
+_QUOTED = lazy_re(
+    "[\"\u201c\u00ab]([^\"\u201c\u201d\u00ab\u00bb]{2,80}+)[\"\u201d\u00bb]|(?<!\\w)['\u2018]([^'\u2018\u2019]{3,80}+)['\u2019](?!\\w)"
+)
+_ASKER = lazy_re(r"\b(?:i|my|me|mine|we|our|us)\b", re.I)
+_ANSWERER = lazy_re(r"\b(?:you|your|yours)\b", re.I)
+# "Can you remind me …" asks nothing about the one who is asked.
+_BEGGING = lazy_re(
+    r"\b(?:can|could|would|will|do)\s+you\s+(?:please\s+)?"
+    r"(?:remind|tell|help|confirm|give|remember|recall|suggest|recommend|clarify|know)\b",
+    re.I,
+)
+_WHEN = lazy_re(
+    r"\bwhen\b|\bhow (?:long|many (?:day|week|month|year|hour)s)\b|\b(?:what|which) (?:date|day|month|year)\b"
+    r"|\bwhich\b.{0,200}?\bfirst\b|\border\b",
+    re.I,
+)
+_HOW_MANY = lazy_re(
+    r"\bhow (?:many|much|old|long|far|often|tall|big)\b|\bwhat (?:time|percentage|price|age|number)\b",
+    re.I,
+)
+_AROUND = lazy_re(r"\b(before|until|prior to|after|since)\b\s+([^,.;:?!]{2,60})", re.I)
+_EARLIER = frozenset(("before", "until", "prior to"))
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """What a question asks for."""
+
+    terms: tuple[tuple[str, float], ...]
+    """Each term once, in the order of the question, with what it counts for."""
+    who: tuple[str, ...] = ()
+    """The speakers that it names: whose words are asked for. Their names are no terms."""
+    side: Literal["user", "assistant"] | None = None
+    """Whose words are asked for where speakers have no names: of "I" the user tells, of "you" the assistant."""
+    phrases: tuple[tuple[str, ...], ...] = ()
+    """What stands in quotation marks, as terms."""
+    window: Window | None = None
+    """The time that it names."""
+    direction: Literal["before", "after"] | None = None
+    """It asks of what was before or after something that it names ("before the move")."""
+    event: tuple[str, ...] = ()
+    """The terms of what that is."""
+    asks_when: bool = False
+    asks_how_many: bool = False
+
+
+def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[str] = ()) -> Question:
+    """Read a question: `now` is when it is asked (aware), `speakers` are the authors that the space knows."""
+    who = named_speakers(text, speakers)
+    of_names = {term for name in who for term in terms(name)}
+    wanted = dict.fromkeys(terms(text))
+    about = [term for term in wanted if term not in of_names] or list(wanted)
+    # A name that is also a month's ("April") names no time.
+    window = time_window(_without(text, who), now)
+    direction, event = _event(text) if window is None else (None, ())
+    return Question(
+        terms=tuple((term, FRAME_WEIGHT if term in _FRAME_TERMS else 1.0) for term in about),
+        who=who,
+        side=None if who else _side(text),
+        phrases=tuple(
+            phrase for found in _QUOTED.finditer(text) if len(phrase := tuple(terms(found[1] or found[2]))) > 1
+        ),
+        window=window,
+        direction=direction,
+        event=event,
+        asks_when=bool(_WHEN.search(text)),
+        asks_how_many=bool(_HOW_MANY.search(text)),
+    )
+
+
+def named_speakers(text: str, speakers: Sequence[str]) -> tuple[str, ...]:
+    """Those of `speakers` whom `text` names, by their whole name or by a first name that only one of them has."""
+    firsts = [name.split()[0].casefold() for name in speakers if name.split()]
+    named = []
+    for name in dict.fromkeys(speakers):
+        parts = name.split()
+        if parts and (
+            _names(text, name) or (len(parts) > 1 and firsts.count(parts[0].casefold()) == 1 and _names(text, parts[0]))
+        ):
+            named.append(name)
+    return tuple(named)
+
+
+def _names(text: str, name: str) -> bool:
+    """Whether `name` stands in `text`; one that is also a common word ("Will") only where it is written as a name."""
+    flags = 0 if name.casefold() in COMMON_WORDS else re.IGNORECASE
+    return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, flags))
+
+
+def _without(text: str, names: Sequence[str]) -> str:
+    words = [re.escape(part) for name in names for part in (name, *name.split())]
+    return re.sub(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", " ", text, flags=re.I) if words else text
+
+
+def _side(text: str) -> Literal["user", "assistant"] | None:
+    told = _BEGGING.sub(" ", text)
+    if _ANSWERER.search(told):
+        return "assistant"
+    return "user" if _ASKER.search(text) else None
+
+
+def _event(text: str) -> tuple[Literal["before", "after"] | None, tuple[str, ...]]:
+    """Whether it asks of before or after, and the terms of what: the words up to the end of the clause."""
+    found = _AROUND.search(text)
+    event = tuple(dict.fromkeys(terms(found[2]))) if found else ()
+    if found is None or not event:
+        return None, ()
+    return ("before" if found[1].casefold() in _EARLIER else "after"), event
+
+
+class IndexStats(Struct, frozen=True, kw_only=True):
+    """What there is to search in one space: its messages, or its memories, which stand on a shelf of their own."""
+
+    documents: int
+    """How many documents it holds."""
+    terms: int
+    """How many terms they have together; with `documents` this gives the average length."""
+
+
+class Postings(Struct, frozen=True, kw_only=True):
+    """Where one term stands in one space."""
+
+    term: str
+    """As `words.terms` or `words.author_term` gives it, without the space's prefix."""
+    count: int
+    """How many documents of the space hold it; known also where they are not listed."""
+    numbers: Sequence[int] | None = None
+    """The numbers of the documents that hold it, rising; None where the term is too common to be read."""
+
+
+class Passage(Struct, frozen=True, kw_only=True):
+    """A document as it is read for the second, exact look: few are."""
+
+    number: int
+    text: str
+    role: str
+    author: str | None = None
+    at: datetime | None = None
+    """When it was said, or when what it tells of happened; aware."""
+
+
+def around_event(question: Question, passages: Sequence[Passage]) -> Question:
+    """The question with the time before or after the event that it names, where a passage tells of it.
+
+    Of those that have all of its words the earliest counts: later ones look back on it.
+    """
+    if question.direction is None:
+        return question
+    event = set(question.event)
+    times = [each.at for each in passages if each.at is not None and event <= set(terms(each.text))]
+    if not times:
+        return question
+    at = min(times)
+    return replace(
+        question,
+        window=Window(since=None, until=at) if question.direction == "before" else Window(since=at, until=None),
+    )
+
+
+# The first look: from the lists of where the terms stand to the hundred places worth reading. No text is needed.
+#
+# A message often answers in other words than those of the question, which stand in a message beside it: so each term
+# counts for the places near it too, less with the distance, and once for a place, from the nearest that holds it.
+
+
+READ_AT_MOST = 5_000
+"""Postings that are read for a question; commoner terms wait for the second look."""
+SHADE = (1.0, 0.5, 0.4, 0.3, 0.2, 0.1)
+"""What a term counts for a place that is 0, 1, 2 … places from where it stands."""
+SATURATION = 2.0
+"""BM25's k1 (Robertson and Zaragoza 2009), with every term counted as standing once: how far length counts at all."""
+LENGTH_SHARE = 0.8
+"""BM25's b."""
+SHORT = 30.0
+"""Terms up to which a message counts as short: among short ones no one is favoured for being shorter still."""
+SIDE_FAVOUR = 0.4
+"""How much more a message counts whose role is the one asked for."""
+FEW_DOCUMENTS = 100
+"""Documents that a small space counts as having, where it is asked how rare a term is."""
+SEEDS = 100
+_LOW = (1 << CLASS_BITS) - 1
+_Places: TypeAlias = tuple[float, dict[int, int]]
+"""What a term is worth, and the numbers of the documents that hold it, by their places."""
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """A place worth reading."""
+
+    place: int
+    own: float
+    """What the terms that stand at the place itself count."""
+    score: float
+    """The same with those that stand near it."""
+
+
+def terms_to_read(question: Question, counts: Mapping[str, int], at_most: int = READ_AT_MOST) -> tuple[str, ...]:
+    """The terms whose postings are to be read, the rarest first, `at_most` postings together (the rarest in any case).
+
+    `counts` is in how many documents of the space each term stands.
+    """
+    chosen: list[str] = []
+    left = at_most
+    for count, term in sorted((counts.get(term, 0), term) for term, _ in question.terms):
+        if count == 0:
+            continue
+        if chosen and count > left:
+            break
+        chosen.append(term)
+        left -= count
+    return tuple(chosen)
+
+
+def rarity(count: int, documents: int) -> float:
+    """BM25's idf, never below zero: what a term is worth that stands in `count` of `documents`.
+
+    Of a few documents it can't be told what is rare: fewer than a hundred count as so many.
+    """
+    documents = max(documents, FEW_DOCUMENTS)
+    return math.log(1 + (max(documents, count) - count + 0.5) / (count + 0.5))
+
+
+def weights(question: Question, postings: Sequence[Postings], shelf: IndexStats) -> dict[str, float]:
+    """What each term of the question is worth in this space."""
+    counts = {each.term: each.count for each in postings}
+    return {term: weight * rarity(counts.get(term, 0), shelf.documents) for term, weight in question.terms}
+
+
+def length_factors(shelf: IndexStats) -> tuple[float, ...]:
+    """What a term counts in a document of each length class: 1 in an average one, less in longer ones."""
+    average = max(SHORT, shelf.terms / shelf.documents) if shelf.documents else SHORT
+    return tuple(
+        (1 + SATURATION) / (1 + SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * max(SHORT, length) / average))
+        for length in LENGTHS
+    )
+
+
+def candidates(
+    question: Question,
+    postings: Sequence[Postings],
+    shelf: IndexStats,
+    *,
+    reach: int = len(SHADE) - 1,
+    at_most: int = 100,
+    seeds: int = SEEDS,
+) -> tuple[Candidate, ...]:
+    """The places most worth reading, best first; `reach` 0 where neighbours have nothing to do with each other.
+
+    They are those around the `seeds` places at which the terms themselves count most.
+    """
+    worth = weights(question, postings, shelf)
+    factors = length_factors(shelf)
+    # The low bits of a number are its classes: one table gives what a term counts there, and whose words they are.
+    plain = tuple(factors[low >> 2] for low in range(1 << CLASS_BITS))
+    side = {"user": USER, "assistant": ASSISTANT}.get(question.side or "")
+    favoured = tuple(value * (1 + SIDE_FAVOUR * (low & 3 == side)) for low, value in enumerate(plain))
+    read = [
+        (worth[each.term], {number >> CLASS_BITS: number for number in each.numbers})
+        for each in postings
+        if each.numbers and each.term in worth
+    ]
+    own = _own(read, favoured)
+    best_own = nlargest(seeds, own, key=own.__getitem__)
+    near = {seed + step for seed in best_own for step in range(-2 * reach, 2 * reach + 1)}
+    score = _shaded(read, plain, near, reach)
+    best = nlargest(at_most, score, key=score.__getitem__)
+    return tuple(Candidate(place=place, own=own.get(place, 0.0), score=score[place]) for place in best)
+
+
+def _own(read: Sequence[_Places], table: Sequence[float]) -> dict[int, float]:
+    """What the terms count at the places where they stand."""
+    own: dict[int, float] = {}
+    # The longest list comes first, since a whole dict is made faster than a dict is added to.
+    for worth, places in sorted(read, key=lambda each: -len(each[1])):
+        values = [worth * value for value in table]
+        if own:
+            for place, number in places.items():
+                own[place] = own.get(place, 0.0) + values[number & _LOW]
+        else:
+            own = {place: values[number & _LOW] for place, number in places.items()}
+    return own
+
+
+def _shaded(read: Sequence[_Places], table: Sequence[float], near: set[int], reach: int) -> dict[int, float]:
+    """What the terms count at the places in `near` where they stand, and at those up to `reach` from there."""
+    score: dict[int, float] = {}
+    for worth, places in read:
+        best: dict[int, float] = {}
+        for place in sorted(places.keys() & near):
+            value = worth * table[places[place] & _LOW]
+            ordinal = place & MOST_IN_SESSION - 1
+            for step in range(-min(reach, ordinal), reach + 1):
+                counted = value * SHADE[abs(step)]
+                if counted > best.get(place + step, 0.0):
+                    best[place + step] = counted
+        for place, counted in best.items():
+            score[place] = score.get(place, 0.0) + counted
+    return score
+
+
+# The second look: the candidates are read, and what only their text, author and time can tell is counted in.
+#
+# A score is a sum of named parts, kept with it. What the words count for comes first; each favour adds a share of that.
+
+
+SPEAKER_FAVOUR = 0.4
+"""How much more a message counts whose author is the one speaker that the question names."""
+TIME_WORD_FAVOUR = 0.25
+"""How much more, where it is asked when, one counts that has a word of time."""
+FIGURE_FAVOUR = 0.1
+"""How much more, where it is asked how many, one counts that has a number."""
+WINDOW_FAVOUR = 0.25
+"""How much more one counts that was said in the time that the question names."""
+PHRASE_FAVOUR = 0.25
+"""How much more one counts that has a quoted phrase of the question word for word."""
+
+_TIME_WORD = lazy_re(
+    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|weeks?|weekend|months?|years?|days?|recently|just|since|until"
+    r"|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august"
+    r"|september|october|november|december|morning|evening|(?:19|20)\d\d)\b",
+    re.I,
+)
+_FIGURE = lazy_re(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|once|twice|dozen|couple|half)\b", re.I)
+_READ = 1_500
+"""Letters of a text that are looked through for words of time and figures; in a longer one they are bound to occur."""
+
+
+class Ranked(Struct, frozen=True, kw_only=True):
+    """A document in its order, with what put it there."""
+
+    number: int
+    score: float
+    parts: tuple[tuple[str, float], ...]
+    """Each part of the score by its name; together they are the score."""
+
+
+def rank(
+    question: Question,
+    found: Sequence[Candidate],
+    passages: Sequence[Passage],
+    postings: Sequence[Postings],
+    shelf: IndexStats,
+    *,
+    reach: int = len(SHADE) - 1,
+) -> tuple[Ranked, ...]:
+    """The passages of the candidates, best first; of equal ones the earlier, which brings a matter up.
+
+    `passages` may miss some places (none is there, or it was erased): they are left out. `postings` are those that the
+    candidates were found with.
+    """
+    by_place = {place_of(each.number): each for each in passages}
+    unread = {each.term for each in postings if each.numbers is None and each.count}
+    worth = {term: value for term, value in weights(question, postings, shelf).items() if term in unread}
+    common = _common_words(by_place, worth, length_factors(shelf), reach) if worth else {}
+    ranked = [
+        _scored(question, each, by_place[each.place], common.get(each.place, 0.0))
+        for each in found
+        if each.place in by_place
+    ]
+    return tuple(sorted(ranked, key=lambda each: (-each.score, each.number)))
+
+
+def _scored(question: Question, found: Candidate, passage: Passage, common: float) -> Ranked:
+    base = found.score + common
+    own = min(found.own, found.score)
+    parts = [("words", own), ("words nearby", found.score - own), ("common words", common)]
+    parts += [(name, base * share) for name, share in _favours(question, passage)]
+    kept = tuple((name, value) for name, value in parts if value)
+    return Ranked(number=passage.number, score=sum(value for _, value in kept), parts=kept)
+
+
+def _favours(question: Question, passage: Passage) -> Iterator[tuple[str, float]]:
+    """What else speaks for a passage, as shares of what its words count."""
+    if len(question.who) == 1 and passage.author == question.who[0]:
+        yield "speaker", SPEAKER_FAVOUR
+    if question.side and passage.author is None and role_of(passage.number) == _SIDES[question.side]:
+        yield "side", SIDE_FAVOUR
+    if question.window and passage.at and question.window.holds(passage.at):
+        yield "time", WINDOW_FAVOUR
+    if len(passage.text) <= _READ:
+        if question.asks_when and _TIME_WORD.search(passage.text):
+            yield "words of time", TIME_WORD_FAVOUR
+        if question.asks_how_many and _FIGURE.search(passage.text):
+            yield "figures", FIGURE_FAVOUR
+    if question.phrases and any(_stands_in(phrase, terms(passage.text)) for phrase in question.phrases):
+        yield "phrase", PHRASE_FAVOUR
+
+
+_SIDES = {"user": USER, "assistant": ASSISTANT}
+
+
+def _stands_in(phrase: Sequence[str], read: Sequence[str]) -> bool:
+    size = len(phrase)
+    return any(tuple(read[at : at + size]) == tuple(phrase) for at in range(len(read) - size + 1))
+
+
+def _common_words(
+    by_place: dict[int, Passage], worth: dict[str, float], factors: Sequence[float], reach: int
+) -> dict[int, float]:
+    """What the terms too common for the first look count, as far as the passages that were read show them."""
+    score: dict[int, float] = dict.fromkeys(by_place, 0.0)
+    held = {place: _held(passage.text) for place, passage in by_place.items()}
+    for term, value in worth.items():
+        here = {place: value * factors[length_class(size)] for place, (have, size) in held.items() if term in have}
+        for place in by_place:
+            score[place] += max(SHADE[abs(step)] * here.get(place + step, 0.0) for step in range(-reach, reach + 1))
+    return score
+
+
+def _held(text: str) -> tuple[frozenset[str], int]:
+    read = terms(text)
+    return frozenset(read), len(read)
+
+
+FusedItem = TypeVar("FusedItem", bound=Hashable)
+
+DAMPING = 60
+"""The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)."""
+
+VECTOR_WEIGHT = 0.3
+"""What a ranking by the vectors of a small model counts beside ours; as much as ours, it would cost ten points."""
+
+
+def fuse(
+    rankings: Sequence[Sequence[FusedItem]], weights: Sequence[float] | None = None, *, damping: int = DAMPING
+) -> tuple[tuple[FusedItem, float], ...]:
+    """Every item of `rankings` once, with the sum of weight / (damping + rank) over them, best first.
+
+    Of equal ones the one that stands in an earlier ranking, further up, comes first. Vectors come in here, as one more
+    ranking.
+    """
+    weights = [1.0] * len(rankings) if weights is None else weights
+    if len(weights) != len(rankings):
+        raise ValueError(f"{len(rankings)} rankings need as many weights, not {len(weights)}.")
+    score: dict[FusedItem, float] = {}
+    for ranking, weight in zip(rankings, weights, strict=True):
+        for place, item in enumerate(dict.fromkeys(ranking), 1):
+            score[item] = score.get(item, 0.0) + weight / (damping + place)
+    return tuple(sorted(score.items(), key=lambda each: -each[1]))
+
+
+def verbatim_first(
+    ranking: Sequence[FusedItem], sources: Mapping[FusedItem, Sequence[FusedItem]]
+) -> tuple[FusedItem, ...]:
+    """`ranking` with each message moved up to just before the first item that was extracted from it.
+
+    `sources` tells of the extracted ones which messages they are from; only messages that are in the ranking move.
+    """
+    present = set(ranking)
+    order: dict[FusedItem, None] = {}
+    for item in ranking:
+        for source in sources.get(item, ()):
+            if source in present:
+                order.setdefault(source)
+        order.setdefault(item)
+    return tuple(order)
+
+
+Item = TypeVar("Item")
+
+NEARLY_THE_SAME = 0.9
+"""The share of their terms that two texts must have in common (Jaccard's measure) to count as the same."""
+_FEW = 4
+
+
+def likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    """The share of the terms of either that both have, 0 to 1."""
+    together = len(one | other)
+    return len(one & other) / together if together else 0.0
+
+
+def repeats_last(
+    ranking: Sequence[Item], terms_of: Callable[[Item], Iterable[str]], *, same: float = NEARLY_THE_SAME
+) -> tuple[Item, ...]:
+    """`ranking` with what nearly repeats a better one put at its end; no item is lost.
+
+    Texts of fewer than four terms ("Yes, I did") are alike by chance, and stay.
+    """
+    kept: list[tuple[Item, frozenset[str]]] = []
+    repeated: list[Item] = []
+    for item in ranking:
+        held = frozenset(terms_of(item))
+        if len(held) >= _FEW and any(likeness(held, other) >= same for _, other in kept):
+            repeated.append(item)
+        else:
+            kept.append((item, held))
+    return (*(item for item, _ in kept), *repeated)
+
+
+def pack(ranking: Iterable[Item], cost: Callable[[Item], int], budget: int) -> tuple[Item, ...]:
+    """Those of `ranking` that are taken, in its order: each that still fits into what is left of `budget` tokens.
+
+    One that is too large is passed over, and smaller ones after it may still come in.
+    """
+    taken: list[Item] = []
+    left = budget
+    for item in ranking:
+        size = cost(item)
+        if size < 0:
+            raise ValueError(f"A cost of {size} tokens is none: it must be 0 or more.")
+        if size <= left:
+            taken.append(item)
+            left -= size
+    return tuple(taken)
+
+
+class RecallHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A message or a memory that answers a question."""
+
+    id: str
+    kind: Kind | Literal["message"]
+    text: str
+    """A message's own words, whole; what a memory says."""
+    score: float
+    """How well it answers, against the others of the same answer; of no meaning across answers."""
+    at: datetime | None = None
+    """When it was said, when what it tells of happened, since when it is so; None where that is not known."""
+    session: str = ""
+    """Where it was said; of a memory the session of its first evidence."""
+    sources: tuple[MessageId, ...] = ()
+    """The messages that it rests on; a message rests on itself."""
+    role: str = ""
+    """Of a message: who speaks."""
+    author: str | None = None
+    """Of a message: by which name, where it has one."""
+    source_id: str | None = None
+    """Of a message: the id that the log it came from gave it."""
+    state: State = "active"
+    """Of a memory: ``disputed`` where a more trusted word stands against it."""
+    stale: str = ""
+    """Of a memory: why it must be reconsidered."""
+    against: tuple[str, ...] = ()
+    """Of a memory: what was said against it, by whom and when, in sentences."""
+    parts: tuple[tuple[str, float], ...] = ()
+    """What the score is made of, where that was asked for."""
+    record: Record | None = None
+    """The memory itself; None for a message."""
+
+
+class RecallResults(tuple[RecallHit, ...]):
+    """What was recalled, best first; `note` says what could not be done for it."""
+
+    note: str
+
+    def __new__(cls, found: Iterable[RecallHit] = (), note: str = "") -> RecallResults:
+        """Hold `found` in its order."""
+        made = super().__new__(cls, found)
+        made.note = note
+        return made

@@ -1,1 +1,0 @@
-"""Of which kind a text is that is to be remembered."""

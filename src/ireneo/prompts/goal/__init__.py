@@ -1,1 +1,0 @@
-"""The summary of several complete turns."""

@@ -1,1 +1,0 @@
-"""Lessons from a run."""

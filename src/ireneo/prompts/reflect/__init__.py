@@ -1,1 +1,0 @@
-"""Conclusions from episodes."""

@@ -1,0 +1,143 @@
+"""What models answer, one typed reply for each task."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from ireneo.summaries.summary import ThreadKind
+
+Short = Annotated[str, Meta(max_length=600)]
+Status = Literal["COMPLETE", "PARTIAL", "BLOCKED"]
+
+
+class DeadEnd(Struct, frozen=True, kw_only=True):
+    """An approach that was tried and given up."""
+
+    tried: Short
+    because: Short
+
+
+class KeptName(Struct, frozen=True, kw_only=True):
+    """A name that will be needed again, and what it is or what became of it."""
+
+    name: Annotated[str, Meta(max_length=200)]
+    what: Short
+
+
+class TurnReply(Struct, frozen=True, kw_only=True):
+    """The sections of a turn summary that a model writes; the operations come from the structure."""
+
+    strategy: Short
+    discoveries: Annotated[list[Short], Meta(max_length=12)] = []
+    dead_ends: Annotated[list[DeadEnd], Meta(max_length=10)] = []
+    what_worked: Annotated[list[Short], Meta(max_length=10)] = []
+    critical_artifacts: Annotated[list[KeptName], Meta(max_length=16)] = []
+    status: Status
+    status_because: Short = ""
+
+
+class GoalReply(Struct, frozen=True, kw_only=True):
+    """The sections of a goal batch that a model writes; the user's words are carried beside it, verbatim."""
+
+    goal_arc: Short
+    achieved: Annotated[list[Short], Meta(max_length=12)] = []
+    discoveries: Annotated[list[Short], Meta(max_length=10)] = []
+    dead_ends: Annotated[list[DeadEnd], Meta(max_length=10)] = []
+    key_artifacts: Annotated[list[KeptName], Meta(max_length=20)] = []
+    constraints: Annotated[list[Annotated[str, Meta(max_length=400)]], Meta(max_length=24)] = []
+    """Standing constraints in the user's words, letter for letter."""
+    status: Status
+    status_because: Short = ""
+
+
+Name = Annotated[str, Meta(max_length=120)]
+
+
+class ThreadSaid(Struct, frozen=True, kw_only=True):
+    """A thread that a model found: what is promised, owed, hidden, suffered or asked, and not at its end yet."""
+
+    kind: ThreadKind
+    text: Annotated[str, Meta(max_length=400)]
+    """One sentence that can be understood by itself."""
+    who: Name = ""
+    whom: Name = ""
+
+
+class StoryReply(Struct, frozen=True, kw_only=True):
+    """The prose that stands for a stretch of a story, and what became of threads in it."""
+
+    text: Annotated[str, Meta(max_length=8_000)]
+    names: Annotated[list[Name], Meta(max_length=32)] = []
+    """People, places and things that matter, as the story spells them."""
+    opened: Annotated[list[ThreadSaid], Meta(max_length=16)] = []
+    resolved: Annotated[list[Name], Meta(max_length=40)] = []
+    """The short ids of the threads that came to their end here."""
+
+
+Word = Annotated[str, Meta(max_length=120)]
+
+
+class ClassifyReply(Struct, frozen=True, kw_only=True):
+    """The kind of a memory, and the slot that it fills."""
+
+    kind: Literal["episodic", "semantic", "procedural", "failure"]
+    subject: Word = ""
+    attribute: Word = ""
+    value: Word = ""
+
+
+class ConclusionSaid(Struct, frozen=True, kw_only=True):
+    """One conclusion."""
+
+    text: Annotated[str, Meta(max_length=600)]
+    episodes: Annotated[list[int], Meta(max_length=40)]
+    """The numbers of the episodes that it rests on."""
+    kind: Literal["semantic", "procedural"] = "semantic"
+    subject: Word = ""
+    attribute: Word = ""
+    """Of a fact: what it is about, and which of its properties it tells."""
+    task_type: Word = ""
+    name: Word = ""
+    """Of a procedure: for which sort of task it is, and what it is called."""
+
+
+class ReflectReply(Struct, frozen=True, kw_only=True):
+    """What lasts of the episodes; nothing where nothing does."""
+
+    conclusions: Annotated[list[ConclusionSaid], Meta(max_length=6)] = []
+
+
+LessonWord = Annotated[str, Meta(max_length=80)]
+
+
+class LessonSaid(Struct, frozen=True, kw_only=True):
+    """One lesson."""
+
+    lesson: Annotated[str, Meta(max_length=500)]
+    """One sentence, with its why."""
+    category: Literal["factual", "procedural", "failure"]
+    messages: Annotated[list[int], Meta(max_length=12)]
+    """The numbers of the messages that show it."""
+    task_type: LessonWord = ""
+    not_when: Annotated[str, Meta(max_length=240)] = ""
+    """Of a failure: when it does not apply."""
+
+
+class Again(Struct, frozen=True, kw_only=True):
+    """A lesson that was known, and of which the run shows something."""
+
+    lesson: int
+    """Its number."""
+    messages: Annotated[list[int], Meta(max_length=12)]
+
+
+class LessonsReply(Struct, frozen=True, kw_only=True):
+    """What a run teaches; nothing, where it teaches nothing."""
+
+    lessons: Annotated[list[LessonSaid], Meta(max_length=8)] = []
+    confirmed: Annotated[list[Again], Meta(max_length=40)] = []
+    """Known lessons that this run shows to be right again."""
+    contradicted: Annotated[list[Again], Meta(max_length=40)] = []
+    """Known lessons that it shows to be wrong."""

@@ -1,1 +1,0 @@
-"""The summary of a stretch of tool work."""

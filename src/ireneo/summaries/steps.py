@@ -1,0 +1,372 @@
+"""A stretch of messages read as steps: what each tool call did, what came back, and how it ended."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from typing import Literal
+
+from msgspec import Struct
+
+from ireneo.log.message import Call, Message, MessageId, Result
+from ireneo.log.outcome import derive_failed, was_refused, was_stopped
+from ireneo.log.weigh import strings
+from ireneo.patterns import lazy_re
+from ireneo.summaries.prose import clip
+
+ActionKind = Literal["read", "search", "edit", "write", "run", "check", "save", "plan", "fetch", "ask", "use"]
+"""Read, find, change or make a file; run a command; run one that tests or builds; put work into version control;
+write a plan; fetch an address; ask the user; use any other tool."""
+
+CHANGES = frozenset({"edit", "write"})
+"""The deeds that change a file."""
+
+
+class Action(Struct, frozen=True, kw_only=True):
+    """A call, understood: what was done, and to what."""
+
+    deed: ActionKind
+    subject: str
+    """The file, command, pattern or address; for other tools the tool with its main argument."""
+    shell: bool = False
+    """It is a shell command, and `subject` says which."""
+    removed: str = ""
+    """Of an edit: the text that it took away."""
+    added: str = ""
+    """Of an edit or a new file: the text that it put there."""
+
+
+_PATH_KEYS = ("file_path", "path", "filename", "file", "notebook_path", "target_file", "relative_path", "AbsolutePath")
+_COMMAND_KEYS = ("command", "cmd", "script", "bash", "CommandLine", "code")
+_PATTERN_KEYS = ("pattern", "query", "regex", "glob", "search_term", "keyword")
+_OLD_KEYS = ("old_string", "old_str", "old_text", "oldText", "search", "original")
+_NEW_KEYS = (
+    "new_string",
+    "new_str",
+    "new_text",
+    "newText",
+    "content",
+    "file_text",
+    "contents",
+    "replace",
+    "insert_text",
+)
+_PATCH_KEYS = ("patch", "diff", "edits", "changes", "input")
+
+
+def understand(call: Call) -> Action:
+    """Say what `call` does."""
+    if isinstance(call.arguments, str):
+        return _of_text(call.name, call.arguments)
+    given = call.arguments
+    command = _first(given, _COMMAND_KEYS)
+    path = _first(given, _PATH_KEYS)
+    if command and not path:
+        return of_command(command)
+    if path:
+        return _of_file(call.name, path, given)
+    if patch := _first(given, _PATCH_KEYS):
+        return _of_text(call.name, patch)
+    if pattern := _first(given, _PATTERN_KEYS):
+        return Action(deed="search", subject=_clip(pattern))
+    if url := _first(given, ("url", "uri", "href")):
+        return Action(deed="fetch", subject=_clip(url))
+    if any(key in given for key in ("todos", "plan", "items", "steps")):
+        return Action(deed="plan", subject=call.name)
+    if any(key in given for key in ("question", "questions")):
+        return Action(deed="ask", subject=call.name)
+    return Action(deed="use", subject=_clip(f"{call.name} {_gist(given)}".strip()))
+
+
+def of_command(command: str) -> Action:
+    """Say what a shell command does: the last of its steps that does more than move about."""
+    written = _HEREDOC.search(command)
+    if written:
+        return Action(deed="write", subject=written["path"] or written["other"], added=command)
+    # What a pipe filters is what was done, not the filter; of several commands the last one that does something counts.
+    telling = [step for step in _steps(command) if not _SILENT.match(step)]
+    deed = (_deed_of_step(telling[-1].partition("|")[0].strip()) if telling else None) or "run"
+    if deed == "edit" and (target := _last_path(command)):
+        return Action(deed="edit", subject=target, added=command)
+    if deed == "read" and (target := _last_path(command)):
+        return Action(deed="read", subject=target)
+    return Action(deed=deed, subject=_clip(_FILTERS.sub("", _without_moving(command)), COMMAND_CHARACTERS), shell=True)
+
+
+_HEREDOC = lazy_re(
+    r"(?:cat|tee)\b[^\n|]{0,160}?(?:>>?|tee(?: -a)?)\s*+(?P<path>[\w./~@+-]{1,400}+)[^\n]{0,80}<<"
+    r"|<<[^\n]{0,400}>\s*(?P<other>[\w./-]+)"
+)
+_MOVING = lazy_re(r"\s*(?:cd\s+\S+|source\s+\S+|export\s+\S+|set\s+-\w+|sleep\s+\S+)\s*(?:&&|;)\s*")
+_STEP = lazy_re(r"&&|\|\||;|\n")
+# The same command is run again with more or fewer of its lines shown: that makes it no other command.
+_FILTERS = lazy_re(
+    r"(?<!\s)(?:\s*+2>&1|\s*+2>\s*+/dev/null|\s*+\|\s*+(?:head|tail|less|cat|wc|sort|uniq)\b"
+    r"(?:(?!2>&1|2>\s{0,9}/dev/null)[^|&;\n])*+){1,12}+\s*$"
+)
+COMMAND_CHARACTERS = 90
+"""Of a command that much is shown; what it wrote and said is named beside it."""
+_LONGEST_LINE = 10_000
+"""A longer line is not split into words, which takes time quadratic in a word; it stays a command."""
+_SILENT = lazy_re(r"^(?:cd|source|export|set|sleep|echo|true|pwd|exit|\.)\b|^#")
+
+_BY_PROGRAM: dict[ActionKind, re.Pattern[str]] = {
+    "edit": lazy_re(r"^(?:sed\b.*\s-i|perl\b.*\s-p?i|patch\b|apply_patch|git apply|mv |cp |rm )"),
+    "check": lazy_re(
+        r"^(?:\S*pytest|tox|nox|go (?:test|vet|build)|cargo (?:test|build|check|clippy)|make\b|mvn|gradle|yarn|pnpm"
+        r"|npm (?:test|run)|tsc|mypy|ruff|eslint|golangci-lint|gofmt|mise (?:run|test)|ctest|cmake|gcc|jest|vitest"
+        r"|python\S* -m (?:pytest|unittest)|python\S* \S*(?:test|repro)\S*|\./\S*(?:test|check)\S*"
+        r"|bundle exec|rake|phpunit|dotnet (?:test|build))"
+    ),
+    "save": lazy_re(r"^(?:git (?:add|commit|push|merge|rebase|checkout|switch|restore|stash|reset|revert|tag)|gh )"),
+    "search": lazy_re(r"^(?:grep|rg|ag|find|fd|ls|tree|git (?:log|status|diff|show|blame|branch|grep)|which|wc)\b"),
+    "read": lazy_re(r"^(?:cat|head|tail|sed -n|nl|less|more|bat|awk)\b"),
+    "fetch": lazy_re(r"^(?:curl|wget|http)\b"),
+}
+
+
+def _deed_of_step(step: str) -> ActionKind | None:
+    for deed, program in _BY_PROGRAM.items():
+        if program.match(step):
+            return deed
+    return None
+
+
+def _steps(command: str) -> list[str]:
+    return [step.strip() for step in _STEP.split(command) if step.strip()]
+
+
+def _without_moving(command: str) -> str:
+    """Drop the `cd here &&` that agents put before what they do."""
+    # A place in the command goes on, and the command is cut once: there may be thousands of them.
+    at = 0
+    while (moving := _MOVING.match(command, at)) and moving.end() < len(command):
+        at = moving.end()
+    return command[at:]
+
+
+def _last_path(command: str) -> str | None:
+    steps = _steps(_without_moving(command))
+    line = (steps[0] if "sed" in command else steps[-1]) if steps else ""
+    if len(line) > _LONGEST_LINE:
+        return None
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return None  # Not a line that a shell would read either: it stays a command.
+    for word in reversed(words):
+        if re.fullmatch(r"[\w~@+-]*+[./][\w.~@+/-]*\w", word) and not word.startswith("-"):
+            return word
+    return None
+
+
+def _of_file(tool: str, path: str, given: dict[str, object]) -> Action:
+    removed, added = _first(given, _OLD_KEYS), _first(given, _NEW_KEYS)
+    edits = given.get("edits")
+    if isinstance(edits, list) and not added:
+        pairs = [edit for edit in edits if isinstance(edit, dict)]
+        removed = "\n".join(_first(edit, _OLD_KEYS) for edit in pairs)
+        added = "\n".join(_first(edit, _NEW_KEYS) for edit in pairs)
+    pattern = _first(given, _PATTERN_KEYS)
+    if removed:
+        return Action(deed="edit", subject=path, removed=removed, added=added)
+    if added or "content" in given:
+        return Action(deed="write", subject=path, added=added)
+    if pattern:
+        return Action(deed="search", subject=_clip(f"{pattern} in {_short_path(path)}"))
+    if re.search(r"edit|write|create|insert|replace|patch", tool, re.IGNORECASE) and "view" not in str(
+        given.get("command")
+    ):
+        return Action(deed="edit", subject=path)
+    return Action(deed="read", subject=path)
+
+
+_PATCHED = lazy_re(r"^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b/)?)(?P<path>\S+)", re.MULTILINE)
+
+
+def _of_text(tool: str, text: str) -> Action:
+    patched = _PATCHED.search(text)
+    if patched:
+        lines = text.splitlines()
+        return Action(
+            deed="edit",
+            subject=patched["path"],
+            removed="\n".join(line[1:] for line in lines if line.startswith("-")),
+            added="\n".join(line[1:] for line in lines if line.startswith("+")),
+        )
+    return Action(deed="use", subject=_clip(f"{tool} {text}"))
+
+
+def _first(given: dict[str, object], keys: tuple[str, ...]) -> str:
+    for key in keys:
+        value = given.get(key)
+        if isinstance(value, str) and value:
+            return value
+        # Some agents hand the command over as a list of words.
+        if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+            return " ".join(str(word) for word in value)
+    return ""
+
+
+def _gist(given: dict[str, object]) -> str:
+    values = [str(value) for value in given.values() if isinstance(value, (str, int, float)) and value != ""]
+    return " ".join(values)
+
+
+def _clip(text: str, limit: int = 160) -> str:
+    """One line of at most `limit` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def _short_path(path: str) -> str:
+    """The end of a path: where a search was made matters less than what was searched for."""
+    parts = path.rstrip("/").split("/")
+    return path if len(parts) <= 3 else "…/" + "/".join(parts[-2:])
+
+
+_TAGS = lazy_re(r"</?(?:tool_use_error|error|output|stderr|stdout|returncode|output_head|output_tail|warning)>")
+_NAMED = lazy_re(
+    r"(?:^|\s)(?:[A-Z]\w*(?:Error|Exception)\b|error(?:\[\w+\])?:|Error:|ERROR|fatal:|panic:|FAIL(?:ED|:)?\b|E\s{2,}\S|"
+    r"--- FAIL|undefined:|cannot |could not |no such |not found|permission denied|command not found|Traceback)",
+    re.IGNORECASE,
+)
+_STATUS = lazy_re(
+    r"(?:exit(?:ed)?(?: with)?(?: code| status)?|returncode>)\s*+(?:[:=]\s*+)?(?P<code>\d+)", re.IGNORECASE
+)
+_ACCIDENT = lazy_re(r"0x[0-9a-f]+|\b[0-9a-f]{7,}\b|\d+|(?:[\w.@~+-]{0,255}/)+[\w.@~+-]*|\"[^\"]*\"|'[^']*'")
+
+
+_HEADING = lazy_re(r"[=_-]{3,} (?:ERRORS|FAILURES|test session starts|short test summary info) [=_-]{3,}")
+_MASKED = lazy_re(
+    r"^(?:--- FAIL|FAIL\b|FAILED\b|Traceback \(most|panic:|error\[E\d|make(?:\[\d+\])?: \*\*\*)", re.MULTILINE
+)
+_ENVIRONMENT = lazy_re(
+    r"not found|no such|unknown|unrecogni[sz]ed|usage:|permission denied|no module named|not installed|cannot find",
+    re.IGNORECASE,
+)
+
+
+def hides_failure(command: str, output: str) -> bool:
+    """Whether a command said to have succeeded failed all the same: a pipe hands on the last program's status."""
+    return any(mark in command for mark in "|;") and bool(_MASKED.search(output))
+
+
+def is_environment(error: str) -> bool:
+    """Whether an error speaks of what is missing or misspelt, and not of what was checked."""
+    return bool(_ENVIRONMENT.search(error))
+
+
+def exit_status(output: str) -> int | None:
+    """The exit status that an output names, if it names one."""
+    found = _STATUS.search(output[:400]) or _STATUS.search(output[-400:])
+    return int(found["code"]) if found else None
+
+
+def error_line(output: str, limit: int = 200) -> str:
+    """The line of a failing output that says what went wrong, with its exit status if it names one.
+
+    Python puts the error last, compilers put it first: of the lines that name an error the last one of a
+    traceback is taken, else the first; where none does, the last line that says anything.
+    """
+    lines = [line.strip() for line in _TAGS.sub("\n", output).splitlines()]
+    lines = [line for line in lines if any(char.isalnum() for char in line) and not _HEADING.fullmatch(line)]
+    if not lines:
+        return ""
+    named = [line for line in lines if _NAMED.search(line) and not line.startswith("Traceback")]
+    last_names_it = "Traceback (most recent call last)" in output or not named
+    chosen = (named or lines)[-1 if last_names_it else 0]
+    chosen = chosen.removeprefix("E  ").lstrip()
+    status = exit_status(output)
+    if status and not _STATUS.search(chosen):
+        chosen = f"exit {status}: {chosen}"
+    return clip(" ".join(chosen.split()), limit)
+
+
+@lru_cache(maxsize=4_096)
+def signature(text: str) -> str:
+    """`text` without what differs from one occurrence to the next: numbers, hashes, addresses, paths, quotations."""
+    return " ".join(_ACCIDENT.sub("~", text.lower()).split())[:120]
+
+
+class Step(Struct, frozen=True, kw_only=True, dict=True):
+    """One call and its outcome."""
+
+    action: Action
+    call: Call
+    result: Result | None
+    position: int
+    said: str
+    """What the agent said as it made the call."""
+    source: MessageId
+    answer: MessageId | None
+    """The message that brought the result."""
+
+    @cached_property
+    def failed(self) -> bool:
+        """Whether the call is known to have failed; looked up once, since that reads all that came back."""
+        if self.result is None:
+            return False
+        failed = self.result.failed
+        if failed is None:
+            failed = derive_failed(self.output, self.call)
+        return failed is True or (self.action.deed == "check" and hides_failure(self.command, self.output))
+
+    @property
+    def command(self) -> str:
+        """What the agent wrote in the call, whole."""
+        return "\n".join(strings(self.call.arguments))
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the user did not permit the call: that is a wish, not an error."""
+        return self.failed and was_refused(self.output)
+
+    @property
+    def failed_itself(self) -> bool:
+        """Whether the call failed by what it did, so that it may fail again.
+
+        A refusal is a wish of the user, and a call that was broken off or fell with the call beside it has no outcome.
+        """
+        return self.failed and not was_refused(self.output) and not was_stopped(self.output)
+
+    @property
+    def output(self) -> str:
+        """The text that came back."""
+        return self.result.text if self.result else ""
+
+    @cached_property
+    def error(self) -> str:
+        """The line that says what went wrong; empty where nothing did."""
+        return error_line(self.output) if self.failed else ""
+
+    @property
+    def sources(self) -> tuple[MessageId, ...]:
+        """The messages that show the step."""
+        return (self.source, self.answer) if self.answer else (self.source,)
+
+
+def steps(messages: Sequence[Message]) -> list[Step]:
+    """Read the calls of `messages` in order, each with its result where it stands among them."""
+    answers: dict[str, tuple[Result, MessageId]] = {}
+    for message in messages:
+        for result in message.draft.results:
+            answers.setdefault(result.call_id, (result, message.id))
+    out: list[Step] = []
+    for message in messages:
+        for call in message.draft.calls:
+            answered = answers.get(call.id)
+            out.append(
+                Step(
+                    action=understand(call),
+                    call=call,
+                    result=answered[0] if answered else None,
+                    position=message.position,
+                    said=message.text,
+                    source=message.id,
+                    answer=answered[1] if answered else None,
+                )
+            )
+    return out

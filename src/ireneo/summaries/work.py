@@ -1,0 +1,352 @@
+"""Where an agent's work is cut into blocks: turns, batches of turns, and the deeper blocks over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.grounding.claims import artifacts
+from ireneo.log.message import Message, MessageId, is_own_block
+from ireneo.log.tree import atoms
+from ireneo.summaries.policy import Policy
+from ireneo.summaries.steps import CHANGES, ActionKind, understand
+from ireneo.summaries.summary import Level, Section, Summary, anchor
+from ireneo.summaries.tell_work import write_goal_batch, write_goal_rollup, write_leaf, write_turn_rollup
+
+# Where the work of a turn is cut into blocks, and when adjacent blocks become a deeper one.
+#
+# The cuts depend on nothing but the messages before them, so that two processes, or two budgets, come to the same
+# blocks, and a block once made stays where it is.
+
+
+Atom = tuple[Message, ...]
+_LOOKING: frozenset[ActionKind] = frozenset({"read", "search", "fetch"})
+_CLOSING: frozenset[ActionKind] = frozenset({"check", "save"})
+
+
+def leaf_is_full(leaf: Sequence[Atom], following: Atom, policy: Policy) -> bool:
+    """Whether a block ends between `leaf` and the atom that follows it."""
+    if len(leaf) >= policy.leaf_max_atoms:
+        return True
+    size = sum(message.tokens for atom in leaf for message in atom)
+    if size + sum(message.tokens for message in following) > policy.leaf_max_tokens:
+        return True
+    return len(leaf) >= policy.leaf_min_atoms and work_changes(leaf[-1], following)
+
+
+def work_changes(before: Atom, after: Atom) -> bool:
+    """Whether `after` begins another piece of work: a new plan, or a look around after a check or a commit."""
+    done, begun = _deeds(before), _deeds(after)
+    if "plan" in begun and "plan" not in done:
+        return True
+    return bool(done & _CLOSING) and bool(begun & (_LOOKING | CHANGES)) and not begun & _CLOSING
+
+
+def due_merge(depths: Sequence[int], policy: Policy) -> int:
+    """How many of the newest blocks, whose depths are given in order, become one deeper block now; 0 for none."""
+    count = policy.fan_in
+    return count if len(depths) >= count and len(set(depths[-count:])) == 1 else 0
+
+
+def _deeds(atom: Atom) -> set[ActionKind]:
+    return {understand(call).deed for message in atom for call in message.draft.calls}
+
+
+def batch_is_full(openers: Sequence[Message], following: Message, policy: Policy) -> bool:
+    """Whether the turns that `openers` opened become a batch before the turn that `following` opens.
+
+    They do when they are as many as a batch may hold, or enough of them and the next one speaks of something else.
+    """
+    if len(openers) < policy.goal_min_turns:
+        return False
+    if len(openers) >= policy.goal_max_turns:
+        return True
+    named = {name for opener in openers for name in artifacts(opener.text)}
+    return not named & set(artifacts(following.text))
+
+
+# The canonical blocks of a path, made as far as the path reaches.
+#
+# A *row* is a path as it can be shown most coarsely: summaries, and between them the messages that none covers, in
+# order. `grow` takes the row that is known and the messages that follow, and returns the row of the longer path with
+# the summaries that it had to write for it. It depends on the messages alone, so it gives the same row whether it is
+# called once for a whole path or after every message.
+
+
+RowItem: TypeAlias = Summary | Message
+
+
+class GrownRow(Struct, frozen=True, kw_only=True):
+    """What came of growing a row."""
+
+    row: tuple[RowItem, ...]
+    made: tuple[Summary, ...]
+    """The summaries that were written, each after those that it was written from."""
+
+
+def grow(row: Sequence[RowItem], following: Sequence[Message], policy: Policy, then: Atom | None = None) -> GrownRow:
+    """Carry the canonical blocks on over `following`, the messages that come after `row`.
+
+    `then` is the atom that comes after them, where there is one: it may end the last block, and is not covered.
+    """
+    forest = _Forest(policy)
+    for item in row:
+        forest.restore(item)
+    for atom in atoms([*forest.take_loose(), *following]):
+        forest.add(atom)
+    if then is not None:
+        forest.end_before(then)
+    return GrownRow(row=tuple(forest.row()), made=tuple(forest.made))
+
+
+def open_block(loose: Sequence[Message], goal: str, policy: Policy) -> Summary:
+    """Cover messages that no block covers yet, at depth 0; the block that is due there takes its place."""
+    # A family of its own keeps its anchor apart from that of the block that takes its place.
+    family = f"{policy.family}/open"
+    return _summary("turn", 0, loose, write_leaf(loose, goal, ends_turn=False), family)
+
+
+def cover_row(row: Sequence[RowItem], policy: Policy) -> Summary:
+    """Cover a whole row by one summary that is none of the canonical ones: a budget has room for nothing finer."""
+    parts: list[RowItem] = []
+    loose: list[Message] = []
+    for item in [*row, None]:
+        if isinstance(item, Message) and not is_kept(item, policy):
+            loose.append(item)
+            continue
+        if loose:
+            parts.append(open_block(loose, "", policy))
+            loose = []
+        if item is not None:
+            parts.append(item)
+    work = [part for part in parts if isinstance(part, Summary)]
+    whole = _parent("goal", parts, work, write_goal_batch(parts), policy)
+    family = f"{policy.family}/whole"
+    return replace(whole, family=family, id=anchor("goal", whole.first, whole.last, family), sources=())
+
+
+def is_kept(message: Message, policy: Policy) -> bool:
+    """Whether the message stands verbatim until a goal batch covers it.
+
+    The words of users and the system do, calls of excluded tools, and blocks of ours in a list that was cut before,
+    since nothing else is left of what they cover.
+    """
+    if message.opens_turn or message.role == "system" or is_own_block(message.draft):
+        return True
+    if not policy.excluded_tools:
+        return False
+    draft = message.draft
+    names = {call.name for call in draft.calls} | {result.name for result in draft.results if result.name}
+    return bool(names & policy.excluded_tools)
+
+
+def loose_from(row: Sequence[RowItem], policy: Policy) -> int:
+    """The place in `row` from which on there are only messages that wait for their block: whole atoms, none kept."""
+    place = len(row)
+    messages = list(takewhile(lambda item: isinstance(item, Message), reversed(row)))[::-1]
+    for atom in reversed(atoms([item for item in messages if isinstance(item, Message)])):
+        if any(is_kept(message, policy) for message in atom):
+            break
+        place -= len(atom)
+    return place
+
+
+class _Turn:
+    """A turn that is not in a goal batch yet: what opened it, and runs of blocks between words that are kept."""
+
+    def __init__(self, opener: Message | None) -> None:
+        self.opener = opener
+        self.items: list[RowItem] = [opener] if opener else []
+        self.run = 0
+        """The place in `items` where the current run of blocks begins."""
+
+
+class _Forest:
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.made: list[Summary] = []
+        self.goals: list[RowItem] = []
+        self.turns: list[_Turn] = [_Turn(None)]
+        self.leaf: list[Atom] = []
+
+    # -- taking up what is known -------------------------------------------------------------------------------------
+
+    def restore(self, item: RowItem) -> None:
+        """Take an item of a known row as it is."""
+        if isinstance(item, Summary):
+            if item.level == "goal":
+                self._close_openless()
+                self.goals.append(item)
+            else:
+                self.turns[-1].items.append(item)
+        elif item.opens_turn:
+            self.turns.append(_Turn(item))
+        else:
+            self.turns[-1].items.append(item)
+            if is_kept(item, self.policy):
+                self.turns[-1].run = len(self.turns[-1].items)
+        if not isinstance(item, Summary) and item.opens_turn:
+            self.turns[-1].run = 1
+
+    def take_loose(self) -> list[Message]:
+        """Give back the messages at the end of the row that wait for their block, so that they are added again."""
+        items = self.turns[-1].items
+        place = loose_from(items, self.policy)
+        loose = [item for item in items[place:] if isinstance(item, Message)]
+        del items[place:]
+        return loose
+
+    def _close_openless(self) -> None:
+        """Put what no turn holds (a system prompt before the first) in front of the next goal batch for good."""
+        if self.turns[0].opener is None:
+            self.goals.extend(self.turns[0].items)
+            self.turns[0] = _Turn(None)
+
+    # -- growing -----------------------------------------------------------------------------------------------------
+
+    def add(self, atom: Atom) -> None:
+        """Add the next atom of the path."""
+        self.end_before(atom)
+        if atom[0].opens_turn:
+            self.turns.append(_Turn(None))
+            self.turns[-1].opener = atom[0]
+        if any(is_kept(message, self.policy) for message in atom):
+            self.turns[-1].items.extend(atom)
+            self.turns[-1].run = len(self.turns[-1].items)
+        else:
+            self.leaf.append(atom)
+
+    def end_before(self, atom: Atom) -> None:
+        """Seal what ends where `atom` begins: a block, the work of a turn, a batch of turns."""
+        if atom[0].opens_turn:
+            self._end_run(ends_turn=True)
+            self._batch(atom[0])
+        elif any(is_kept(message, self.policy) for message in atom):
+            self._end_run(ends_turn=False)
+        elif self.leaf and leaf_is_full(self.leaf, atom, self.policy):
+            self._seal_leaf(ends_turn=False)
+
+    def _seal_leaf(self, *, ends_turn: bool) -> None:
+        turn = self.turns[-1]
+        messages = [message for atom in self.leaf for message in atom]
+        goal = turn.opener.text if turn.opener else ""
+        self._push(_summary("turn", 1, messages, write_leaf(messages, goal, ends_turn=ends_turn), self.policy.family))
+        self.leaf = []
+        while count := due_merge(self._depths(), self.policy):
+            self._merge(count)
+
+    def _depths(self) -> list[int]:
+        turn = self.turns[-1]
+        return [item.depth for item in turn.items[turn.run :] if isinstance(item, Summary)]
+
+    def _merge(self, count: int) -> None:
+        items = self.turns[-1].items
+        children = [item for item in items[-count:] if isinstance(item, Summary)]
+        del items[-count:]
+        self._push(_parent("turn", children, children, write_turn_rollup(children), self.policy))
+
+    def _push(self, summary: Summary) -> None:
+        self.made.append(summary)
+        self.turns[-1].items.append(summary)
+
+    def _end_run(self, *, ends_turn: bool) -> None:
+        """Seal what is loose; several blocks of one run become the run's one block."""
+        if self.leaf:
+            self._seal_leaf(ends_turn=ends_turn)
+        if len(self._depths()) > 1:
+            self._merge(len(self._depths()))
+
+    def _batch(self, following: Message) -> None:
+        """Make a goal batch of the complete turns where one is due before `following`, and deeper ones of batches."""
+        turns = [turn for turn in self.turns if turn.opener is not None]
+        openers = [turn.opener for turn in turns if turn.opener is not None]
+        if not openers or not batch_is_full(openers, following, self.policy):
+            return
+        parts = [item for turn in turns for item in turn.items]
+        work = [item for item in parts if isinstance(item, Summary)]
+        self._close_openless()
+        self.turns = [_Turn(None)]
+        self._push_goal(_parent("goal", parts, work, write_goal_batch(parts), self.policy))
+        while count := due_merge(_depths_at_end(self.goals), self.policy):
+            children = [item for item in self.goals[-count:] if isinstance(item, Summary)]
+            del self.goals[-count:]
+            self._push_goal(_parent("goal", children, children, write_goal_rollup(children), self.policy))
+
+    def _push_goal(self, summary: Summary) -> None:
+        self.made.append(summary)
+        self.goals.append(summary)
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def row(self) -> Iterator[RowItem]:
+        """The row as it stands."""
+        yield from self.goals
+        for turn in self.turns:
+            yield from turn.items
+        for atom in self.leaf:
+            yield from atom
+
+
+def _depths_at_end(items: Sequence[RowItem]) -> list[int]:
+    """The depths of the blocks that stand next to each other at the end of a row."""
+    run = takewhile(lambda item: isinstance(item, Summary), reversed(items))
+    return [item.depth for item in run if isinstance(item, Summary)][::-1]
+
+
+def _summary(
+    level: Level, depth: int, messages: Sequence[Message], sections: tuple[Section, ...], family: str
+) -> Summary:
+    first, last = messages[0], messages[-1]
+    return Summary(
+        id=anchor(level, first.id, last.id, family),
+        level=level,
+        depth=depth,
+        first=first.id,
+        last=last.id,
+        first_position=first.position,
+        last_position=last.position,
+        family=family,
+        source_tokens=sum(message.tokens for message in messages),
+        calls=sum(len(message.draft.calls) for message in messages),
+        sections=sections,
+    )
+
+
+def _parent(
+    level: Level,
+    parts: Sequence[RowItem],
+    children: Sequence[Summary],
+    sections: tuple[Section, ...],
+    policy: Policy,
+) -> Summary:
+    """Cover `parts`, adjacent items of a row, by one summary that was written from `children`."""
+    first, last = parts[0], parts[-1]
+    first_id, first_position = _start(first)
+    last_id, last_position = _end(last)
+    depths = [child.depth for child in children if child.level == level]
+    return Summary(
+        id=anchor(level, first_id, last_id, policy.family),
+        level=level,
+        depth=max(depths, default=0) + 1,
+        first=first_id,
+        last=last_id,
+        first_position=first_position,
+        last_position=last_position,
+        family=policy.family,
+        source_tokens=sum(part.source_tokens if isinstance(part, Summary) else part.tokens for part in parts),
+        calls=sum(part.calls if isinstance(part, Summary) else len(part.draft.calls) for part in parts),
+        sections=sections,
+        sources=tuple(child.id for child in children),
+    )
+
+
+def _start(item: RowItem) -> tuple[MessageId, int]:
+    return (item.first, item.first_position) if isinstance(item, Summary) else (item.id, item.position)
+
+
+def _end(item: RowItem) -> tuple[MessageId, int]:
+    return (item.last, item.last_position) if isinstance(item, Summary) else (item.id, item.position)
