@@ -9,10 +9,9 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, Unpack
 
-from ireneo.adapters.clock import SystemClock
 from ireneo.adapters.embed.opening import open_embedder
 from ireneo.adapters.llm.model import open_model
-from ireneo.adapters.spool import file_spool
+from ireneo.adapters.machine import SystemClock, file_spool
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.adapters.tokens.exact import ExactTokenizer
 from ireneo.engine.compact import compact_drafts
@@ -30,11 +29,8 @@ from ireneo.summaries.policy import Policy
 from ireneo.summaries.policy import preset as preset_named
 
 if TYPE_CHECKING:
-    from ireneo.ports.embedder import Embedder
-    from ireneo.ports.llm import LanguageModel
-    from ireneo.ports.redactor import Redactor
+    from ireneo.ports.models import Embedder, LanguageModel, Redactor, Tokenizer
     from ireneo.ports.store import Store
-    from ireneo.ports.tokenizer import Tokenizer
 
 IN_MEMORY = ":memory:"
 TokenCounts = Literal["estimate", "o200k"]

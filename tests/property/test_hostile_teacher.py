@@ -15,7 +15,7 @@ from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like
 from ireneo.grounding.status import error_text
 from ireneo.log.message import Call, Draft, Result, Text
-from ireneo.ports.llm import Prompt
+from ireneo.ports.models import Prompt
 from ireneo.testing.scripted import Scripted, ScriptedLLM
 
 RUNS, PARTS = 60, 4

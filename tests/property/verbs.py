@@ -15,7 +15,7 @@ from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.errors import BadInput
 from ireneo.log.message import Text
-from ireneo.ports.llm import Prompt
+from ireneo.ports.models import Prompt
 from ireneo.ports.store import Store
 from ireneo.testing.scripted import ManualClock, ScriptedLLM
 

@@ -9,11 +9,11 @@ import pytest
 from msgspec import Struct
 
 import ireneo
-from ireneo.adapters.clock import SystemClock
 from ireneo.adapters.llm.model import ProviderModel
+from ireneo.adapters.machine import SystemClock
 from ireneo.engine.models import TASKS, Models
 from ireneo.errors import BadInput, BadReply, ModelUnavailable
-from ireneo.ports.llm import LanguageModel, Prompt, Reply
+from ireneo.ports.models import LanguageModel, Prompt, Reply
 from ireneo.testing.scripted import ManualClock, ScriptedLLM
 from ireneo.wiring import models
 

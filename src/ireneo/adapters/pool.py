@@ -31,7 +31,7 @@ LAZY = (
 )
 
 
-class Job:
+class Cancellation:
     """A transaction that somebody waits for, until that is cancelled or the transaction is over."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Job:
             self._commits = True
 
 
-_INSIDE: ContextVar[tuple[tuple[Nesting, Job], ...]] = ContextVar("ireneo transactions", default=())
+_INSIDE: ContextVar[tuple[tuple[Nesting, Cancellation], ...]] = ContextVar("ireneo transactions", default=())
 
 
 class Nesting:
@@ -82,7 +82,7 @@ class Nesting:
         ):
             raise StoreError(NESTED)
 
-    def inside(self, job: Job) -> None:
+    def inside(self, job: Cancellation) -> None:
         """Note in this context that `job` has begun in it."""
         _INSIDE.set((*_INSIDE.get(), (self, job)))
 
@@ -111,7 +111,7 @@ class Pool(Generic[C]):
         self._closed = False
         self._guard = threading.Lock()
 
-    async def run(self, work: Callable[[C, Job], T]) -> T:
+    async def run(self, work: Callable[[C, Cancellation], T]) -> T:
         """Call `work` in a thread as soon as a connection is free, and give what it returns.
 
         A task that is cancelled meanwhile leaves at once. What has not begun never does; what has is told so by its
@@ -119,7 +119,7 @@ class Pool(Generic[C]):
         inside of other work for this store.
         """
         self._nesting.check()
-        job = Job()
+        job = Cancellation()
         with self._guard:
             if self._closed:
                 raise StoreError(CLOSED)
@@ -138,7 +138,7 @@ class Pool(Generic[C]):
         self._threads.shutdown(wait=False)
         return idle
 
-    def _work(self, work: Callable[[C, Job], T], job: Job) -> T:
+    def _work(self, work: Callable[[C, Cancellation], T], job: Cancellation) -> T:
         with self._guard:
             if self._closed:
                 raise StoreError("The store was closed while this was waiting for it.")

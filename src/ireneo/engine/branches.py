@@ -10,9 +10,8 @@ from ireneo.errors import BadInput, MessageNotFound
 from ireneo.log.message import SHORT, Message, MessageId
 from ireneo.log.tree import ROOT, Head, SessionKey, head_of
 from ireneo.memories.record import MemoryId, Record
-from ireneo.ports.store import Store
+from ireneo.ports.store import Pruned, Store
 from ireneo.ports.transition import Transaction
-from ireneo.ports.upkeep import Pruned
 
 MIN_ID_LENGTH = 4
 """Characters of an id that are needed, its letter and the underscore among them: with fewer, chance says what is met.

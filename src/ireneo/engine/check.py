@@ -19,7 +19,7 @@ from ireneo.ports.memories import Wanted
 
 if TYPE_CHECKING:
     from ireneo.formats.logs.format import LogFormat
-    from ireneo.ports.clock import Clock
+    from ireneo.ports.models import Clock
     from ireneo.ports.store import Store
     from ireneo.ports.transition import Transaction
 

@@ -27,11 +27,9 @@ from ireneo.lessons.wording import limited
 from ireneo.lessons.write_diary import render_diary
 from ireneo.log.tree import MAIN, Head, SessionKey
 from ireneo.memories.record import Evidence, MemoryDraft, Record
-from ireneo.ports.leases import Lease
-from ireneo.ports.llm import LanguageModel
-from ireneo.ports.memories import Wanted
-from ireneo.ports.runs import LearnedFile
-from ireneo.ports.store import SessionInfo
+from ireneo.ports.memories import LearnedFile, Wanted
+from ireneo.ports.models import LanguageModel
+from ireneo.ports.store import Lease, SessionInfo
 from ireneo.ports.transition import Transaction
 
 _NEVER = datetime.max.replace(tzinfo=UTC)

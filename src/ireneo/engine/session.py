@@ -46,7 +46,7 @@ from ireneo.lessons.write_diary import AgentNotes, lines_of
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import Annotation, Head, SessionKey
 from ireneo.memories.record import Record
-from ireneo.ports.upkeep import Pruned
+from ireneo.ports.store import Pruned
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.policy import Policy, Prices, preset, preset_of
 from ireneo.summaries.summary import Level

@@ -22,7 +22,7 @@ from ireneo.log.message import Message
 from ireneo.log.weigh import Count
 from ireneo.memories.record import Record, likeness_key
 from ireneo.patterns import lazy_re
-from ireneo.ports.llm import LanguageModel, Usage
+from ireneo.ports.models import LanguageModel, Usage
 from ireneo.prompts import LESSONS_FAILURE, LESSONS_SUCCESS
 from ireneo.prompts.replies import LessonSaid, LessonsReply
 

@@ -14,16 +14,15 @@ from msgspec import Struct
 
 from ireneo.errors import EmbedderError, MissingExtra
 from ireneo.memories.index import Vector, text_of_message
-from ireneo.ports.embedder import Embedder
-from ireneo.ports.search import Shelf
+from ireneo.ports.memories import IndexName, VectorChanges
+from ireneo.ports.models import Embedder
 from ireneo.ports.store import Store
 from ireneo.ports.transition import SearchPort, VectorsPort
-from ireneo.ports.vectors import VectorChanges
 
 if TYPE_CHECKING:
     from ireneo.memories.nearest import Vectors
 
-INDEXES: tuple[Shelf, ...] = ("memories", "messages")
+INDEXES: tuple[IndexName, ...] = ("memories", "messages")
 """What was made of it first: it is little, and asked for most."""
 TOGETHER = 256
 """Documents of one transaction: what a process that is stopped loses of its work at most."""
@@ -77,7 +76,7 @@ async def vectors_of(embedder: Embedder, texts: Sequence[str], *, query: bool = 
 
 
 async def _keep(
-    store: Store, space: str, shelf: Shelf, name: str, texts: Mapping[int, str], vectors: Sequence[Vector]
+    store: Store, space: str, shelf: IndexName, name: str, texts: Mapping[int, str], vectors: Sequence[Vector]
 ) -> int:
     """Keep the vectors of those documents that still say what they said."""
     async with store.write() as tx:
@@ -90,7 +89,7 @@ async def _keep(
         return await tx.vectors.put(space, shelf, name, still)
 
 
-async def _texts(port: SearchPort, space: str, shelf: Shelf, documents: Sequence[int]) -> Mapping[int, str]:
+async def _texts(port: SearchPort, space: str, shelf: IndexName, documents: Sequence[int]) -> Mapping[int, str]:
     """What each document says."""
     if shelf == "messages":
         return {each.document: text_of_message(each.message.draft) for each in await port.messages(space, documents)}
@@ -102,7 +101,7 @@ MOST_BYTES = 512 * 1024 * 1024
 SMALL = 5_000
 """Vectors up to which a search takes less time than handing it to another thread."""
 
-_Key: TypeAlias = tuple[str, Shelf, str]
+_Key: TypeAlias = tuple[str, IndexName, str]
 
 
 class HeldVectors:
@@ -118,13 +117,13 @@ class HeldVectors:
         """The memory that they take."""
         return sum(held.vectors.size_bytes for held in self._held.values())
 
-    def count(self, space: str, shelf: Shelf, embedder: str) -> int:
+    def count(self, space: str, shelf: IndexName, embedder: str) -> int:
         """How many documents had a vector when they were searched last."""
         held = self._held.get((space, shelf, embedder))
         return len(held.vectors) if held else 0
 
     async def nearest(
-        self, port: VectorsPort, space: str, shelf: Shelf, embedder: str, query: Vector, k: int
+        self, port: VectorsPort, space: str, shelf: IndexName, embedder: str, query: Vector, k: int
     ) -> Sequence[tuple[int, float]]:
         """The `k` documents whose vectors are nearest to `query`, with their cosines, the nearest first.
 

@@ -1,26 +1,25 @@
-"""The leases on a session's work, in SQLite."""
+"""Who is at which work, and what was spent on models, in SQLite."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import TypeAlias, cast
 
 import apsw
 
-from ireneo.adapters.leasing import check_holder, failed, is_held, may_take, renewed, taken
-from ireneo.adapters.sqlite.channel import Channel
-from ireneo.adapters.sqlite.places import find_session, need_session
-from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.times import microseconds, time_of
+from ireneo.adapters.rules import check_holder, failed, is_held, may_take, renewed, taken
+from ireneo.adapters.sqlite.connection import Channel
+from ireneo.adapters.sqlite.rows import SQL, microseconds, time_of
+from ireneo.adapters.sqlite.tree import find_session, need_session
 from ireneo.log.tree import SessionKey
-from ireneo.ports.leases import Lease
+from ireneo.ports.store import Lease, Spent
 
 _Row: TypeAlias = tuple[str, str, int, int, int, str, int | None]
 
 
 class SqliteLeases:
-    """`ireneo.ports.leases.LeasesPort` over one open transaction."""
+    """`ireneo.ports.store.LeasesPort` over one open transaction."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -144,3 +143,48 @@ def _lease(key: SessionKey, row: _Row) -> Lease:
         error=error,
         retry_at=None if retry_at is None else time_of(retry_at),
     )
+
+
+class SqliteSpending:
+    """`ireneo.ports.store.SpendingPort` over one open transaction."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    def add(self, key: SessionKey, day: date, spent: Spent) -> None:
+        """Add to what a session spent on a day."""
+        self._channel.change(add_spent, key, day, spent)
+
+    def of_session(self, key: SessionKey) -> Spent:
+        """What a session spent."""
+        return self._channel.ask(sum_session, key)
+
+    def of_day(self, space: str, day: date) -> Spent:
+        """What a space spent on a day."""
+        return self._channel.ask(sum_day, space, day)
+
+
+def add_spent(database: apsw.Connection, key: SessionKey, day: date, spent: Spent) -> None:
+    """Add to the counters of a session and a day, whether or not the session was made."""
+    database.execute(
+        SQL["add_spent"],
+        {
+            "space": key.space,
+            "session": key.session,
+            "day": day.isoformat(),
+            "calls": spent.calls,
+            "tokens": spent.tokens,
+        },
+    )
+
+
+def sum_session(database: apsw.Connection, key: SessionKey) -> Spent:
+    """The counters of a session over all days."""
+    ((calls, tokens),) = database.execute(SQL["spent_of_session"], {"space": key.space, "session": key.session})
+    return Spent(calls=calls, tokens=tokens)
+
+
+def sum_day(database: apsw.Connection, space: str, day: date) -> Spent:
+    """The counters of a day over all sessions of a space."""
+    ((calls, tokens),) = database.execute(SQL["spent_of_day"], {"space": space, "day": day.isoformat()})
+    return Spent(calls=calls, tokens=tokens)

@@ -1,22 +1,24 @@
-"""The memories of a space, in SQLite."""
+"""What was learned, in SQLite: memories, scratchpads, runs with their observations, and the files that were read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import cast
 
 import apsw
 import msgspec
 
-from ireneo.adapters.sqlite.channel import Channel
-from ireneo.adapters.sqlite.checksums import with_checksum
-from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.rows import Bindings
-from ireneo.adapters.sqlite.sessions import list_projects
-from ireneo.adapters.sqlite.times import microseconds
-from ireneo.adapters.sqlite.words import need_prefix, tokens
+from ireneo.adapters.rules import check_sightings, in_utc
+from ireneo.adapters.sqlite.connection import Channel
+from ireneo.adapters.sqlite.index import need_prefix, tokens
+from ireneo.adapters.sqlite.log import list_projects
+from ireneo.adapters.sqlite.rows import SQL, Bindings, microseconds, time_of, with_checksum
+from ireneo.lessons.run import Category, ClaimTotals, LearnedRun, Observation
 from ireneo.memories.index import memory_number, terms_of_memory
 from ireneo.memories.record import Kind, MemoryId, Record, project_of
-from ireneo.ports.memories import Wanted, folded
+from ireneo.memories.scratchpad import Pad
+from ireneo.ports.memories import LearnedFile, Wanted, folded
 
 FOUND_AT_MOST = 10
 
@@ -213,3 +215,278 @@ def _shortest_way(wanted: Wanted) -> str:
 
 def _read(database: apsw.Connection, query: str, bindings: Bindings) -> list[Record]:
     return [_RECORD.decode(record) for (record,) in database.execute(SQL[query], bindings)]
+
+
+_PAD = msgspec.json.Decoder(Pad)
+
+
+class SqlitePads:
+    """`ireneo.ports.memories.PadsPort` over one open transaction."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    def read(self, space: str, task: str) -> Pad | None:
+        """The scratchpad of a task."""
+        return self._channel.ask(read_pad, space, task)
+
+    def write(self, space: str, pad: Pad) -> None:
+        """Store a scratchpad in the place of the one that its task had."""
+        self._channel.change(write_pad, space, pad)
+
+    def remove(self, space: str, task: str) -> bool:
+        """Take a scratchpad out."""
+        return self._channel.change(remove_pad, space, task)
+
+    def list(self, space: str) -> Sequence[Pad]:
+        """Every scratchpad."""
+        return self._channel.ask(list_pads, space)
+
+
+def read_pad(database: apsw.Connection, space: str, task: str) -> Pad | None:
+    """The scratchpad of a task; None where there is none."""
+    row = database.execute(SQL["read_pad"], {"space": space, "task": task}).fetchone()
+    return None if row is None else _PAD.decode(row[0])
+
+
+def write_pad(database: apsw.Connection, space: str, pad: Pad) -> None:
+    """Store a scratchpad in the place of the one that its task had."""
+    database.execute(
+        SQL["write_pad"],
+        with_checksum(
+            "pads",
+            {
+                "space": space,
+                "task": pad.task,
+                "written": microseconds(pad.written),
+                "record": msgspec.json.encode(pad).decode(),
+            },
+        ),
+    )
+
+
+def remove_pad(database: apsw.Connection, space: str, task: str) -> bool:
+    """Take a scratchpad out; says whether there was one."""
+    database.execute(SQL["remove_pad"], {"space": space, "task": task})
+    return database.changes() > 0
+
+
+def list_pads(database: apsw.Connection, space: str) -> list[Pad]:
+    """Every scratchpad, the one that was written last standing first."""
+    return [_PAD.decode(record) for (record,) in database.execute(SQL["list_pads"], {"space": space})]
+
+
+ClaimRow = tuple[str, Category, int, int, int, str, int | None, int | None, int, float]
+"""A claim in the order in which the queries sum it up."""
+
+NEVER = -(2**63)
+"""What stands for no time, so that it sorts as the oldest."""
+
+_RUN = msgspec.json.Decoder(LearnedRun)
+_SIGHTING = msgspec.json.Decoder(Observation)
+_NAMES = msgspec.json.Decoder(tuple[str, ...])
+
+
+class SqliteRuns:
+    """`ireneo.ports.memories.RunsPort` over one open transaction."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    def put(self, space: str, run: LearnedRun, sightings: Sequence[Observation]) -> None:
+        """Store a run with its sightings in the place of what its session had."""
+        self._channel.change(put_run, space, run, sightings)
+
+    def get(self, space: str, sessions: Sequence[str]) -> Sequence[LearnedRun]:
+        """The runs of these sessions."""
+        return self._channel.ask(get_runs, space, sessions)
+
+    def list(self, space: str, limit: int | None = None) -> Sequence[LearnedRun]:
+        """The runs, the one that ended last standing first."""
+        return self._channel.ask(list_runs, space, limit)
+
+    def remove(self, space: str, session: str) -> bool:
+        """Take a run out with its sightings."""
+        return self._channel.change(remove_run, space, session)
+
+    def sightings(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Observation]:
+        """The sightings of these claims."""
+        return self._channel.ask(list_sightings, space, cues, limit)
+
+    def of_run(self, space: str, session: str) -> Sequence[Observation]:
+        """The sightings of one run."""
+        return self._channel.ask(sightings_of_run, space, session)
+
+    def strays(self, space: str) -> Sequence[str]:
+        """The sessions whose run or sightings hang on nothing."""
+        return self._channel.ask(stray_runs, space)
+
+    def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[ClaimTotals]:
+        """Every claim that held in so many runs, summed up."""
+        return self._channel.ask(sum_claims, space, least_runs, session)
+
+
+def put_run(database: apsw.Connection, space: str, run: LearnedRun, sightings: Sequence[Observation]) -> None:
+    """Store a run with its sightings in the place of what its session had."""
+    check_sightings(run, sightings)
+    database.execute(
+        SQL["put_run"],
+        with_checksum(
+            "runs",
+            {
+                "space": space,
+                "session": run.session,
+                "head": run.head,
+                "ended": None if run.ended is None else _moment(run.ended),
+                "record": msgspec.json.encode(run).decode(),
+            },
+        ),
+    )
+    database.execute(SQL["delete_sightings_of_run"], {"space": space, "session": run.session})
+    database.executemany(SQL["add_sighting"], (_sighting_row(space, sighting) for sighting in sightings))
+
+
+def _sighting_row(space: str, sighting: Observation) -> dict[str, str | bytes | int | float | None]:
+    row: Bindings = {
+        "space": space,
+        "cue": sighting.cue,
+        "session": sighting.session,
+        "at": NEVER if sighting.at is None else _moment(sighting.at),
+        "category": sighting.category,
+        "project": sighting.project,
+        "held": sighting.held,
+        "broke": sighting.broke,
+        "tokens": sighting.tokens,
+        "record": msgspec.json.encode(sighting).decode(),
+    }
+    return {**with_checksum("sightings", row), "seconds": float(sighting.seconds)}
+
+
+def _moment(at: datetime) -> int:
+    return microseconds(in_utc(at))
+
+
+def get_runs(database: apsw.Connection, space: str, sessions: Sequence[str]) -> list[LearnedRun]:
+    """The runs of these sessions, in the order asked."""
+    found = []
+    for session in sessions:
+        row = database.execute(SQL["get_run"], {"space": space, "session": session}).fetchone()
+        if row is not None:
+            found.append(_RUN.decode(row[0]))
+    return found
+
+
+def list_runs(database: apsw.Connection, space: str, limit: int | None) -> list[LearnedRun]:
+    """The runs, the one that ended last standing first."""
+    asked: Bindings = {"space": space, "limit": -1 if limit is None else limit}
+    return [_RUN.decode(record) for (record,) in database.execute(SQL["list_runs"], asked)]
+
+
+def remove_run(database: apsw.Connection, space: str, session: str) -> bool:
+    """Take a run out with its sightings; says whether there was one."""
+    named = {"space": space, "session": session}
+    database.execute(SQL["delete_sightings_of_run"], named)
+    database.execute(SQL["delete_run"], named)
+    return database.changes() > 0
+
+
+def list_sightings(database: apsw.Connection, space: str, cues: Sequence[str], limit: int) -> list[Observation]:
+    """The sightings of these claims, in the order asked, at most `limit` of each, the newest first."""
+    found: list[Observation] = []
+    for cue in dict.fromkeys(cues):
+        asked: Bindings = {"space": space, "cue": cue, "limit": limit}
+        found += _sightings(database.execute(SQL["list_sightings"], asked))
+    return found
+
+
+def sightings_of_run(database: apsw.Connection, space: str, session: str) -> list[Observation]:
+    """The sightings of one run, by cue."""
+    return _sightings(database.execute(SQL["sightings_of_run"], {"space": space, "session": session}))
+
+
+def _sightings(rows: Iterable[tuple[str]]) -> list[Observation]:
+    return [_SIGHTING.decode(record) for (record,) in rows]
+
+
+def stray_runs(database: apsw.Connection, space: str) -> list[str]:
+    """The sessions whose run has a head that is not stored, or that have sightings and no run, by name."""
+    return [session for (session,) in database.execute(SQL["stray_runs"], {"space": space})]
+
+
+def sum_claims(database: apsw.Connection, space: str, least_runs: int, session: str | None) -> list[ClaimTotals]:
+    """The claims of a space that held in so many runs, summed up; with `session` only those that it sighted."""
+    asked: Bindings = {"space": space, "least_runs": least_runs, "never": NEVER}
+    if session is None:
+        rows = database.execute(SQL["sum_claims"], asked)
+    else:
+        rows = database.execute(SQL["sum_claims_of_run"], {**asked, "session": session})
+    return [_claim(cast(ClaimRow, row)) for row in rows]
+
+
+def _claim(row: ClaimRow) -> ClaimTotals:
+    cue, category, held, broke, runs, projects, first, last, tokens, seconds = row
+    return ClaimTotals(
+        cue=cue,
+        category=category,
+        held=held,
+        broke=broke,
+        runs=runs,
+        projects=tuple(sorted(_NAMES.decode(projects))),
+        first=None if first is None else time_of(first),
+        last=None if last is None else time_of(last),
+        tokens=tokens,
+        seconds=seconds,
+    )
+
+
+_FILE = msgspec.json.Decoder(LearnedFile)
+
+
+class SqliteLedger:
+    """`ireneo.ports.memories.LedgerPort` over one open transaction."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    def known(self, space: str, learner: str, digests: Sequence[str]) -> frozenset[str]:
+        """Those of `digests` that `learner` has learned from."""
+        return self._channel.ask(known_files, space, learner, digests)
+
+    def mark(self, space: str, file: LearnedFile) -> None:
+        """Note a file."""
+        self._channel.change(mark_file, space, file)
+
+    def list(self, space: str) -> Sequence[LearnedFile]:
+        """Every file that is noted."""
+        return self._channel.ask(list_files, space)
+
+    def remove(self, space: str, files: Sequence[LearnedFile]) -> int:
+        """Take out what was noted of these files."""
+        return self._channel.change(remove_files, space, files)
+
+
+def known_files(database: apsw.Connection, space: str, learner: str, digests: Sequence[str]) -> frozenset[str]:
+    """Those of `digests` that `learner` has learned from."""
+    asked = {"space": space, "learner": learner, "digests": msgspec.json.encode(list(digests)).decode()}
+    return frozenset(digest for (digest,) in database.execute(SQL["known_files"], asked))
+
+
+def mark_file(database: apsw.Connection, space: str, file: LearnedFile) -> None:
+    """Note a file; one that is noted already is replaced."""
+    record = msgspec.json.encode(file).decode()
+    row = {"space": space, "learner": file.learner, "digest": file.digest, "record": record}
+    database.execute(SQL["mark_file"], row)
+
+
+def list_files(database: apsw.Connection, space: str) -> list[LearnedFile]:
+    """Every file that is noted, by learner, then digest."""
+    return [_FILE.decode(record) for (record,) in database.execute(SQL["list_files"], {"space": space})]
+
+
+def remove_files(database: apsw.Connection, space: str, files: Sequence[LearnedFile]) -> int:
+    """Take out what was noted of these files; says of how many there was something."""
+    gone = 0
+    for file in files:
+        database.execute(SQL["remove_file"], {"space": space, "learner": file.learner, "digest": file.digest})
+        gone += database.changes()
+    return gone

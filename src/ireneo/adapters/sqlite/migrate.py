@@ -9,9 +9,9 @@ from typing import Literal
 import apsw
 from msgspec import Struct
 
-from ireneo.adapters.sqlite.busy import Patience
-from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.reindex import BATCH, is_current, reindex
+from ireneo.adapters.sqlite.connection import BusyHandler
+from ireneo.adapters.sqlite.rows import SQL
+from ireneo.adapters.sqlite.search import BATCH, is_current, reindex
 from ireneo.errors import BadInput, NewerDatabase, NotADatabase, ReadOnlyStore, StoreError, Unreachable
 
 APPLICATION_ID = int.from_bytes(b"Irno", "big")
@@ -60,7 +60,7 @@ def check_place(path: Path) -> None:
         raise NotADatabase(f"{path} is not an Ireneo database; name another file, or a new one.")
 
 
-def prepare_writer(database: apsw.Connection, patience: Patience, path: Path, durability: Durability) -> None:
+def prepare_writer(database: apsw.Connection, patience: BusyHandler, path: Path, durability: Durability) -> None:
     """Make a connection fit for writing, and its file if it is new or of an earlier version.
 
     Several processes may do this to one file at once. Raises NotADatabase or NewerDatabase, with the file as it was.
@@ -80,13 +80,13 @@ def prepare_writer(database: apsw.Connection, patience: Patience, path: Path, du
         reindex(database, BATCH)
 
 
-def prepare_reader(database: apsw.Connection, patience: Patience) -> None:
+def prepare_reader(database: apsw.Connection, patience: BusyHandler) -> None:
     """Make a connection fit for reading, of a file that a writer has prepared."""
     database.execute("PRAGMA query_only = ON")
     database.execute("PRAGMA trusted_schema = OFF")
 
 
-def prepare_resting(database: apsw.Connection, patience: Patience, path: Path) -> None:
+def prepare_resting(database: apsw.Connection, patience: BusyHandler, path: Path) -> None:
     """Make a connection fit for reading, of a file that can't be written to. Raises as `prepare_writer` does.
 
     One of an earlier version can't be brought up to date there.
@@ -124,7 +124,7 @@ def _read_applied(database: apsw.Connection, path: Path) -> set[int]:
     return applied
 
 
-def _switch_to_wal(database: apsw.Connection, patience: Patience, path: Path) -> None:
+def _switch_to_wal(database: apsw.Connection, patience: BusyHandler, path: Path) -> None:
     """Switch the file to WAL, where it stays.
 
     SQLite reads the file first and then wants to write to it; when another one writes just then it doesn't call the

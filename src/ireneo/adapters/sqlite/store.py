@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import apsw
 
-from ireneo.adapters.pool import Job, Pool, check_plain, check_result
-from ireneo.adapters.sqlite.at_rest import RestingConnection, is_writable
-from ireneo.adapters.sqlite.channel import Channel
-from ireneo.adapters.sqlite.connection import Connection
+from ireneo.adapters.pool import Cancellation, Pool, check_plain, check_result
+from ireneo.adapters.sqlite.connection import READ_ONLY, Channel, Connection, RestingConnection, is_writable
+from ireneo.adapters.sqlite.erasure import WAIT_SECONDS, look_at_scrubs, scrub_file
 from ireneo.adapters.sqlite.migrate import (
     Durability,
     check_place,
@@ -22,29 +21,18 @@ from ireneo.adapters.sqlite.migrate import (
     prepare_resting,
     prepare_writer,
 )
-from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.scrub import WAIT_SECONDS, look_at_scrubs, scrub_file
-from ireneo.adapters.sqlite.translate import READ_ONLY
+from ireneo.adapters.sqlite.rows import SQL
 from ireneo.adapters.transition import TransitionalStore
 from ireneo.errors import BadInput, ReadOnlyStore, Unreachable
-from ireneo.ports.erasure import Scrubbed
-from ireneo.ports.store import Transaction
+from ireneo.ports.store import Scrubbed, Transaction
 
 if TYPE_CHECKING:
-    from ireneo.adapters.sqlite.annotations import SqliteAnnotations
     from ireneo.adapters.sqlite.erasure import SqliteErasure
-    from ireneo.adapters.sqlite.leases import SqliteLeases
-    from ireneo.adapters.sqlite.ledger import SqliteLedger
-    from ireneo.adapters.sqlite.log import SqliteLog
-    from ireneo.adapters.sqlite.memories import SqliteMemories
-    from ireneo.adapters.sqlite.pads import SqlitePads
-    from ireneo.adapters.sqlite.rebuilds import SqliteRebuilds
-    from ireneo.adapters.sqlite.reindex import SqliteWords
-    from ireneo.adapters.sqlite.runs import SqliteRuns
-    from ireneo.adapters.sqlite.search import SqliteSearch
-    from ireneo.adapters.sqlite.sessions import SqliteSessions
-    from ireneo.adapters.sqlite.spending import SqliteSpending
-    from ireneo.adapters.sqlite.summaries import SqliteSummaries
+    from ireneo.adapters.sqlite.leases import SqliteLeases, SqliteSpending
+    from ireneo.adapters.sqlite.log import SqliteLog, SqliteSessions
+    from ireneo.adapters.sqlite.memories import SqliteLedger, SqliteMemories, SqlitePads, SqliteRuns
+    from ireneo.adapters.sqlite.search import SqliteSearch, SqliteWords
+    from ireneo.adapters.sqlite.summaries import SqliteAnnotations, SqliteRebuilds, SqliteSummaries
     from ireneo.adapters.sqlite.upkeep import SqliteUpkeep
     from ireneo.adapters.sqlite.vectors import SqliteVectors
 
@@ -72,7 +60,7 @@ class SqliteTransaction:
     @cached_property
     def sessions(self) -> SqliteSessions:
         """The sessions."""
-        from ireneo.adapters.sqlite.sessions import SqliteSessions
+        from ireneo.adapters.sqlite.log import SqliteSessions
 
         return SqliteSessions(self._channel)
 
@@ -86,21 +74,21 @@ class SqliteTransaction:
     @cached_property
     def rebuilds(self) -> SqliteRebuilds:
         """The marks of rebuilds."""
-        from ireneo.adapters.sqlite.rebuilds import SqliteRebuilds
+        from ireneo.adapters.sqlite.summaries import SqliteRebuilds
 
         return SqliteRebuilds(self._channel)
 
     @cached_property
     def annotations(self) -> SqliteAnnotations:
         """The pins, releases and disputes."""
-        from ireneo.adapters.sqlite.annotations import SqliteAnnotations
+        from ireneo.adapters.sqlite.summaries import SqliteAnnotations
 
         return SqliteAnnotations(self._channel)
 
     @cached_property
     def spending(self) -> SqliteSpending:
         """What was spent on models."""
-        from ireneo.adapters.sqlite.spending import SqliteSpending
+        from ireneo.adapters.sqlite.leases import SqliteSpending
 
         return SqliteSpending(self._channel)
 
@@ -128,21 +116,21 @@ class SqliteTransaction:
     @cached_property
     def pads(self) -> SqlitePads:
         """The scratchpads."""
-        from ireneo.adapters.sqlite.pads import SqlitePads
+        from ireneo.adapters.sqlite.memories import SqlitePads
 
         return SqlitePads(self._channel)
 
     @cached_property
     def runs(self) -> SqliteRuns:
         """The runs that were learned from."""
-        from ireneo.adapters.sqlite.runs import SqliteRuns
+        from ireneo.adapters.sqlite.memories import SqliteRuns
 
         return SqliteRuns(self._channel)
 
     @cached_property
     def ledger(self) -> SqliteLedger:
         """The files that were."""
-        from ireneo.adapters.sqlite.ledger import SqliteLedger
+        from ireneo.adapters.sqlite.memories import SqliteLedger
 
         return SqliteLedger(self._channel)
 
@@ -156,7 +144,7 @@ class SqliteTransaction:
     @cached_property
     def words(self) -> SqliteWords:
         """The index of those words."""
-        from ireneo.adapters.sqlite.reindex import SqliteWords
+        from ireneo.adapters.sqlite.search import SqliteWords
 
         return SqliteWords(self._channel)
 
@@ -237,7 +225,7 @@ class SqliteStore(TransitionalStore):
             raise READ_ONLY.error(f"{self._path} {READ_ONLY.sentence}")
 
 
-def _alone(work: Callable[[apsw.Connection], T], connection: Connection, job: Job) -> T:
+def _alone(work: Callable[[apsw.Connection], T], connection: Connection, job: Cancellation) -> T:
     """Do work outside of any transaction."""
     connection.serve(job)
     try:
@@ -246,7 +234,7 @@ def _alone(work: Callable[[apsw.Connection], T], connection: Connection, job: Jo
         connection.settle()
 
 
-def _read_through(work: Callable[[SqliteTransaction], T], connection: Connection, job: Job) -> T:
+def _read_through(work: Callable[[SqliteTransaction], T], connection: Connection, job: Cancellation) -> T:
     """Call `work` with a snapshot."""
     connection.serve(job)
     try:
@@ -258,7 +246,7 @@ def _read_through(work: Callable[[SqliteTransaction], T], connection: Connection
         connection.settle()
 
 
-def _write_through(work: Callable[[SqliteTransaction], T], connection: Connection, job: Job) -> T:
+def _write_through(work: Callable[[SqliteTransaction], T], connection: Connection, job: Cancellation) -> T:
     """Call `work` with a transaction, and commit it."""
     connection.serve(job)
     try:
@@ -271,7 +259,7 @@ def _write_through(work: Callable[[SqliteTransaction], T], connection: Connectio
         connection.settle()
 
 
-def _called(work: Callable[[SqliteTransaction], T], connection: Connection, job: Job, *, writes: bool) -> T:
+def _called(work: Callable[[SqliteTransaction], T], connection: Connection, job: Cancellation, *, writes: bool) -> T:
     job.check()
     channel = Channel(connection, writes=writes)
     try:
@@ -282,7 +270,7 @@ def _called(work: Callable[[SqliteTransaction], T], connection: Connection, job:
     return result
 
 
-def _scrub(connection: Connection, job: Job) -> Scrubbed:
+def _scrub(connection: Connection, job: Cancellation) -> Scrubbed:
     connection.serve(job)
     try:
         return connection.run(scrub_file)

@@ -1,4 +1,4 @@
-"""The summaries over a session's tree, in SQLite."""
+"""What is derived from a session's tree, in SQLite: summaries, marks of rebuilds, annotations."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from functools import lru_cache
 import apsw
 import msgspec
 
-from ireneo.adapters.sqlite.channel import Channel
-from ireneo.adapters.sqlite.checksums import with_checksum
-from ireneo.adapters.sqlite.places import find_path, find_session, need_place, need_session
-from ireneo.adapters.sqlite.queries import SQL
+from ireneo.adapters.sqlite.connection import Channel
+from ireneo.adapters.sqlite.rows import SQL, with_checksum
+from ireneo.adapters.sqlite.tree import find_path, find_session, need_place, need_session
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
-from ireneo.log.tree import PathRange, SessionKey
-from ireneo.ports.store import Span
+from ireneo.log.tree import BEFORE_FIRST, Annotation, PathRange, SessionKey
+from ireneo.ports.store import Rebuild, Span
 from ireneo.summaries.summary import Summary, SummaryId
 
 _SUMMARY = msgspec.json.Decoder(Summary)
@@ -183,3 +182,158 @@ def _read(database: apsw.Connection, session: int, ids: Sequence[SummaryId]) -> 
 @lru_cache(maxsize=DECODED)
 def _decoded(record: str) -> Summary:
     return _SUMMARY.decode(record)
+
+
+_TEXTS = msgspec.json.Decoder(tuple[SummaryId, ...])
+
+
+class SqliteRebuilds:
+    """`ireneo.ports.store.RebuildsPort` over one open transaction."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
+        """The mark that lies furthest along a path."""
+        return self._channel.ask(last_rebuild, key, to, family, budget_tokens)
+
+    def put(self, key: SessionKey, rebuild: Rebuild) -> None:
+        """Store a mark."""
+        self._channel.change(put_rebuild, key, rebuild)
+
+    def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
+        """Every mark of a session."""
+        return self._channel.ask(list_rebuilds, key)
+
+
+def last_rebuild(
+    database: apsw.Connection, key: SessionKey, to: MessageId, family: str, budget_tokens: int
+) -> Rebuild | None:
+    """The mark whose edge lies furthest along the path to `to`, looked for from the path's end."""
+    session, stretches = find_path(database, key, to)
+    for stretch in stretches:
+        row = database.execute(
+            SQL["last_rebuild"],
+            {
+                "key": session.key,
+                "family": family,
+                "budget_tokens": budget_tokens,
+                "segment": stretch.segment,
+                "last": stretch.last,
+            },
+        ).fetchone()
+        if row is not None:
+            return Rebuild(
+                family=family,
+                budget_tokens=budget_tokens,
+                at=row[0],
+                at_position=row[1],
+                target_tokens=row[2],
+                taken_up=_TEXTS.decode(row[3]),
+            )
+    return None
+
+
+def put_rebuild(database: apsw.Connection, key: SessionKey, rebuild: Rebuild) -> None:
+    """Store a mark where its edge stands; one at the same edge, family and budget is replaced."""
+    session = need_session(database, key)
+    place = need_place(database, session.key, key, rebuild.at)
+    if place.position != rebuild.at_position:
+        raise BadInput(f"The rebuild gives a position at which its edge {rebuild.at} doesn't stand.")
+    database.execute(
+        SQL["put_rebuild"],
+        {
+            "key": session.key,
+            "family": rebuild.family,
+            "budget_tokens": rebuild.budget_tokens,
+            "segment": place.segment,
+            "at_position": rebuild.at_position,
+            "at": rebuild.at,
+            "target_tokens": rebuild.target_tokens,
+            "taken_up": msgspec.json.encode(rebuild.taken_up).decode(),
+        },
+    )
+
+
+def list_rebuilds(database: apsw.Connection, key: SessionKey) -> list[Rebuild]:
+    """Every mark of a session, by position."""
+    session = find_session(database, key)
+    if session is None:
+        return []
+    return [
+        Rebuild(
+            family=family,
+            budget_tokens=budget_tokens,
+            at=at,
+            at_position=at_position,
+            target_tokens=target_tokens,
+            taken_up=_TEXTS.decode(taken_up),
+        )
+        for family, budget_tokens, at, at_position, target_tokens, taken_up in database.execute(
+            SQL["list_rebuilds"], {"key": session.key}
+        )
+    ]
+
+
+NO_SEGMENT = -1
+"""Where what was noted before the first message lies; segments are numbered from 0."""
+_ANNOTATION = msgspec.json.Decoder(Annotation)
+
+
+class SqliteAnnotations:
+    """`ireneo.ports.store.AnnotationsPort` over one open transaction."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
+        """Store annotations; those whose id is taken are left as they are."""
+        return self._channel.change(put_annotations, key, annotations)
+
+    def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
+        """Every annotation at a message of a path."""
+        return self._channel.ask(list_annotations, key, to)
+
+
+def put_annotations(database: apsw.Connection, key: SessionKey, annotations: Sequence[Annotation]) -> int:
+    """Store annotations where the message stands that they are at; says how many were new."""
+    session = need_session(database, key)
+    new = 0
+    for annotation in annotations:
+        segment, position = NO_SEGMENT, BEFORE_FIRST
+        if annotation.at:
+            place = need_place(database, session.key, key, annotation.at)
+            segment, position = place.segment, place.position
+        if position != annotation.at_position:
+            raise BadInput(f"Annotation {annotation.id} gives a position at which {annotation.at} doesn't stand.")
+        database.execute(
+            SQL["insert_annotation"],
+            with_checksum(
+                "annotations",
+                {
+                    "key": session.key,
+                    "id": annotation.id,
+                    "segment": segment,
+                    "at_position": annotation.at_position,
+                    "record": msgspec.json.encode(annotation).decode(),
+                },
+            ),
+        )
+        new += database.changes()
+    return new
+
+
+def list_annotations(database: apsw.Connection, key: SessionKey, to: MessageId | None) -> list[Annotation]:
+    """The annotations along the path to `to`: one range of an index for each of its stretches."""
+    stretches: list[PathRange] = []
+    session = find_session(database, key)
+    if to is not None:
+        session, stretches = find_path(database, key, to)
+    if session is None:
+        return []
+    out: list[Annotation] = []
+    before = PathRange(segment=NO_SEGMENT, first=BEFORE_FIRST, last=BEFORE_FIRST)
+    for stretch in (before, *reversed(stretches)):
+        run = {"key": session.key, "segment": stretch.segment, "first": stretch.first, "last": stretch.last}
+        out.extend(_ANNOTATION.decode(record) for (record,) in database.execute(SQL["list_annotations"], run))
+    return out

@@ -8,38 +8,36 @@ from typing import cast
 import apsw
 from msgspec import Struct
 
-from ireneo.adapters.sqlite.channel import Channel
-from ireneo.adapters.sqlite.checksums import checksum
-from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.vector_lengths import check_lengths
+from ireneo.adapters.rules import check_lengths
+from ireneo.adapters.sqlite.connection import Channel
+from ireneo.adapters.sqlite.rows import SQL, checksum
 from ireneo.memories.index import Vector
-from ireneo.ports.search import Shelf
-from ireneo.ports.vectors import VectorChanges
+from ireneo.ports.memories import IndexName, VectorChanges
 
 REMEMBERED = 10_000
 """Documents that lost their vector, of which is known that they did; once there are more, and more than have one, all
 processes read the vectors anew."""
 
-_PUT: dict[Shelf, str] = {"messages": "put_message_vector", "memories": "put_memory_vector"}
-_COUNT: dict[Shelf, str] = {"messages": "count_message_documents", "memories": "count_memory_documents"}
-_DUE: dict[Shelf, str] = {"messages": "due_messages", "memories": "due_memories"}
+_PUT: dict[IndexName, str] = {"messages": "put_message_vector", "memories": "put_memory_vector"}
+_COUNT: dict[IndexName, str] = {"messages": "count_message_documents", "memories": "count_memory_documents"}
+_DUE: dict[IndexName, str] = {"messages": "due_messages", "memories": "due_memories"}
 
 
 class SqliteVectors:
-    """`ireneo.ports.vectors.VectorsPort` over one open transaction."""
+    """`ireneo.ports.memories.VectorsPort` over one open transaction."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
-    def put(self, space: str, shelf: Shelf, embedder: str, vectors: Mapping[int, Vector]) -> int:
+    def put(self, space: str, shelf: IndexName, embedder: str, vectors: Mapping[int, Vector]) -> int:
         """Keep vectors of documents that are still there."""
         return self._channel.change(put_vectors, space, shelf, embedder, vectors)
 
-    def since(self, space: str, shelf: Shelf, embedder: str, change: int) -> VectorChanges:
+    def since(self, space: str, shelf: IndexName, embedder: str, change: int) -> VectorChanges:
         """What changed after a change."""
         return self._channel.ask(read_changes, space, shelf, embedder, change)
 
-    def due(self, space: str, shelf: Shelf, embedder: str, limit: int) -> Sequence[int]:
+    def due(self, space: str, shelf: IndexName, embedder: str, limit: int) -> Sequence[int]:
         """The documents that have no vector of an embedder yet."""
         return self._channel.ask(list_due, space, shelf, embedder, limit)
 
@@ -63,7 +61,7 @@ class _Set(Struct, frozen=True, kw_only=True):
 
 
 def put_vectors(
-    database: apsw.Connection, space: str, shelf: Shelf, embedder: str, vectors: Mapping[int, Vector]
+    database: apsw.Connection, space: str, shelf: IndexName, embedder: str, vectors: Mapping[int, Vector]
 ) -> int:
     """Keep the vectors of those documents that are there."""
     if not vectors:
@@ -86,7 +84,7 @@ def put_vectors(
     return change - found.changes
 
 
-def read_changes(database: apsw.Connection, space: str, shelf: Shelf, embedder: str, change: int) -> VectorChanges:
+def read_changes(database: apsw.Connection, space: str, shelf: IndexName, embedder: str, change: int) -> VectorChanges:
     """The vectors that came and went after a change."""
     found = _find(database, space, shelf, embedder)
     if found is None:
@@ -99,7 +97,7 @@ def read_changes(database: apsw.Connection, space: str, shelf: Shelf, embedder: 
     return VectorChanges(change=max(change, found.changes), added=added, removed=removed, whole=whole)
 
 
-def list_due(database: apsw.Connection, space: str, shelf: Shelf, embedder: str, limit: int) -> list[int]:
+def list_due(database: apsw.Connection, space: str, shelf: IndexName, embedder: str, limit: int) -> list[int]:
     """The newest documents without a vector."""
     found = _find(database, space, shelf, embedder)
     # Every vector is that of a document: where there are as many, none is due, and counting is quicker than looking.
@@ -125,7 +123,7 @@ def drop_embedder(database: apsw.Connection, space: str, embedder: str) -> int:
     return sum(kept for _, kept in sets)
 
 
-def _find(database: apsw.Connection, space: str, shelf: Shelf, embedder: str) -> _Set | None:
+def _find(database: apsw.Connection, space: str, shelf: IndexName, embedder: str) -> _Set | None:
     asked = {"space": space, "shelf": shelf, "embedder": embedder}
     row = database.execute(SQL["find_vector_set"], asked).fetchone()
     if row is None:

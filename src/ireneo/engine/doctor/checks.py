@@ -19,8 +19,7 @@ from ireneo.formats.chat.notes import NOTES
 from ireneo.log.message import BLOCK_TAGS, Message, MessageId, message_id, short
 from ireneo.log.tree import Annotation, Head, SessionKey
 from ireneo.patterns import lazy_re
-from ireneo.ports.leases import Lease
-from ireneo.ports.store import Rebuild
+from ireneo.ports.store import Lease, Rebuild
 from ireneo.ports.transition import Transaction
 from ireneo.prompts import PROMPTS
 from ireneo.prompts.voices import Voice

@@ -1,30 +1,95 @@
-"""Which messages of a session lie on no branch, kept as runs of document numbers.
+"""The tree of a session in segments: where a message stands, what a path is made of, and what lies on no branch.
 
-A rewind moves a pointer, and what it leaves behind stays in the index of words. So that no recall has to walk the trees
-to pass it over, the runs are settled with whatever moves a branch: what is stored lies on none at first, a branch that
-goes on takes in what is before it, and after anything else the session is looked through anew.
+What lies on no branch is kept as runs of document numbers. A rewind moves a pointer, and what it leaves behind stays in
+the index of words. So that no recall has to walk the trees to pass it over, the runs are settled with whatever moves a
+branch: what is stored lies on none at first, a branch that goes on takes in what is before it, and after anything else
+the session is looked through anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import cast
 
 import apsw
 from msgspec import Struct
 
-from ireneo.adapters.sqlite.places import Place, find_place, list_stretches
-from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.rows import Bindings
+from ireneo.adapters.rules import not_stored
+from ireneo.adapters.sqlite.rows import SQL, Bindings, read_time
+from ireneo.errors import SessionNotFound
 from ireneo.log.message import MessageId
+from ireneo.log.tree import PathRange, SessionKey
 from ireneo.memories.index import CLASS_BITS, ORDINAL_BITS, place_of
+
+
+class SessionRow(Struct, frozen=True, kw_only=True):
+    """A session's number, by which every other table knows it, and the times between which it lies."""
+
+    key: int
+    span: tuple[datetime | None, datetime | None]
+
+
+class StoredPlace(Struct, frozen=True, kw_only=True):
+    """Where a message stands: its segment, its position, and whether the segment goes on after it."""
+
+    segment: int
+    position: int
+    goes_on: bool
+
+
+def find_session(database: apsw.Connection, key: SessionKey) -> SessionRow | None:
+    """Read a session; None when it was never made."""
+    row = database.execute(SQL["find_session"], {"space": key.space, "session": key.session}).fetchone()
+    return None if row is None else SessionRow(key=row[0], span=(read_time(row[1]), read_time(row[2])))
+
+
+def need_session(database: apsw.Connection, key: SessionKey) -> SessionRow:
+    """Read a session. Raises SessionNotFound."""
+    session = find_session(database, key)
+    if session is None:
+        raise SessionNotFound(f"There is no session {key.session!r} in this space.")
+    return session
+
+
+def find_place(database: apsw.Connection, session: int, name: MessageId) -> StoredPlace | None:
+    """Say where a message stands; None when it is not stored."""
+    row = database.execute(SQL["locate"], {"key": session, "id": name}).fetchone()
+    return None if row is None else StoredPlace(segment=row[0], position=row[1], goes_on=bool(row[2]))
+
+
+def need_place(database: apsw.Connection, session: int, key: SessionKey, name: MessageId) -> StoredPlace:
+    """Say where a message stands. Raises MessageNotFound."""
+    place = find_place(database, session, name)
+    if place is None:
+        raise not_stored(key, name)
+    return place
+
+
+def list_stretches(database: apsw.Connection, session: int, place: StoredPlace, first: int = 0) -> list[PathRange]:
+    """The stretches of the path to `place`, the last one first, down to the one that holds position `first`."""
+    rows = database.execute(
+        SQL["list_stretches"], {"key": session, "segment": place.segment, "position": place.position, "first": first}
+    )
+    return [PathRange(segment=row[0], first=row[1], last=row[2]) for row in rows]
+
+
+def find_path(
+    database: apsw.Connection, key: SessionKey, to: MessageId, first: int = 0
+) -> tuple[SessionRow, list[PathRange]]:
+    """The session and the stretches of the path that ends in `to`. Raises MessageNotFound."""
+    session = find_session(database, key)
+    if session is None:
+        raise not_stored(key, to)
+    return session, list_stretches(database, session.key, need_place(database, session.key, key, to), first)
+
 
 END = 2**63 - 1
 """The last position that there can be."""
 _SHIFT = CLASS_BITS + ORDINAL_BITS
 
 
-class Standing(Struct, frozen=True, kw_only=True):
+class BranchPlace(Struct, frozen=True, kw_only=True):
     """Where a branch stands."""
 
     segment: int
@@ -48,14 +113,14 @@ def add_undone(database: apsw.Connection, space: str, documents: Iterable[int]) 
     database.executemany(SQL["add_undone"], rows)
 
 
-def find_standing(database: apsw.Connection, session: int, branch: str) -> Standing | None:
+def find_standing(database: apsw.Connection, session: int, branch: str) -> BranchPlace | None:
     """Where a branch stands; None before the first message, and where there is none."""
     row = database.execute(SQL["find_branch"], {"key": session, "branch": branch}).fetchone()
-    return None if row is None or row[0] is None else Standing(segment=row[0], position=row[1])
+    return None if row is None or row[0] is None else BranchPlace(segment=row[0], position=row[1])
 
 
 def settle_moved(
-    database: apsw.Connection, space: str, session: int, before: Standing | None, now: Standing | None
+    database: apsw.Connection, space: str, session: int, before: BranchPlace | None, now: BranchPlace | None
 ) -> None:
     """Settle what lies on no branch, after a branch was moved."""
     if before == now and before is not None:
@@ -81,7 +146,7 @@ def forget_undone(database: apsw.Connection, space: str, session: int) -> None:
     database.execute(SQL["forget_undone"], every)
 
 
-def list_aside(database: apsw.Connection, session: int, to: Place) -> list[tuple[int, int]]:
+def list_aside(database: apsw.Connection, session: int, to: StoredPlace) -> list[tuple[int, int]]:
     """The documents of a session that don't lie on the path to a place."""
     last = {each.segment: each.last for each in list_stretches(database, session, to)}
     aside: list[int] = []
@@ -107,7 +172,7 @@ class Branches:
         ends = cast(list[tuple[str, int, int]], rows)
         for name, segment, position in ends:
             if branch is None or name == branch:
-                place = Place(segment=segment, position=position, goes_on=False)
+                place = StoredPlace(segment=segment, position=position, goes_on=False)
                 for each in list_stretches(database, session, place):
                     self._last[each.segment] = max(self._last.get(each.segment, -1), each.last)
 
@@ -132,7 +197,7 @@ def _is_straight(database: apsw.Connection, session: int) -> bool:
     return bool(straight)
 
 
-def _taken_in(database: apsw.Connection, session: int, before: Standing, now: Standing) -> list[int] | None:
+def _taken_in(database: apsw.Connection, session: int, before: BranchPlace, now: BranchPlace) -> list[int] | None:
     """The documents that a branch has taken in by going on; None where it went elsewhere."""
     if now.segment == before.segment:
         first = before.position + 1

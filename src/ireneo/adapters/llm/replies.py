@@ -1,4 +1,4 @@
-"""Reads the one JSON object of an answer: tolerant of what stands around it, strict about what it is."""
+"""What a model is told of the shape of its answer, and how the answer is read."""
 
 from __future__ import annotations
 
@@ -10,6 +10,60 @@ import msgspec
 
 from ireneo.errors import BadReply
 from ireneo.patterns import lazy_re
+
+_SHOWN = 200
+_KEY = lazy_re(r"\b(?:sk|pk|key|gsk|xai|AIza)[-_*][\w*.-]{6,}|\bAIza[\w-]{10,}")
+
+
+def shown(words: str, keys: tuple[str, ...]) -> str:
+    """Somebody else's words as a message may hold them: one short line, without keys."""
+    line = " ".join(words.split())
+    for key in keys:
+        line = line.replace(key, "[key]")
+    line = _KEY.sub("[key]", line)
+    if len(line) > _SHOWN:
+        line = line[: _SHOWN - 1] + "…"
+    return line or "no reason was given"
+
+
+# How a model is told what its answer has to look like: the JSON schema of the reply, in the prompt.
+#
+# In words, and not by a provider's own means for structured output, so that it works with any server.
+
+
+_ASK = "Answer with one JSON object and nothing else: no prose before or after it, no code fence. Its JSON schema:"
+
+
+def with_shape(user: str, reply: type[msgspec.Struct]) -> str:
+    """What the user says, and after it what the answer has to look like."""
+    shape = json.dumps(schema(reply), ensure_ascii=False, separators=(",", ":"))
+    return f"{user.rstrip()}\n\n{_ASK}\n{shape}"
+
+
+def schema(reply: type[msgspec.Struct]) -> object:
+    """The JSON schema of `reply` with everything in its place, since small models don't follow references well."""
+    (top,), parts = msgspec.json.schema_components([reply], ref_template="{name}")
+    return _whole(top, parts, ())
+
+
+def _whole(node: object, parts: dict[str, object], inside: tuple[str, ...]) -> object:
+    """`node` with what it refers to put in; what refers to itself is left as an object of any kind."""
+    if isinstance(node, list):
+        return [_whole(each, parts, inside) for each in node]
+    if not isinstance(node, dict):
+        return node
+    name = node.get("$ref")
+    if isinstance(name, str):
+        return {"type": "object"} if name in inside else _whole(parts[name], parts, (*inside, name))
+    # A title repeats the name of our own class, and says nothing to a model. A field may be called title, too.
+    return {
+        key: {field: _whole(each, parts, inside) for field, each in value.items()}
+        if key == "properties" and isinstance(value, dict)
+        else _whole(value, parts, inside)
+        for key, value in node.items()
+        if key != "title"
+    }
+
 
 R = TypeVar("R", bound=msgspec.Struct)
 
