@@ -194,14 +194,7 @@ class _PathSplitter:
         return message
 
 
-class Prunable(Struct, frozen=True, kw_only=True):
-    """What `prune` would take out."""
-
-    messages: int = 0
-    tokens: int = 0
-
-
-async def prunable(store: Store, key: SessionKey, without: str = "") -> Prunable:
+async def prunable(store: Store, key: SessionKey, without: str = "") -> Pruned:
     """What no branch leads to, or would lead to if the branch `without` were forgotten. Raises as `drop` does."""
     async with store.read() as tx:
         kept = dict(await tx.sessions.branches(key))
@@ -212,7 +205,7 @@ async def prunable(store: Store, key: SessionKey, without: str = "") -> Prunable
                 ends.append(("", head))
         named = [(name, head) for name, head in kept.items() if head is not None]
         found = (await tree_paths(tx, key, [*named, *ends]))[len(named) :]
-    return Prunable(messages=sum(limb.messages for limb in found), tokens=sum(limb.tokens for limb in found))
+    return Pruned(messages=sum(limb.messages for limb in found), tokens=sum(limb.tokens for limb in found))
 
 
 async def prune(store: Store, key: SessionKey) -> Pruned:
