@@ -28,7 +28,7 @@ from ireneo.faces.cli.screens.layout import checking_bar, waiting
 
 if TYPE_CHECKING:
     from ireneo.faces.cli.screens.lists import FindingRow
-    from ireneo.ports.upkeep import Pruned
+    from ireneo.ports.store import Pruned
     from ireneo.types import ErasureReceipt, Secrets
 
 
