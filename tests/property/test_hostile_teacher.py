@@ -109,7 +109,7 @@ async def _space(seed: int, seen: Counter[str]) -> None:
             seen["refused"] += len(learned.refused)
             seen["failed"] += bool(learned.failed)
         for lesson in await memory.lessons():
-            seen["stood"] += lesson.cue.startswith("told: ")
+            seen["stood"] += lesson.cue.startswith("model: ")
             assert not instruction_like(lesson.lesson)
             assert not error_text(lesson.lesson)
             assert "ghost" not in lesson.lesson.lower()

@@ -20,7 +20,7 @@ from ireneo.engine.synthesis import Synthesis, synthesise
 from ireneo.errors import BadInput, ModelError, NotFound, SessionNotFound
 from ireneo.lessons.guard import is_guards
 from ireneo.lessons.lessons import applies, best_told, lesson_drafts, projects_of
-from ireneo.lessons.run import LEARNER, TOLD, LearnedRun, Observation
+from ireneo.lessons.run import LEARNER, MODEL, LearnedRun, Observation
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import Studied, join_windows, study, sum_observations
 from ireneo.lessons.wording import limited
@@ -146,7 +146,7 @@ async def still_told(tx: Transaction, key: SessionKey, head: Head, before: Itera
     """
     kept = []
     for each in before:
-        if each.cue.startswith(TOLD) and await _stand(tx, key, head, (*each.sources, *each.against)):
+        if each.cue.startswith(MODEL) and await _stand(tx, key, head, (*each.sources, *each.against)):
             kept.append(each)
     return kept
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -9,6 +10,7 @@ from typing import Literal
 import apsw
 from msgspec import Struct
 
+from ireneo.adapters.sqlite.claim_codes import rename_claims
 from ireneo.adapters.sqlite.connection import BusyHandler
 from ireneo.adapters.sqlite.rows import SQL
 from ireneo.adapters.sqlite.search import BATCH, is_current, reindex
@@ -27,12 +29,18 @@ Durability = Literal["full", "normal"]
 """What an acknowledged write has survived: "full", a power cut; "normal", the end of the process only."""
 
 
+STEPS: Mapping[int, Callable[[apsw.Connection], None]] = {10: rename_claims}
+"""What a migration does beside its SQL, by its number."""
+
+
 class Migration(Struct, frozen=True, kw_only=True):
     """One step of the schema; it is applied once, in one transaction with its record."""
 
     number: int
     name: str
     sql: str
+    step: Callable[[apsw.Connection], None] | None = None
+    """What SQL alone can't do, behind it."""
 
 
 @cache
@@ -41,7 +49,8 @@ def load_migrations() -> tuple[Migration, ...]:
     found = []
     for file in Path(__file__).with_name("migrations").iterdir():
         number, _, name = file.name.removesuffix(".sql").partition("_")
-        found.append(Migration(number=int(number), name=name, sql=file.read_text(encoding="utf-8")))
+        sql = file.read_text(encoding="utf-8")
+        found.append(Migration(number=int(number), name=name, sql=sql, step=STEPS.get(int(number))))
     return tuple(sorted(found, key=lambda migration: migration.number))
 
 
@@ -103,6 +112,8 @@ def apply_migration(database: apsw.Connection, migration: Migration, path: Path)
     try:
         if migration.number not in _read_applied(database, path):
             database.execute(migration.sql)
+            if migration.step is not None:
+                migration.step(database)
             database.execute(SQL["record_migration"], {"number": migration.number, "name": migration.name})
         database.execute(SQL["commit"])
     except BaseException:
