@@ -119,8 +119,8 @@ class InMemoryStore(TransitionalStore):
     ) -> T:
         check_plain(function)
 
-        def read(_: None, job: Cancellation) -> T:
-            return _called(lambda tx: function(tx, *args, **kwargs), Snapshot(self._held, writes=False), job)
+        def read(_: None, cancellation: Cancellation) -> T:
+            return _called(lambda tx: function(tx, *args, **kwargs), Snapshot(self._held, writes=False), cancellation)
 
         return await self._readers.run(read)
 
@@ -129,10 +129,10 @@ class InMemoryStore(TransitionalStore):
     ) -> T:
         check_plain(function)
 
-        def write(_: None, job: Cancellation) -> T:
+        def write(_: None, cancellation: Cancellation) -> T:
             shelf = Snapshot(self._held, writes=True)
-            result = _called(lambda tx: function(tx, *args, **kwargs), shelf, job)
-            job.begin_commit()
+            result = _called(lambda tx: function(tx, *args, **kwargs), shelf, cancellation)
+            cancellation.begin_commit()
             self._held = shelf.shut()
             return result
 
@@ -148,11 +148,11 @@ class InMemoryStore(TransitionalStore):
         self._writers.close()
 
     def _pool(self, size: int) -> Pool[None]:
-        return Pool([None] * size, lambda _: None, self._nesting, "ireneo-memory")
+        return Pool([None] * size, lambda _: None, self._guard, "ireneo-memory")
 
 
-def _called(work: Callable[[MemoryTransaction], T], shelf: Snapshot, job: Cancellation) -> T:
-    job.check()
+def _called(work: Callable[[MemoryTransaction], T], shelf: Snapshot, cancellation: Cancellation) -> T:
+    cancellation.check()
     try:
         result = work(_over(shelf))
         check_result(result)

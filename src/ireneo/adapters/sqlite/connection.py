@@ -10,6 +10,7 @@ import time
 import zlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeAlias, TypeVar
 from urllib.parse import quote
@@ -139,13 +140,12 @@ def translate(fault: apsw.Error, path: Path) -> StoreError:
     return meaning.error(f"{path} {meaning.sentence}{detail}")
 
 
+P = ParamSpec("P")
 T = TypeVar("T")
+Q = TypeVar("Q", bound="Port")
 
 LONGEST = 200
 """Characters of what a parser says."""
-
-Work = Callable[[apsw.Connection], T]
-"""What is done on a connection."""
 
 
 class Connection:
@@ -157,13 +157,31 @@ class Connection:
         """Keep a connection to `path` ready; `prepare` is run on it right after it was opened."""
         self._path = path
         self._prepare = prepare
-        self._patience = BusyHandler(busy_seconds)
+        self._busy = BusyHandler(busy_seconds)
         self._database: apsw.Connection | None = None
 
-    def run(self, work: Work[T]) -> T:
-        """Do `work`. Raises StoreError for whatever the driver raises."""
+    @property
+    def database(self) -> apsw.Connection:
+        """The driver's connection, opened and prepared."""
+        if self._database is None:
+            database = self._open()
+            try:
+                database.set_busy_handler(self._busy)
+                self._prepare(database, self._busy)
+            except BaseException:
+                database.close(True)
+                raise
+            self._database = database
+        return self._database
+
+    def execute(self, name: str) -> None:
+        """Run the query called `name`, which takes and gives nothing. Raises as `run` does."""
+        self.run(lambda: self.database.execute(SQL[name]).fetchall())
+
+    def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do `work` on the connection. Raises StoreError for whatever the driver raises."""
         try:
-            return work(self._opened())
+            return work(*args, **kwargs)
         except apsw.Error as fault:
             raise translate(fault, self._path) from fault
         except UnicodeEncodeError as fault:
@@ -171,9 +189,9 @@ class Connection:
         except UNPARSABLE as fault:
             raise StoreError(f"{self._path} {UNPARSED} ({' '.join(str(fault).split())[:LONGEST]}).") from fault
 
-    def serve(self, job: Cancellation) -> None:
-        """Let go of the wait for a locked file as soon as nobody waits for `job`."""
-        self._patience.given_up = job.cancelled
+    def heed(self, cancellation: Cancellation) -> None:
+        """Let go of the wait for a locked file as soon as a cancellation is requested."""
+        self._busy.given_up = cancellation.requested
 
     def finish(self) -> None:
         """End a transaction that read; raises StoreError where what was read can't be relied on."""
@@ -193,18 +211,6 @@ class Connection:
         database, self._database = self._database, None
         if database is not None:
             database.close(True)
-
-    def _opened(self) -> apsw.Connection:
-        if self._database is None:
-            database = self._open()
-            try:
-                database.set_busy_handler(self._patience)
-                self._prepare(database, self._patience)
-            except BaseException:
-                database.close(True)
-                raise
-            self._database = database
-        return self._database
 
     def _open(self) -> apsw.Connection:
         if self._path != Path(":memory:"):
@@ -302,40 +308,53 @@ def _times(path: Path) -> tuple[int, int, int] | None:
     return (found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-P = ParamSpec("P")
-
-
-class Channel:
-    """Passes work to a connection for as long as the transaction is open."""
+class OpenTransaction:
+    """A transaction on a connection, until it is over."""
 
     def __init__(self, connection: Connection, *, writes: bool) -> None:
-        """Pass work to `connection`; `writes` says whether it may change anything."""
-        self._connection = connection
-        self._writes = writes
-        self._open = True
+        """Stand on the transaction that was begun on `connection`; `writes` says whether it may change anything."""
+        self.connection = connection
+        self.database = connection.database
+        self.writes = writes
+        self.is_over = False
 
-    def ask(self, work: Callable[Concatenate[apsw.Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Do work that reads. Raises StoreError once the transaction is over."""
-        if not self._open:
+
+class Port:
+    """A port over an open transaction: each of its methods is marked with what it does, `reads` or `writes`."""
+
+    def __init__(self, transaction: OpenTransaction) -> None:
+        """Work on an open transaction."""
+        self._transaction = transaction
+        self._database = transaction.database
+
+
+def reads(method: Callable[Concatenate[Q, P], T]) -> Callable[Concatenate[Q, P], T]:
+    """A method of a port that reads.
+
+    It raises StoreError once the transaction is over, and for whatever the driver raises.
+    """
+
+    @wraps(method)
+    def within(self: Q, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        if self._transaction.is_over:
             raise StoreError("The transaction is over; open another with store.read() or store.write().")
-        return self._connection.run(lambda database: work(database, *args, **kwargs))
+        return self._transaction.connection.run(method, self, *args, **kwargs)
 
-    def change(self, work: Callable[Concatenate[apsw.Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Do work that writes: all of it or, where it raises, nothing.
+    return within
 
-        Raises StoreError in a transaction that only reads.
-        """
-        if not self._writes:
+
+def writes(method: Callable[Concatenate[Q, P], T]) -> Callable[Concatenate[Q, P], T]:
+    """A method of a port that writes: all of it or, where it raises, nothing.
+
+    It raises StoreError in a transaction that only reads, and as those do that read.
+    """
+
+    def whole(self: Q, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        if not self._transaction.writes:
             raise StoreError("This transaction only reads; write inside store.write().")
+        # apsw's own block is a savepoint inside a transaction, so that a caller may catch what this raises.
+        with self._database:
+            result = method(self, *args, **kwargs)
+        return result  # noqa: RET504 (mypy can't know that the block swallows nothing)
 
-        def within(database: apsw.Connection) -> T:
-            # apsw's own block is a savepoint inside a transaction, so that a caller may catch what this raises.
-            with database:
-                result = work(database, *args, **kwargs)
-            return result  # noqa: RET504 (mypy can't know that the block swallows nothing)
-
-        return self.ask(within)
-
-    def shut(self) -> None:
-        """Let no more work through."""
-        self._open = False
+    return wraps(method)(reads(whole))

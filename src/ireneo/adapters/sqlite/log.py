@@ -9,7 +9,7 @@ import apsw
 import msgspec
 
 from ireneo.adapters.rules import check_chain, check_place, pack, widen
-from ireneo.adapters.sqlite.connection import Channel
+from ireneo.adapters.sqlite.connection import Port, reads, writes
 from ireneo.adapters.sqlite.index import Placed, index_messages
 from ireneo.adapters.sqlite.rows import (
     SQL,
@@ -42,60 +42,108 @@ from ireneo.ports.store import SessionInfo
 FOUND_AT_MOST = 100
 
 
-class SqliteLog:
+class SqliteLog(Port):
     """`ireneo.ports.store.LogPort` over one open transaction."""
 
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
-
+    @reads
     def head(self, key: SessionKey, branch: str = "main") -> Head | None:
-        """Where a branch stands."""
-        return self._channel.ask(find_head, key, branch)
+        """Where a branch stands; None when it has no message or does not exist."""
+        row = self._database.execute(
+            SQL["find_head"], {"space": key.space, "session": key.session, "branch": branch}
+        ).fetchone()
+        return None if row is None else read_head(*row)
 
+    @writes
     def insert(self, key: SessionKey, messages: Sequence[Message]) -> int:
-        """Store a chain of messages; those that are there already are left as they are."""
-        return self._channel.change(insert_messages, key, messages)
+        """Store those of a chain that are new, and make them searchable; says how many."""
+        session = need_session(self._database, key)
+        placed = store_messages(self._database, key, session, messages)
+        if placed:
+            add_undone(self._database, key.space, index_messages(self._database, key.space, session.key, placed))
+        return len(placed)
 
+    @writes
     def move(self, key: SessionKey, branch: str, to: MessageId | None) -> None:
-        """Make a branch point elsewhere."""
-        self._channel.change(move_and_settle, key, branch, to)
+        """Make a branch point elsewhere, and settle what lies on no branch then."""
+        session = need_session(self._database, key).key
+        before = find_standing(self._database, session, branch)
+        move_branch(self._database, key, branch, to)
+        settle_moved(self._database, key.space, session, before, find_standing(self._database, session, branch))
 
+    @reads
     def path(self, key: SessionKey, to: MessageId, first: int, last: int) -> Sequence[Message]:
-        """Read a run of positions of a path."""
-        return self._channel.ask(read_path, key, to, first, last)
+        """Read positions `first` to `last` of the path to `to`: one range of rows for each of its stretches."""
+        session, stretches = find_path(self._database, key, to, first)
+        out: list[Message] = []
+        for stretch in reversed(stretches):
+            run = {
+                "key": session.key,
+                "segment": stretch.segment,
+                "first": max(first, stretch.first),
+                "last": min(last, stretch.last),
+            }
+            out.extend(from_row(message_row(row)) for row in self._database.execute(SQL["read_stretch"], run))
+        return out
 
+    @reads
     def find(self, key: SessionKey, ids: Sequence[str]) -> Sequence[Message]:
-        """Read messages by the beginning of their id, or by their source id."""
-        return self._channel.ask(find_messages, key, ids)
+        """Read messages by the beginning of their id, or by their whole source id, in the order asked."""
+        session = find_session(self._database, key)
+        if session is None:
+            return []
+        found: dict[MessageId, Message] = {}
+        for name in ids:
+            asked: Bindings = {"key": session.key, "prefix": name, "source_id": name, "limit": FOUND_AT_MOST}
+            for query in ("find_by_id", "find_by_source"):
+                for row in self._database.execute(SQL[query], asked):
+                    message = from_row(message_row(row))
+                    found.setdefault(message.id, message)
+            if len(found) >= FOUND_AT_MOST:
+                break
+        return list(found.values())[:FOUND_AT_MOST]
 
+    @reads
     def natives(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
-        """Read whole drafts."""
-        return self._channel.ask(read_natives, key, ids)
+        """Read whole drafts, payload and record included; unknown ids are passed over."""
+        session = find_session(self._database, key)
+        if session is None:
+            return {}
+        out: dict[MessageId, Draft] = {}
+        for name in ids:
+            row = self._database.execute(SQL["read_payload"], {"key": session.key, "id": name}).fetchone()
+            if row is not None:
+                *light, packed = row
+                out[name] = from_row(message_row(light), packed).draft
+        return out
 
+    @reads
     def lie(
         self, space: str, named: Sequence[tuple[str, Sequence[MessageId]]], branch: str | None = None
     ) -> Sequence[bool]:
-        """Whether messages lie on branches."""
-        return self._channel.ask(lie_on_branches, space, named, branch)
+        """Of each session's messages whether all of them lie on a branch, or on the one that is meant."""
+        known: dict[str, Branches | None] = {}
+        out: list[bool] = []
+        for session, names in named:
+            if session not in known:
+                key = SessionKey(space, session)
+                row = find_session(self._database, key)
+                known[session] = None if row is None else Branches(self._database, row.key, branch)
+            branches = known[session]
+            out.append(branches is None or branches.hold(names))
+        return out
 
+    @reads
     def voices(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
-        """Who speaks, or is said to be there."""
-        return self._channel.ask(list_voices, space, session, name)
-
-
-def find_head(database: apsw.Connection, key: SessionKey, branch: str) -> Head | None:
-    """Where a branch stands; None when it has no message or does not exist."""
-    row = database.execute(SQL["find_head"], {"space": key.space, "session": key.session, "branch": branch}).fetchone()
-    return None if row is None else read_head(*row)
-
-
-def insert_messages(database: apsw.Connection, key: SessionKey, messages: Sequence[Message]) -> int:
-    """Store those of a chain that are new, and make them searchable; says how many."""
-    session = need_session(database, key)
-    placed = store_messages(database, key, session, messages)
-    if placed:
-        add_undone(database, key.space, index_messages(database, key.space, session.key, placed))
-    return len(placed)
+        """Who speaks in a session or a space, or is said to be there; with `name` only whether that one is."""
+        letters = '"author":' if name is None else msgspec.json.encode(name).decode()
+        found: set[str] = set()
+        for query_letters in (letters,) if name is not None else (letters, '"present":'):
+            asked: Bindings = {"space": space, "session": session, "letters": query_letters}
+            for (parts,) in self._database.execute(SQL["parts_with"], asked):
+                found.update(voices_in(read_parts(str(parts))))
+                if name is not None and name in found:
+                    return frozenset((name,))
+        return frozenset(found) if name is None else frozenset()
 
 
 def store_messages(
@@ -184,125 +232,54 @@ def move_branch(database: apsw.Connection, key: SessionKey, branch: str, to: Mes
     )
 
 
-def move_and_settle(database: apsw.Connection, key: SessionKey, branch: str, to: MessageId | None) -> None:
-    """Make a branch point elsewhere, and settle what lies on no branch then."""
-    session = need_session(database, key).key
-    before = find_standing(database, session, branch)
-    move_branch(database, key, branch, to)
-    settle_moved(database, key.space, session, before, find_standing(database, session, branch))
-
-
-def read_path(database: apsw.Connection, key: SessionKey, to: MessageId, first: int, last: int) -> list[Message]:
-    """Read positions `first` to `last` of the path that ends in `to`: one range of rows for each of its stretches."""
-    session, stretches = find_path(database, key, to, first)
-    out: list[Message] = []
-    for stretch in reversed(stretches):
-        run = {
-            "key": session.key,
-            "segment": stretch.segment,
-            "first": max(first, stretch.first),
-            "last": min(last, stretch.last),
-        }
-        out.extend(from_row(message_row(row)) for row in database.execute(SQL["read_stretch"], run))
-    return out
-
-
-def find_messages(database: apsw.Connection, key: SessionKey, ids: Sequence[str]) -> list[Message]:
-    """Read messages by the beginning of their id, or by their whole source id, in the order asked."""
-    session = find_session(database, key)
-    if session is None:
-        return []
-    found: dict[MessageId, Message] = {}
-    for name in ids:
-        asked: Bindings = {"key": session.key, "prefix": name, "source_id": name, "limit": FOUND_AT_MOST}
-        for query in ("find_by_id", "find_by_source"):
-            for row in database.execute(SQL[query], asked):
-                message = from_row(message_row(row))
-                found.setdefault(message.id, message)
-        if len(found) >= FOUND_AT_MOST:
-            break
-    return list(found.values())[:FOUND_AT_MOST]
-
-
-def read_natives(database: apsw.Connection, key: SessionKey, ids: Sequence[MessageId]) -> dict[MessageId, Draft]:
-    """Read whole drafts, payload and record included; unknown ids are passed over."""
-    session = find_session(database, key)
-    if session is None:
-        return {}
-    out: dict[MessageId, Draft] = {}
-    for name in ids:
-        row = database.execute(SQL["read_payload"], {"key": session.key, "id": name}).fetchone()
-        if row is not None:
-            *light, packed = row
-            out[name] = from_row(message_row(light), packed).draft
-    return out
-
-
-def lie_on_branches(
-    database: apsw.Connection, space: str, named: Sequence[tuple[str, Sequence[MessageId]]], branch: str | None
-) -> list[bool]:
-    """Of each session's messages whether all of them lie on a branch, or on the one that is meant."""
-    known: dict[str, Branches | None] = {}
-    out: list[bool] = []
-    for session, names in named:
-        if session not in known:
-            key = SessionKey(space, session)
-            row = find_session(database, key)
-            known[session] = None if row is None else Branches(database, row.key, branch)
-        branches = known[session]
-        out.append(branches is None or branches.hold(names))
-    return out
-
-
-def list_voices(database: apsw.Connection, space: str, session: str | None, name: str | None) -> frozenset[str]:
-    """Who speaks in a session or a space, or is said to be there; with `name` only whether that one is."""
-    letters = '"author":' if name is None else msgspec.json.encode(name).decode()
-    found: set[str] = set()
-    for query_letters in (letters,) if name is not None else (letters, '"present":'):
-        asked: Bindings = {"space": space, "session": session, "letters": query_letters}
-        for (parts,) in database.execute(SQL["parts_with"], asked):
-            found.update(voices_in(read_parts(str(parts))))
-            if name is not None and name in found:
-                return frozenset((name,))
-    return frozenset(found) if name is None else frozenset()
-
-
 _Row: TypeAlias = tuple[str, str | None, int, int, str | None, str | None, str | None]
 
 
-class SqliteSessions:
+class SqliteSessions(Port):
     """`ireneo.ports.store.SessionsPort` over one open transaction."""
 
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
-
+    @writes
     def create(self, key: SessionKey, source: str | None) -> bool:
         """Make a session unless it is there."""
-        return self._channel.change(create_session, key, source)
+        return create_session(self._database, key, source)
 
+    @reads
     def list(self, space: str) -> Sequence[SessionInfo]:
-        """Every session of a space."""
-        return self._channel.ask(list_sessions, space)
+        """Every session of a space, the one that was appended to last standing first."""
+        return [_info(space, cast(_Row, row)) for row in self._database.execute(SQL["list_sessions"], {"space": space})]
 
+    @reads
     def get(self, key: SessionKey) -> SessionInfo | None:
-        """What the list says of one session."""
-        return self._channel.ask(get_session, key)
+        """One session as the list has it."""
+        row = self._database.execute(SQL["get_session"], {"space": key.space, "session": key.session}).fetchone()
+        return None if row is None else _info(key.space, cast(_Row, row))
 
+    @reads
     def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
-        """Each branch of a session."""
-        return self._channel.ask(list_branches, key)
+        """Each branch of a session by name."""
+        session = need_session(self._database, key)
+        return {
+            branch: None if name is None else read_head(name, position, turn, total)
+            for branch, name, position, turn, total in self._database.execute(
+                SQL["list_branches"], {"key": session.key}
+            )
+        }
 
+    @writes
     def place(self, key: SessionKey, project: str) -> None:
         """Note which project a session worked on."""
-        self._channel.change(place_session, key, project)
+        self._database.execute(SQL["place_session"], {"key": need_session(self._database, key).key, "project": project})
 
+    @reads
     def unplaced(self, space: str) -> Sequence[SessionKey]:
-        """The sessions of which nobody noted that yet."""
-        return self._channel.ask(list_unplaced, space)
+        """The sessions of a space of which nobody noted yet which project they worked on."""
+        rows = self._database.execute(SQL["unplaced_sessions"], {"space": space})
+        return [SessionKey(space, str(session)) for (session,) in rows]
 
+    @reads
     def projects(self, space: str, sessions: Sequence[str]) -> Mapping[str, str]:
         """The projects of sessions, by name."""
-        return self._channel.ask(list_projects, space, sessions)
+        return list_projects(self._database, space, sessions)
 
 
 def create_session(database: apsw.Connection, key: SessionKey, source: str | None) -> bool:
@@ -315,17 +292,6 @@ def create_session(database: apsw.Connection, key: SessionKey, source: str | Non
     return made
 
 
-def list_sessions(database: apsw.Connection, space: str) -> list[SessionInfo]:
-    """Every session of a space, the one that was appended to last standing first."""
-    return [_info(space, cast(_Row, row)) for row in database.execute(SQL["list_sessions"], {"space": space})]
-
-
-def get_session(database: apsw.Connection, key: SessionKey) -> SessionInfo | None:
-    """One session as the list has it."""
-    row = database.execute(SQL["get_session"], {"space": key.space, "session": key.session}).fetchone()
-    return None if row is None else _info(key.space, cast(_Row, row))
-
-
 def _info(space: str, row: _Row) -> SessionInfo:
     return SessionInfo(
         key=SessionKey(space, row[0]),
@@ -336,26 +302,6 @@ def _info(space: str, row: _Row) -> SessionInfo:
         last_at=read_time(row[5]),
         project=row[6],
     )
-
-
-def list_branches(database: apsw.Connection, key: SessionKey) -> dict[str, Head | None]:
-    """Each branch of a session by name."""
-    session = need_session(database, key)
-    return {
-        branch: None if name is None else read_head(name, position, turn, total)
-        for branch, name, position, turn, total in database.execute(SQL["list_branches"], {"key": session.key})
-    }
-
-
-def place_session(database: apsw.Connection, key: SessionKey, project: str) -> None:
-    """Note which project a session worked on."""
-    database.execute(SQL["place_session"], {"key": need_session(database, key).key, "project": project})
-
-
-def list_unplaced(database: apsw.Connection, space: str) -> list[SessionKey]:
-    """The sessions of a space of which nobody noted yet which project they worked on."""
-    rows = database.execute(SQL["unplaced_sessions"], {"space": space})
-    return [SessionKey(space, str(session)) for (session,) in rows]
 
 
 def list_projects(database: apsw.Connection, space: str, sessions: Sequence[str]) -> dict[str, str]:

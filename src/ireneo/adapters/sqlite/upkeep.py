@@ -10,7 +10,7 @@ from typing import cast
 import apsw
 import msgspec
 
-from ireneo.adapters.sqlite.connection import UNPARSABLE, Channel
+from ireneo.adapters.sqlite.connection import UNPARSABLE, Port, reads, writes
 from ireneo.adapters.sqlite.erasure import prune_session, recount
 from ireneo.adapters.sqlite.memories import remove_run
 from ireneo.adapters.sqlite.rows import ROWS, SQL, checksum, read_head, read_parts, read_time
@@ -49,12 +49,6 @@ SENTENCES: Mapping[str, str] = {
     "leases_with_unknown_token": "The lease on {2!r} of {where} has token {3}, and only {4} were given.",
 }
 """What the rows of each query say; `where` names their session."""
-
-
-def find_faults(database: apsw.Connection) -> list[str]:
-    """What is wrong, a sentence each. Of a file that is damaged only that is told: its rows can't be trusted."""
-    damage = list(_damage(database))
-    return damage or [sentence for query in SENTENCES for sentence in _faults(database, query)]
 
 
 def _damage(database: apsw.Connection) -> Iterator[str]:
@@ -105,21 +99,6 @@ NAMES: Mapping[str, str] = {
 }
 """What a sentence calls a row, by the places of its columns; `where` names its session."""
 OF_SESSIONS = ("messages", "payloads", "branches", "summaries", "annotations")
-
-
-def find_altered(database: apsw.Connection, after: int, limit: int) -> Altered:
-    """What is not what was stored among the next `limit` messages and, behind the last of them, in all else."""
-    found: list[str] = []
-    rows = database.execute(SQL[ROWS["messages"]], {"after": after, "limit": limit}).fetchall()
-    numbers = [cast("int", row[0]) for row in rows]
-    looked = ((row[1:-1], row[-1]) for row in cast("list[Row]", rows))
-    found += _named(database, "messages", ((values, _of_message(values, kept)) for values, kept in looked))
-    if len(rows) == limit:
-        return Altered(faults=tuple(found), looked=len(rows), after=numbers[-1])
-    for table in NAMES:
-        if table != "messages":
-            found += _named(database, table, _of_table(database, table))
-    return Altered(faults=tuple(found), looked=len(rows), after=None)
 
 
 def _of_table(database: apsw.Connection, table: str) -> Iterator[tuple[Row, str]]:
@@ -202,14 +181,6 @@ SAFE = ("messages", "summaries", "annotations", "memories", "runs", "sightings",
 ALL = 1 << 62
 
 
-def mend_file(database: apsw.Connection) -> None:
-    """Mend all that can be; what is wrong with the log stays as it is."""
-    _drop_altered_vectors(database)
-    _drop_altered_runs(database)
-    _recount(database)
-    _mend_indexes(database)
-
-
 def _recount(database: apsw.Connection) -> None:
     for query in ("sessions_with_wrong_counts", "rebuilds_of_nothing"):
         for space, session, *_ in database.execute(SQL[query], {"most": ALL}).fetchall():
@@ -260,59 +231,68 @@ def _fits(database: apsw.Connection, table: str) -> bool:
     return all(row[-1] == checksum(row[first:-1]) for row in rows)
 
 
-class SqliteUpkeep:
+class SqliteUpkeep(Port):
     """`ireneo.ports.store.UpkeepPort` over one open transaction."""
 
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
-
+    @reads
     def faults(self) -> Sequence[str]:
-        """What is wrong with the file."""
-        return self._channel.ask(find_faults)
+        """What is wrong, a sentence each. Of a file that is damaged only that is told: its rows can't be trusted."""
+        damage = list(_damage(self._database))
+        return damage or [sentence for query in SENTENCES for sentence in _faults(self._database, query)]
 
+    @reads
     def altered(self, after: int = 0, limit: int = TOGETHER) -> Altered:
-        """What is not what was stored, a stretch of the messages at a time."""
-        return self._channel.ask(find_altered, after, limit)
+        """What is not what was stored among the next `limit` messages and, behind the last of them, in all else."""
+        found: list[str] = []
+        rows = self._database.execute(SQL[ROWS["messages"]], {"after": after, "limit": limit}).fetchall()
+        numbers = [cast("int", row[0]) for row in rows]
+        looked = ((row[1:-1], row[-1]) for row in cast("list[Row]", rows))
+        found += _named(self._database, "messages", ((values, _of_message(values, kept)) for values, kept in looked))
+        if len(rows) == limit:
+            return Altered(faults=tuple(found), looked=len(rows), after=numbers[-1])
+        for table in NAMES:
+            if table != "messages":
+                found += _named(self._database, table, _of_table(self._database, table))
+        return Altered(faults=tuple(found), looked=len(rows), after=None)
 
+    @writes
     def mend(self) -> None:
-        """Put right what follows from the log."""
-        self._channel.change(mend_file)
+        """Mend all that can be; what is wrong with the log stays as it is."""
+        _drop_altered_vectors(self._database)
+        _drop_altered_runs(self._database)
+        _recount(self._database)
+        _mend_indexes(self._database)
 
+    @reads
     def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
         """The id of every summary of a session."""
-        return self._channel.ask(list_summaries, key)
+        return list_summaries(self._database, key)
 
+    @writes
     def discard(self, key: SessionKey, ids: Sequence[SummaryId]) -> int:
         """Take out summaries by id."""
-        return self._channel.change(discard_summaries, key, ids)
+        return discard_summaries(self._database, key, ids)
 
+    @reads
     def ends(self, key: SessionKey) -> Sequence[Head]:
-        """Where the tree ends on no branch."""
-        return self._channel.ask(list_ends, key)
+        """Where the tree ends on no branch, by position."""
+        session = find_session(self._database, key)
+        if session is None:
+            return []
+        rows = self._database.execute(SQL["list_ends"], {"key": session.key})
+        return [read_head(*row) for row in rows]
 
+    @writes
     def drop(self, key: SessionKey, branch: str) -> bool:
-        """Forget the name of a branch."""
-        return self._channel.change(drop_branch, key, branch)
+        """Forget the name of a branch; says whether there was one."""
+        session = need_session(self._database, key)
+        self._database.execute(SQL["drop_branch"], {"key": session.key, "branch": branch})
+        dropped = self._database.changes() > 0
+        if dropped:
+            settle_undone(self._database, key.space, session.key)
+        return dropped
 
+    @writes
     def prune(self, key: SessionKey) -> Pruned:
         """Take out every message that no branch leads to."""
-        return self._channel.change(prune_session, key)
-
-
-def list_ends(database: apsw.Connection, key: SessionKey) -> list[Head]:
-    """Where the tree ends on no branch, by position."""
-    session = find_session(database, key)
-    if session is None:
-        return []
-    rows = database.execute(SQL["list_ends"], {"key": session.key})
-    return [read_head(*row) for row in rows]
-
-
-def drop_branch(database: apsw.Connection, key: SessionKey, branch: str) -> bool:
-    """Forget the name of a branch; says whether there was one."""
-    session = need_session(database, key)
-    database.execute(SQL["drop_branch"], {"key": session.key, "branch": branch})
-    dropped = database.changes() > 0
-    if dropped:
-        settle_undone(database, key.space, session.key)
-    return dropped
+        return prune_session(self._database, key)
