@@ -12,6 +12,8 @@ import msgspec
 from ireneo.errors import UnreadableLog
 from ireneo.patterns import lazy_re
 
+BOM: Final = b"\xef\xbb\xbf"
+
 CLIENTS: Final = ("openai", "anthropic", "google")
 FRAMEWORKS: Final = ("langchain", "langchain_core", "langgraph", "pydantic_ai")
 
@@ -131,6 +133,13 @@ def read_arguments(written: object) -> dict[str, object] | str:
         # What the model wrote is kept as it wrote it.
         return written
     return parsed if isinstance(parsed, dict) else written
+
+
+def given_arguments(given: object) -> dict[str, object] | str:
+    """The arguments of a call where a format has an object for them; anything else as the JSON that it is."""
+    if isinstance(given, dict | str):
+        return given
+    return {} if given is None else msgspec.json.encode(given).decode()
 
 
 def text_or(value: object, otherwise: str = "") -> str:

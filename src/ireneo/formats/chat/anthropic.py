@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
-import msgspec
 from msgspec.structs import replace
 
 from ireneo.formats.chat import repairs, rules
@@ -34,6 +33,7 @@ from ireneo.formats.chat.rules import Outline, Outlines, Rule, Violation, breach
 from ireneo.formats.values import (
     copied_messages,
     detached,
+    given_arguments,
     listing,
     mapping,
     objects,
@@ -98,10 +98,8 @@ def _read_block(block: Json, role: str, place: str) -> Part:
     """The part that a block is; one of a kind that is not known here stays as it is."""
     name = type_of(block, place)
     if name == _CALL:
-        given = block.get("input", {})
-        if not isinstance(given, dict | str):
-            given = {} if given is None else msgspec.json.encode(given).decode()
-        return Call(id=text_or(block.get("id")), name=words(block.get("name"), f"{place}, name"), arguments=given)
+        name = words(block.get("name"), f"{place}, name")
+        return Call(id=text_or(block.get("id")), name=name, arguments=given_arguments(block.get("input")))
     if name == _RESULT:
         inner = placed_blocks(block["content"], place) if block.get("content") else []
         parts = tuple(_read_content(each, where) for where, each in inner)
@@ -214,8 +212,9 @@ def _write_block(part: Part) -> Json | None:
             return {"type": "redacted_thinking", "data": part.sealed}
         case Thinking():
             # Without its signature it is refused.
-            signed = {"type": "thinking", "thinking": part.text, "signature": part.signature}
-            return signed if part.signature else None
+            if not part.signature:
+                return None
+            return {"type": "thinking", "thinking": part.text, "signature": part.signature}
         case Call():
             return _write_call(part)
         case Result():
@@ -250,9 +249,10 @@ def write_media(media: Media) -> Json | None:
         return None
     if media.media_type in _IMAGES or (media.data is None and media.media_type.startswith("image/")):
         return {"type": "image", "source": source}
-    if media.media_type == _PDF:
-        return {"type": "document", "source": source} | ({"title": media.name} if media.name else {})
-    return None
+    if media.media_type != _PDF:
+        return None
+    title: Json = {"title": media.name} if media.name else {}
+    return {"type": "document", "source": source, **title}
 
 
 # Calls, and those that the provider runs itself, whose results stand in the same assistant message.

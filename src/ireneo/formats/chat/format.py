@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import ClassVar, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -62,13 +62,13 @@ class ChatFormat(ABC):
     To write a list is to repair the drafts, a fault at a time (see `repair_steps`), and to write down what is sound.
     """
 
-    name: ClassVar[FormatName]
-    thinking: ClassVar[ThinkingRule]
+    name: FormatName
+    thinking: ThinkingRule
     rules: tuple[Rule, ...]
     """What a list must hold to."""
-    local_rules: ClassVar[tuple[Rule, ...]]
+    local_rules: tuple[Rule, ...]
     """Those of them that look at one message at a time."""
-    thinking_rules: ClassVar[tuple[Rule, ...]] = ()
+    thinking_rules: tuple[Rule, ...] = ()
     """Those that hold besides where extended thinking is on for the next call."""
 
     @abstractmethod

@@ -33,6 +33,7 @@ from ireneo.formats.chat.rules import Outline, Outlines, Rule, Violation, breach
 from ireneo.formats.values import (
     copied_messages,
     detached,
+    given_arguments,
     kind,
     listing,
     objects,
@@ -206,10 +207,7 @@ def _read_said(part: Json, place: str, call_id: str) -> Part:
     if call is not None:
         call = record(call, f"{place}, {_CALL}")
         name = words(call.get("name"), f"{place}, {_CALL}, name")
-        given = call.get("args")
-        if not isinstance(given, dict | str):
-            given = {} if given is None else msgspec.json.encode(given).decode()
-        return Call(id=call_id, name=name, arguments=given)
+        return Call(id=call_id, name=name, arguments=given_arguments(call.get("args")))
     if result is not None:
         return _read_result(record(result, f"{place}, {_RESULT}"), call_id, f"{place}, {_RESULT}")
     media = None if part.get("thought") is True else _read_media(part)

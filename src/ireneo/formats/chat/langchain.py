@@ -358,7 +358,7 @@ def _write_calls(calls: Sequence[Call]) -> Json:
         calls = ()
     made, unread = [], []
     for call in calls:
-        written = {"name": call.name, "args": call.arguments, "id": call.id, "type": "tool_call"}
+        written: Json = {"name": call.name, "args": call.arguments, "id": call.id, "type": "tool_call"}
         if isinstance(call.arguments, dict):
             made.append(written)
         else:

@@ -508,7 +508,7 @@ def read_given(
     messages are in where nothing among them tells. Of an agent's result the new messages are read, or with `whole` all.
     Raises UnreadableLog with the fault's place, and UnknownFormat.
     """
-    named = chat_format(format).name if format else None
+    named: str | None = chat_format(format).name if format else None
     hints: list[str] = []
     items: list[_Item] = []
     if len(given) == 1 and (request := _request(given[0])):

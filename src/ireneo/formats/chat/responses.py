@@ -525,12 +525,10 @@ class OpenAIResponses(ChatFormat):
 
     def read_native(self, payload: object) -> list[Draft] | None:
         """A reply has one item or several."""
-        listed = payload if isinstance(payload, list) else [payload]
-        if not all(isinstance(item, dict) for item in listed):
+        items = _listed(payload)
+        if rules.violations(self.outlined(items), self.local_rules):
             return None
-        if rules.violations(self.outlined(listed), self.local_rules):
-            return None
-        return self._read_items(("native", item) for item in listed)
+        return self._read_items(("native", item) for item in items)
 
     def takes(self, part: Part, role: Role) -> bool:
         """Reasoning that isn't sealed, or was sealed elsewhere, is left out."""
