@@ -11,8 +11,7 @@ from msgspec import Meta, Struct
 
 from acting.voices import OWN, revoiced
 from ireneo import Context, chat_format
-from ireneo.formats.chat.format import Payload
-from ireneo.formats.chat.notes import NOTES
+from ireneo.formats.chat.format import NOTES, Payload
 from ireneo.log.message import Call, Draft
 from ireneo.log.weigh import arguments_text
 from ireneo.ports.models import Prompt

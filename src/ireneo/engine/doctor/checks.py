@@ -15,7 +15,7 @@ from ireneo.context.returned import pieces
 from ireneo.engine.branches import TreePath
 from ireneo.engine.known import text_id
 from ireneo.errors import MessageNotFound, NotFound, StoreError
-from ireneo.formats.chat.notes import NOTES
+from ireneo.formats.chat.format import NOTES
 from ireneo.log.message import BLOCK_TAGS, Message, MessageId, message_id, short
 from ireneo.log.tree import Annotation, Head, SessionKey
 from ireneo.patterns import lazy_re
