@@ -54,7 +54,7 @@ async def stored_ids(tx: Transaction) -> tuple[set[str], set[str]]:
     """The ids of every message that is stored, and of those that a branch leads to."""
     heads = [head.id for head in (await tx.sessions.branches(KEY)).values() if head]
     kept = await _on_paths(tx, heads)
-    return kept | await _on_paths(tx, [end.id for end in await tx.upkeep.ends(KEY)]), kept
+    return kept | await _on_paths(tx, [end.id for end in await tx.upkeep.abandoned_heads(KEY)]), kept
 
 
 async def _on_paths(tx: Transaction, heads: Sequence[MessageId]) -> set[str]:

@@ -189,7 +189,7 @@ class Racer:
         async with self._store.write() as tx:
             names = [name for name in await tx.sessions.branches(KEY) if name != MAIN]
             if len(names) > 1:
-                await tx.upkeep.drop(KEY, self._chance.choice(names))
+                await tx.upkeep.drop_branch(KEY, self._chance.choice(names))
             stored, kept = await stored_ids(tx)
             self._ledger.pruned(sorted(stored - kept))
             pruned = await tx.upkeep.prune(KEY)

@@ -74,7 +74,7 @@ async def left(place: Path) -> tuple[int, int, int]:
         infos = {info.key.session: info.messages for info in await tx.sessions.list("default")}
         found = [record.id for record in await tx.memories.get("default", ["m_watch", "m_other"])]
         runs = [run.session for run in await tx.runs.get("default", ["watch", "other"])]
-        shown = [each.session for each in await tx.runs.sightings("default", ["skerryvore_", "lismore_"])]
+        shown = [each.session for each in await tx.runs.observations("default", ["skerryvore_", "lismore_"])]
         files = {file.digest: file.name for file in await tx.ledger.list("default")}
     await store.close()
     assert infos["other"] == MESSAGES

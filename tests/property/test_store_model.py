@@ -228,7 +228,7 @@ class Stores(RuleBasedStateMachine):
         async def work(tx: Transaction) -> None:
             uses = {
                 "renew": lambda: tx.leases.renew(lease, at),
-                "give back": lambda: tx.leases.give_back(lease),
+                "give back": lambda: tx.leases.release(lease),
                 "fail": lambda: tx.leases.fail(lease, f"at {minute}", at),
             }
             assert await uses[what]() == wanted
@@ -263,7 +263,7 @@ class Stores(RuleBasedStateMachine):
         model.branches.pop(branch, None)
 
         async def work(tx: Transaction) -> None:
-            assert await tx.upkeep.drop(key, branch) == wanted
+            assert await tx.upkeep.drop_branch(key, branch) == wanted
 
         self.write(work)
 
@@ -297,7 +297,7 @@ class Stores(RuleBasedStateMachine):
             await tx.annotations.put(key, [noted(messages[0], "broken off")])
             await tx.spending.add(key, DAYS[0], Spent(calls=1, tokens=99))
             await tx.leases.take(key, "v", "broken off", NOON, NOON + MINUTE)
-            await tx.upkeep.drop(key, "try")
+            await tx.upkeep.drop_branch(key, "try")
             await tx.upkeep.prune(key)
             raise asyncio.CancelledError if cancelled else BrokenOffError
 
@@ -323,7 +323,7 @@ class Stores(RuleBasedStateMachine):
         async def work(tx: Transaction) -> None:
             wanted = [message for message in path if first <= message.position <= last]
             assert list(await tx.log.path(key, path[-1].id, first, last)) == wanted
-            drafts = await tx.log.natives(key, [message.id for message in path])
+            drafts = await tx.log.drafts(key, [message.id for message in path])
             assert dict(drafts) == {message.id: model.drafts[message.id] for message in path}
             assert path[-1] in await tx.log.find(key, [path[-1].id[:9]])
             by_source = sorted(
@@ -371,17 +371,17 @@ class Stores(RuleBasedStateMachine):
             for branch, head in model.branches.items()
         }
         kept = set().union(*on.values())
-        undone = await tx.search.undone(key.space)
+        undone = await tx.search.abandoned(key.space)
         assert {name for number, name in there.items() if inside(number, undone)} == searched - kept
         for branch, head in model.branches.items():
             if head is not None:
-                aside = await tx.search.aside(key, head.id)
+                aside = await tx.search.off_path(key, head.id)
                 assert {name for number, name in there.items() if inside(number, aside)} == searched - on[branch]
         for branch in (None, *BRANCHES):
             wanted = kept if branch is None else on.get(branch, set())
             named = [(key.session, [message.id for message in path]) for path in model.paths.values()]
             lies = [set(names) <= wanted for _, names in named]
-            assert list(await tx.log.lie(key.space, named, branch)) == lies
+            assert list(await tx.log.on_branch(key.space, named, branch)) == lies
 
     async def compare(self, tx: Transaction, key: SessionKey) -> None:
         model = self.models[key]
@@ -393,7 +393,7 @@ class Stores(RuleBasedStateMachine):
         assert await tx.spending.of_session(key) == total(model.spent.values())
         assert list(await tx.leases.of_session(key)) == sorted(model.leases.values(), key=lambda each: each.work)
         assert list(await tx.upkeep.summaries(key)) == [each.id for each in model.listed()]
-        assert list(await tx.upkeep.ends(key)) == model.ends()
+        assert list(await tx.upkeep.abandoned_heads(key)) == model.ends()
         assert list(await tx.rebuilds.of_session(key)) == sorted(
             model.rebuilds.values(), key=lambda each: (each.at_position, each.at, each.family, each.budget_tokens)
         )

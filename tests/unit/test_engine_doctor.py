@@ -263,15 +263,15 @@ def test_abandoned_messages_and_sessions_without_a_branch(on_store: Callable[[Wo
     async def work(store: Store, memory: Memory) -> None:
         await told_story(store)
         async with store.write() as tx:
-            await tx.upkeep.drop(KEY, "third")
-            await tx.upkeep.drop(KEY, "another-night")
+            await tx.upkeep.drop_branch(KEY, "third")
+            await tx.upkeep.drop_branch(KEY, "another-night")
         (note,) = await memory.doctor()
         assert note.text.startswith("8 messages (")
         assert "stand on 2 paths that were abandoned" in note.text
         assert "ireneo prune night-ferry" in note.advice
         async with store.write() as tx:
             for name in ("main", "mark"):
-                await tx.upkeep.drop(KEY, name)
+                await tx.upkeep.drop_branch(KEY, name)
         (fault,) = await memory.doctor()
         assert fault.kind == "fault"
         assert fault.text.startswith("No branch leads to any of its 68 messages")
@@ -411,7 +411,7 @@ def test_runs_that_hang_on_nothing_are_taken_out(on_store: Callable[[Work], None
         await mended(memory)
         async with store.read() as tx:
             assert [run.session for run in await tx.runs.list(KEY.space)] == [KEY.session]
-            assert [each.session for each in await tx.runs.sightings(KEY.space, ["x"])] == [KEY.session]
+            assert [each.session for each in await tx.runs.observations(KEY.space, ["x"])] == [KEY.session]
             assert [file.digest for file in await tx.ledger.list(KEY.space)] == ["a"]
 
     on_store(work)

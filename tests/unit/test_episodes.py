@@ -15,7 +15,7 @@ from ireneo.engine.episodes import Gathered, gather
 from ireneo.engine.resources import Resources
 from ireneo.log.message import Call, Native, Origin, Part, Result, Role, Text
 from ireneo.memories.record import Record
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.summaries.policy import STORY
 from ireneo.testing.scripted import ManualClock
 
@@ -65,7 +65,7 @@ class Desk:
 
     async def all(self) -> list[Record]:
         async with self.store.read() as tx:
-            return sorted(await tx.memories.list("mine", Wanted()), key=lambda each: (each.at, each.kind))
+            return sorted(await tx.memories.list("mine", MemoryFilter()), key=lambda each: (each.at, each.kind))
 
 
 def run(work: Awaitable[None]) -> None:

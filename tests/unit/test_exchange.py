@@ -15,7 +15,7 @@ from ireneo.engine.exchange import MemoriesImported, MemoryFile
 from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources
 from ireneo.memories.record import Record
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
@@ -38,7 +38,7 @@ def memory() -> Memory:
 async def records(of: Memory) -> dict[str, Record]:
     """Every memory by its text."""
     async with of._store.read() as tx:
-        return {each.text: each for each in await tx.memories.list(of.space, Wanted())}
+        return {each.text: each for each in await tx.memories.list(of.space, MemoryFilter())}
 
 
 async def filled() -> Memory:
@@ -92,7 +92,7 @@ def test_a_lesson_keeps_its_claim(to: str) -> None:
         await second.import_memories(files)
         assert await records(second) == await records(first)
         async with second._store.read() as tx:
-            assert list(await tx.memories.list(second.space, Wanted(cues=(lesson.cue,)))) == [lesson]
+            assert list(await tx.memories.list(second.space, MemoryFilter(cues=(lesson.cue,)))) == [lesson]
         if to == "markdown":
             await second.import_memories(edited(files, "it broke the lock.\n", "it breaks the lock.\n"))
             assert (await records(second))["I tried pip -U: it breaks the lock."].cue == lesson.cue

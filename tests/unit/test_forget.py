@@ -24,7 +24,7 @@ from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.scratchpad import Pad
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import Prompt, R, Reply, Usage
 from ireneo.ports.store import Spent, Store
 from ireneo.testing.scripted import ManualClock
@@ -97,7 +97,7 @@ async def keep(store: Store, *records: Record) -> None:
 async def kept(store: Store) -> dict[str, Record]:
     """Every memory that is left."""
     async with store.read() as tx:
-        return {record.id: record for record in await tx.memories.list("mine", Wanted())}
+        return {record.id: record for record in await tx.memories.list("mine", MemoryFilter())}
 
 
 @every_store

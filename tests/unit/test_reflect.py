@@ -16,7 +16,7 @@ from ireneo.engine.reflect import Reflected
 from ireneo.engine.resources import Resources
 from ireneo.errors import ModelUnavailable
 from ireneo.memories.record import Record
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.prompts.replies import ClassifyReply, ConclusionSaid, ReflectReply
 from ireneo.testing.scripted import ManualClock, ScriptedLLM
 
@@ -49,7 +49,7 @@ class House:
 
     async def all(self, kind: str = "semantic") -> list[Record]:
         async with self.store.read() as tx:
-            found = await tx.memories.list("mine", Wanted(kind=kind))  # type: ignore[arg-type]
+            found = await tx.memories.list("mine", MemoryFilter(kind=kind))  # type: ignore[arg-type]
         return list(found)
 
 

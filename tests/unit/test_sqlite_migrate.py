@@ -17,7 +17,7 @@ from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.adapters.sqlite.summaries import put_summaries
 from ireneo.adapters.sqlite.tree import need_session
 from ireneo.log.message import Message
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Spent
 from ireneo.summaries.summary import SummaryId
 from ireneo.testing.conformance.learned import learned, ran, sighted
@@ -70,7 +70,7 @@ def test_a_file_of_version_1_is_migrated_and_keeps_what_it_holds(version_1: Path
         async with store.read() as tx:
             for path in (MESSAGES, FORK):
                 assert await tx.log.path(KEY, path[-1].id, 0, 9) == light(path)
-            assert (await tx.log.natives(KEY, [MESSAGES[0].id]))[MESSAGES[0].id] == MESSAGES[0].draft
+            assert (await tx.log.drafts(KEY, [MESSAGES[0].id]))[MESSAGES[0].id] == MESSAGES[0].draft
             assert await tx.summaries.frontier(KEY, MESSAGES[-1].id, FAMILY) == [SUMMARY]
             assert await tx.rebuilds.last(KEY, MESSAGES[-1].id, FAMILY, 1000) == rebuilt(MESSAGES[3])
             assert await tx.annotations.on_path(KEY, MESSAGES[-1].id) == []
@@ -129,12 +129,12 @@ def test_memories_from_before_there_were_lessons_are_none(tmp_path: Path) -> Non
     async def main() -> None:
         store = await open_sqlite(path)
         async with store.write() as tx:
-            assert await tx.memories.list(KEY.space, Wanted()) == [old]
-            assert await tx.memories.list(KEY.space, Wanted(lessons=True)) == []
+            assert await tx.memories.list(KEY.space, MemoryFilter()) == [old]
+            assert await tx.memories.list(KEY.space, MemoryFilter(lessons=True)) == []
             await tx.memories.put(KEY.space, [lesson])
             await tx.runs.put(KEY.space, ran("one"), [sighted("c", "one")])
-            assert await tx.memories.list(KEY.space, Wanted(lessons=True)) == [lesson]
-            assert await tx.memories.list(KEY.space, Wanted(cues=("c",))) == [lesson]
+            assert await tx.memories.list(KEY.space, MemoryFilter(lessons=True)) == [lesson]
+            assert await tx.memories.list(KEY.space, MemoryFilter(cues=("c",))) == [lesson]
             assert [claim.cue for claim in await tx.runs.claims(KEY.space)] == ["c"]
         await store.close()
 

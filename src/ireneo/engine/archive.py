@@ -13,7 +13,7 @@ from ireneo.engine.resources import Resources
 from ireneo.errors import BadInput, MemoryNotFound
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import MemoryId, Record
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.transition import Transaction
 
 SLACK = 0.02
@@ -58,7 +58,7 @@ async def archive(means: Resources, space: str, keep: int) -> Sequence[MemoryId]
     async with means.store.read() as tx:
         if (await tx.search.size(space, "memories")).documents <= keep:
             return []
-        in_use = await tx.memories.list(space, Wanted(archived=False))
+        in_use = await tx.memories.list(space, MemoryFilter(archived=False))
         over = len(in_use) - keep
         if over <= 0:
             return []
@@ -89,7 +89,7 @@ async def restore(means: Resources, space: str, ids: Sequence[str]) -> Sequence[
 
 
 async def _weighed(tx: Transaction, space: str, now: datetime) -> list[tuple[float, MemoryId, Record]]:
-    return _by_retention(await tx.memories.list(space, Wanted(archived=False)), now)
+    return _by_retention(await tx.memories.list(space, MemoryFilter(archived=False)), now)
 
 
 def _by_retention(records: Sequence[Record], now: datetime) -> list[tuple[float, MemoryId, Record]]:

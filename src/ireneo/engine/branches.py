@@ -198,7 +198,7 @@ async def prunable(store: Store, key: SessionKey, without: str = "") -> Pruned:
     """What no branch leads to, or would lead to if the branch `without` were forgotten. Raises as `drop` does."""
     async with store.read() as tx:
         kept = dict(await tx.sessions.branches(key))
-        ends = [("", end) for end in await tx.upkeep.ends(key)]
+        ends = [("", end) for end in await tx.upkeep.abandoned_heads(key)]
         if without:
             await _check_drop(tx, key, without)
             if head := kept.pop(without):
@@ -221,7 +221,7 @@ async def drop_branch(store: Store, key: SessionKey, branch: str) -> None:
     """
     async with store.write() as tx:
         await _check_drop(tx, key, branch)
-        await tx.upkeep.drop(key, branch)
+        await tx.upkeep.drop_branch(key, branch)
 
 
 async def _check_drop(tx: Transaction, key: SessionKey, branch: str) -> None:

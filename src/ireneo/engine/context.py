@@ -304,7 +304,7 @@ class Driver:
     async def whole(self, shown: Sequence[ContextItem]) -> Mapping[str, Draft]:
         """The drafts with their native payloads, of the messages that are shown just as they were handed in."""
         ids = [MessageId(each.id) for each in shown if each.whole]
-        found = await self.tx.log.natives(self.key, ids) if ids else {}
+        found = await self.tx.log.drafts(self.key, ids) if ids else {}
         return dict(found.items())
 
     async def _answer(self, need: Need) -> Answer:

@@ -12,7 +12,7 @@ from ireneo.engine.turns import Turn, failures_of_drafts, known_failure, leaf_ep
 from ireneo.log.message import Message, MessageId, opens_turn
 from ireneo.log.tree import Head, SessionKey
 from ireneo.memories.record import MemoryDraft
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import SessionInfo, Span
 from ireneo.ports.transition import Transaction
 from ireneo.summaries.policy import Policy, preset_of
@@ -103,7 +103,7 @@ def _bounds(messages: Sequence[Message]) -> TurnBounds:
 
 BATCH = 16
 """Turns, or leaves, that are remembered in one transaction: so much is done again after a crash, at the most."""
-_FAILURES = Wanted(kind="failure")
+_FAILURES = MemoryFilter(kind="failure")
 
 
 class Gathered(Struct, frozen=True, kw_only=True):

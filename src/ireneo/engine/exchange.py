@@ -33,7 +33,7 @@ from ireneo.memories.exchange import (
 )
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import MemoryDraft, Record
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.transition import Transaction
 
 BATCH = 200
@@ -99,7 +99,7 @@ async def export_memories(
     if to not in ("markdown", "jsonl"):
         raise BadInput(f"There is no format {to!r} for memories; take 'markdown' or 'jsonl'.")
     async with means.store.read() as tx:
-        records = [each for each in await tx.memories.list(space, Wanted()) if each.state != "erased"]
+        records = [each for each in await tx.memories.list(space, MemoryFilter()) if each.state != "erased"]
     records.sort(key=lambda each: (each.recorded, each.id))
     if to == "jsonl":
         lines = "".join(f"{write_line(each)}\n" for each in records)

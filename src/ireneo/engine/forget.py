@@ -35,7 +35,7 @@ from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, NotFound, S
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.record import Record
-from ireneo.ports.memories import IndexName, Wanted, folded
+from ireneo.ports.memories import IndexName, MemoryFilter, folded
 from ireneo.ports.transition import Transaction
 
 ROLE_WORDS = frozenset(
@@ -100,7 +100,7 @@ async def _is_told_of(tx: Transaction, key: SessionKey) -> bool:
         return True
     if any(pad.task == key.session for pad in await tx.pads.list(key.space)):
         return True
-    return any(key.session in record.sessions for record in await tx.memories.list(key.space, Wanted()))
+    return any(key.session in record.sessions for record in await tx.memories.list(key.space, MemoryFilter()))
 
 
 async def memory_meant(tx: Transaction, space: str, name: str) -> ErasureTarget:
@@ -119,7 +119,7 @@ async def subject_meant(tx: Transaction, space: str, subject: str) -> ErasureTar
     Of a role (the user, say) only the former two: everything would name it.
     """
     wanted = folded(subject)
-    known = await tx.memories.list(space, Wanted(subject=subject))
+    known = await tx.memories.list(space, MemoryFilter(subject=subject))
     name = None if wanted in ROLE_WORDS else SubjectName(subject)
     sources = {source for record in known for piece in record.evidence for source in piece.messages}
     found: dict[SessionKey, tuple[Message, ...]] = {}
@@ -128,7 +128,7 @@ async def subject_meant(tx: Transaction, space: str, subject: str) -> ErasureTar
             found[info.key] = here
     memories = {record.id: record for record in known}
     if name is not None:
-        every = await tx.memories.list(space, Wanted())
+        every = await tx.memories.list(space, MemoryFilter())
         memories.update((record.id, record) for record in every if name.is_in(wording(record)))
     keys = [info.key.session for info in await tx.sessions.list(space) if name and name.is_in([info.key.session])]
     note = f"The names of these sessions name it, and stay: {', '.join(keys)}; forget them by session=." if keys else ""
@@ -324,7 +324,7 @@ async def _taught(tx: Transaction, space: str, meant: ErasureTarget, parts: Sequ
 async def _learned(tx: Transaction, space: str, meant: ErasureTarget, lost: LostSources) -> MemoryChanges:
     of_sessions = []
     if lost.sessions:
-        every = await tx.memories.list(space, Wanted())
+        every = await tx.memories.list(space, MemoryFilter())
         of_sessions = [record for record in every if not lost.sessions.isdisjoint(record.sessions)]
     return await EvidenceTrace(tx, space, lost).follow(meant.memories, of_sessions)
 
@@ -371,7 +371,7 @@ async def _counted(tx: Transaction, space: str, plan: ErasurePlan) -> ErasureCou
         sessions=sum(each.whole for each in plan.sessions),
         summaries=summaries,
         notes=notes,
-        memories=len(await tx.memories.list(space, Wanted())) if every else len(plan.memories),
+        memories=len(await tx.memories.list(space, MemoryFilter())) if every else len(plan.memories),
         lessened=len(plan.lessened),
         pads=len(await tx.pads.list(space)) if every else len(plan.pads),
         runs=len(plan.taught.runs),

@@ -177,7 +177,7 @@ CHUNK = 500
 async def heads_of(tx: Transaction, key: SessionKey) -> list[Head]:
     """Where the paths of a session end: its branches, and the ends that were abandoned."""
     branches = await tx.sessions.branches(key)
-    return [*(head for head in branches.values() if head is not None), *await tx.upkeep.ends(key)]
+    return [*(head for head in branches.values() if head is not None), *await tx.upkeep.abandoned_heads(key)]
 
 
 async def all_messages(tx: Transaction, key: SessionKey, *, whole: bool = False) -> AsyncIterator[Message]:
@@ -186,7 +186,7 @@ async def all_messages(tx: Transaction, key: SessionKey, *, whole: bool = False)
         for first in range(limb.first, limb.head.position + 1, CHUNK):
             last = min(first + CHUNK - 1, limb.head.position)
             read = await tx.log.path(key, limb.head.id, first, last)
-            drafts = await tx.log.natives(key, [message.id for message in read]) if whole else {}
+            drafts = await tx.log.drafts(key, [message.id for message in read]) if whole else {}
             for message in read:
                 yield replace(message, draft=drafts[message.id]) if message.id in drafts else message
 

@@ -27,7 +27,7 @@ from ireneo.lessons.wording import limited
 from ireneo.lessons.write_diary import render_diary
 from ireneo.log.tree import MAIN, Head, SessionKey
 from ireneo.memories.record import Evidence, MemoryDraft, Record
-from ireneo.ports.memories import LearnedFile, Wanted
+from ireneo.ports.memories import LearnedFile, MemoryFilter
 from ireneo.ports.models import LanguageModel
 from ireneo.ports.store import Lease, SessionInfo
 from ireneo.ports.transition import Transaction
@@ -112,9 +112,9 @@ async def settle_lessons(
     sighted: dict[str, list[Observation]] = {}
     for start in range(0, len(shown), TOGETHER):
         cues = shown[start : start + TOGETHER]
-        known.update({each.cue: each for each in await tx.memories.list(space, Wanted(cues=tuple(cues)))})
+        known.update({each.cue: each for each in await tx.memories.list(space, MemoryFilter(cues=tuple(cues)))})
         # Most claims are statistics, of which no lesson is ever made: what other runs show of these is not asked for.
-        for each in await tx.runs.sightings(space, [cue for cue in cues if cue in worded or cue in known]):
+        for each in await tx.runs.observations(space, [cue for cue in cues if cue in worded or cue in known]):
             sighted.setdefault(each.cue, []).append(each)
     old: list[MemoryDraft] = []
     new: list[tuple[float, list[MemoryDraft]]] = []
@@ -160,10 +160,10 @@ async def retract(tx: Transaction, space: str, session: str, cues: Iterable[str]
     gone: list[Record] = []
     asked = [cue for cue in dict.fromkeys(cues) if not is_guards(cue)]
     for start in range(0, len(asked), TOGETHER):
-        for record in await tx.memories.list(space, Wanted(cues=tuple(asked[start : start + TOGETHER]))):
+        for record in await tx.memories.list(space, MemoryFilter(cues=tuple(asked[start : start + TOGETHER]))):
             if record.state == "erased" or not any(_is_of(piece, session) for piece in record.evidence):
                 continue
-            seen = await tx.runs.sightings(space, [record.cue])
+            seen = await tx.runs.observations(space, [record.cue])
             left = _in_line(record, session, {each.session: each for each in seen})
             if left is None:
                 gone.append(record)
@@ -243,7 +243,7 @@ def _text(told: Observation) -> str:
 
 LEARN = "learn"
 """The name of the work under which a model reads a run is leased."""
-_LESSONS = Wanted(lessons=True, states=("active",), archived=False)
+_LESSONS = MemoryFilter(lessons=True, states=("active",), archived=False)
 _LOG = logging.getLogger("ireneo")
 
 

@@ -83,7 +83,7 @@ class Worker:
             self._over.remove((lease.key, lease.token))
             return
         async with self._store.write() as tx:
-            await tx.leases.give_back(lease)
+            await tx.leases.release(lease)
 
     async def still_has(self, tx: Transaction, lease: Lease) -> bool:
         """Renew a lease before something costly is done under it; False where it was overtaken."""
@@ -92,7 +92,7 @@ class Worker:
     async def done(self, tx: Transaction, lease: Lease) -> None:
         """Let go of a lease in the transaction that stores what came of it; overtaken or not, it is over."""
         if self._leases:
-            await tx.leases.give_back(lease)
+            await tx.leases.release(lease)
             self._over.add((lease.key, lease.token))
 
     async def failed(self, lease: Lease, error: str) -> None:

@@ -37,7 +37,7 @@ async def place_session(tx: Transaction, key: SessionKey, project: str = "", dra
     if project:
         check_project(key.session, info.project, project)
         if info.project != project:
-            await tx.sessions.place(key, project)
+            await tx.sessions.set_project(key, project)
     elif info.project is None or (not info.project and _may_tell(info.messages, drafts)):
         await _settle(tx, key, info.project)
 
@@ -45,7 +45,7 @@ async def place_session(tx: Transaction, key: SessionKey, project: str = "", dra
 async def place_all(store: Store, space: str) -> None:
     """Note of every session its project of which nobody has yet: of those that an earlier version stored."""
     async with store.read() as tx:
-        unplaced = await tx.sessions.unplaced(space)
+        unplaced = await tx.sessions.without_project(space)
     for start in range(0, len(unplaced), SESSIONS_AT_A_TIME):
         async with store.write() as tx:
             for key in unplaced[start : start + SESSIONS_AT_A_TIME]:
@@ -87,7 +87,7 @@ async def _settle(tx: Transaction, key: SessionKey, known: str | None) -> None:
     head = await tx.log.head(key, MAIN)
     found = await _project_on(tx, key, head) if head else project_of(session=key.session)
     if found != known:
-        await tx.sessions.place(key, found)
+        await tx.sessions.set_project(key, found)
 
 
 async def _project_on(tx: Transaction, key: SessionKey, head: Head) -> str:

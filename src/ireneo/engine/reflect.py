@@ -36,7 +36,7 @@ from ireneo.memories.reflect import (
     reflection_due,
     still_stands,
 )
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel, Usage
 from ireneo.ports.transition import Transaction
 from ireneo.prompts import REFLECT
@@ -161,7 +161,7 @@ def _data(text: str) -> str:
     return neutralise(" ".join(text.split()) if text.strip() else "", ("</episodes>", "</known>"))
 
 
-STALE = Wanted(states=("active",), stale=True)
+STALE = MemoryFilter(states=("active",), stale=True)
 
 
 async def reconsidered(tx: Transaction, space: str, now: datetime) -> list[Remembered]:
@@ -226,7 +226,7 @@ TOLD = 24
 CONFIDENCE, MOST_CONFIDENCE = 0.5, 0.9
 """Of a conclusion from two events, and what more events lead to."""
 
-_EPISODES = Wanted(kind="episodic", states=("active",), archived=False)
+_EPISODES = MemoryFilter(kind="episodic", states=("active",), archived=False)
 _UNREFLECTED = replace(_EPISODES, unreflected=True)
 
 _LOG = logging.getLogger("ireneo")
@@ -288,7 +288,7 @@ async def _read(tx: Transaction, space: str, *, force: bool) -> _ReflectionInput
     batch = sorted(await here(new), key=lambda episode: (episode.at, episode.id))
     known = await here(await tx.memories.list(space, _EPISODES, len(new) + COUNTED))
     earlier = [episode for episode in known if episode.reflected is not None][:COUNTED]
-    listed = await tx.memories.list(space, Wanted(kind="semantic", states=("active",), archived=False), COUNTED)
+    listed = await tx.memories.list(space, MemoryFilter(kind="semantic", states=("active",), archived=False), COUNTED)
     facts = await here(listed)
     concluded = [fact.text for fact in facts if fact.origin == "derived"][:TOLD]
     return _ReflectionInput(new=tuple(batch), earlier=tuple(earlier), concluded=tuple(concluded))

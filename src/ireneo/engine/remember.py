@@ -29,7 +29,7 @@ from ireneo.memories.kinds import KINDS
 from ireneo.memories.recall.words import terms
 from ireneo.memories.reconcile import Did, reconcile
 from ireneo.memories.record import MemoryDraft, MemoryId, Record, slot
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.transition import Transaction
 from ireneo.prompts import CLASSIFY
 from ireneo.prompts.replies import ClassifyReply
@@ -264,7 +264,7 @@ async def history(
         if attribute:
             records = await tx.memories.of_key(space, "semantic", slot(subject, attribute))
         else:
-            records = await tx.memories.list(space, Wanted(kind="semantic", subject=subject))
+            records = await tx.memories.list(space, MemoryFilter(kind="semantic", subject=subject))
     return [
         fact
         for _, together in sorted(_by_key(records).items())

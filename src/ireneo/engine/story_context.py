@@ -235,5 +235,5 @@ async def _fitted(
 async def _whole(tx: Transaction, key: SessionKey, shown: Sequence[ContextItem]) -> Mapping[str, Draft]:
     """The drafts with their native payloads, of the messages that are shown just as they were handed in."""
     ids = [MessageId(each.id) for each in shown if each.whole]
-    found = await tx.log.natives(key, ids) if ids else {}
+    found = await tx.log.drafts(key, ids) if ids else {}
     return dict(found.items())

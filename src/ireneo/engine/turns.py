@@ -192,7 +192,7 @@ def _time(messages: Sequence[Message]) -> datetime | None:
 
 async def places(tx: Transaction, key: SessionKey, messages: list[MessageId]) -> Mapping[MessageId, Mapping[str, str]]:
     """The directory in which each of `messages` was said; those of which no log tells are left out."""
-    natives = await tx.log.natives(key, messages)
+    natives = await tx.log.drafts(key, messages)
     found = {name: next(_directories(draft), "") for name, draft in natives.items()}
     return {name: {DIRECTORY: directory} for name, directory in found.items() if directory}
 

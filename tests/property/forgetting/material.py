@@ -22,7 +22,7 @@ from ireneo.log.tree import SessionKey
 from ireneo.memories.recall.words import terms
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.scratchpad import Pad
-from ireneo.ports.memories import LearnedFile, Wanted
+from ireneo.ports.memories import LearnedFile, MemoryFilter
 from ireneo.ports.models import Prompt
 from ireneo.ports.store import Store, Transaction
 from ireneo.testing.scripted import ManualClock, Scripted, ScriptedLLM
@@ -133,11 +133,11 @@ async def all_told(tx: Transaction, key: SessionKey) -> str:
     for head in (await tx.sessions.branches(key)).values():
         if head is not None:
             path = await tx.log.path(key, head.id, 0, head.position)
-            out += [str(await tx.log.natives(key, [message.id for message in path]))]
+            out += [str(await tx.log.drafts(key, [message.id for message in path]))]
             out += [str(await tx.annotations.on_path(key, head.id))]
     out += [str(await tx.summaries.get(key, await tx.upkeep.summaries(key)))]
     out += [str(await tx.leases.of_session(key)), str(await tx.rebuilds.of_session(key))]
-    out += [str(await tx.memories.list(key.space, Wanted())), str(await tx.pads.list(key.space))]
+    out += [str(await tx.memories.list(key.space, MemoryFilter())), str(await tx.pads.list(key.space))]
     out += [str(await tx.runs.list(key.space)), str(await tx.ledger.list(key.space))]
     out += [str(await tx.runs.of_run(key.space, run.session)) for run in await tx.runs.list(key.space)]
     return " ".join(out)

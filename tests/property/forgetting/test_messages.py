@@ -49,7 +49,7 @@ async def grown(house: House, steps: list[str], more: list[str], fork: int) -> t
     await learn_from(store, path, "run")
     everything = {message.id: message for message in [*path, *await side.messages()]}
     async with store.read() as tx:
-        drafts = await tx.log.natives(KEY, list(everything))
+        drafts = await tx.log.drafts(KEY, list(everything))
     return memory, store, [replace(message, draft=drafts[message.id]) for message in everything.values()]
 
 

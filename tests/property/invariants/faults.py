@@ -103,7 +103,7 @@ async def _along_the_branches(
             continue
         path = await tx.log.path(key, head.id, 0, head.position)
         out += path
-        out.append(await tx.log.natives(key, [message.id for message in path]))
+        out.append(await tx.log.drafts(key, [message.id for message in path]))
         for family in families:
             out += await tx.summaries.frontier(key, head.id, family)
             out += [await tx.rebuilds.last(key, head.id, family, budget) for budget in budgets]

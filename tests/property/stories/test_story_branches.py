@@ -89,7 +89,7 @@ class Journey(RuleBasedStateMachine):
 
     async def _drop(self, name: str) -> None:
         async with self.looked_into.write() as tx:
-            await tx.upkeep.drop(RUN, name)
+            await tx.upkeep.drop_branch(RUN, name)
             await tx.upkeep.prune(RUN)
 
     @rule()

@@ -58,11 +58,11 @@ async def check_runs(store: Store, space: str, *, mend: bool) -> list[Finding]:
     """What is wrong with the runs of a space; they follow from the log, so all of it can be mended."""
     try:
         async with store.read() as tx:
-            astray = await tx.runs.strays(space)
+            astray = await tx.runs.orphans(space)
         if astray and mend:
             async with store.write() as tx:
                 # Whoever learned from one since has put it right.
-                astray = [session for session in await tx.runs.strays(space) if session in astray]
+                astray = [session for session in await tx.runs.orphans(space) if session in astray]
                 for session in astray:
                     await tx.runs.remove(space, session)
                 lost = set(astray)
@@ -127,7 +127,7 @@ async def _faults(store: Store, *, quick: bool) -> list[str]:
     while after is not None:
         async with store.read() as tx:
             try:
-                altered = await tx.upkeep.altered(after)
+                altered = await tx.upkeep.corrupted(after)
             except UNREADABLE as error:
                 # Of a file that is damaged so far its own check has told already.
                 return found or [f"It can't be looked at to its end: {str(error).rstrip('.')}."]
@@ -140,7 +140,7 @@ async def _repair_store(store: Store, *, quick: bool) -> list[str]:
     """Let the store put right what it can; gives what is left of its faults."""
     try:
         async with store.write() as tx:
-            await tx.upkeep.mend()
+            await tx.upkeep.repair()
     except (ReadOnlyStore, StoreBusy):
         raise
     except UNREADABLE as error:
@@ -178,7 +178,7 @@ async def _diagnose(tx: Transaction, key: SessionKey, look: Examination, found: 
     shelf = await read_summaries(tx, key)
     branches = await tx.sessions.branches(key)
     heads = [(name, head) for name, head in branches.items() if head is not None]
-    ends = await tx.upkeep.ends(key)
+    ends = await tx.upkeep.abandoned_heads(key)
     found += await check_leases(tx, key, shelf, look.now)
     sick = await check_summaries(tx, key, shelf, look.faults)
     sick += await check_doubles(tx, key, [head for _, head in heads], shelf)

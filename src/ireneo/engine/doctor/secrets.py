@@ -26,7 +26,7 @@ from ireneo.log.weigh import weigh
 from ireneo.memories.exchange import carried, drafts_of
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import MemoryId, Record
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Rebuild, Store
 from ireneo.ports.transition import Transaction
 from ireneo.summaries.summary import Summary
@@ -98,7 +98,7 @@ async def redact_session(means: Resources, key: SessionKey) -> None:
 async def redact_memories(means: Resources, space: str) -> None:
     """Take the secrets out of memories: each is settled anew from its evidence, as it reads without them."""
     async with means.store.write() as tx:
-        records = await tx.memories.list(space, Wanted())
+        records = await tx.memories.list(space, MemoryFilter())
         pairs = [(record, clean) for record in records if (clean := means.drawing().struct(record)) is not record]
         if not pairs:
             return
@@ -436,7 +436,7 @@ PROGRESS_EVERY = 500
 
 async def _look_at_learned(tx: Transaction, space: str, seen: SecretCounter) -> None:
     """What is kept of a space beside its sessions."""
-    seen.struct("", "memories", *await tx.memories.list(space, Wanted()))
+    seen.struct("", "memories", *await tx.memories.list(space, MemoryFilter()))
     seen.struct("", "scratchpads", *await tx.pads.list(space))
     for run in await tx.runs.list(space):
         seen.struct("", "runs", run, *await tx.runs.of_run(space, run.session))

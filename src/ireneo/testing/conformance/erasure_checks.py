@@ -61,7 +61,7 @@ async def an_erased_message_leaves_its_place(store: Store) -> None:
     expect((left.tokens, left.total_tokens), (m[2].tokens, m[2].total_tokens), "what it was counted with")
     expect((left.text, left.draft.source_id), (ERASED, None), "what is left of it")
     async with store.read() as tx:
-        whole = (await tx.log.natives(KEY, [m[2].id]))[m[2].id]
+        whole = (await tx.log.drafts(KEY, [m[2].id]))[m[2].id]
         expect((whole.native, whole.record), (None, None), "its payload and its record")
         expect(list(await tx.log.find(KEY, ["log-1"])), [], "what its source id finds")
         expect([each.erased for each in await tx.log.find(KEY, [m[2].id])], [True], "what its id finds")
@@ -78,7 +78,7 @@ async def an_erased_message_does_not_come_back(store: Store) -> None:
     path = await read_path(store, more[-1])
     expect([each.text == ERASED for each in path], [False, True, False, False, False, False], "which are erased")
     async with store.read() as tx:
-        whole = (await tx.log.natives(KEY, [m[1].id]))[m[1].id]
+        whole = (await tx.log.drafts(KEY, [m[1].id]))[m[1].id]
         expect((whole.native, whole.record, whole.source_id), (None, None, None), "what came back")
         expect(list(await tx.upkeep.faults()), [], "the faults")
 

@@ -73,7 +73,7 @@ async def a_lease_that_has_expired_is_taken_over(store: Store) -> None:
         expect(lease.token > late.token, True, "whether the token has grown")
         expect(await tx.leases.renew(late, NOW + 3 * MINUTE), False, "whether the late one renews it")
         expect(await tx.leases.fail(late, "too late", NOW + 3 * MINUTE), False, "whether the late one fails it")
-        expect(await tx.leases.give_back(late), False, "whether the late one gives it back")
+        expect(await tx.leases.release(late), False, "whether the late one gives it back")
         expect(list(await tx.leases.of_session(KEY)), [lease], "the leases")
 
 
@@ -108,9 +108,9 @@ async def nothing_is_kept_of_a_lease_that_is_given_back(store: Store) -> None:
     async with store.write() as tx:
         await tx.leases.fail(await get(tx, "one"), "it broke", NOW)
         lease = await get(tx, "one")
-        expect(await tx.leases.give_back(lease), True, "whether it is given back")
+        expect(await tx.leases.release(lease), True, "whether it is given back")
         expect(list(await tx.leases.of_session(KEY)), [], "the leases")
-        expect(await tx.leases.give_back(lease), False, "whether it is given back twice")
+        expect(await tx.leases.release(lease), False, "whether it is given back twice")
         expect(await tx.leases.renew(lease, NOW + MINUTE), False, "whether it is renewed")
         expect(list(await tx.leases.of_session(KEY)), [], "the leases")
         again = await get(tx, "two")
@@ -130,7 +130,7 @@ async def a_failure_is_kept(store: Store) -> None:
         expect((kept.holder, kept.failures, kept.error, kept.retry_at), ("", 1, "it broke", later), "what is kept")
         for late in (lease, kept):
             expect(await tx.leases.renew(late, later), False, "whether it is renewed")
-            expect(await tx.leases.give_back(late), False, "whether it is given back")
+            expect(await tx.leases.release(late), False, "whether it is given back")
             expect(await tx.leases.fail(late, "again", NOW), False, "whether it fails again")
         expect(list(await tx.leases.of_session(KEY)), [kept], "what is kept")
 
@@ -160,7 +160,7 @@ async def a_clock_that_was_set_back_holds_nobody_up(store: Store) -> None:
         late = await get(tx, "one")
         lease = await get(tx, "two", before)
         expect(lease.token > late.token, True, "whether the token has grown")
-        expect(await tx.leases.give_back(late), False, "whether the late one gives it back")
+        expect(await tx.leases.release(late), False, "whether the late one gives it back")
         await tx.leases.fail(lease, "it broke", NOW)
         expect(await take(tx, "three", NOW - timedelta(days=1) + INSTANT), None, "what is had within the day")
         expect((await get(tx, "three", NOW - timedelta(days=1))).failures, 1, "the failures a day before")

@@ -83,7 +83,7 @@ async def a_session_that_was_never_made_reads_as_empty(store: Store) -> None:
     async with store.read() as tx:
         expect(await tx.log.head(KEY), None, "the head")
         expect(list(await tx.log.find(KEY, ["m_"])), [], "what is found")
-        expect(dict(await tx.log.natives(KEY, [MessageId(NOWHERE)])), {}, "the natives")
+        expect(dict(await tx.log.drafts(KEY, [MessageId(NOWHERE)])), {}, "the natives")
         with expect_error(MessageNotFound, "a path"):
             await tx.log.path(KEY, MessageId(NOWHERE), 0, 1)
 
@@ -195,7 +195,7 @@ async def payloads_come_back_equal(store: Store) -> None:
     ]
     messages = await tell(store, drafts)
     async with store.read() as tx:
-        found = await tx.log.natives(KEY, [*(message.id for message in messages), MessageId(NOWHERE)])
+        found = await tx.log.drafts(KEY, [*(message.id for message in messages), MessageId(NOWHERE)])
     expect(dict(found), dict(zip((message.id for message in messages), drafts, strict=True)), "the drafts")
 
 
@@ -207,7 +207,7 @@ async def payloads_stay_as_they_were(store: Store) -> None:
     payload["content"] = "second"
     for _ in range(2):
         async with store.read() as tx:
-            native = (await tx.log.natives(KEY, [message.id]))[message.id].native
+            native = (await tx.log.drafts(KEY, [message.id]))[message.id].native
         read = native.payload if native else None
         expect(read, {"content": "first"}, "the payload")
         if isinstance(read, dict):
@@ -241,5 +241,5 @@ async def a_message_stays_as_it_was_first_stored(store: Store) -> None:
     other = Draft(role="user", parts=first.parts, source_id="other", at=datetime(2025, 1, 1, tzinfo=UTC))
     async with store.write() as tx:
         expect(await tx.log.insert(KEY, after(None, [other])), 0, "new")
-        found = (await tx.log.natives(KEY, [first.id]))[first.id]
+        found = (await tx.log.drafts(KEY, [first.id]))[first.id]
     expect(found, first.draft, "the draft")

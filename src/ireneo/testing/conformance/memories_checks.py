@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from msgspec.structs import replace
 
 from ireneo.memories.record import MemoryId, Period, Record
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Store
 from ireneo.testing.conformance.check import check, expect
 from ireneo.testing.conformance.learned import cited, learned
@@ -21,7 +21,7 @@ async def put(store: Store, *records: Record) -> int:
         return await tx.memories.put(SPACE, records)
 
 
-async def listed(store: Store, wanted: Wanted, limit: int | None = None) -> list[str]:
+async def listed(store: Store, wanted: MemoryFilter, limit: int | None = None) -> list[str]:
     """The texts of the memories that are meant."""
     async with store.read() as tx:
         return [each.text for each in await tx.memories.list(SPACE, wanted, limit)]
@@ -94,8 +94,8 @@ async def a_memory_is_replaced(store: Store) -> None:
         expect(list(await memories.get(SPACE, [first.id])), [second], "the memory")
         expect(list(await memories.of_key(SPACE, "semantic", "k")), [], "what is under its old key")
         expect(list(await memories.of_key(SPACE, "semantic", "l")), [second], "what is under its new key")
-        expect(list(await memories.list(SPACE, Wanted(subject="door"))), [], "what has its old subject")
-        expect(list(await memories.list(SPACE, Wanted(subject="gate"))), [second], "what has its new subject")
+        expect(list(await memories.list(SPACE, MemoryFilter(subject="door"))), [], "what has its old subject")
+        expect(list(await memories.list(SPACE, MemoryFilter(subject="gate"))), [second], "what has its new subject")
         expect(list(await memories.citing(SPACE, ["m_old"])), [], "what cites its old source")
         expect(list(await memories.citing(SPACE, ["m_both", "m_new"])), [second], "what cites its new ones")
 
@@ -135,9 +135,9 @@ async def memories_are_listed_by_time(store: Store) -> None:
     records = [learned(f"{number}", at=at) for number, at in enumerate(times)]
     await put(store, *records)
     tied = [each.text for each in sorted((records[1], records[3]), key=lambda each: each.id)]
-    expect(await listed(store, Wanted()), ["4", "0", *tied, "2"], "all")
-    expect(await listed(store, Wanted(), 2), ["4", "0"], "the first two")
-    expect(await listed(store, Wanted(), 0), [], "the first none")
+    expect(await listed(store, MemoryFilter()), ["4", "0", *tied, "2"], "all")
+    expect(await listed(store, MemoryFilter(), 2), ["4", "0"], "the first two")
+    expect(await listed(store, MemoryFilter(), 0), [], "the first none")
 
 
 @check
@@ -160,37 +160,40 @@ async def memories_are_listed_by_what_they_are(store: Store) -> None:
     named = {name: replace(each, id=MemoryId(f"m_{name}"), text=name) for name, each in change.items()}
     await put(store, base, *named.values())
     every = {"base", *named}
-    cases: list[tuple[Wanted, set[str]]] = [
-        (Wanted(), every),
-        (Wanted(kind="failure"), {"kind", "other lesson"}),
-        (Wanted(kind="episodic"), every - {"kind", "other lesson"}),
-        (Wanted(kind="procedural"), set()),
-        (Wanted(states=("retired", "disputed")), {"retired", "disputed"}),
-        (Wanted(states=("erased",)), set()),
-        (Wanted(subject="\u1e9e\u0130 anna"), {"subject", "both"}),
-        (Wanted(subject="  ss\u0130 ANNA"), {"subject", "both"}),
-        (Wanted(subject="ann"), set()),
-        (Wanted(subject=""), every - {"subject", "both"}),
-        (Wanted(task_type="FIX tests "), {"task", "both", "other lesson"}),
-        (Wanted(task_type=""), every - {"task", "both", "other lesson"}),
-        (Wanted(archived=True), {"archived", "both"}),
-        (Wanted(archived=False), every - {"archived", "both"}),
-        (Wanted(unreflected=True), every - {"reflected"}),
-        (Wanted(kind="episodic", unreflected=True), every - {"reflected", "kind", "other lesson"}),
-        (Wanted(stale=True), {"stale", "both", "lesson"}),
-        (Wanted(stale=True, archived=False), {"stale", "lesson"}),
-        (Wanted(kind="episodic", subject="\u1e9e\u0130 anna", task_type="fix tests", states=("active",)), {"both"}),
-        (Wanted(kind="failure", task_type="fix tests"), {"other lesson"}),
-        (Wanted(kind="failure", subject="ss\u0130 anna"), set()),
-        (Wanted(lessons=True), {"lesson", "other lesson"}),
-        (Wanted(lessons=True, kind="failure"), {"other lesson"}),
-        (Wanted(lessons=True, stale=True), {"lesson"}),
-        (Wanted(cues=("edit unread",)), {"lesson"}),
-        (Wanted(cues=("Edit unread", "edit unread", "edit")), {"lesson", "other lesson"}),
-        (Wanted(cues=("edit unread", "Edit unread"), task_type="FIX tests", lessons=True), {"other lesson"}),
-        (Wanted(cues=("edit",)), set()),
-        (Wanted(cues=("",)), set()),
-        (Wanted(kind="episodic", unreflected=True, states=("retired",), archived=False), {"retired"}),
+    cases: list[tuple[MemoryFilter, set[str]]] = [
+        (MemoryFilter(), every),
+        (MemoryFilter(kind="failure"), {"kind", "other lesson"}),
+        (MemoryFilter(kind="episodic"), every - {"kind", "other lesson"}),
+        (MemoryFilter(kind="procedural"), set()),
+        (MemoryFilter(states=("retired", "disputed")), {"retired", "disputed"}),
+        (MemoryFilter(states=("erased",)), set()),
+        (MemoryFilter(subject="\u1e9e\u0130 anna"), {"subject", "both"}),
+        (MemoryFilter(subject="  ss\u0130 ANNA"), {"subject", "both"}),
+        (MemoryFilter(subject="ann"), set()),
+        (MemoryFilter(subject=""), every - {"subject", "both"}),
+        (MemoryFilter(task_type="FIX tests "), {"task", "both", "other lesson"}),
+        (MemoryFilter(task_type=""), every - {"task", "both", "other lesson"}),
+        (MemoryFilter(archived=True), {"archived", "both"}),
+        (MemoryFilter(archived=False), every - {"archived", "both"}),
+        (MemoryFilter(unreflected=True), every - {"reflected"}),
+        (MemoryFilter(kind="episodic", unreflected=True), every - {"reflected", "kind", "other lesson"}),
+        (MemoryFilter(stale=True), {"stale", "both", "lesson"}),
+        (MemoryFilter(stale=True, archived=False), {"stale", "lesson"}),
+        (
+            MemoryFilter(kind="episodic", subject="\u1e9e\u0130 anna", task_type="fix tests", states=("active",)),
+            {"both"},
+        ),
+        (MemoryFilter(kind="failure", task_type="fix tests"), {"other lesson"}),
+        (MemoryFilter(kind="failure", subject="ss\u0130 anna"), set()),
+        (MemoryFilter(lessons=True), {"lesson", "other lesson"}),
+        (MemoryFilter(lessons=True, kind="failure"), {"other lesson"}),
+        (MemoryFilter(lessons=True, stale=True), {"lesson"}),
+        (MemoryFilter(cues=("edit unread",)), {"lesson"}),
+        (MemoryFilter(cues=("Edit unread", "edit unread", "edit")), {"lesson", "other lesson"}),
+        (MemoryFilter(cues=("edit unread", "Edit unread"), task_type="FIX tests", lessons=True), {"other lesson"}),
+        (MemoryFilter(cues=("edit",)), set()),
+        (MemoryFilter(cues=("",)), set()),
+        (MemoryFilter(kind="episodic", unreflected=True, states=("retired",), archived=False), {"retired"}),
     ]
     for wanted, found in cases:
         expect(set(await listed(store, wanted)), found, f"those with {wanted}")
@@ -226,7 +229,7 @@ async def a_memory_goes(store: Store) -> None:
         memories = tx.memories
         expect(list(await memories.get(SPACE, [gone.id])), [], "the memory")
         expect(list(await memories.of_key(SPACE, "semantic", "k")), [kept], "what is under its key")
-        expect(list(await memories.list(SPACE, Wanted(subject="anna"))), [kept], "what has its subject")
+        expect(list(await memories.list(SPACE, MemoryFilter(subject="anna"))), [kept], "what has its subject")
         expect(list(await memories.citing(SPACE, ["m_a"])), [kept], "what cites its source")
     expect(await put(store, gone), 1, "new when it is stored again")
     async with store.read() as tx:
@@ -241,4 +244,4 @@ async def a_time_is_a_time_in_any_zone(store: Store) -> None:
     records = [learned(f"{place}", at=at) for place, at in enumerate(order)]
     tied = sorted((1, 2), key=lambda place: records[place].id)
     await put(store, *reversed(records))
-    expect(await listed(store, Wanted()), ["0", *map(str, tied), "3"], "the order")
+    expect(await listed(store, MemoryFilter()), ["0", *map(str, tied), "3"], "the order")

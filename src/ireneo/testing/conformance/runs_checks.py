@@ -40,9 +40,9 @@ async def a_run_comes_back(store: Store) -> None:
     async with store.read() as tx:
         expect(list(await tx.runs.get(SPACE, ["two", "none", "one", "One"])), [runs[1], runs[0]], "the runs")
         expect(list(await tx.runs.of_run(SPACE, "one")), sorted(seen, key=lambda each: each.cue), "the sightings")
-        expect(list(await tx.runs.sightings(SPACE, [each.cue for each in seen])), seen, "those of the claims")
+        expect(list(await tx.runs.observations(SPACE, [each.cue for each in seen])), seen, "those of the claims")
         expect(list(await tx.runs.of_run(SPACE, "none")), [], "the sightings of an unknown session")
-        expect(list(await tx.runs.sightings(SPACE, ["MEND", "men", ""])), [], "those of unknown claims")
+        expect(list(await tx.runs.observations(SPACE, ["MEND", "men", ""])), [], "those of unknown claims")
         expect(list(await tx.runs.claims(SPACE, session="none")), [], "the claims of an unknown session")
 
 
@@ -72,7 +72,7 @@ async def a_run_goes_with_its_sightings(store: Store) -> None:
         expect(await tx.runs.remove(SPACE, "one"), False, "whether it was there still")
     async with store.read() as tx:
         expect([run.session for run in await tx.runs.list(SPACE)], ["two"], "the runs left")
-        expect([each.session for each in await tx.runs.sightings(SPACE, ["a", "b"])], ["two"], "the sightings left")
+        expect([each.session for each in await tx.runs.observations(SPACE, ["a", "b"])], ["two"], "the sightings left")
         expect([claim.cue for claim in await tx.runs.claims(SPACE, least_runs=0)], ["a"], "the claims left")
 
 
@@ -96,11 +96,11 @@ async def sightings_come_in_the_order_asked(store: Store) -> None:
     for session, at in times.items():
         await put(store, ran(session), sighted("x", session, at), sighted("y", session, at))
     async with store.read() as tx:
-        found = [(each.cue, each.session) for each in await tx.runs.sightings(SPACE, ["y", "z", "x", "y"])]
+        found = [(each.cue, each.session) for each in await tx.runs.observations(SPACE, ["y", "z", "x", "y"])]
         expect(found, [(cue, session) for cue in "yx" for session in "bace0d"], "the sightings")
-        found = [(each.cue, each.session) for each in await tx.runs.sightings(SPACE, ["x", "y"], limit=2)]
+        found = [(each.cue, each.session) for each in await tx.runs.observations(SPACE, ["x", "y"], limit=2)]
         expect(found, [("x", "b"), ("x", "a"), ("y", "b"), ("y", "a")], "two of each")
-        expect(list(await tx.runs.sightings(SPACE, [])), [], "those of no claim")
+        expect(list(await tx.runs.observations(SPACE, [])), [], "those of no claim")
 
 
 @check
@@ -167,12 +167,12 @@ async def strays_are_found(store: Store) -> None:
     await put(store, ran(KEY.session, head=m[1].id), sighted("x", KEY.session))
     await put(store, ran("never told", head=m[1].id))
     async with store.write() as tx:
-        expect(list(await tx.runs.strays(SPACE)), ["never told"], "those astray")
+        expect(list(await tx.runs.orphans(SPACE)), ["never told"], "those astray")
         await tx.runs.put(SPACE, ran(KEY.session), [sighted("x", KEY.session)])
-        expect(list(await tx.runs.strays(SPACE)), sorted([KEY.session, "never told"]), "those without their head")
+        expect(list(await tx.runs.orphans(SPACE)), sorted([KEY.session, "never told"]), "those without their head")
         for session in (KEY.session, "never told"):
             await tx.runs.remove(SPACE, session)
-        expect(list(await tx.runs.strays(SPACE)), [], "those left astray")
+        expect(list(await tx.runs.orphans(SPACE)), [], "those left astray")
 
 
 @check
@@ -201,10 +201,10 @@ async def what_runs_teach_keeps_to_its_space(store: Store) -> None:
         for space in others:
             expect(list(await tx.runs.get(space, ["one"])), [], "the run elsewhere")
             expect(list(await tx.runs.list(space)), [], "the runs elsewhere")
-            expect(list(await tx.runs.sightings(space, ["x"])), [], "the sightings elsewhere")
+            expect(list(await tx.runs.observations(space, ["x"])), [], "the sightings elsewhere")
             expect(list(await tx.runs.of_run(space, "one")), [], "those of the run elsewhere")
             expect(list(await tx.runs.claims(space, least_runs=0)), [], "the claims elsewhere")
-            expect(list(await tx.runs.strays(space)), [], "those astray elsewhere")
+            expect(list(await tx.runs.orphans(space)), [], "those astray elsewhere")
             expect(await tx.ledger.known(space, "1", ["a"]), frozenset(), "what is known elsewhere")
             expect(list(await tx.ledger.list(space)), [], "the files elsewhere")
             await tx.runs.put(space, ran("one", told="elsewhere"), [sighted("x", "one", held=7)])
@@ -230,7 +230,7 @@ async def what_is_broken_off_teaches_nothing(store: Store) -> None:
             raise _StoppedError
     async with store.read() as tx:
         expect(list(await tx.runs.list(SPACE)), [ran("one")], "the runs")
-        expect(list(await tx.runs.sightings(SPACE, ["x", "y"])), [sighted("x", "one")], "the sightings")
+        expect(list(await tx.runs.observations(SPACE, ["x", "y"])), [sighted("x", "one")], "the sightings")
         expect(list(await tx.ledger.list(SPACE)), [], "the files")
         with expect_error(StoreError, "a run in a transaction that reads"):
             await tx.runs.put(SPACE, ran("two"), [])

@@ -39,22 +39,22 @@ async def what_no_branch_leads_to_is_told(store: Store) -> None:
     """A rewind leaves messages on no branch; whatever leads to them again takes them from there."""
     m = await tell(store, numbered(6))
     async with store.write() as tx:
-        expect(list(await tx.search.undone(SPACE)), [], "what lies on no branch at first")
+        expect(list(await tx.search.abandoned(SPACE)), [], "what lies on no branch at first")
         await tx.log.move(KEY, "main", m[2].id)
-        expect(await within(tx, await tx.search.undone(SPACE)), ids(m[3:]), "what a rewind leaves behind")
+        expect(await within(tx, await tx.search.abandoned(SPACE)), ids(m[3:]), "what a rewind leaves behind")
         fork = await append(tx, KEY, numbered(2, "another message"))
-        expect(await within(tx, await tx.search.undone(SPACE)), ids(m[3:]), "the same once it went on elsewhere")
+        expect(await within(tx, await tx.search.abandoned(SPACE)), ids(m[3:]), "the same once it went on elsewhere")
         await tx.log.move(KEY, "kept", m[4].id)
-        expect(await within(tx, await tx.search.undone(SPACE)), {m[5].id}, "what is behind another branch")
+        expect(await within(tx, await tx.search.abandoned(SPACE)), {m[5].id}, "what is behind another branch")
         await tx.log.move(KEY, "main", m[5].id)
-        expect(await within(tx, await tx.search.undone(SPACE)), ids(fork), "the other way, once it is left")
+        expect(await within(tx, await tx.search.abandoned(SPACE)), ids(fork), "the other way, once it is left")
         await tx.log.move(KEY, "main", None)
-        expect(await within(tx, await tx.search.undone(SPACE)), {*ids(fork), m[5].id}, "what lies before no branch")
-        await tx.upkeep.drop(KEY, "kept")
-        expect(await within(tx, await tx.search.undone(SPACE)), ids([*m, *fork]), "all of it, without any branch")
+        expect(await within(tx, await tx.search.abandoned(SPACE)), {*ids(fork), m[5].id}, "what lies before no branch")
+        await tx.upkeep.drop_branch(KEY, "kept")
+        expect(await within(tx, await tx.search.abandoned(SPACE)), ids([*m, *fork]), "all of it, without any branch")
         await tx.log.move(KEY, "main", fork[-1].id)
         await tx.upkeep.prune(KEY)
-        expect(list(await tx.search.undone(SPACE)), [], "what lies on no branch once that was taken out")
+        expect(list(await tx.search.abandoned(SPACE)), [], "what lies on no branch once that was taken out")
 
 
 @check
@@ -64,12 +64,12 @@ async def what_is_stored_lies_on_no_branch_until_one_leads_to_it(store: Store) -
     loose = await tell_after(store, m[0], numbered(3, "loose message"))
     await tell(store, numbered(2), FOREIGN)
     async with store.write() as tx:
-        expect(await within(tx, await tx.search.undone(SPACE)), ids(loose), "what was stored beside the branch")
-        expect(list(await tx.search.undone(FOREIGN.space)), [], "what another space has of it")
+        expect(await within(tx, await tx.search.abandoned(SPACE)), ids(loose), "what was stored beside the branch")
+        expect(list(await tx.search.abandoned(FOREIGN.space)), [], "what another space has of it")
         await tx.log.move(KEY, "aside", loose[-1].id)
-        expect(list(await tx.search.undone(SPACE)), [], "the same with a branch to it")
+        expect(list(await tx.search.abandoned(SPACE)), [], "the same with a branch to it")
         await tx.words.rebuild(SPACE)
-        expect(list(await tx.search.undone(SPACE)), [], "the same after the index was made anew")
+        expect(list(await tx.search.abandoned(SPACE)), [], "the same after the index was made anew")
 
 
 @check
@@ -78,8 +78,10 @@ async def what_does_not_lie_on_a_path_is_told(store: Store) -> None:
     m = await tell(store, numbered(4))
     fork = await tell_after(store, m[1], numbered(2, "other message"))
     async with store.read() as tx:
-        expect(await within(tx, await tx.search.aside(KEY, m[3].id)), ids(fork), "beside the one path")
-        expect(await within(tx, await tx.search.aside(KEY, fork[0].id)), {*ids(m[2:]), fork[1].id}, "beside the other")
+        expect(await within(tx, await tx.search.off_path(KEY, m[3].id)), ids(fork), "beside the one path")
+        expect(
+            await within(tx, await tx.search.off_path(KEY, fork[0].id)), {*ids(m[2:]), fork[1].id}, "beside the other"
+        )
 
 
 @check
@@ -98,10 +100,10 @@ async def messages_are_known_to_lie_on_branches(store: Store) -> None:
             (KEY.session, []),
             ("never made", [m[0].id]),
         ]
-        expect(list(await tx.log.lie(SPACE, named)), [True, True, False, False, True, True], "on any branch")
+        expect(list(await tx.log.on_branch(SPACE, named)), [True, True, False, False, True, True], "on any branch")
         on_fork = [False, True, False, False, True, True]
-        expect(list(await tx.log.lie(SPACE, named, "fork")), on_fork, "on the one that is named")
-        expect(list(await tx.log.lie(FOREIGN.space, named[:1])), [True], "in a space without the session")
+        expect(list(await tx.log.on_branch(SPACE, named, "fork")), on_fork, "on the one that is named")
+        expect(list(await tx.log.on_branch(FOREIGN.space, named[:1])), [True], "in a space without the session")
 
 
 @check
@@ -111,10 +113,14 @@ async def a_session_is_placed_in_a_project(store: Store) -> None:
     await tell(store, numbered(1), OTHER)
     await tell(store, numbered(1), FOREIGN)
     async with store.write() as tx:
-        expect(list(await tx.sessions.unplaced(SPACE)), [OTHER, KEY], "the sessions of which it is not known, by name")
-        await tx.sessions.place(KEY, "harbour")
-        await tx.sessions.place(OTHER, "")
-        expect(list(await tx.sessions.unplaced(SPACE)), [], "those left when it is noted")
+        expect(
+            list(await tx.sessions.without_project(SPACE)),
+            [OTHER, KEY],
+            "the sessions of which it is not known, by name",
+        )
+        await tx.sessions.set_project(KEY, "harbour")
+        await tx.sessions.set_project(OTHER, "")
+        expect(list(await tx.sessions.without_project(SPACE)), [], "those left when it is noted")
         names = [KEY.session, OTHER.session, "never made"]
         expect(dict(await tx.sessions.projects(SPACE, names)), {KEY.session: "harbour"}, "the projects there are")
         expect(dict(await tx.sessions.projects(FOREIGN.space, names)), {}, "those of another space")
@@ -132,7 +138,7 @@ async def a_session_is_placed_in_a_project(store: Store) -> None:
         wanted = {key: FoundSession(session=KEY.session, project="harbour")}
         expect(dict(await tx.search.sessions(SPACE, [key, 1 << 30])), wanted, "the session that a number names")
         with expect_error(SessionNotFound, "a session that was never made"):
-            await tx.sessions.place(SessionKey(SPACE, "never made"), "harbour")
+            await tx.sessions.set_project(SessionKey(SPACE, "never made"), "harbour")
 
 
 @check
@@ -141,14 +147,14 @@ async def who_speaks_and_who_is_there_is_known(store: Store) -> None:
     await tell(store, [aside("Ana", "A word.", "Bo"), *say('He said "Cy" was there.')])
     await tell(store, [aside('D"ee', "Another word.")], OTHER)
     async with store.read() as tx:
-        expect(await tx.log.voices(SPACE), frozenset({"Ana", "Bo", 'D"ee'}), "all who are known in the space")
-        expect(await tx.log.voices(SPACE, KEY.session), frozenset({"Ana", "Bo"}), "those of a session")
-        expect(await tx.log.voices(SPACE, KEY.session, "Bo"), frozenset({"Bo"}), "one who was there")
-        expect(await tx.log.voices(SPACE, None, 'D"ee'), frozenset({'D"ee'}), "one with a mark in the name")
+        expect(await tx.log.speakers(SPACE), frozenset({"Ana", "Bo", 'D"ee'}), "all who are known in the space")
+        expect(await tx.log.speakers(SPACE, KEY.session), frozenset({"Ana", "Bo"}), "those of a session")
+        expect(await tx.log.speakers(SPACE, KEY.session, "Bo"), frozenset({"Bo"}), "one who was there")
+        expect(await tx.log.speakers(SPACE, None, 'D"ee'), frozenset({'D"ee'}), "one with a mark in the name")
         for name in ("Cy", "An", "bo", "author"):
-            expect(await tx.log.voices(SPACE, None, name), frozenset(), f"whether {name} is known")
-        expect(await tx.log.voices(SPACE, KEY.session, 'D"ee'), frozenset(), "one of another session")
-        expect(await tx.log.voices("foreign"), frozenset(), "those of another space")
+            expect(await tx.log.speakers(SPACE, None, name), frozenset(), f"whether {name} is known")
+        expect(await tx.log.speakers(SPACE, KEY.session, 'D"ee'), frozenset(), "one of another session")
+        expect(await tx.log.speakers("foreign"), frozenset(), "those of another space")
 
 
 @check
@@ -156,7 +162,7 @@ async def memories_are_told_apart_by_project(store: Store) -> None:
     """What another project alone is known to have shown is told apart; what is of none, or of several, is not."""
     await tell(store, numbered(1))
     async with store.write() as tx:
-        await tx.sessions.place(KEY, "harbour")
+        await tx.sessions.set_project(KEY, "harbour")
         texts = {"harbour": "of the harbour", "mill": "of the mill", "": "of none"}
         for project, text in texts.items():
             record = learned(f"whale {text}")

@@ -48,7 +48,7 @@ async def what_was_committed_is_there_when_it_is_opened_again(store: Store, agai
     try:
         async with other.read() as tx:
             expect(list(await tx.sessions.list(SPACE)), infos, "the sessions")
-            natives = await tx.log.natives(KEY, [message.id for message in m])
+            natives = await tx.log.drafts(KEY, [message.id for message in m])
             expect([natives[message.id] for message in m], drafts, "the drafts")
             expect(list(await tx.summaries.frontier(KEY, m[-1].id, FAMILY)), [summarise(m[0], m[3])], "the frontier")
             expect(await tx.rebuilds.last(KEY, m[-1].id, FAMILY, 1000), mark, "the mark")

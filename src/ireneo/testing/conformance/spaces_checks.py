@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from ireneo.errors import MessageNotFound, SessionNotFound
 from ireneo.log.tree import SessionKey
-from ireneo.ports.memories import IndexName, IndexSize, Wanted
+from ireneo.ports.memories import IndexName, IndexSize, MemoryFilter
 from ireneo.ports.store import Spent, Store
 from ireneo.ports.transition import Transaction
 from ireneo.testing.conformance.check import check, expect, expect_error
@@ -75,12 +75,12 @@ async def expect_nothing(tx: Transaction, key: SessionKey, store: Store) -> None
     messages = [message for message in await tx.log.find(KEY, ["m_"]) if message.parent is None]
     expect(await tx.log.head(key), None, "the head")
     expect(list(await tx.log.find(key, ["m_", messages[0].id])), [], "what is found")
-    expect(dict(await tx.log.natives(key, [messages[0].id])), {}, "the natives")
+    expect(dict(await tx.log.drafts(key, [messages[0].id])), {}, "the natives")
     expect(list(await tx.summaries.find(key, "s_")), [], "the summaries")
     expect(list(await tx.upkeep.summaries(key)), [], "the summaries that are listed")
     expect(list(await tx.summaries.families(key)), [], "the families")
     expect(list(await tx.leases.of_session(key)), [], "the leases")
-    expect(list(await tx.upkeep.ends(key)), [], "the ends")
+    expect(list(await tx.upkeep.abandoned_heads(key)), [], "the ends")
     expect(await tx.spending.of_session(key), Spent(), "what the session spent")
     if key.space != KEY.space:
         expect(await tx.spending.of_day(key.space, DAY), Spent(), "what the space spent")
@@ -103,13 +103,13 @@ async def expect_nothing_learned(tx: Transaction, space: str) -> None:
     expect(list(await memories.get(space, ["m_", SECRET.id])), [], "the memories")
     expect(list(await memories.of_key(space, SECRET.kind, SECRET.key)), [], "what is under the key")
     for wanted in (
-        Wanted(),
-        Wanted(kind=SECRET.kind),
-        Wanted(subject="ana"),
-        Wanted(task_type="t"),
-        Wanted(stale=True),
-        Wanted(lessons=True),
-        Wanted(cues=("c",)),
+        MemoryFilter(),
+        MemoryFilter(kind=SECRET.kind),
+        MemoryFilter(subject="ana"),
+        MemoryFilter(task_type="t"),
+        MemoryFilter(stale=True),
+        MemoryFilter(lessons=True),
+        MemoryFilter(cues=("c",)),
     ):
         expect(list(await memories.list(space, wanted)), [], "the memories that are listed")
     expect(list(await memories.citing(space, ["m_1"])), [], "what cites the message")
@@ -195,7 +195,7 @@ async def upkeep_and_leases_keep_to_their_session(store: Store) -> None:
             lease = await tx.leases.take(key, "work", "one", NOON, NOON + MINUTE)
             expect(lease.token if lease else None, 1, "the first token of a session")
         for key in ELSEWHERE:
-            expect(await tx.upkeep.drop(key, "other"), True, "whether the branch was there")
+            expect(await tx.upkeep.drop_branch(key, "other"), True, "whether the branch was there")
             expect(await tx.upkeep.discard(key, [summary.id]), 1, "the summaries that were there")
             expect((await tx.upkeep.prune(key)).messages, 3, "the messages that were pruned")
             expect(await tx.leases.forget(key, "work"), True, "whether the lease was there")
@@ -216,7 +216,7 @@ async def what_is_learned_keeps_to_its_space(store: Store) -> None:
         for space in spaces:
             key = SessionKey(space, KEY.session)
             await append(tx, key, [*say("secret"), aside("Bo", "secret")])
-            await tx.upkeep.drop(key, "main")
+            await tx.upkeep.drop_branch(key, "main")
             await tx.log.move(key, "main", None)
             await tx.upkeep.prune(key)
             await append(tx, key, say("secret"))
@@ -237,7 +237,7 @@ async def seen(tx: Transaction, space: str) -> list[object]:
     """All that a space has learned, and what it finds."""
     shelves: tuple[IndexName, ...] = ("messages", "memories")
     return [
-        list(await tx.memories.list(space, Wanted())),
+        list(await tx.memories.list(space, MemoryFilter())),
         list(await tx.memories.citing(space, ["m_1", "m_2"])),
         list(await tx.pads.list(space)),
         list(await tx.search.authors(space)),

@@ -43,7 +43,7 @@ async def fill_and_stop(store: Store, error: BaseException) -> None:
         await tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
         await tx.leases.take(KEY, "lost", "one", NOON, NOON)
         await tx.sessions.create(SessionKey(SPACE, "lost"), None)
-        await tx.upkeep.drop(KEY, "main")
+        await tx.upkeep.drop_branch(KEY, "main")
         await tx.upkeep.prune(KEY)
         raise error
 
@@ -198,7 +198,7 @@ async def a_reader_writes_nothing(store: Store) -> None:
         with expect_error(StoreError, "a lease"):
             await tx.leases.take(KEY, "work", "one", NOON, NOON)
         with expect_error(StoreError, "to drop a branch"):
-            await tx.upkeep.drop(KEY, "main")
+            await tx.upkeep.drop_branch(KEY, "main")
         with expect_error(StoreError, "to discard summaries"):
             await tx.upkeep.discard(KEY, [])
         with expect_error(StoreError, "to prune"):

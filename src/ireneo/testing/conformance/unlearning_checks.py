@@ -30,9 +30,11 @@ async def a_run_goes_with_its_session(store: Store) -> None:
         await tx.erasure.session(KEY)
     async with store.read() as tx:
         expect([run.session for run in await tx.runs.list(SPACE)], [OTHER.session], "the runs left")
-        expect([each.session for each in await tx.runs.sightings(SPACE, ["x"])], [OTHER.session], "the sightings left")
+        expect(
+            [each.session for each in await tx.runs.observations(SPACE, ["x"])], [OTHER.session], "the sightings left"
+        )
         expect(len(await tx.runs.list(ELSEWHERE.space)), 1, "the runs elsewhere")
-        expect(list(await tx.runs.strays(SPACE)), [], "those astray")
+        expect(list(await tx.runs.orphans(SPACE)), [], "those astray")
 
 
 @check
@@ -77,4 +79,6 @@ async def a_run_is_pruned_with_its_head(store: Store) -> None:
         await tx.log.move(KEY, "main", parent)
         expect((await tx.upkeep.prune(KEY)).messages, 1, "how many were pruned then")
         expect([run.session for run in await tx.runs.list(SPACE)], [OTHER.session], "the runs left")
-        expect([each.session for each in await tx.runs.sightings(SPACE, ["x"])], [OTHER.session], "the sightings left")
+        expect(
+            [each.session for each in await tx.runs.observations(SPACE, ["x"])], [OTHER.session], "the sightings left"
+        )

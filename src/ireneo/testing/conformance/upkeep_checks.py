@@ -45,7 +45,7 @@ async def prune(store: Store) -> Pruned:
         pruned = await tx.upkeep.prune(KEY)
         expect(await tx.upkeep.prune(KEY), Pruned(), "what a second pruning takes out")
         expect(list(await tx.upkeep.faults()), [], "the faults")
-        expect(list(await tx.upkeep.ends(KEY)), [], "the ends on no branch")
+        expect(list(await tx.upkeep.abandoned_heads(KEY)), [], "the ends on no branch")
     return pruned
 
 
@@ -74,13 +74,13 @@ async def a_sound_store_has_no_faults(store: Store) -> None:
         await tx.memories.put(SPACE, [learned("a fact")])
         await tx.runs.put(SPACE, ran("one"), [sighted("c", "one")])
         await tx.erasure.messages(KEY, [erase(m[4])])
-        await tx.upkeep.mend()
+        await tx.upkeep.repair()
     async with store.read() as tx:
         expect(list(await tx.upkeep.faults()), [], "the faults")
         looked = 0
         after: int | None = 0
         while after is not None:
-            page = await tx.upkeep.altered(after, 3)
+            page = await tx.upkeep.corrupted(after, 3)
             expect(page.faults, (), "what is not what was stored")
             looked, after = looked + page.looked, page.after
         expect(looked, 16, "the messages that were looked at")
@@ -126,13 +126,13 @@ async def ends_on_no_branch_are_listed(store: Store) -> None:
     root = await tell_after(store, None, numbered(2, "another root"))
     async with store.read() as tx:
         wanted = [head_of(each) for each in (root[-1], fork[-1], twig[-1])]
-        expect(list(await tx.upkeep.ends(KEY)), wanted, "the ends")
-        expect(list(await tx.upkeep.ends(SessionKey(SPACE, "nowhere"))), [], "the ends of no session")
+        expect(list(await tx.upkeep.abandoned_heads(KEY)), wanted, "the ends")
+        expect(list(await tx.upkeep.abandoned_heads(SessionKey(SPACE, "nowhere"))), [], "the ends of no session")
     await move(store, "twig", twig[-1])
     await move(store, "main", m[6])
     async with store.read() as tx:
         wanted = [head_of(each) for each in (root[-1], fork[-1], m[-1])]
-        expect(list(await tx.upkeep.ends(KEY)), wanted, "the ends when branches were moved")
+        expect(list(await tx.upkeep.abandoned_heads(KEY)), wanted, "the ends when branches were moved")
 
 
 @check
@@ -141,15 +141,15 @@ async def a_branch_is_dropped(store: Store) -> None:
     m = await tell(store, numbered(3))
     async with store.write() as tx:
         await tx.log.move(KEY, "empty", None)
-        expect(await tx.upkeep.drop(KEY, "unknown"), False, "whether there was such a branch")
-        expect(await tx.upkeep.drop(KEY, "main"), True, "whether main was there")
-        expect(await tx.upkeep.drop(KEY, "main"), False, "whether main is there again")
+        expect(await tx.upkeep.drop_branch(KEY, "unknown"), False, "whether there was such a branch")
+        expect(await tx.upkeep.drop_branch(KEY, "main"), True, "whether main was there")
+        expect(await tx.upkeep.drop_branch(KEY, "main"), False, "whether main is there again")
         expect(await tx.log.head(KEY), None, "the head of main")
         expect(dict(await tx.sessions.branches(KEY)), {"empty": None}, "the branches")
-        expect(list(await tx.upkeep.ends(KEY)), [head_of(m[-1])], "the ends")
-        expect(await tx.upkeep.drop(KEY, "empty"), True, "whether an empty one was there")
+        expect(list(await tx.upkeep.abandoned_heads(KEY)), [head_of(m[-1])], "the ends")
+        expect(await tx.upkeep.drop_branch(KEY, "empty"), True, "whether an empty one was there")
         with expect_error(SessionNotFound, "to drop in no session"):
-            await tx.upkeep.drop(SessionKey(SPACE, "nowhere"), "main")
+            await tx.upkeep.drop_branch(SessionKey(SPACE, "nowhere"), "main")
     expect(await read_path(store, m[-1]), m, "the path")
 
 
@@ -193,7 +193,7 @@ async def a_trunk_that_only_a_fork_needs_is_cut_there(store: Store) -> None:
     late = await tell_after(store, m[5], numbered(3, "late"))
     deep = await tell_after(store, late[0], numbered(3, "deep"))
     async with store.write() as tx:
-        await tx.upkeep.drop(KEY, "main")
+        await tx.upkeep.drop_branch(KEY, "main")
         await tx.log.move(KEY, "early", early[-1].id)
         await tx.log.move(KEY, "deep", deep[-1].id)
     gone = [*m[6:], *late[1:]]
@@ -216,7 +216,7 @@ async def what_hangs_on_pruned_messages_goes_with_them(store: Store) -> None:
     expect(await prune(store), Pruned(messages=3, tokens=cost(m[5:]), summaries=2), "what is taken out")
     async with store.read() as tx:
         expect(list(await tx.upkeep.summaries(KEY)), [kept.id], "the summaries")
-        natives = await tx.log.natives(KEY, [each.id for each in m])
+        natives = await tx.log.drafts(KEY, [each.id for each in m])
         expect(set(natives), {each.id for each in m[:5]}, "the messages with payloads")
     # Stored again they are new: nothing of the old hangs on them.
     expect(await tell(store, [each.draft for each in m[5:]]), m[5:], "the messages told again")
@@ -281,7 +281,7 @@ async def a_session_without_a_branch_is_not_pruned(store: Store) -> None:
     """To prune a session that has messages and no branch is refused, and takes out nothing; an empty one may be."""
     m = await tell(store, numbered(3))
     async with store.write() as tx:
-        await tx.upkeep.drop(KEY, "main")
+        await tx.upkeep.drop_branch(KEY, "main")
         with expect_error(BadInput, "pruning without a branch"):
             await tx.upkeep.prune(KEY)
         with expect_error(SessionNotFound, "pruning no session"):
