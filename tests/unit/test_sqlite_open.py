@@ -26,6 +26,7 @@ APPLIED = [
     (7, "lessons"),
     (8, "checksums"),
     (9, "scopes"),
+    (10, "claim_codes"),
 ]
 
 
