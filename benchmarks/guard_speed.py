@@ -76,7 +76,7 @@ async def fill(memory: ireneo.Memory, runs: int, chance: random.Random) -> int:
         shown = guard_observations(run)
         sightings += len(shown)
         learned = LearnedRun(session=run.session, head=messages[-1].id, learner="bench", learned=NOW, ended=at)
-        async with memory._means.store.write() as tx:
+        async with memory._resources.store.write() as tx:
             await tx.runs.put(memory.space, learned, shown)
     return sightings
 

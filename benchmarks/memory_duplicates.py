@@ -89,15 +89,14 @@ async def _import(file: Path, logs: Sequence[Path]) -> int:
                     print(f"skipped: {error}", file=sys.stderr)
                     continue
                 lines.seek(0)
-                async for _ in memory.import_log(lines, form, name=log.name.partition(".")[0]):
-                    pass
+                await memory.import_log(lines, form, name=log.name.partition(".")[0])
         return len(await memory.sessions())
 
 
 async def _gather(file: Path, times: int) -> None:
     async with ireneo.open(file, durability="normal") as memory:
         for _ in range(times):
-            async for _ in gather(memory._means, memory.space):
+            async for _ in gather(memory._resources, memory.space):
                 pass
 
 

@@ -110,11 +110,9 @@ class Racer:
 
     async def finish(self) -> None:
         """Write what is still due, until nothing is."""
-        work = Memory(self._means, KEY.space).work(
-            until_idle=True, lease_seconds=self._part.lease_seconds, leases=self._part.leases
-        )
-        async for worked in work:
-            self._worked(worked)
+        memory = Memory(self._means, KEY.space)
+        seconds, leases = self._part.lease_seconds, self._part.leases
+        await memory.work(until_idle=True, lease_seconds=seconds, leases=leases, on_progress=self._worked)
 
     def _excused(self, name: str, error: IreneoError, *, excused: bool) -> None:
         if excused:

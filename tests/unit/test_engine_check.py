@@ -42,7 +42,7 @@ async def memory_of(kind: str, folder: Path) -> AsyncIterator[Memory]:
 
 
 async def keep(memory: Memory, past: list[RunMaterial]) -> None:
-    async with memory._means.store.write() as tx:
+    async with memory._resources.store.write() as tx:
         for run in past:
             head = run.messages[-1].id
             learned = LearnedRun(session=run.session, head=head, learner="test", learned=NOW, project=run.project)
@@ -123,7 +123,7 @@ async def test_the_lesson_that_is_made_of_it_is_named(tmp_path: Path) -> None:
         cue = lesson_cues(Call(id="", name="Bash", arguments={"command": "pytest -q"}), said)[0]
         assert cue.startswith("pytest ⇒ ")
         record = (await memory.remember("`pytest` is not installed here.", kind="semantic")).record
-        async with memory._means.store.write() as tx:
+        async with memory._resources.store.write() as tx:
             await tx.memories.put(memory.space, [replace(record, cue=cue)])
         named = await memory.check("Bash", {"command": "pytest -q"}, project="cli")
         assert named is not None

@@ -54,7 +54,7 @@ async def filled() -> Memory:
 
 
 async def exported(of: Memory, to: str = "markdown") -> list[MemoryFile]:
-    return [MemoryFile(path=each.path, data=each.data) async for each in of.export_memories(to)]  # type: ignore[arg-type]
+    return [MemoryFile(path=each.path, data=each.data) for each in await of.export_memories(to)]  # type: ignore[arg-type]
 
 
 def edited(files: Sequence[MemoryFile], old: str, new: str) -> list[MemoryFile]:
@@ -201,10 +201,10 @@ def test_an_export_tells_of_edits_that_were_not_imported() -> None:
     async def main() -> None:
         there = await filled()
         files = {each.path: each.data for each in edited(await exported(there), "was late.\n", "was early.\n")}
-        stands = {each.path: each.stands async for each in there.export_memories("markdown", there=files.get)}
+        stands = {each.path: each.stands for each in await there.export_memories("markdown", there=files.get)}
         assert sorted(stands.values()) == ["edited", *["same"] * 5]
         await there.import_memories([MemoryFile(path=path, data=data) for path, data in files.items()])
-        stands = {each.path: each.stands async for each in there.export_memories("markdown", there=files.get)}
+        stands = {each.path: each.stands for each in await there.export_memories("markdown", there=files.get)}
         assert sorted(stands.values()) == ["changed", "new", *["same"] * 5]
 
     asyncio.run(main())

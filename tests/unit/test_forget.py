@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.progress import progress_of
 from tests.property.invariants.material import TINY, Teller
 
 from ireneo import Draft, Memory
@@ -396,12 +397,12 @@ def test_what_a_model_was_writing_meanwhile_is_not_kept(kind: str, tmp_path: Pat
         session = await Memory(means, "mine").session("run")
         ids = (await session.append(Teller().tell(["ask", "work", "work", "answer"]))).ids
         model.forgets = lambda: memory.forget(message=ids[1])
-        outcomes = [each.outcome async for each in session.summarise(700, preset=TINY)]
+        outcomes = [each.outcome for each in await progress_of(session.summarise, 700, preset=TINY)]
         assert outcomes == ["failed"]
         async with store.read() as tx:
             key = SessionKey("mine", "run")
             told = str(await tx.summaries.get(key, await tx.upkeep.summaries(key)))
         assert "Skerryvore" not in told
-        assert "failed" not in [each.outcome async for each in session.summarise(700, preset=TINY)]
+        assert "failed" not in [each.outcome for each in await progress_of(session.summarise, 700, preset=TINY)]
 
     live(kind, tmp_path, work)

@@ -199,7 +199,7 @@ def test_spaces_have_scratchpads_of_their_own(store: str) -> None:
 
 def test_those_written_last_come_first() -> None:
     async def work(house: House, memory: Memory) -> None:
-        clock = memory._means.clock
+        clock = memory._resources.clock
         assert isinstance(clock, ManualClock)
         for task in ("one", "two", "three", "one"):
             clock.move(timedelta(seconds=1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 
@@ -275,7 +275,9 @@ class _SessionRead(Struct, frozen=True, kw_only=True):
     whole: Studied
 
 
-async def learn(means: Resources, space: str, sessions: Iterable[str] | None = None) -> AsyncIterator[LearnedSession]:
+async def learn(
+    means: Resources, space: str, sessions: Iterable[str] | None = None
+) -> AsyncGenerator[LearnedSession, None]:
     """Learn from all that is due of these sessions (None: of the space), one after the other as they were begun.
 
     A model is asked under a lease, since two that ask pay twice: a run that another is at is left to it.

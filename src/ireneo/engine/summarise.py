@@ -7,7 +7,7 @@ derived from what is there, so that whoever is killed in between loses one answe
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -226,7 +226,7 @@ class Summarised(Struct, frozen=True, kw_only=True):
 
 async def summarise(
     store: Store, key: SessionKey, branch: str, terms: ContextOptions, voice: Voice, models: Models
-) -> AsyncIterator[Summarised]:
+) -> AsyncGenerator[Summarised, None]:
     """Write, one after the other, the texts that are due for a context on these `terms`.
 
     A model that fails changes nothing: the offline text is shown as before. The first failure is logged as a warning,

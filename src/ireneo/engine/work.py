@@ -257,7 +257,7 @@ class BlockWork:
                 )
                 first = ahead.position
 
-    async def visit(self, texts: int) -> AsyncIterator[WorkResult]:
+    async def visit(self, texts: int) -> AsyncGenerator[WorkResult, None]:
         """The blocks, and at most so many texts; one that fails ends it."""
         async for ahead in self.catch_up():
             yield ahead
@@ -307,7 +307,7 @@ class StoryWork:
         self._policy = policy
         self._voice = voice_of(policy, desk.means.story_voice)
 
-    async def visit(self, texts: int) -> AsyncIterator[WorkResult]:
+    async def visit(self, texts: int) -> AsyncGenerator[WorkResult, None]:
         """Everything that needs no model, and at most so many texts; a text that fails ends it."""
         async for worked in self.catch_up():
             yield worked
@@ -325,7 +325,7 @@ class StoryWork:
         found = await self._due()
         return found[0].missing if found else 0
 
-    async def catch_up(self) -> AsyncIterator[WorkResult]:
+    async def catch_up(self) -> AsyncGenerator[WorkResult, None]:
         """Make the summaries that need no model, some at a time."""
         while (ahead := await self._grown(1)) and ahead.made:
             # Called after what is due first, and not after the branch: branches share what they have in common.
@@ -510,7 +510,7 @@ class Works:
         self._waits = False
         """Whether something is due that another worker is at."""
 
-    async def run(self, *, until_idle: bool) -> AsyncIterator[WorkResult]:
+    async def run(self, *, until_idle: bool) -> AsyncGenerator[WorkResult, None]:
         """Do what is due, as long as there is any; then wait for more, or end where `until_idle` is set."""
         while True:
             self._waits = busy = False

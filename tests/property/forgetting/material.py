@@ -68,8 +68,7 @@ async def settle_in(session: Session, steps: Sequence[str], teller: Teller) -> N
     await session.append(with_payloads(teller.tell(steps)))
     for to, budget in LOOKS:
         await session.context(budget, to=to, preset=TINY)
-    async for _ in session.summarise(LOOKS[0][1], preset=TINY):
-        pass
+    await session.summarise(LOOKS[0][1], preset=TINY)
     await session.context(LOOKS[0][1], to="openai", preset=TINY)
 
 

@@ -119,7 +119,7 @@ def test_the_work_tells_no_story_of_somebody_called_open(store: str) -> None:
         wide = Policy(name="story", pyramid=SMALL, live_share=0.5)
         await session.append(Storyteller().tell(["chats", "scene", "chats", "huge", "chats"]))
         await session.context(300, preset=wide, as_="Vera")
-        _ = [done async for done in memory.work(until_idle=True)]
+        await memory.work(until_idle=True)
         async with inner.read() as tx:
             families = await tx.summaries.families(session.key)
         assert any(family.endswith("/as/Vera/open") for family in families)
