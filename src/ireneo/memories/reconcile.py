@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ireneo.log.message import short
 from ireneo.memories.facts import held_at
-from ireneo.memories.kinds import KINDS, KindRow
+from ireneo.memories.kinds import KINDS, MemoryKind
 from ireneo.memories.record import (
     Evidence,
     MemoryDraft,
@@ -68,7 +68,7 @@ def reconcile(offer: MemoryDraft, known: Sequence[Record]) -> Reconciled:
     return Reconciled(did=did, reason=reason, record=record, changed=changed, stored=record != old)
 
 
-def made(row: KindRow, offer: MemoryDraft) -> Record:
+def made(row: MemoryKind, offer: MemoryDraft) -> Record:
     """The memory that an offer makes where there is none yet; not settled."""
     return _worded(
         Record(
@@ -85,7 +85,7 @@ def made(row: KindRow, offer: MemoryDraft) -> Record:
     )
 
 
-def _same(row: KindRow, offer: MemoryDraft, known: Sequence[Record]) -> Record | None:
+def _same(row: MemoryKind, offer: MemoryDraft, known: Sequence[Record]) -> Record | None:
     """The memory that says what an offer says: of several the one nearest to it in time."""
     alike = [each for each in known if each.state != "erased" and row.same(each, offer)]
     return min(alike, key=lambda each: (each.id != row.id(offer), abs(each.at - offer.at), each.id), default=None)
