@@ -12,6 +12,7 @@ from ireneo.log.message import short
 from ireneo.memories.facts import held_at
 from ireneo.memories.kinds import KINDS, MemoryKind
 from ireneo.memories.record import (
+    NAMES,
     Evidence,
     MemoryDraft,
     MemoryId,
@@ -115,25 +116,17 @@ def _said_better(old: Record, offer: MemoryDraft) -> bool:
     if offer.against:
         return not told and (offer.recorded, offer.text) < (old.recorded, old.text)
     first = min((each.recorded for each in told), default=None)
-    return first is None or (offer.recorded, offer.text, _names(offer)) < (first, old.text, _names(old))
+    if first is None:
+        return True
+    return (offer.recorded, offer.text, *_names(offer).values()) < (first, old.text, *_names(old).values())
 
 
-def _names(said: MemoryDraft | Record) -> tuple[str, ...]:
-    return said.subject, said.attribute, said.value, said.task_type, said.name, said.signature
+def _names(said: MemoryDraft | Record) -> dict[str, str]:
+    return {name: getattr(said, name) for name in NAMES}
 
 
 def _worded(record: Record, offer: MemoryDraft) -> Record:
-    return replace(
-        record,
-        text=offer.text,
-        subject=offer.subject,
-        attribute=offer.attribute,
-        value=offer.value,
-        task_type=offer.task_type,
-        name=offer.name,
-        signature=offer.signature,
-        cue=offer.cue or record.cue,
-    )
+    return replace(record, text=offer.text, cue=offer.cue or record.cue, **_names(offer))
 
 
 def _told(
