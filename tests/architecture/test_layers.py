@@ -30,6 +30,7 @@ MAY_IMPORT = {
     "errors": frozenset(),
     "patterns": frozenset(),
     "__init__": DOMAIN | {"ports", "engine", "wiring"},
+    "sync": DOMAIN | {"", "types", "ports", "engine", "wiring"},
     "types": DOMAIN | {"ports", "engine", "wiring"},
     "__main__": frozenset({"", "faces"}),
 }
