@@ -252,16 +252,11 @@ class Session:
 
     def tools(self) -> Sequence[Tool]:
         """`expand` and `dispute` as plain functions of text, to be given to an agent."""
-        return tools_of(self)
+        return tools_of(self, self._memory_named)
 
     async def expand(self, id: str) -> Expanded:
         """Open what a context shows in short: a block (``s_…``) or a message (``m_…``), by the id that it shows."""
         return await expanding.expand(self._store, self.key, id)
-
-    async def memory_named(self, id: str) -> Record | None:
-        """The memory of the space with that id, or the only one whose id begins so. Raises BadInput for several."""
-        async with self._store.read() as tx:
-            return await memory_named(tx, self.key.space, id)
 
     async def rewind(self, to: str) -> Head | None:
         """Go back to the message `to` (an id, its beginning, the id that its log gave it, or ``"root"``).
@@ -325,6 +320,11 @@ class Session:
                 info = await tx.sessions.get(self.key)
             self._source = info.source if info else None
         return self._source
+
+    async def _memory_named(self, id: str) -> Record | None:
+        """The memory of the space with that id, or the only one whose id begins so. Raises BadInput for several."""
+        async with self._store.read() as tx:
+            return await memory_named(tx, self.key.space, id)
 
     def _policy(self, given: str | Policy | None, seen_by: str = "") -> Policy:
         """The policy that is meant: the one that was named, or the session's own; a character's, where one is named."""
