@@ -101,8 +101,8 @@ async def _gather(file: Path, times: int) -> None:
 
 
 async def _records(file: Path) -> Sequence[Record]:
-    async with ireneo.open(file) as memory, memory._store.read() as tx:
-        return await tx.memories.list(memory.space, MemoryFilter())
+    async with ireneo.open(file) as memory:
+        return await memory._store.read(lambda tx: tx.memories.list(memory.space, MemoryFilter()))
 
 
 def _event(record: Record) -> tuple[object, ...]:

@@ -65,8 +65,10 @@ class Desk:
         return [each async for each in gather(self.means, "mine")]
 
     async def all(self) -> list[Record]:
-        async with self.store.read() as tx:
-            return sorted(await tx.memories.list("mine", MemoryFilter()), key=lambda each: (each.at, each.kind))
+        return sorted(
+            await self.store.read(lambda tx: tx.memories.list("mine", MemoryFilter())),
+            key=lambda each: (each.at, each.kind),
+        )
 
 
 def run(work: Awaitable[None]) -> None:

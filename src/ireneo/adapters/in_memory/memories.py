@@ -390,6 +390,9 @@ class MemoryVectors:
 
     def since(self, space: str, index: IndexName, embedder: str, change: int) -> VectorChanges:
         """What changed after a change."""
+        if self._snapshot.writes:
+            # The number that is told here counts what this transaction took out so far, and is not to be told again.
+            settle(self._snapshot)
         known = _set(self._snapshot, space, index, embedder)
         whole = change < known.forgotten
         after = 0 if whole else change
