@@ -40,21 +40,18 @@ class Atif:
         begins = sample.lstrip().startswith((b"{", b"["))
         return begins and (_VERSION.search(sample) is not None or _STEPS.search(sample) is not None)
 
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+    @with_faults
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
         """Read the runs, each a session called by its own id."""
-        return with_faults(_found(lines, name))
-
-
-def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
-    names = Names()
-    for held in held_documents(lines, _is_trajectory):
-        if isinstance(held, Fault):
-            yield held
-            continue
-        for number, document in _family(held.document, held.number):
-            run = _AtifRun(number, document, held.besides if document is held.document else {})
-            session = run.growth.session(names.give(*_wished(document, run.besides, name)))
-            yield from [session] if session else run.growth.faults
+        names = Names()
+        for held in held_documents(lines, _is_trajectory):
+            if isinstance(held, Fault):
+                yield held
+                continue
+            for number, document in _family(held.document, held.number):
+                run = _AtifRun(number, document, held.besides if document is held.document else {})
+                session = run.growth.session(names.give(*_wished(document, run.besides, name)))
+                yield from [session] if session else run.growth.faults
 
 
 def _is_trajectory(value: Mapping[str, object]) -> bool:

@@ -1,4 +1,8 @@
-"""Claude Code's session files: one JSON object a line, each with the id of the one before it."""
+"""Claude Code's session logs: JSON lines that name their parents, one line a block.
+
+In the order of the reading: which session a line is of and what is held of it, the words that were queued, the pieces
+(which message a line belongs to), what each says, and the tree (what it follows).
+"""
 
 from __future__ import annotations
 
@@ -700,12 +704,6 @@ def _in_order(parents: dict[int, int | None]) -> list[int]:
         done.update(walk)
         out.extend(reversed(walk))
     return out
-
-
-# Claude Code's session logs: JSON lines that name their parents, one line a block.
-#
-# In the order of the reading: `split` (which session), `lines` and `stubs` (what is held of each), `queued`, `pieces`
-# (which message), `tree` (what it follows), `origin` and `drafts` (what it says).
 
 
 _MARKS = ((b'"sessionId"', b'"type"', b'"uuid"'), (b'"type":"summary"', b'"leafUuid"'), (b'"isSnapshotUpdate"',))

@@ -1,4 +1,13 @@
-"""Codex's rollout files: OpenAI's items, wrapped, with what the harness notes beside them."""
+"""Codex: the rollouts in ``~/.codex/sessions/**/rollout-*.jsonl``.
+
+Each line is an envelope `{timestamp, type, payload}`; what the model said and saw are the `response_item` lines, items
+of OpenAI's Responses API. Older rollouts have the items without the envelope, behind a first line about the session.
+`event_msg` lines repeat the items for the screen and are left out where they do; what they alone say (an exit code, a
+rewind) is used. A `compacted` line is another tool's summary. A rewind (`thread_rolled_back`) makes a branch.
+
+Written after openai/codex's own types (`codex-rs/protocol`, `codex-rs/rollout`), without a real rollout at hand. Not
+covered: rollouts that were compressed (`.jsonl.zst`), and messages between agents, which are kept as records only.
+"""
 
 from __future__ import annotations
 
@@ -296,18 +305,6 @@ def _as_today(payload: Mapping[str, object]) -> dict[str, object]:
     return item
 
 
-# Codex: the rollouts in ``~/.codex/sessions/**/rollout-*.jsonl``.
-#
-# Each line is an envelope `{timestamp, type, payload}`; what the model said and saw are the `response_item` lines,
-# items
-# of OpenAI's Responses API. Older rollouts have the items without the envelope, behind a first line about the session.
-# `event_msg` lines repeat the items for the screen and are left out where they do; what they alone say (an exit code, a
-# rewind) is used. A `compacted` line is another tool's summary. A rewind (`thread_rolled_back`) makes a branch.
-#
-# Written after openai/codex's own types (`codex-rs/protocol`, `codex-rs/rollout`), without a real rollout at hand. Not
-# covered: rollouts that were compressed (`.jsonl.zst`), and messages between agents, which are kept as records only.
-
-
 _ENVELOPE = lazy_re(
     rb'(?<!\\)"type":\s*"(?:session_meta|turn_context|response_item|event_msg|compacted|world_state)",\s*'
     rb'(?<!\\)"payload":\s*\{'
@@ -328,20 +325,17 @@ class Codex:
             return False
         return _ENVELOPE.search(sample) is not None or any(map(_is_bare, sample.splitlines()[:_LOOKED_AT]))
 
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+    @with_faults
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
         """Read the session, called by its own id."""
-        return with_faults(_found(lines, name))
-
-
-def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
-    names = Names()
-    for run in entry_runs(lines, is_line):
-        if isinstance(run, Fault):
-            yield run
-            continue
-        rollout = _read(run)
-        session = rollout.growth.session(names.give(rollout.id or name))
-        yield from [session] if session else rollout.growth.faults
+        names = Names()
+        for run in entry_runs(lines, is_line):
+            if isinstance(run, Fault):
+                yield run
+                continue
+            rollout = _read(run)
+            session = rollout.growth.session(names.give(rollout.id or name))
+            yield from [session] if session else rollout.growth.faults
 
 
 def _read(run: Entries) -> Rollout:

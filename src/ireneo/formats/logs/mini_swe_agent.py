@@ -34,27 +34,24 @@ class MiniSweAgent:
         """Whether a key that only these trajectories have stands in `sample`."""
         return sample.lstrip().startswith(b"{") and _MARK.search(sample) is not None
 
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+    @with_faults
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
         """Read the runs, each a session called after its instance."""
-        return with_faults(_found(lines, name))
-
-
-def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
-    names = Names()
-    for document in documents(lines):
-        run = mapping(document.value)
-        listed = run.get("messages")
-        messages = objects(listed)
-        if isinstance(listed, list) and len(messages) < len(listed):
-            yield _fault(
-                document, f"holds {len(listed) - len(messages)} messages that are no objects; they were left out."
-            )
-        if messages:
-            yield linear_session(names.give(*_wished(run, name)), _MiniRun(run, messages).drafts(), document.faults)
-            continue
-        yield from document.faults
-        if document.value is not None:
-            yield _fault(document, "holds no run with messages; it was left out.")
+        names = Names()
+        for document in documents(lines):
+            run = mapping(document.value)
+            listed = run.get("messages")
+            messages = objects(listed)
+            if isinstance(listed, list) and len(messages) < len(listed):
+                yield _fault(
+                    document, f"holds {len(listed) - len(messages)} messages that are no objects; they were left out."
+                )
+            if messages:
+                yield linear_session(names.give(*_wished(run, name)), _MiniRun(run, messages).drafts(), document.faults)
+                continue
+            yield from document.faults
+            if document.value is not None:
+                yield _fault(document, "holds no run with messages; it was left out.")
 
 
 def _fault(document: JsonDocument, what: str) -> Fault:

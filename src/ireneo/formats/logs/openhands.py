@@ -1,4 +1,12 @@
-"""OpenHands's events, of its first generation and of its SDK."""
+"""OpenHands: the event histories of its first generation, and the events of the SDK that followed it.
+
+A history is a list of events, one a line, or a record that holds the list (`history`, `events`); in the oldest ones an
+action and its observation stand together as a pair. The SDK's events say what they are under `kind`.
+
+Not covered: `base_state.json` beside a directory of the SDK's events (each file there holds one event, and is read as a
+session of its own unless they are put together as JSON lines), the calls of agents that are reached over ACP, and
+attachments; their events are kept as records only. An action that the user ran is told as the harness tells it.
+"""
 
 from __future__ import annotations
 
@@ -425,18 +433,6 @@ def _picture(url: str) -> Media:
     return Media(media_type="image/*", url=url)
 
 
-# OpenHands: the event histories of its first generation, and the events of the SDK that followed it.
-#
-# A history is a list of events, one a line, or a record that holds the list (`history`, `events`); in the oldest ones
-# an
-# action and its observation stand together as a pair. The SDK's events say what they are under `kind`.
-#
-# Not covered: `base_state.json` beside a directory of the SDK's events (each file there holds one event, and is read
-# as a
-# session of its own unless they are put together as JSON lines), the calls of agents that are reached over ACP, and
-# attachments; their events are kept as records only. An action that the user ran is told as the harness tells it.
-
-
 _KINDS = lazy_re(rb'(?<!\\)"kind":\s*"(?:%s)"' % "|".join(sorted(KINDS)).encode())
 _LISTED = lazy_re(rb'(?<!\\)"(?:history|events)":\s*\[\s*(?:\[\s*)?\{|\A\s*\[\s*(?:\[\s*)?\{|\A\s*\{\s*"id":')
 _EVENT = lazy_re(
@@ -459,20 +455,17 @@ class OpenHands:
         classic = _LISTED.search(sample) is not None and _EVENT.search(sample) is not None
         return classic or _KINDS.search(sample) is not None or _ABOUT_RUN.search(sample) is not None
 
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+    @with_faults
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
         """Read the runs, each a session called after its instance, or else `name`."""
-        return with_faults(_found(lines, name))
-
-
-def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
-    names = Names()
-    for run in entry_runs(lines, _is_event):
-        if isinstance(run, Fault):
-            yield run
-            continue
-        growth = _read(run)
-        session = growth.session(names.give(*_wished(run.besides, name)))
-        yield from [session] if session else growth.faults
+        names = Names()
+        for run in entry_runs(lines, _is_event):
+            if isinstance(run, Fault):
+                yield run
+                continue
+            growth = _read(run)
+            session = growth.session(names.give(*_wished(run.besides, name)))
+            yield from [session] if session else growth.faults
 
 
 def _is_event(value: Mapping[str, object]) -> bool:

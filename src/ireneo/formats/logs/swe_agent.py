@@ -54,20 +54,17 @@ class SweAgent:
         begins = sample.lstrip().startswith((b"{", b"["))
         return begins and (_STEPS.search(sample) is not None or _PROMPT.search(sample) is not None)
 
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+    @with_faults
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
         """Read the runs, each a session called by what its data set says, or else `name`."""
-        return with_faults(_found(lines, name))
-
-
-def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
-    names = Names()
-    for held in held_documents(lines, _is_trajectory):
-        if isinstance(held, Fault):
-            yield held
-            continue
-        run = _SweAgentRun(held)
-        session = run.growth.session(names.give(*(wished_names(held.besides) or [name])))
-        yield from [session] if session else run.growth.faults
+        names = Names()
+        for held in held_documents(lines, _is_trajectory):
+            if isinstance(held, Fault):
+                yield held
+                continue
+            run = _SweAgentRun(held)
+            session = run.growth.session(names.give(*(wished_names(held.besides) or [name])))
+            yield from [session] if session else run.growth.faults
 
 
 def _is_trajectory(value: Mapping[str, object]) -> bool:
