@@ -143,7 +143,7 @@ def given_arguments(given: object) -> dict[str, object] | str:
 
 
 def text_or(value: object, otherwise: str = "") -> str:
-    """`value` where it is a string, else `otherwise`: for fields whose lack is mended later."""
+    """`value` where it is a string, else `otherwise`: for fields whose lack is repaired later."""
     return value if isinstance(value, str) else otherwise
 
 
