@@ -189,6 +189,11 @@ def mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, dict) else _NOTHING
 
 
+def without(record: Mapping[str, object], *names: str) -> dict[str, object]:
+    """`record` without what stands under `names`."""
+    return {key: value for key, value in record.items() if key not in names}
+
+
 def string(value: object) -> str | None:
     """`value` if it is a string that is not empty."""
     return value if isinstance(value, str) and value else None

@@ -15,9 +15,9 @@ from typing import Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ireneo.formats.logs.documents import parse_line, readable
+from ireneo.formats.logs.documents import markdown_files
 from ireneo.formats.logs.format import Fault, LoggedSession, Names, linear_session, with_faults
-from ireneo.formats.values import BOM, mapping, moment, string
+from ireneo.formats.values import mapping, moment, string
 from ireneo.log.message import Call, Draft, Native, Origin, Part, Result, Role, Text, opens_turn
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
@@ -557,52 +557,15 @@ class Aider:
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
         """Read the sessions of a file, each called after the file and the time when it began."""
         names = Names()
-        rest = iter(lines)
-        first: list[bytes] = []
-        for line in rest:
-            first.append(line if first else line.removeprefix(BOM))
-            if line.strip():
-                break
-        numbered = enumerate((line for part in (first, rest) for line in part), 1)
-        if first and first[-1].lstrip().startswith(b"{"):
-            for number, line in numbered:
-                values, faults = parse_line(line, number)
-                yield from faults
-                for value in values:
-                    yield from _carried(mapping(value), number, names, name)
-            return
-        yield from _sessions(_texts(numbered), {}, names, name)
-
-
-def _texts(numbered: Iterable[tuple[int, bytes]]) -> Iterator[str | Fault]:
-    for number, line in numbered:
-        text, fault = readable(line, number)
-        if fault:
-            yield fault
-        yield text
-
-
-def _carried(value: Mapping[str, object], number: int, names: Names, name: str) -> Iterator[LoggedSession | Fault]:
-    told = string(value.get("markdown"))
-    if told is None or STARTED.search(told) is None:
-        yield Fault(line=number, message=f"Line {number} carries no chat of aider's; it was left out.")
-        return
-    about = {key: item for key, item in value.items() if key != "markdown"}
-    wished = string(mapping(value.get("meta")).get("instance_id")) or string(value.get("session_id")) or name
-    yield from _sessions(told.split("\n"), about, names, wished)
-
-
-def _sessions(
-    lines: Iterable[str | Fault], about: Mapping[str, object], names: Names, name: str
-) -> Iterator[LoggedSession | Fault]:
-    for found in starts(lines):
-        if isinstance(found, Fault):
-            yield found
-        elif (session := _session(found, about, names, name)) is not None:
-            yield session
-
-
-def _session(started: Started, about: Mapping[str, object], names: Names, name: str) -> LoggedSession | None:
-    chat = Chat(started, about)
-    # A session that was opened and left again says nothing.
-    return chat.session(names.give(f"{name}-{started.label}")) if chat.speaks else None
+        for file in markdown_files(lines, "chat of aider's", STARTED.search):
+            if isinstance(file, Fault):
+                yield file
+                continue
+            told = mapping(file.about.get("meta")).get("instance_id"), file.about.get("session_id")
+            wished = next(filter(None, map(string, told)), name)
+            for started in starts(file.lines):
+                if isinstance(started, Fault):
+                    yield started
+                # A session that was opened and left again says nothing.
+                elif (chat := Chat(started, file.about)).speaks:
+                    yield chat.session(names.give(f"{wished}-{started.label}"))

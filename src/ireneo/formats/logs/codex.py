@@ -23,7 +23,7 @@ from ireneo.formats.chat.format import RESPONSES
 from ireneo.formats.chat.responses import OpenAIResponses, side_of
 from ireneo.formats.logs.documents import Entries, entry_runs, parse_line
 from ireneo.formats.logs.format import Fault, LoggedSession, Names, SessionBuilder, with_faults
-from ireneo.formats.values import mapping, moment, string
+from ireneo.formats.values import mapping, moment, string, without
 from ireneo.log.message import Call, Draft, Part, Result, Text, opens_turn
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
@@ -221,7 +221,7 @@ class Rollout:
             self.growth.work_in(string(line.payload.get("cwd")))
             prompt = line.payload.get("base_instructions")
             if text := string(mapping(prompt).get("text")):
-                kept = {key: value for key, value in line.payload.items() if key != "base_instructions"}
+                kept = without(line.payload, "base_instructions")
                 draft = Draft(role="system", parts=(Text(text=text),), at=line.at)
                 self.growth.add(draft, {**line.raw, "payload": kept})
                 return
@@ -232,7 +232,7 @@ class Rollout:
         if text := string(line.payload.get("message")):
             draft = Draft(role="user", parts=(Text(text=text),), origin="summary", at=line.at)
             # The history that it stands for is above, word for word.
-            kept = {key: value for key, value in line.payload.items() if key not in ("message", "replacement_history")}
+            kept = without(line.payload, "message", "replacement_history")
             self.growth.add(draft, {**line.raw, "payload": kept})
         else:
             self.growth.note({**line.raw, "payload": {"message": ""}})

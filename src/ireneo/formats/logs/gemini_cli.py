@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ireneo.formats.logs.documents import documents
 from ireneo.formats.logs.format import Fault, LoggedNode, LoggedSession, Names, with_faults
-from ireneo.formats.values import mapping, moment, objects, string
+from ireneo.formats.values import mapping, moment, objects, string, without
 from ireneo.log.message import Call, Draft, Media, Native, Opaque, Origin, Part, Result, Text, Thinking, opens_turn
 from ireneo.log.outcome import derive_failed, runs_something
 from ireneo.patterns import lazy_re
@@ -198,7 +198,7 @@ class History:
             yield Fault(line=number, message=message)
 
     def _listed(self, about: Mapping[str, object], number: int, *, checkpoint: bool) -> Iterator[Fault]:
-        self.about.update({key: item for key, item in about.items() if key != "messages"})
+        self.about.update(without(about, "messages"))
         listed = about.get("messages")
         if listed is None:
             return

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ireneo.formats.logs.documents import JsonDocument, documents
 from ireneo.formats.logs.format import Fault, LoggedSession, Names, linear_session, with_faults
-from ireneo.formats.values import mapping, moment, objects, string
+from ireneo.formats.values import mapping, moment, objects, string, without
 from ireneo.log.message import Call, Draft, Native, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
@@ -71,7 +71,7 @@ class _MiniRun:
 
     def __init__(self, run: Mapping[str, object], messages: Sequence[dict[str, object]]) -> None:
         self.messages = messages
-        self.besides = {key: value for key, value in run.items() if key != "messages"}
+        self.besides = without(run, "messages")
         self.waiting: list[Call] = []
         self.calls = 0
         self.replied = False
