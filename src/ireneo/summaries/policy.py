@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ireneo.errors import BadInput
 from ireneo.patterns import lazy_re
+from ireneo.summaries.strategy import Strategy
 
 # What a provider takes for a prompt, and when it pays to change the part of it that is cached.
 #
@@ -169,6 +170,8 @@ class Policy(Struct, frozen=True, kw_only=True):
     """Calls of these tools are never summarised."""
     prices: Prices | None = None
     """What the provider takes for a prompt; None: not known, and the budget alone decides when to rebuild."""
+    strategy: Strategy | None = None
+    """Where it is cut and what is said there, by a strategy of your own; None: as Ireneo tells work, or stories."""
     pyramid: StorySettings | None = None
     """How a story fades; None: the work of an agent, in turns and goals."""
     seen_by: str = ""
@@ -201,8 +204,12 @@ class Policy(Struct, frozen=True, kw_only=True):
             sizes = f"{self.pyramid.leaf_messages}-{self.pyramid.leaf_tokens}-{self.pyramid.fan_in}"
             kind = "running" if self.pyramid.running else "story"
             seen = f"/as/{_written(self.seen_by)}" if self.seen_by else ""
+            if self.strategy is not None:
+                return f"own-1/{_written(self.strategy.name)}/{kind}/{sizes}{seen}"
             return f"offline-1/{kind}/{sizes}{seen}"
         tools = "".join(f"-{tool}" for tool in sorted(self.excluded_tools))
+        if self.strategy is not None:
+            return f"own-1/{_written(self.strategy.name)}/{self.fan_in}{tools}"
         # What is left out has summaries all the same, for the pins in them: those of the agent's work.
         return f"offline-1/{'coding' if self.cuts else self.name}{tools}"
 

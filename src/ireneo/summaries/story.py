@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.pinned import constraints
 from ireneo.errors import BadInput
 from ireneo.log.echo import as_said
 from ireneo.log.message import Message
 from ireneo.log.tree import atoms
-from ireneo.summaries.pins import standing
+from ireneo.summaries.pins import constraints, standing
 from ireneo.summaries.policy import Policy, StorySettings
-from ireneo.summaries.summary import Line, Section, SectionName, Summary, Thread, anchor
+from ireneo.summaries.strategy import Atom, SectionStyle, Strategy
+from ireneo.summaries.summary import Level, Line, Section, SectionName, Summary, Thread, anchor
 from ireneo.summaries.tell_story import tell_deeper, tell_leaf
 from ireneo.summaries.threads import find_threads, join
 
@@ -23,8 +23,6 @@ from ireneo.summaries.threads import find_threads, join
 # Whether a leaf ends depends on the leaf and on the one atom after it, and on nothing that comes later. So the same
 # path is cut in the same places, whether it is cut after every message or all at once.
 
-
-Atom = tuple[Message, ...]
 
 SOFT = 0.75
 """From this share of its tokens on a leaf ends at the next turn, so that few are cut inside of one."""
@@ -39,32 +37,76 @@ class Leaves(Struct, frozen=True, kw_only=True):
     rest: tuple[Message, ...]
 
 
-def plan_leaves(messages: Sequence[Message], pyramid: StorySettings) -> Leaves:
+def plan_leaves(messages: Sequence[Message], pyramid: StorySettings, strategy: Strategy | None = None) -> Leaves:
     """Cut consecutive `messages` into leaves, as far as enough of the newest ones stay live behind them."""
+    strategy = strategy or StoryStrategy(pyramid)
     out: list[tuple[Message, ...]] = []
-    leaf: list[Message] = []
-    start, place, tokens = 0, 0, 0
+    leaf: list[Atom] = []
+    start, place = 0, 0
     last_cut = len(messages) - pyramid.live_messages
     for atom in atoms(messages):
-        if leaf and leaf_ends(len(leaf), tokens, atom, pyramid):
+        if leaf and strategy.ends(leaf, atom):
             if place > last_cut:
                 break
-            out.append(tuple(leaf))
-            leaf, start, tokens = [], place, 0
-        leaf.extend(atom)
-        tokens += sum(message.tokens for message in atom)
+            out.append(tuple(messages[start:place]))
+            leaf, start = [], place
+        leaf.append(atom)
         place += len(atom)
     return Leaves(leaves=tuple(out), rest=tuple(messages[start:]))
 
 
-def leaf_ends(messages: int, tokens: int, following: Atom, pyramid: StorySettings) -> bool:
-    """Whether a leaf of so many `messages` that cost so many `tokens` ends before the atom `following`."""
-    if tokens + sum(message.tokens for message in following) > pyramid.leaf_tokens:
-        return True
-    if messages >= pyramid.leaf_messages * LONG_TURN:
-        return True
-    full = messages >= pyramid.leaf_messages or tokens >= pyramid.leaf_tokens * SOFT
-    return full and following[0].opens_turn
+class StoryStrategy:
+    """A story: leaves of so many messages, told in sentences of their own, and deeper summaries over them."""
+
+    name = "story"
+
+    def __init__(self, settings: StorySettings) -> None:
+        """Cut leaves of the sizes that `settings` name."""
+        self.settings = settings
+
+    def ends(self, stretch: Sequence[Atom], following: Atom) -> bool:
+        """Whether a leaf ends between `stretch` and `following`: at a whole turn, once it is long enough."""
+        messages = sum(map(len, stretch))
+        tokens = sum(message.tokens for atom in stretch for message in atom)
+        if tokens + sum(message.tokens for message in following) > self.settings.leaf_tokens:
+            return True
+        if messages >= self.settings.leaf_messages * LONG_TURN:
+            return True
+        full = messages >= self.settings.leaf_messages or tokens >= self.settings.leaf_tokens * SOFT
+        return full and following[0].opens_turn
+
+    def leaf(self, messages: Sequence[Message], goal: str = "", *, ends_turn: bool = False) -> Sequence[Section]:
+        """The sentences that tell most, in the words of the story, and the names in it."""
+        return tell_leaf(as_said(messages))
+
+    def roll_up(self, parts: Sequence[Summary | Message], *, turns: bool = False) -> Sequence[Section]:
+        """Of the sentences below those that tell most."""
+        return tell_deeper([part for part in parts if isinstance(part, Summary)])
+
+    def sections(self, level: Level) -> Mapping[SectionName, SectionStyle]:
+        """Prose, and the names that stand in none of it."""
+        return _SECTIONS
+
+    def worth(self, section: SectionName) -> float:
+        """Every sentence is worth what it tells."""
+        return 1.0
+
+    def say(self, section: SectionName, line: Line, names: Sequence[str]) -> str:
+        """A line as a sentence, with a full stop where the story had none; or the names, in a row."""
+        if section == "artifacts":
+            return ", ".join(names)
+        text = line.text.strip()
+        return f"{text}." if text[-1:].isalnum() and ord(text[-1]) < _NO_LETTERS else text
+
+
+_NO_LETTERS = 0x2E80
+"""From here on signs stand for words, and a sentence needs no full stop."""
+_SECTIONS = {"story": SectionStyle("", prose=True), "artifacts": SectionStyle("Names: ", prose=True)}
+
+
+def story_strategy(policy: Policy) -> Strategy:
+    """How the story of a policy is told: as it says itself, or as ours are."""
+    return policy.strategy or StoryStrategy(settings(policy))
 
 
 # Which summaries of a story are shown, and which are merged: a count of the leaves, in base `fan_in`.
@@ -166,7 +208,8 @@ def make_leaf(messages: Sequence[Message], before: Sequence[Thread], policy: Pol
     """Write the leaf over `messages`; `before` are the threads that are open at its start."""
     first, last = messages[0], messages[-1]
     heard = as_said(messages)
-    sections = [*tell_leaf(heard), *(_constraints(messages) if is_answered(messages) else ())]
+    told = story_strategy(policy).leaf(messages, "", ends_turn=False)
+    sections = [*told, *(_constraints(messages) if is_answered(messages) else ())]
     return Summary(
         id=anchor("story", first.id, last.id, policy.family),
         level="story",
@@ -189,7 +232,7 @@ def make_deeper(children: Sequence[Summary], told: Sequence[Summary], policy: Po
     """Merge the adjacent `children` into the summary above them, written from `told`: them, or what is under them."""
     first, last = children[0], children[-1]
     threads = join([child.threads for child in children], settings(policy).open_threads)
-    sections = [*tell_deeper(told), *_constraints(children)]
+    sections = [*story_strategy(policy).roll_up(told), *_constraints(children)]
     return Summary(
         id=anchor("story", first.first, last.last, policy.family),
         level="story",
