@@ -69,7 +69,7 @@ def due_texts(
 ) -> DueTexts:
     """The texts of a story that are due on the path to the branch's head, as its leases stand `now`."""
     head = tx.log.head(key, branch)
-    if head is None:
+    if head is None or options.policy.strategy is not None:
         return DueTexts(options=options)
     options = replace(options, notes=tuple(tx.annotations.on_path(key, head.id)))
     failing = tx.leases.of_session(key)
@@ -282,7 +282,8 @@ def _due_summaries(
     tx: Transaction, key: SessionKey, branch: str, options: ContextOptions, voice: Voice
 ) -> tuple[DueTexts, list[Summary]]:
     head = tx.log.head(key, branch)
-    if head is None:
+    # What a strategy of a user's own says is what is shown.
+    if head is None or options.policy.strategy is not None:
         return DueTexts(options=options), []
     options = replace(options, notes=tuple(tx.annotations.on_path(key, head.id)))
     path = WorkPath(StoredReader(tx, key, head, options, voice), options.policy)
