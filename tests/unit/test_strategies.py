@@ -149,7 +149,7 @@ def test_no_model_is_asked_to_write_what_it_says() -> None:
 
 def test_a_story_is_told_by_one_as_well() -> None:
     settings = StorySettings(leaf_messages=6, live_messages=4)
-    policy = ireneo.Policy(name="shouted", pyramid=settings, strategy=Shouted(settings), live_share=0.4)
+    policy = ireneo.Policy(name="shouted", story=settings, strategy=Shouted(settings), live_share=0.4)
     messages = [
         {"role": "user" if number % 2 else "assistant", "content": f"Nessa mends net {number} at the pier."}
         for number in range(60)

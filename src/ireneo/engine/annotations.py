@@ -80,7 +80,7 @@ def _pins(tx: Transaction, key: SessionKey, branch: str, policy: Policy, voice: 
     options = ContextOptions(budget=0, policy=policy, count=len, notes=notes)
     reader = StoredReader(tx, key, head, options, voice)
     threads: tuple[Thread, ...] = ()
-    if policy.pyramid is not None:
+    if policy.story is not None:
         items, threads = story_notes(StoryPath(reader, policy), options)
     else:
         known = WorkPath(reader, policy).stored(head.position)

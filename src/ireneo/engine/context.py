@@ -192,7 +192,7 @@ def _cut(
         cache.renew(erased)
         options = replace(options, notes=tuple(tx.annotations.on_path(key, head.id)))
         options = replace(options, thinking=options.ruled(chat.thinking))
-        cut = _cut_story if options.policy.pyramid else _cut_work
+        cut = _cut_story if options.policy.story else _cut_work
         return replace(cut(tx, key, head, chat, options, voice, cache), erased=erased)
 
 

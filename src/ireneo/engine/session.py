@@ -166,7 +166,7 @@ class Session:
         chat = chat_format(to or chat_format_of(await self._read_source()) or DEFAULT_FORMAT)
         policy = self._policy(preset, as_)
         await self._check_character(policy)
-        if prices is not None and policy.pyramid is not None:
+        if prices is not None and policy.story is not None:
             raise BadInput("A story is told anew for each context, and `prices` decide nothing of it; leave them out.")
         now = self._resources.clock.now()
         idle = (now - self._asked_at).total_seconds() if self._asked_at else None
@@ -205,7 +205,7 @@ class Session:
                 if on_progress is not None:
                     on_progress(summarised)
 
-        if policy.pyramid is not None:
+        if policy.story is not None:
             await run_steps(self._work(policy, budget).visit(MAX_TEXTS), add)
         else:
             options = ContextOptions(budget=budget, policy=policy, count=self._count)
@@ -220,7 +220,7 @@ class Session:
         Raises BadInput where the memory was opened without a model.
         """
         models, policy = self._writers(), self._policy(preset)
-        if policy.pyramid is not None:
+        if policy.story is not None:
             return await self._work(policy, budget).due()
         options = ContextOptions(budget=budget, policy=policy, count=self._count)
         due = await summarising.due_summaries(self._store, self.key, self.branch, options, self._resources.voice)

@@ -166,15 +166,15 @@ def _story_sources(
     tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice
 ) -> tuple[Sequence[Message], Sequence[Summary]]:
     """The messages that a summary is written from, and the summaries: leaves, as long as they fit into the window."""
-    pyramid = settings(options.policy)
+    story = settings(options.policy)
     first = summary.first_position
-    if pyramid.running and summary.sources:
+    if story.running and summary.sources:
         (before,) = best_texts(tx, key, tx.summaries.get(key, summary.sources[:1]), options, voice, None)
         return _heard(tx, key, summary, before.last_position + 1, options.policy), [before]
-    if summary.depth == 1 or summary.source_tokens <= pyramid.raw_tokens:
+    if summary.depth == 1 or summary.source_tokens <= story.raw_tokens:
         return _heard(tx, key, summary, first, options.policy), ()
     path = StoryPath(StoredReader(tx, key, _head(tx, key, summary), options, voice), options.policy)
-    told = path.under(summary, source_depth(summary.depth, pyramid))
+    told = path.under(summary, source_depth(summary.depth, story))
     return (), best_texts(tx, key, told, options, voice, None)
 
 

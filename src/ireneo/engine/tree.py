@@ -160,14 +160,14 @@ def whole_text(summary: Summary, count: Count) -> str:
 def _widest(reader: StoredReader, policy: Policy) -> Sequence[Summary]:
     """The widest summaries; of a story those that are kept for a path of this length."""
     widest = reader.frontier(reader.head.position)
-    if policy.pyramid is None:
+    if policy.story is None:
         return widest
     return KnownStory(reader, policy, StoryRecords()).opened(widest, 0)
 
 
 def _open(policy: Policy, texts: Sequence[Summary], options: ContextOptions) -> tuple[OpenThread, ...]:
     """The threads that are open behind a row, in the order in which they were opened."""
-    threads = standing_threads(texts, options)[0] if policy.pyramid else ()
+    threads = standing_threads(texts, options)[0] if policy.story else ()
     return tuple(_thread(each) for each in threads)
 
 
@@ -204,10 +204,10 @@ def _live(tx: Transaction, key: SessionKey, head: Head | None, shown: Sequence[S
 
 
 def _behind(live: int, policy: Policy) -> int:
-    if policy.pyramid is None:
+    if policy.story is None:
         return 0
-    whole = max(live - policy.pyramid.live_messages, 0) // policy.pyramid.leaf_messages
-    return whole * policy.pyramid.leaf_messages
+    whole = max(live - policy.story.live_messages, 0) // policy.story.leaf_messages
+    return whole * policy.story.leaf_messages
 
 
 async def _branches(tx: AsyncTransaction, key: SessionKey, current: str, family: str) -> list[TreeBranch]:

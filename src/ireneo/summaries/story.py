@@ -37,13 +37,13 @@ class Leaves(Struct, frozen=True, kw_only=True):
     rest: tuple[Message, ...]
 
 
-def plan_leaves(messages: Sequence[Message], pyramid: StorySettings, strategy: Strategy | None = None) -> Leaves:
+def plan_leaves(messages: Sequence[Message], story: StorySettings, strategy: Strategy | None = None) -> Leaves:
     """Cut consecutive `messages` into leaves, as far as enough of the newest ones stay live behind them."""
-    strategy = strategy or StoryStrategy(pyramid)
+    strategy = strategy or StoryStrategy(story)
     out: list[tuple[Message, ...]] = []
     leaf: list[Atom] = []
     start, place = 0, 0
-    last_cut = len(messages) - pyramid.live_messages
+    last_cut = len(messages) - story.live_messages
     for atom in atoms(messages):
         if leaf and strategy.ends(leaf, atom):
             if place > last_cut:
@@ -117,46 +117,46 @@ def story_strategy(policy: Policy) -> Strategy:
 # process; and of n leaves some `limit`·log(n) summaries are shown.
 
 
-def shown_depths(leaves: int, pyramid: StorySettings) -> list[int]:
+def shown_depths(leaves: int, story: StorySettings) -> list[int]:
     """The depths of the summaries that so many leaves are shown as, from the oldest to the newest."""
     out: list[int] = []
     depth, count = 1, leaves
     while count:
-        merged = -(-max(count - pyramid.limit, 0) // pyramid.fan_in)
-        out = [*[depth] * (count - merged * pyramid.fan_in), *out]
+        merged = -(-max(count - story.limit, 0) // story.fan_in)
+        out = [*[depth] * (count - merged * story.fan_in), *out]
         depth, count = depth + 1, merged
     return out
 
 
-def finest(leaves: int, blocks: int, pyramid: StorySettings) -> StorySettings:
-    """The same pyramid with the highest limit at which so many leaves are shown as `blocks` summaries at the most.
+def finest(leaves: int, blocks: int, story: StorySettings) -> StorySettings:
+    """The same settings with the highest limit at which so many leaves are shown as `blocks` summaries at the most.
 
     A wide context has room for more than the limit of each depth: there the past is shown more finely.
     """
-    low, high = pyramid.limit, max(leaves, pyramid.limit)
+    low, high = story.limit, max(leaves, story.limit)
     while low < high:
         middle = (low + high + 1) // 2
-        if len(shown_depths(leaves, replace(pyramid, limit=middle))) <= blocks:
+        if len(shown_depths(leaves, replace(story, limit=middle))) <= blocks:
             low = middle
         else:
             high = middle - 1
-    return replace(pyramid, limit=low)
+    return replace(story, limit=low)
 
 
-def due_merge(depths: Sequence[int], pyramid: StorySettings) -> int | None:
+def due_merge(depths: Sequence[int], story: StorySettings) -> int | None:
     """The place of the first of the `fan_in` summaries that are to be merged next; None where no depth has too many.
 
     `depths` are those of a row from its oldest summary to its newest, which never grow.
     """
     for depth in sorted(set(depths)):
-        if depths.count(depth) > pyramid.limit:
+        if depths.count(depth) > story.limit:
             return depths.index(depth)
     return None
 
 
-def leaves_at(depth: int, pyramid: StorySettings) -> int:
+def leaves_at(depth: int, story: StorySettings) -> int:
     """How many leaves a summary of this depth covers."""
-    return int(pyramid.fan_in ** (depth - 1))
+    return int(story.fan_in ** (depth - 1))
 
 
 # From what a deep summary is written: a fact dies by being retold, so from what was retold least.
@@ -172,18 +172,18 @@ TOLD_TOKENS = 340
 """What a summary of 250 words costs, with what is said about it."""
 
 
-def source_depth(depth: int, pyramid: StorySettings) -> int:
+def source_depth(depth: int, story: StorySettings) -> int:
     """The depth of the summaries that one of `depth` is written from, at least 2."""
-    fits = max(pyramid.window_tokens // TOLD_TOKENS, pyramid.fan_in)
+    fits = max(story.window_tokens // TOLD_TOKENS, story.fan_in)
     below = depth - 1
-    while below > 1 and pyramid.fan_in ** (depth - below + 1) <= fits:
+    while below > 1 and story.fan_in ** (depth - below + 1) <= fits:
         below -= 1
     return below
 
 
-def retellings(depth: int, pyramid: StorySettings) -> int:
+def retellings(depth: int, story: StorySettings) -> int:
     """How many times the least lucky message under a summary of `depth` has been retold to make it."""
-    return 1 if depth <= 1 else 1 + retellings(source_depth(depth, pyramid), pyramid)
+    return 1 if depth <= 1 else 1 + retellings(source_depth(depth, story), story)
 
 
 RUNNING_WORDS = 250
@@ -194,9 +194,9 @@ MAX_LIFTS = 24
 
 def settings(policy: Policy) -> StorySettings:
     """How the story of a policy fades. Raises BadInput where the policy is for no story."""
-    if policy.pyramid is None:
+    if policy.story is None:
         raise BadInput(f"The preset {policy.name!r} is for no story; take 'story'.")
-    return policy.pyramid
+    return policy.story
 
 
 def is_answered(messages: Sequence[Message]) -> bool:
