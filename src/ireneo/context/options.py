@@ -8,11 +8,12 @@ from typing import Literal
 from msgspec import Struct
 
 from ireneo.context.allot import Statements
-from ireneo.log.tree import Annotation
+from ireneo.log.tree import Annotation, AnnotationId
 from ireneo.log.weigh import Count
 from ireneo.summaries.pins import pinned
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.summary import Line, Summary
+from ireneo.summaries.work import strategy_of
 
 Thinking = Literal["prefix", "turn", "none"]
 """When signed thinking may be shown: as long as nothing before it was changed; in the turn that is running; never."""
@@ -40,7 +41,7 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def statements(self) -> Statements:
         """What is known of the lines of summaries."""
-        return self.kept or Statements(self.count)
+        return self.kept or Statements(self.count, strategy_of(self.policy))
 
     def ruled(self, rule: Thinking) -> Thinking:
         """Which thinking may be shown in a format that has this rule, where the caller says nothing else."""
@@ -59,6 +60,10 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
             if note.kind == "dispute":
                 out.setdefault(note.about, []).append(note)
         return out
+
+    def disputes_of(self, summary: Summary) -> list[AnnotationId]:
+        """The ids of the disputes of what a summary covers."""
+        return [note.id for note in self.disputes.get(summary.stretch, ())]
 
     def doubts(self, summary: Summary) -> list[Annotation]:
         """The disputes of a summary that it was not written in view of."""

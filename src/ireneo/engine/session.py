@@ -21,7 +21,7 @@ from ireneo.engine import tree as seeing
 from ireneo.engine.annotations import Pin
 from ireneo.engine.append import Appended
 from ireneo.engine.branches import memory_named
-from ireneo.engine.context import Cached
+from ireneo.engine.context import ContextCache
 from ireneo.engine.diary import Diary
 from ireneo.engine.encode import Context, with_objects
 from ireneo.engine.expand import Expanded, Tool
@@ -32,10 +32,9 @@ from ireneo.engine.models import Models
 from ireneo.engine.reports import OnProgress, SummariseReport, WorkReport, run_steps, work_report
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import check_character
-from ireneo.engine.story_context import TellingCache, story_context
-from ireneo.engine.summarise import Summarised, voice_of
+from ireneo.engine.summarise import Summarised
 from ireneo.engine.tree import Tree
-from ireneo.engine.work import BlockWork, StoryWork, TextWriter, WorkResult, summarised_by
+from ireneo.engine.work import SummaryWork, TextWriter, WorkResult, summarised_by
 from ireneo.errors import BadInput, SessionNotFound
 from ireneo.formats.chat.format import ThinkingRule
 from ireneo.formats.chat.registry import DEFAULT_FORMAT, chat_format
@@ -68,8 +67,7 @@ class Session:
         self.task = task or key.session
         self._source = source
         self._project = project
-        self._cached = Cached(key.session, self.task, self._count)
-        self._tellings: TellingCache | None = None
+        self._cache = ContextCache(key.session, self.task, self._count)
         self._asked_at: datetime | None = None
         self._characters: set[str] = set()
         """Those of whom it is known that they are there."""
@@ -168,12 +166,12 @@ class Session:
         chat = chat_format(to or chat_format_of(await self._read_source()) or DEFAULT_FORMAT)
         policy = self._policy(preset, as_)
         await self._check_character(policy)
-        if prices is not None and policy.pyramid is not None:
+        if prices is not None and policy.story is not None:
             raise BadInput("A story is told anew for each context, and `prices` decide nothing of it; leave them out.")
         now = self._resources.clock.now()
         idle = (now - self._asked_at).total_seconds() if self._asked_at else None
         self._asked_at = now
-        terms = ContextOptions(
+        options = ContextOptions(
             budget=budget,
             policy=policy if prices is None else policy.priced(prices),
             count=self._count,
@@ -181,14 +179,8 @@ class Session:
             rebuild=rebuild,
             asked=thinking,
         )
-        if policy.pyramid is not None:
-            told = voice_of(policy, self._resources.story_voice)
-            self._tellings = self._tellings or TellingCache(terms)
-            kept, pads = self._tellings, self._cached.pads
-            found = await story_context(self._store, self.key, self.branch, chat, terms, told, kept, pads)
-        else:
-            voice, cached = self._resources.voice, self._cached
-            found = await cutting.context(self._store, self.key, self.branch, chat, terms, voice, cached)
+        voice = self._resources.voice_of(policy)
+        found = await cutting.context(self._store, self.key, self.branch, chat, options, voice, self._cache)
         # One with blocks is known by them.
         whole = found.view and all(row.what == "message" for row in found.view)
         self._shown = (MessageId(found.view[-1].last), len(found.messages)) if whole else None
@@ -213,12 +205,12 @@ class Session:
                 if on_progress is not None:
                     on_progress(summarised)
 
-        if policy.pyramid is not None:
-            await run_steps(self._work(policy).visit(MAX_TEXTS), add)
+        if policy.story is not None:
+            await run_steps(self._work(policy, budget).visit(MAX_TEXTS), add)
         else:
-            terms = ContextOptions(budget=budget, policy=policy, count=self._count)
+            options = ContextOptions(budget=budget, policy=policy, count=self._count)
             voice = self._resources.voice
-            steps = summarising.summarise(self._store, self.key, self.branch, terms, voice, models)
+            steps = summarising.summarise(self._store, self.key, self.branch, options, voice, models)
             await run_steps(steps, done.append, on_progress)
         return SummariseReport(summaries=tuple(done))
 
@@ -228,11 +220,11 @@ class Session:
         Raises BadInput where the memory was opened without a model.
         """
         models, policy = self._writers(), self._policy(preset)
-        if policy.pyramid is not None:
-            return await self._work(policy).due()
-        terms = ContextOptions(budget=budget, policy=policy, count=self._count)
-        due = await summarising.due_summaries(self._store, self.key, self.branch, terms, self._resources.voice)
-        return sum(models.for_task(summary.level) is not None for summary in due)
+        if policy.story is not None:
+            return await self._work(policy, budget).due()
+        options = ContextOptions(budget=budget, policy=policy, count=self._count)
+        due = await summarising.due_summaries(self._store, self.key, self.branch, options, self._resources.voice)
+        return sum(models.for_task(summary.level) is not None for summary in due.ready)
 
     async def catch_up(
         self, *, preset: str | Policy | None = None, as_: str = "", on_progress: OnProgress[WorkResult] = None
@@ -244,11 +236,7 @@ class Session:
         """
         policy = self._policy(preset, as_)
         await self._check_character(policy)
-        if policy.pyramid is not None:
-            return await work_report(self._work(policy).catch_up(), on_progress)
-        desk = TextWriter(self._resources, Worker(self._store, self._resources.clock), self.key, self.branch)
-        work = BlockWork(desk, ContextOptions(budget=0, policy=policy, count=self._count))
-        return await work_report(work.catch_up(), on_progress)
+        return await work_report(self._work(policy).catch_up(), on_progress)
 
     def tools(self) -> Sequence[Tool]:
         """`expand` and `dispute` as plain functions of text, to be given to an agent."""
@@ -349,11 +337,11 @@ class Session:
         return policy, self._voice(policy)
 
     def _voice(self, policy: Policy) -> Voice:
-        return voice_of(policy, self._resources.story_voice) if policy.pyramid else self._resources.voice
+        return self._resources.voice_of(policy)
 
-    def _work(self, policy: Policy) -> StoryWork:
-        worker = Worker(self._store, self._resources.clock)
-        return StoryWork(TextWriter(self._resources, worker, self.key, self.branch), policy)
+    def _work(self, policy: Policy, budget: int = 0) -> SummaryWork:
+        writer = TextWriter(self._resources, Worker(self._store, self._resources.clock), self.key, self.branch)
+        return SummaryWork(writer, ContextOptions(budget=budget, policy=policy, count=self._count))
 
     def _writers(self) -> Models:
         models = self._resources.models_for(self.key)
