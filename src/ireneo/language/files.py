@@ -4,7 +4,8 @@ A language is one TOML file beside this module, a section of it one topic: a str
 a language may bring. A file need not have every section, and a section not every field.
 
 In a file, words may be written as one text with blanks between them. In a pattern, `{name}` stands for the part of
-that name in the section's own table `parts`: a pattern, or a list of which any may stand there.
+that name in the section's own table `parts`: a pattern, or a list of which any may stand there. A pattern may be broken
+over several lines.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from msgspec import Struct
 
 from ireneo.patterns import lazy_re
 
-LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
+LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "zh")
 """The languages whose words are known, by the names of their files."""
 
 T = TypeVar("T", bound=Struct)
@@ -29,6 +30,7 @@ MADE: list[Callable[[], object]] = []
 """Every function whose value is made of data and kept; the tests of patterns call each."""
 
 _HEADING = lazy_re(r"^(?=\[\w+\]$)", re.MULTILINE)
+_LINE_BREAK = lazy_re(r"\n\s*")
 _NAMED_PART = lazy_re(r"\{([a-z_]+)\}")
 
 _sections: dict[str, dict[str, str]] = {}
@@ -94,25 +96,28 @@ def _read(kind: type[T], code: str) -> T:
 
     name = kind.__name__.lower()
     held = tomllib.loads(sections(code).get(name, "")).get(name, {})
-    if "parts" in held:
-        parts = {key: part if isinstance(part, str) else either(part) for key, part in held.pop("parts").items()}
-        held = {key: _filled(value, parts) for key, value in held.items()}
-    return msgspec.convert({key: _row(value) for key, value in held.items()}, kind)
+    given = held.pop("parts", {})
+    parts = {key: _one_line(part) if isinstance(part, str) else either(part) for key, part in given.items()}
+    return msgspec.convert({key: _value(value, parts) for key, value in held.items()}, kind)
 
 
-def _filled(value: object, parts: Mapping[str, str]) -> object:
-    if isinstance(value, str):
-        return fill(value, parts)
-    if isinstance(value, list):
-        return [_filled(each, parts) for each in value]
-    return {key: _filled(each, parts) for key, each in value.items()} if isinstance(value, dict) else value
-
-
-def _row(value: object) -> object:
-    """Words that are written as one text, one by one."""
+def _value(value: object, parts: Mapping[str, str]) -> object:
+    """A field: words that are written as one text one by one, and patterns with their parts filled in."""
     if isinstance(value, str):
         return value.split()
-    return {key: _row(each) for key, each in value.items()} if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        return {key: _value(each, parts) for key, each in value.items()}
+    return [_pattern(each, parts) for each in value] if isinstance(value, list) else value
+
+
+def _pattern(value: object, parts: Mapping[str, str]) -> object:
+    if isinstance(value, str):
+        return fill(_one_line(value), parts) if parts else _one_line(value)
+    return {key: _pattern(each, parts) for key, each in value.items()} if isinstance(value, dict) else value
+
+
+def _one_line(text: str) -> str:
+    return _LINE_BREAK.sub("", text)
 
 
 def _joined(values: list[object]) -> object:
