@@ -11,7 +11,6 @@ FOR_ALL = frozenset({"errors", "patterns", "language"})
 # What a room may import beside itself, these, and what is not ours.
 MAY_IMPORT = {
     "log": frozenset({"language"}),
-    "language": frozenset(),
     "formats": frozenset({"log", "language"}),
     "grounding": frozenset({"log", "language"}),
     "pyramid": frozenset({"log", "language", "grounding", "summaries"}),

@@ -16,7 +16,7 @@ class Statement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A plain statement of which a slot is read."""
 
     pattern: str
-    """With the groups `subject` and `value`, and `attribute` where that isn't given. It heeds case, and is matched whole."""
+    """With the groups `subject`, `value` and, where it isn't given, `attribute`. It heeds case; it is matched whole."""
     attribute: str = ""
 
 
