@@ -32,19 +32,22 @@ def breaks(text: str, *, small_opens: bool = False) -> Iterator[tuple[int, int]]
 
 
 def sentences(text: str, *, longest_quoted: int = 0, small_opens: bool = False) -> Iterator[str]:
-    """The sentences of `text` in order; those of one quotation stand together, up to so many characters."""
-    held = ""
+    """The sentences of `text` in order; those of one quotation stand together, up to so many characters.
+
+    Beyond, the end of the quotation was forgotten.
+    """
+    held: list[str] = []
     for piece in _pieces(text, small_opens):
-        joined = f"{held} {piece}" if held else piece
-        if held and len(joined) > longest_quoted:
-            yield held
-            joined = piece
-        held = joined
-        if not longest_quoted or balanced(held):
-            yield held
-            held = ""
-    if held:
-        yield held
+        held.append(piece)
+        whole = " ".join(held)
+        if longest_quoted and not balanced(whole):
+            if len(whole) <= longest_quoted:
+                continue
+            yield from held
+        else:
+            yield whole
+        held = []
+    yield from held
 
 
 def balanced(text: str) -> bool:

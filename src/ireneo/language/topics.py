@@ -35,6 +35,8 @@ class Words(Topic, frozen=True, kw_only=True):
     """What stands in every other sentence, and so tells none of them apart. The one stop list."""
     irregular: Row = ()
     """A word and its forms that a stemmer can't lead back to it; none that mostly is another word."""
+    endings: Row = ()
+    """What is taken off a word so that its forms meet, the longest first."""
     nouns_large: Set = frozenset()
     """Where all nouns are written large: more of the commonest words, to tell the language of short texts by."""
     nouns_small: Set = frozenset()
@@ -199,7 +201,13 @@ class Kinds(Topic, frozen=True, kw_only=True):
     """Words that only look as if they stood in the past."""
     be_past: Set = frozenset()
     """What was, had or got."""
+    got: Set = frozenset()
+    """Those of them that tell of an event alone."""
     did: Set = frozenset()
+    born: Set = frozenset()
+    """Behind what was, it is a fact and no event."""
+    step: Row = ()
+    """What stands before the number of a step."""
     before_name: Set = frozenset()
     """Behind one of these a word in the past is no verb."""
 
@@ -223,8 +231,6 @@ class Questions(Topic, frozen=True, kw_only=True):
     """What tells of a time in an answer."""
     figures: Set = frozenset()
     """Numbers in words, in an answer."""
-    headings: Set = frozenset()
-    """What stands before a colon and is nobody's name."""
 
 
 class Opening(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -336,6 +342,18 @@ class Names(Topic, frozen=True, kw_only=True):
     """The same, where its ending doesn't tell."""
     verb_endings: Row = ()
     """What such a word, or an adverb before it, ends with."""
+    explained: Row = ()
+    """Behind a name: Holm, the keeper, …"""
+    beside: Set = frozenset()
+    """Between two names."""
+    listed: Set = frozenset()
+    """Before the last of several."""
+    participles: Row = ()
+    """Frightened, Vera and Holm fled: the first of these, by its ending, is no name."""
+    inflected: Row = ()
+    """How articles and adjectives end; a name mostly stands without them."""
+    two: Row = ()
+    """What counts those who were named, and claims no number."""
 
 
 class Speech(Topic, frozen=True, kw_only=True):
@@ -350,6 +368,8 @@ class Speech(Topic, frozen=True, kw_only=True):
     """Who tells a story and isn't in it."""
     selves: Set = frozenset()
     """Words for oneself."""
+    labels: Set = frozenset()
+    """What stands before a colon and is nobody's name."""
 
 
 class Turns(Topic, frozen=True, kw_only=True):
@@ -370,3 +390,13 @@ class Turns(Topic, frozen=True, kw_only=True):
     """Who speaks of themselves; it heeds case."""
     empty_signs: Row = ()
     """Signs that are no part of a name."""
+
+
+class Prose(Topic, frozen=True, kw_only=True):
+    """What an agent says of its work."""
+
+    lead: Row = ()
+    """What may stand before an intent, at the beginning of a sentence."""
+    intent: Row = ()
+    finding: Row = ()
+    """A finding, a cause or a constraint."""

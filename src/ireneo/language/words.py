@@ -20,6 +20,9 @@ FORMAT = 2
 LONGEST = 40
 """Letters of a term at the most; what is longer (a hash, a data URL) is cut there."""
 
+WORD = lazy_re(r"[^\W\d_](?:[^\W_]|['’-](?=[^\W\d_]))*")
+"""A word: it begins with a letter, and what an apostrophe or a hyphen joins is one."""
+
 _LETTERS = lazy_re(r"[^\W\d_]+")
 _ASCII_WORD = lazy_re(r"[a-z0-9]+(?:'[a-z]+)?")
 _POSSESSIVE = lazy_re(r"'(?:s|d|ll|re|ve|m|t)?$")
@@ -33,6 +36,16 @@ _RUN = lazy_re(f"([{_UNSPACED}]+)")
 def letters(text: str) -> list[str]:
     """The words of `text` that are made of letters, in order; what anything else parts counts as two."""
     return _LETTERS.findall(text)
+
+
+def light_stem(word: str) -> str:
+    """A small word without its ending, so that `pushing` meets `push`, `files` `file` and `running` `run`."""
+    for ending in of_language(Words, "en").endings:
+        # Friday is no word of one Frida, as dependencies are of a dependency.
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and word[-2:] not in ("ay", "ey", "oy"):
+            word = word[: -len(ending)]
+            break
+    return word[:-1] if len(word) > 2 and word[-1] == word[-2] else word
 
 
 def terms(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from ireneo.grounding.claims import writes_nouns_large
+from ireneo.language.detect import writes_nouns_large
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
 from ireneo.pyramid.offline.name_words import ABBREVIATED, DETERMINERS, NO_NAMES, NOUN_ENDINGS, PARTICLES
