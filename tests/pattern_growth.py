@@ -147,6 +147,9 @@ class _Asked:
         """The methods that are asked of the pattern that the statement at that line makes."""
         statement = next((s for s in self.trees[path].body if s.lineno <= line <= (s.end_lineno or s.lineno)), None)
         name = next(iter(_targets(statement)), "")
+        if isinstance(statement, ast.FunctionDef):
+            # It makes patterns of data, and what asks them holds them in variables.
+            return _told_apart(_asked_of_any(self.trees[path])) or METHODS
         if not name:
             return METHODS
         readers = [path] if name.startswith("_") else [each for each in self.trees if name in self.names[each]]

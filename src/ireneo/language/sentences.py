@@ -87,7 +87,7 @@ def _goes_on(text: str, start: int, end: int, following: int) -> bool:
 
 _WORD = lazy_re(r"[^\W\d_]+")
 _ORDINAL = lazy_re(rf"(?<![\w.,])\d{{1,3}}{_CLOSES}")
-_WORDS_BEFORE = lazy_re(rf"([^\W\d_]+)\s\d{{1,3}}{_CLOSES}")
+_WORDS_BEFORE = lazy_re(rf"(?<![^\W\d_])([^\W\d_]{{1,20}})\s\d{{1,3}}{_CLOSES}")
 _WORD_BEFORE = lazy_re(rf"(?<!\w)(\w{{1,6}}){_CLOSES}")
 # A title or an initial; the English I ends sentences as well.
 _NO_END = lazy_re(lambda: rf"(?:\b{either(map(_written, _abbreviations()))}|(?<![\w'’])[A-HJ-ZÄÖÜ]){_CLOSES}")
