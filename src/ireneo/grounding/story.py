@@ -18,6 +18,7 @@ from ireneo.grounding.evidence import SourceIndex
 from ireneo.language.detect import language_of
 from ireneo.language.files import either, of_language, topic
 from ireneo.language.numbers import spelled
+from ireneo.language.sentences import balanced
 from ireneo.language.sentences import sentences as split
 from ireneo.language.topics import Names
 from ireneo.language.words import WORD
@@ -49,7 +50,9 @@ ENOUGH_WORDS = 5
 def sentences(text: str) -> list[str]:
     """The sentences of `text` in order, each on one line, to be held to its sources by itself; a quotation is whole."""
     lines = (split(line.strip(), longest_quoted=LONGEST_QUOTED) for line in text.splitlines())
-    return [" ".join(each.split()) for line in lines for each in line]
+    # A quotation that has no end is none.
+    whole = (piece for line in lines for each in line for piece in ((each,) if balanced(each) else split(each)))
+    return [" ".join(each.split()) for each in whole]
 
 
 def quotations(text: str) -> list[str]:

@@ -32,22 +32,19 @@ def breaks(text: str, *, small_opens: bool = False) -> Iterator[tuple[int, int]]
 
 
 def sentences(text: str, *, longest_quoted: int = 0, small_opens: bool = False) -> Iterator[str]:
-    """The sentences of `text` in order; those of one quotation stand together, up to so many characters.
-
-    Beyond, the end of the quotation was forgotten.
-    """
-    held: list[str] = []
+    """The sentences of `text` in order; those of one quotation stand together, up to so many characters."""
+    held = ""
     for piece in _pieces(text, small_opens):
-        held.append(piece)
-        whole = " ".join(held)
-        if longest_quoted and not balanced(whole):
-            if len(whole) <= longest_quoted:
-                continue
-            yield from held
-        else:
-            yield whole
-        held = []
-    yield from held
+        whole = f"{held} {piece}" if held else piece
+        if held and len(whole) > longest_quoted:
+            yield held
+            whole = piece
+        held = whole
+        if not longest_quoted or balanced(held):
+            yield held
+            held = ""
+    if held:
+        yield held
 
 
 def balanced(text: str) -> bool:
