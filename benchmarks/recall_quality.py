@@ -27,12 +27,12 @@ import apsw
 
 sys.path.insert(0, str(Path(__file__).parent))
 from ireneo.adapters.embed.opening import open_embedder
+from ireneo.language import words
 from ireneo.memories import ranking as first_look
 from ireneo.memories import ranking as reading
 from ireneo.memories import ranking as second_look
 from ireneo.memories.index import ASSISTANT, USER, document_number, place_of
 from ireneo.memories.ranking import VECTOR_WEIGHT, IndexStats, Passage, Postings, fuse
-from ireneo.memories.recall import words
 from recall_data import Asked, Pool, assistants, games
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -224,8 +224,8 @@ PARTS: dict[str, tuple[tuple[ModuleType, str, object], ...]] = {
     "short ones not taken alike": ((first_look, "SHORT", 1.0),),
     "no length": ((first_look, "LENGTH_SHARE", 0.0),),
     "no words about the answer": ((reading, "FRAME_WEIGHT", 1.0),),
-    "common words kept": ((words, "COMMON_WORDS", frozenset()),),
-    "no irregular forms": ((words, "BASE_FORMS", {}),),
+    "common words kept": ((words, "common_words", frozenset),),
+    "no irregular forms": ((words, "base_forms", dict),),
     "no side": ((first_look, "SIDE_FAVOUR", 0.0), (second_look, "SIDE_FAVOUR", 0.0)),
     "no speaker": ((second_look, "SPEAKER_FAVOUR", 0.0),),
     "no words of time": ((second_look, "TIME_WORD_FAVOUR", 0.0),),

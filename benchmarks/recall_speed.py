@@ -27,8 +27,8 @@ import apsw
 
 import ireneo
 from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.language.words import common_words
 from ireneo.log.message import digest
-from ireneo.memories.recall.word_lists import COMMON_WORDS
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.ports.store import Transaction
 
@@ -51,7 +51,7 @@ class Prose:
         made = {"".join(self._random.choices(SYLLABLES, k=self._random.randint(2, 4))) for _ in range(2 * WORDS)}
         self.content = sorted(made)[:WORDS]
         self._random.shuffle(self.content)
-        self._vocabulary = [*sorted(COMMON_WORDS, key=len)[:120], *self.content]
+        self._vocabulary = [*sorted(common_words(), key=len)[:120], *self.content]
         self._weights = list(itertools.accumulate(1 / (rank + 2.7) for rank in range(len(self._vocabulary))))
 
     def text(self) -> str:

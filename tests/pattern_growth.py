@@ -16,7 +16,7 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -93,21 +93,35 @@ def _listen() -> set[tuple[str | bytes, int, Path, int]]:
     made: set[tuple[str | bytes, int, Path, int]] = set()
     patterns = importlib.import_module("ireneo.patterns")
     real = patterns.lazy_re
+    later: list[tuple[Callable[[], str | bytes], int, Path, int]] = []
 
-    def heard(source: str | bytes, flags: int = 0) -> object:
+    def heard(source: str | bytes | Callable[[], str | bytes], flags: int = 0) -> object:
         frame = sys._getframe(1)
-        # A module may make its patterns by a function of its own or of another one.
-        while frame.f_back is not None and frame.f_code.co_name != "<module>":
+        # A module may make its patterns by a function of its own or of another one; what is made of data is kept by
+        # `from_data`, as `made`.
+        while frame.f_back and frame.f_code.co_name != "<module>" and frame.f_back.f_code.co_name != "made":
             frame = frame.f_back
-        made.add((source, int(flags), Path(frame.f_code.co_filename), frame.f_lineno))
+        place = Path(frame.f_code.co_filename), frame.f_lineno
+        if callable(source):
+            later.append((source, int(flags), *place))
+        else:
+            made.add((source, int(flags), *place))
         return real(source, flags)
 
     patterns.lazy_re = heard
     try:
         _import_all()
+        _make_all()
     finally:
         patterns.lazy_re = real
-    return made
+    # What is made of a language's words, and is none before they are read.
+    return made | {(source(), flags, path, line) for source, flags, path, line in later}
+
+
+def _make_all() -> None:
+    """Have every value made that is made of data: some hold patterns."""
+    for make in importlib.import_module("ireneo.language.files").MADE:
+        make()
 
 
 def _import_all() -> None:
@@ -133,6 +147,9 @@ class _Asked:
         """The methods that are asked of the pattern that the statement at that line makes."""
         statement = next((s for s in self.trees[path].body if s.lineno <= line <= (s.end_lineno or s.lineno)), None)
         name = next(iter(_targets(statement)), "")
+        if isinstance(statement, ast.FunctionDef):
+            # It makes patterns of data, and what asks them holds them in variables.
+            return _told_apart(_asked_of_any(self.trees[path])) or METHODS
         if not name:
             return METHODS
         readers = [path] if name.startswith("_") else [each for each in self.trees if name in self.names[each]]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import AnyStr, Generic, cast
+from collections.abc import Callable
+from typing import AnyStr, Generic, cast, overload
 
 _METHODS = ("finditer", "findall", "fullmatch", "match", "search", "split", "sub", "subn")
 
@@ -11,15 +12,16 @@ _METHODS = ("finditer", "findall", "fullmatch", "match", "search", "split", "sub
 class _Pattern(Generic[AnyStr]):
     """Stands for a compiled pattern; once it is compiled, its methods are attributes and cost nothing more."""
 
-    def __init__(self, source: AnyStr, flags: int) -> None:
-        self._source: AnyStr = source
+    def __init__(self, source: AnyStr | Callable[[], AnyStr], flags: int) -> None:
+        self._source: AnyStr | Callable[[], AnyStr] = source
         self._flags = flags
 
     def __getattr__(self, name: str) -> object:
         # Asked for what is no attribute yet. A copy in the making has none at all, and must not look for its source.
         if name.startswith("_"):
             raise AttributeError(name)
-        compiled = re.compile(self._source, self._flags)
+        source = self._source
+        compiled = re.compile(source() if callable(source) else source, self._flags)
         self.__dict__.update((each, getattr(compiled, each)) for each in _METHODS)
         return getattr(compiled, name)
 
@@ -27,8 +29,19 @@ class _Pattern(Generic[AnyStr]):
         return f"lazy_re({self._source!r}, {self._flags})"
 
 
-def lazy_re(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+@overload
+def lazy_re(source: Callable[[], str], flags: int = 0) -> re.Pattern[str]: ...
+
+
+@overload
+def lazy_re(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]: ...
+
+
+def lazy_re(source: AnyStr | Callable[[], AnyStr], flags: int = 0) -> re.Pattern[AnyStr]:
     """A pattern, to be used like one that `re.compile` gives; a fault in `source` shows when it is first used.
+
+    A function as the `source` is called then: it makes the pattern of what is read by that time, such as a language's
+    words.
 
     For every pattern that a module or a class holds. Where a function makes one, it is for use at once: `re.compile`.
     """

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.recall_shelf import SmallShelf
 
+from ireneo.language.words import terms
 from ireneo.memories import index as of
 from ireneo.memories.ranking import fuse, pack, read_question, repeats_last, verbatim_first
-from ireneo.memories.recall.words import terms
 
 NOW = datetime(2024, 2, 29, 12, tzinfo=UTC)
 WORDS = [

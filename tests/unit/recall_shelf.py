@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
+from ireneo.language.words import terms
 from ireneo.memories.index import OTHER, document_number, place_of
 from ireneo.memories.ranking import (
     READ_AT_MOST,
@@ -20,7 +21,6 @@ from ireneo.memories.ranking import (
     read_question,
     terms_to_read,
 )
-from ireneo.memories.recall.words import terms
 
 BEGIN = datetime(2023, 5, 1, tzinfo=UTC)
 """When the first session is; each next one is a day later."""

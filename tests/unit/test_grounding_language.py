@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.grounding.language import other_language
+from ireneo.language.detect import other_language
 
 TEXTS = {
     "English": "I read the file and found that the loop was not closed, and it is now the way that it was meant to be.",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.grounding.numerals import spelled
 from ireneo.grounding.story import StorySourceIndex, quotations, sentences, with_quotation_marks
 from ireneo.grounding.voice import Voice, names_oneself, telling_faults, tells_of_itself
+from ireneo.language.numbers import spelled
 
 ENGLISH = StorySourceIndex(
     [

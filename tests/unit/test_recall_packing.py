@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ireneo.language.words import terms
 from ireneo.memories.ranking import fuse, likeness, pack, repeats_last, verbatim_first
-from ireneo.memories.recall.words import terms
 
 
 def test_what_several_rankings_place_well_comes_first() -> None:

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+from ireneo.language.times import Window, time_window
 from ireneo.memories.ranking import FRAME_WEIGHT, read_question
-from ireneo.memories.recall.time_words import Window, time_window
 
 NOW = datetime(2023, 6, 14, 10, tzinfo=UTC)  # a Wednesday
 TIMES = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ireneo.memories.recall.words import LONGEST, author_term, document_terms, terms
+from ireneo.language.words import LONGEST, author_term, document_terms, terms
 
 
 @pytest.mark.parametrize(

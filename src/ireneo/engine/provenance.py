@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput
+from ireneo.language.words import terms
 from ireneo.log.echo import said_in
 from ireneo.log.message import Message, MessageId, texts
 from ireneo.log.tree import SessionKey
 from ireneo.memories.kinds import KINDS
-from ireneo.memories.recall.words import terms
 from ireneo.memories.reconcile import cites_memories, restaled
 from ireneo.memories.record import MemoryDraft, MemoryId, Record, normal
 from ireneo.ports.transition import Transaction

@@ -17,6 +17,7 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.scope import RecallQuery, Scope
 from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import EmbedderError
+from ireneo.language.times import Window
 from ireneo.log.message import Draft, MessageId
 from ireneo.memories.index import Vector, author_of_message, kind_term, numbers_at, place_of, text_of_message
 from ireneo.memories.kinds import KINDS
@@ -42,7 +43,6 @@ from ireneo.memories.ranking import (
     weights,
 )
 from ireneo.memories.ranking import IndexStats as Size
-from ireneo.memories.recall.time_words import Window
 from ireneo.memories.record import Record, disputes
 from ireneo.ports.memories import FoundMemory, FoundMessage
 from ireneo.ports.memories import IndexName as Name

@@ -19,12 +19,12 @@ from ireneo.engine.scope import RecallQuery, Scope
 from ireneo.errors import ModelError
 from ireneo.grounding.claims import units
 from ireneo.grounding.evidence import SourceIndex, check_text
-from ireneo.grounding.language import other_language
 from ireneo.grounding.neutral import instruction_like, neutralise
-from ireneo.grounding.numerals import spelled
 from ireneo.grounding.status import error_text
+from ireneo.language.detect import other_language
+from ireneo.language.numbers import spelled
+from ireneo.language.words import terms
 from ireneo.lessons.lessons import projects_of
-from ireneo.memories.recall.words import terms
 from ireneo.memories.record import TRUST, MemoryDraft, MemoryId, Record
 from ireneo.memories.reflect import (
     EPISODES_DUE,

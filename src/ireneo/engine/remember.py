@@ -21,12 +21,12 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.scope import RecallQuery, Scope
 from ireneo.errors import BadInput, MemoryNotFound, ModelError
 from ireneo.grounding.neutral import neutralise
+from ireneo.language.words import terms
 from ireneo.log.tree import SessionKey
 from ireneo.memories.facts import Fact, facts
 from ireneo.memories.intake import LONGEST, Guess, MemoryDetails, memory_draft
 from ireneo.memories.intake import classify as by_rules
 from ireneo.memories.kinds import KINDS
-from ireneo.memories.recall.words import terms
 from ireneo.memories.reconcile import Did, reconcile
 from ireneo.memories.record import MemoryDraft, MemoryId, Record, slot
 from ireneo.ports.memories import MemoryFilter

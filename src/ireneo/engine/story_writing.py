@@ -11,11 +11,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.writing import MOST_STRUCK, Judged, ShownPiece, WritingJob, doubts, shown_pieces, ungrounded
-from ireneo.grounding.language import other_language
 from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.grounding.status import error_text
 from ireneo.grounding.story import StorySourceIndex, sentences, with_quotation_marks
 from ireneo.grounding.voice import names_oneself, telling_faults, tells_of_itself
+from ireneo.language.detect import other_language
 from ireneo.log.echo import as_said
 from ireneo.log.message import SHORT, Message, MessageId, Part, Result, Text, is_own_block, short
 from ireneo.log.weigh import Count
@@ -386,7 +386,7 @@ class StoryJudge:
 
     @property
     def _english(self) -> bool:
-        return self.evidence.language in (None, "English")
+        return self.evidence.language in (None, "en")
 
     @cached_property
     def _size(self) -> int:

@@ -20,10 +20,10 @@ from ireneo.grounding.evidence import (
     source_texts,
     supported_rate,
 )
-from ireneo.grounding.language import other_language
 from ireneo.grounding.neutral import neutralise
 from ireneo.grounding.status import LastOutcome, contradicts, error_text, flipped, overclaims
 from ireneo.grounding.voice import MARKUP, voice_faults
+from ireneo.language.detect import other_language
 from ireneo.log.echo import as_said, without_recalled
 from ireneo.log.message import Media, Message, Result, Text, as_read
 from ireneo.log.weigh import Count, arguments_text

@@ -12,6 +12,12 @@ from typing import Literal
 
 from msgspec import Struct
 
+from ireneo.language.detect import writes_nouns_large
+from ireneo.language.files import from_data, topic
+from ireneo.language.numbers import unit_of
+from ireneo.language.numbers import units as unit_pattern
+from ireneo.language.times import CLOCK, ISO, is_clock, spoken_dates, weekdays, without_dates
+from ireneo.language.topics import Names
 from ireneo.log.message import BLOCK_TAGS
 from ireneo.patterns import lazy_re
 
@@ -103,90 +109,20 @@ def artifacts(text: str) -> list[str]:
     ]
 
 
-_SHORT = "jan feb mar apr may jun jul aug sep oct nov dec"
-_LONG = "january february march april may june july august september october november december"
-_GERMAN_MONTHS = "januar februar märz april mai juni juli august september oktober november dezember"
-_MONTH_OF = {name: number for names in (_SHORT, _LONG, _GERMAN_MONTHS) for number, name in enumerate(names.split(), 1)}
-_MONTH = "|".join(sorted((name.capitalize() for name in _MONTH_OF), key=len, reverse=True))
-
-ISO = r"(?<![\d-])\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?(?![\d-])"
-SPOKEN = (
-    rf"\b(?:(?:{_MONTH})\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?!\.\d)(?:,? \d{{4}}\b)?"
-    rf"|\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?(?:{_MONTH})\b\.?(?:,? \d{{4}}\b)?)"
-)
-CLOCK = r"(?<![\d:.])(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?![\d:])"
-WEEKDAY = r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b"
-
-_ISO = lazy_re(ISO)
-_CLOCK = lazy_re(CLOCK)
-_SPOKEN = lazy_re(SPOKEN)
-_DATE_WORD = lazy_re(r"[^\W\d_]+")
-
-Date = tuple[int, int, int]
-"""Year, month and day; the year is 0 where none is said."""
-
-
-def dates(text: str) -> Iterator[Date]:
-    """Every date of `text`, once as it is written and once without its year."""
-    for found in _ISO.finditer(text):
-        year, month, day = (int(part) for part in found[0][:10].split("-"))
-        yield year, month, day
-        yield 0, month, day
-    for found in _SPOKEN.finditer(text):
-        year, month, day = _spoken(found[0])
-        yield year, month, day
-        yield 0, month, day
-
-
-def without_dates(text: str) -> str:
-    """`text` with only the years of its dates left, so that a date's parts are no evidence for any other number."""
-    return _ISO.sub(lambda found: f" {found[0][:4]} ", text)
-
-
-def is_clock(word: str) -> bool:
-    """Whether `word` is nothing but a time of day."""
-    return bool(_CLOCK.fullmatch(word.strip("[]().,;\"'")))
-
-
-def _spoken(text: str) -> Date:
-    month = next((_MONTH_OF[word.lower()] for word in _DATE_WORD.findall(text) if word.lower() in _MONTH_OF), 0)
-    numbers = [int(number) for number in re.findall(r"\d+", text)]
-    return (numbers[1] if len(numbers) > 1 else 0), month, numbers[0]
-
-
-_ALIASES = {
-    "s": "s sec secs second seconds sekunde sekunden",
-    "ms": "ms msec millisecond milliseconds",
-    "us": "us µs μs microsecond microseconds",
-    "ns": "ns nanosecond nanoseconds",
-    "min": "m min mins minute minutes minuten",
-    "h": "h hr hrs hour hours stunde stunden",
-    "day": "d day days tag tage tagen",
-    "week": "week weeks",
-    "month": "month months",
-    "year": "year years",
-    "%": "% percent pct prozent",
-    "b": "b byte bytes",
-    "kb": "kb kib kilobyte kilobytes",
-    "mb": "mb mib megabyte megabytes",
-    "gb": "gb gib gigabyte gigabytes",
-    "tb": "tb tib terabyte terabytes",
-    "k": "k thousand",
-    "million": "million millions",
-    "px": "px pixel pixels",
-    "euro": "€ eur euro euros",
-    "dollar": "$ usd dollar dollars",
-}
-_UNITS = {alias: unit for unit, aliases in _ALIASES.items() for alias in aliases.split()}
-_UNIT = "|".join(sorted((re.escape(alias) for alias in _UNITS), key=len, reverse=True))
 _PLAIN = r"(?:\d{1,3}(?:[,_]\d{3}){1,12}(?!\d)(?:\.\d+)?|\d+(?:\.\d+){0,12}(?:[eE][+-]?\d+)?)"
-NUMBER = rf"{_PLAIN}(?:[ -]?(?P<unit>(?i:{_UNIT}))(?![A-Za-z0-9_]))?"
-"""A figure with its unit, if it has one."""
+
+
+@from_data
+def number() -> str:
+    """A pattern for a figure with its unit, if it has one."""
+    return rf"{_PLAIN}(?:[ -]?(?P<unit>(?i:{unit_pattern()}))(?![A-Za-z0-9_]))?"
+
 
 # What stands before it may be a letter or a word (v1.2, L88, python3.11), but not the middle of a hash.
-_IN_WORD = lazy_re(rf"(?<![A-Za-z0-9_.])[A-Za-z]{{0,12}}(?P<figure>{NUMBER})")
-_APART = lazy_re(rf"(?<!\d)(?P<figure>{_PLAIN}) (?P<unit>(?i:{_UNIT}))(?![A-Za-z0-9_])")
+_IN_WORD = lazy_re(lambda: rf"(?<![A-Za-z0-9_.])[A-Za-z]{{0,12}}(?P<figure>{number()})")
+_APART = lazy_re(lambda: rf"(?<!\d)(?P<figure>{_PLAIN}) (?P<unit>(?i:{unit_pattern()}))(?![A-Za-z0-9_])")
 _PLAIN_FIGURE = lazy_re(_PLAIN)
+_NUMBER = lazy_re(number)
 _DIGIT = lazy_re(r"\d")
 
 
@@ -232,9 +168,9 @@ def _in_word(word: str) -> Iterator[tuple[str, str]]:
             yield figure, ""
 
 
-def read(number: str) -> tuple[str, str] | None:
+def read(told: str) -> tuple[str, str] | None:
     """The figure and the unit of a single number, such as ``30 s`` or ``v1.2.3``; None where there is no figure."""
-    found = re.search(NUMBER, number)
+    found = _NUMBER.search(told)
     return (figure_of(found[0]), unit_of(found["unit"])) if found else None
 
 
@@ -242,13 +178,6 @@ def figure_of(number: str) -> str:
     """The figure without its unit, its thousands written together."""
     found = _PLAIN_FIGURE.match(number)
     return joined(found[0]) if found else number
-
-
-def unit_of(unit: str | None) -> str:
-    """The name under which a unit is compared; empty for none."""
-    if unit is None:
-        return ""
-    return "million" if unit == "M" else _UNITS.get(unit.lower(), unit.lower())
 
 
 # Proper names in prose: capitalised words where a capital says something.
@@ -259,30 +188,6 @@ def unit_of(unit: str | None) -> str:
 
 _SENTENCE = lazy_re(r"(?:[.!?:;…]['\")\]]*\s+|\n|\s[-–—→•|]\s|^[-–—→•|]\s|[(\[\"“„«>])")
 _PROPER_WORD = lazy_re(r"[^\W\d_](?:[\w&]|['’-](?=\w))*")
-_GERMAN_WORDS = """
-der die das den dem des und ist nicht ein eine einen einem mit für auf wurde werden wird sind im zum zur von bei
-aus nach ich wir sie habe haben hat noch nur auch durch dann wenn aber oder als wie dass
-"""
-_ENGLISH_WORDS = """
-the of and is not a an to in for on was were be been with that this it i we they have has only also then when but
-or as by from at because
-"""
-_CAPITALISED = """
-I I'm I'll I've I'd OK Ok Okay Yes No Not The A An This That It We You He She They And But Or If When Then So As
-Strategy Operations Discoveries Dead Ends What Worked Critical Artifacts Status Goal Arc Human Direction Achieved
-Lasting Constraints Key Open Note Step Phase Part Option Section Chapter Figure Table Task Test Tests File Error
-Issue Bug Case Line Stage Round Version Plan Todo English German French Spanish Git Bash Python JavaScript Markdown
-TypeScript Unicode Boolean Internet Mr Mrs Ms Dr Complete Partial Blocked True False None Null Pass Fail God
-COMPLETE PARTIAL BLOCKED NOT NEVER ALWAYS ONLY MUST ALL ANY AND FOR THE BUT NOTE TODO IMPORTANT CRITICAL WARNING
-ERROR FAIL FAILED PASS PASSED API APIS URL URLS JSON YAML XML HTML CSS CSV HTTP HTTPS SQL CLI GUI CPU GPU RAM ASCII
-UTF TCP UDP SSH DNS IDE LLM LLMS SDK CRUD REST PDF PNG FIXME README WIP TDD UUID EOF FAQ USA YES TRUE FALSE NULL
-NONE DOES SHOULD WITH WITHOUT NEW OLD BEFORE AFTER BOTH EVERY EXACTLY STILL ALREADY ALSO NOW VERY THIS THAT
-GET POST PUT PATCH DELETE HEAD OPTIONS FIXED DONE KEY WHY HOW WHAT WHEN WHERE
-"""
-_GERMAN_COMMON = frozenset(_GERMAN_WORDS.split())
-_ENGLISH_COMMON = frozenset(_ENGLISH_WORDS.split())
-_NO_NAMES = frozenset(_CAPITALISED.split())
-"""Capitalised for the stress, by custom or as a term: none of them says who or what."""
 
 
 def proper_names(text: str, hidden: str) -> Iterator[tuple[int, str]]:
@@ -319,21 +224,14 @@ def _in_sentence(sentence: str, hidden: str) -> Iterator[tuple[int, str]]:
 
 
 def _may_name(word: re.Match[str], sentence: str, hidden: str) -> bool:
-    text = re.sub(r"['’]s$", "", word[0])
-    if not text[0].isupper() or len(text) < 3 or text in _NO_NAMES or text.rstrip("s").upper() in _NO_NAMES:
+    text, known = re.sub(r"['’]s$", "", word[0]), topic(Names).large
+    if not text[0].isupper() or len(text) < 3 or text in known or text.rstrip("s").upper() in known:
         return False
-    if any(part in _NO_NAMES for part in re.split(r"['’-]", text)):
+    if any(part in known for part in re.split(r"['’-]", text)):
         return False
     around = sentence[max(0, word.start() - 2) : word.start()]
     # What touches something hidden is a part of it; what follows a quotation may begin a sentence.
     return hidden not in around and sentence[word.end() : word.end() + 1] not in (hidden, "_")
-
-
-def writes_nouns_large(text: str) -> bool:
-    """Whether `text` is in German, where a capital says no more than that a word is a noun."""
-    words = [word[0].lower() for word in _PROPER_WORD.finditer(text)]
-    german = sum(word in _GERMAN_COMMON for word in words)
-    return german > 0 and german >= sum(word in _ENGLISH_COMMON for word in words)
 
 
 ClaimKind = Literal["path", "identifier", "number", "error", "command", "quotation", "name", "date"]
@@ -411,9 +309,9 @@ _IDENTIFIER = lazy_re(
 )
 _ABBREVIATION = lazy_re(r"^(?:e\.g|i\.e|a\.k\.a|etc|vs|p\.m|a\.m|z\.B|d\.h|u\.a|U\.S)\b", re.IGNORECASE)
 # A figure that is a part of a word (3D, 16-bit) says no number.
-_FIGURE = lazy_re(rf"(?<![\w.])(?:[vV](?=\d+\.))?{NUMBER}(?!\d|…|\.\.\.|[\w-]{{0,60}}[A-Za-z_])")
+_FIGURE = lazy_re(lambda: rf"(?<![\w.])(?:[vV](?=\d+\.))?{number()}(?!\d|…|\.\.\.|[\w-]{{0,60}}[A-Za-z_])")
 _LINES = lazy_re(r"\b[Ll]ines? \d+(?:(?:, ?| ?[-–] ?| (?:to|and|or) )\d+){0,40}\b(?![\w.,]{0,60}\w)")
-_DATE = lazy_re(f"{ISO}|{SPOKEN}|{CLOCK}|{WEEKDAY}")
+_DATE = lazy_re(lambda: f"{ISO}|{spoken_dates()}|{CLOCK}|{weekdays()}")
 
 _Found = tuple[int, TextClaim]
 

@@ -12,11 +12,9 @@ from functools import cached_property
 
 from ireneo.grounding.claims import (
     ClaimKind,
-    Date,
     TextClaim,
     artifacts,
     claims,
-    dates,
     read,
     straight,
     unescaped,
@@ -24,6 +22,7 @@ from ireneo.grounding.claims import (
     unmarked,
     without_gutter,
 )
+from ireneo.language.times import Date, dates
 from ireneo.log.echo import said_in, without_recalled
 from ireneo.log.message import Call, Message, Result, is_own_block, texts
 from ireneo.log.outcome import derive_failed, runs_something

@@ -13,71 +13,20 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from ireneo.grounding.claims import NUMBER, TextClaim, claims, read
+from ireneo.grounding.claims import TextClaim, claims, number, read
 from ireneo.grounding.evidence import SourceIndex
-from ireneo.grounding.language import language_of
-from ireneo.grounding.numerals import spelled
-from ireneo.grounding.story_words import BEFORE_TITLES, OPENERS, TITLES, VERB_ENDINGS, VERBS
+from ireneo.language.detect import language_of
+from ireneo.language.files import either, of_language, topic
+from ireneo.language.numbers import spelled
+from ireneo.language.sentences import balanced
+from ireneo.language.sentences import sentences as split
+from ireneo.language.topics import Names
+from ireneo.language.words import WORD
 from ireneo.patterns import lazy_re
 
 LONGEST_QUOTED = 600
 """Characters up to which the sentences of one quotation are kept together; beyond, its end was forgotten."""
 
-_END = lazy_re(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[」』”’）]*\s*|[।؟۔]+\s*")
-_TITLES = "Mr|Mrs|Ms|Dr|St|Sr|Jr|Prof|Capt|Col|Gen|Lt|Sgt|Rev|Hon|Mme|Mlle|Hr|Fr|Nr|No|vs|etc|bzw|ca"
-_NO_END = lazy_re(rf"(?:\b(?:{_TITLES})|(?<![\w'’])[A-HJ-Z]|\b[ap]\.m|\bi\.e|\be\.g|\bz\.B)\.[\"'”’»)\]]*\s+$")
-"""A title or an initial; the English I ends sentences as well."""
-LONGEST_TITLE = 4
-"""Letters that may stand before the full stop that ends no sentence."""
-_PAIRS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"))
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of `text` in order, each on one line; those of one quotation stand together."""
-    return [" ".join(each.split()) for line in text.splitlines() for each in _whole(_pieces(line.strip())) if each]
-
-
-def _pieces(text: str) -> Iterator[str]:
-    start = 0
-    for found in _END.finditer(text):
-        # “Where are you?” she asked: a small letter goes on with the sentence.
-        if text[found.end() : found.end() + 1].islower() or _NO_END.search(
-            text, max(start, found.start() - LONGEST_TITLE), found.end()
-        ):
-            continue
-        yield text[start : found.end()].strip()
-        start = found.end()
-    if start < len(text):
-        yield text[start:].strip()
-
-
-def _whole(pieces: Iterator[str]) -> Iterator[str]:
-    held: list[str] = []
-    for piece in pieces:
-        held.append(piece)
-        joined = " ".join(held)
-        if not _is_open(joined):
-            yield joined
-            held = []
-        elif len(joined) > LONGEST_QUOTED:
-            yield from held
-            held = []
-    yield from held
-
-
-def _is_open(text: str) -> bool:
-    """Whether a quotation has begun in `text` and not ended."""
-    return text.count('"') % 2 == 1 or any(text.count(begin) > text.count(end) for begin, end in _PAIRS)
-
-
-# Whether the sources of a story show what a sentence says: its names, numbers, dates, and what it quotes.
-#
-# In a story every person is a name, many stand at the beginning of a sentence, and numbers are words. So here more is
-# looked for than in the notes on an agent's work. In German, which writes all nouns large, a capital says little: there
-# only what begins a sentence and does something is taken for a name, besides what a model itself calls one.
-
-
-_WORD = lazy_re(r"[^\W\d_](?:[^\W_]|['’-](?=[^\W\d_]))*")
 _QUOTE = lazy_re(
     r"[“„](?P<a>[^“”„]*)[”“]|«(?P<b>[^«»]*)»|「(?P<c>[^「」]*)」|『(?P<d>[^『』]*)』"
     r"|(?<![\w‘])‘(?P<e>[^‘\n]*?)’(?!\w)|(?<![\w\"])\"(?P<f>[^\"\n]*)\"(?!\w)"
@@ -85,25 +34,25 @@ _QUOTE = lazy_re(
 _SPEECH = lazy_re(r"(?<!\w)'((?:[^'\n]|(?<=\w)'(?=\w)){2,}?)'(?!\w)")
 _POSSESSIVE = lazy_re(r"['’]s?$")
 _OPENS = lazy_re(r"(?:^|[.!?:;…—–|(\[\x00])[\s\"'(\[*_\x00]*$")
-_EXPLAINED = lazy_re(
-    r", (?:who|whom|whose|too|however|though|(?:the|a|an|his|her|their)\b[^,.;:!?]*,)"
-    r"|(?:, [^,.;:!?]{1,60}){1,2}, (?:\w{2,}(?:ed|s)|was|had|took|gave|went|came|saw|said)\b"
-)
-"""Behind a name: Holm, the keeper, …"""
-_BESIDE = lazy_re(r" (?:and|or|und|et|y|e) [^\W\d_a-zà-ÿ]\w")
-_LISTED = lazy_re(r", [^\W\d_a-zà-ÿ][\w'’-]+(?: [^\W\d_a-zà-ÿ][\w'’-]+)*(?:,| and| or)\s")
-"""Behind the first name of several."""
-_PARTICIPLES = ("ed", "ing")
-"""Frightened, Vera and Holm fled: the first of these is no name."""
+_EXPLAINED = lazy_re(lambda: either(topic(Names).explained))
+_BESIDE = lazy_re(lambda: rf" {either(topic(Names).beside)} [^\W\d_a-zà-ÿ]\w")
+_LISTED = lazy_re(lambda: rf", {_LARGE}[\w'’-]+(?: {_LARGE}[\w'’-]+)*(?:,| {either(topic(Names).listed)})\s")
+_LARGE = r"[^\W\d_a-zà-ÿ]"
 _STARS = lazy_re(r"(?<!\w)[*_]+|[*_]+(?!\w)")
-_PAIR = lazy_re(r"\b(?:the|these|those|all|other|between|my|her|his|their) two\b|\btwo of\b", re.IGNORECASE)
-_FIGURE = lazy_re(NUMBER)
+_PAIR = lazy_re(lambda: rf"\b{either(topic(Names).two)}\b", re.IGNORECASE)
+_FIGURE = lazy_re(number)
 _STEM = 5
 _LANGUAGE_SAMPLE = 20_000
-_INFLECTED = ("e", "en", "er", "em", "es")
-"""How German articles and adjectives end; a name mostly stands without them."""
 ENOUGH_WORDS = 5
 """With fewer words of some length it isn't told whether a sentence speaks of its sources at all."""
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of `text` in order, each on one line, to be held to its sources by itself; a quotation is whole."""
+    lines = (split(line.strip(), longest_quoted=LONGEST_QUOTED) for line in text.splitlines())
+    # A quotation that has no end is none.
+    whole = (piece for line in lines for each in line for piece in ((each,) if balanced(each) else split(each)))
+    return [" ".join(each.split()) for each in whole]
 
 
 def quotations(text: str) -> list[str]:
@@ -140,7 +89,10 @@ class _StoryWord(Struct, frozen=True, kw_only=True):
             joined=bool(
                 _EXPLAINED.match(text, found.end())
                 or _BESIDE.match(text, found.end())
-                or (_LISTED.match(text, found.end()) and not (len(bare) > _STEM and bare.endswith(_PARTICIPLES)))
+                or (
+                    _LISTED.match(text, found.end())
+                    and not (len(bare) > _STEM and bare.endswith(topic(Names).participles))
+                )
             ),
         )
 
@@ -171,7 +123,7 @@ class StorySourceIndex:
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        found = {word for text in self._texts for word in _WORD.findall(text)}
+        found = {word for text in self._texts for word in WORD.findall(text)}
         whole = found | {_POSSESSIVE.sub("", word) for word in found}
         return frozenset(whole | {part for word in whole for part in re.split(r"['’-]", word) if part})
 
@@ -197,7 +149,7 @@ class StorySourceIndex:
         made = list(dict.fromkeys([*self._claims(text), *_quoted(text), *_numbers(text)]))
         names, unknown = self._names(text)
         doubted = set(suspects)
-        own = {word.casefold() for word in _WORD.findall(_blanked(text))}
+        own = {word.casefold() for word in WORD.findall(_blanked(text))}
         said = {name.casefold() for name in unknown}
         unknown += [name for name in sorted(doubted - said) if name in own]
         wrong = [claim for claim in made if not self._supports(claim)]
@@ -205,14 +157,15 @@ class StorySourceIndex:
 
     def has_name(self, name: str) -> bool:
         """Whether all the words of `name` stand there: what is small there may be large here."""
-        words = [word for word in _WORD.findall(name) if word.casefold() not in BEFORE_TITLES | OPENERS]
+        known = topic(Names)
+        words = [word for word in WORD.findall(name) if word.casefold() not in known.before_titles | known.openers]
         if not words:
-            return not name.strip() or bool(_WORD.search(name))
+            return not name.strip() or bool(WORD.search(name))
         return all(self._has(word) or (not _has_case(word) and word.casefold() in self._whole) for word in words)
 
     def is_foreign(self, text: str) -> bool:
         """Whether nothing at all of what `text` says stands there; False where it is too short to tell."""
-        long = {word.casefold() for word in _WORD.findall(_blanked(text)) if len(word) >= _STEM and _has_case(word)}
+        long = {word.casefold() for word in WORD.findall(_blanked(text)) if len(word) >= _STEM and _has_case(word)}
         return len(long) >= ENOUGH_WORDS and not any(word[:_STEM] in self.stems for word in long)
 
     def _claims(self, text: str) -> Iterator[TextClaim]:
@@ -247,14 +200,14 @@ class StorySourceIndex:
     def _names(self, text: str) -> tuple[int, list[str]]:
         """How many words of names `text` has, and which of them stand nowhere."""
         own = _blanked(text)
-        words = [_StoryWord.of(found, own) for found in _WORD.finditer(own)]
+        words = [_StoryWord.of(found, own) for found in WORD.finditer(own)]
         if sum(not _has_case(word.text) for word in words) * 2 > len(words):
             return 0, []
         seen, unknown = 0, []
         for before, word, after in zip([None, *words], words, [*words[1:], None], strict=False):
-            if not word.is_large or word.text.casefold() in TITLES or word.text.startswith(("I'", "I’")):
+            if not word.is_large or word.text.casefold() in topic(Names).titles or word.text.startswith(("I'", "I’")):
                 continue
-            if word.opens and word.text.casefold() in OPENERS and not self._is_large(word.text):
+            if word.opens and word.text.casefold() in topic(Names).openers and not self._is_large(word.text):
                 continue
             seen += 1
             if not self._is_known(word, before) and self._is_name(word, before, after):
@@ -264,24 +217,24 @@ class StorySourceIndex:
     def _is_known(self, word: _StoryWord, before: _StoryWord | None) -> bool:
         if self._is_large(word.text):
             return True
-        if self.language == "German" and len(word.text) > _STEM and word.text.casefold()[:_STEM] in self.stems:
+        if self.language == "de" and len(word.text) > _STEM and word.text.casefold()[:_STEM] in self.stems:
             return True
-        return self._has(word.text) and (word.opens or self.language == "German" or self._may_be_large(before))
+        return self._has(word.text) and (word.opens or self.language == "de" or self._may_be_large(before))
 
     def _is_name(self, word: _StoryWord, before: _StoryWord | None, after: _StoryWord | None) -> bool:
         """Whether a large word that stands nowhere is a name, and doesn't only begin a sentence."""
-        german = self.language == "German"
+        german = self.language == "de"
         if not word.opens and not german:
             return True
-        if german and before is not None and not word.opens and before.text.casefold().endswith(_INFLECTED):
+        if german and before is not None and not word.opens and before.text.casefold().endswith(topic(Names).inflected):
             return False
         if word.has or word.joined:
             return True
         if after is None or not after.follows:
             return False
-        endings = VERB_ENDINGS.get(self.language, ())
-        ended = bool(endings) and after.text.endswith(endings) and after.text[0].islower() and len(after.text) > 3
-        return ended or after.text in VERBS or (after.is_large and not german)
+        endings = of_language(Names, self.language or "en").verb_endings
+        ended = after.text.endswith(endings) and after.text[0].islower() and len(after.text) > 3
+        return ended or after.text in topic(Names).verbs or (after.is_large and not german)
 
     def _is_large(self, word: str) -> bool:
         folded = word.casefold()
@@ -295,7 +248,10 @@ class StorySourceIndex:
     def _may_be_large(self, before: _StoryWord | None) -> bool:
         if before is None:
             return False
-        return before.text.casefold() in BEFORE_TITLES | TITLES or (before.is_large and self._is_large(before.text))
+        known = topic(Names)
+        return before.text.casefold() in known.before_titles | known.titles or (
+            before.is_large and self._is_large(before.text)
+        )
 
 
 def _blanked(text: str) -> str:

@@ -8,9 +8,11 @@ from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import Literal, TypeAlias
 
+from ireneo.language.files import topic
+from ireneo.language.topics import Speech
+from ireneo.language.words import document_terms, terms
 from ireneo.log.echo import said_in
 from ireneo.log.message import Call, Draft, Message, Result, Text
-from ireneo.memories.recall.words import document_terms, terms
 from ireneo.memories.record import Kind, Record
 from ireneo.patterns import lazy_re
 
@@ -98,15 +100,6 @@ RESULT_TAIL_CHARS = 1_000
 
 # A name of one to three words, as they are written before what somebody says.
 _LABEL = lazy_re(r"\**([A-Z][\w'’-]{1,24}(?: [A-Z][\w'’-]{0,24}){0,2})\**: \S")
-_HEADINGS = frozenset(
-    """
-    note notes error errors warning info debug question answer summary title subject example step steps result results
-    update edit todo fix hint tip important yes no ok okay sure thanks hello hi dear ps user assistant system human ai
-    input output context task goal instruction instructions prompt response request date time from to cc re file path
-    command description background problem solution option options source url link text message code
-    """.split()
-)
-"""What stands before a colon and is nobody's name."""
 
 
 def text_of_message(draft: Draft) -> str:
@@ -135,7 +128,7 @@ def author_of_message(draft: Draft) -> str | None:
     if draft.author:
         return draft.author
     label = _LABEL.match(draft.text)
-    return label[1] if label and label[1].casefold() not in _HEADINGS else None
+    return label[1] if label and label[1].casefold() not in topic(Speech).labels else None
 
 
 def role_of_message(draft: Draft) -> RoleClass:

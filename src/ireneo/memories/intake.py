@@ -14,18 +14,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput
+from ireneo.language.files import either, of_language
+from ireneo.language.topics import Kinds
+from ireneo.language.words import base_forms
 from ireneo.log.message import MessageId
-from ireneo.memories.classify_words import FAILED, HAD, NO_PAST, PRESENT, STEPS, TIMES
 from ireneo.memories.facts import read_slot
-from ireneo.memories.recall.word_lists import BASE_FORMS
 from ireneo.memories.record import TRUST, Kind, MemoryDraft, MemoryId, Source
 from ireneo.patterns import lazy_re
 
 # Of which kind a text is, by rules alone: the question that should find it decides.
 #
 # "What must I not repeat?" goes first, then "how is it done?", then "what happened?"; what answers none of them is
-# taken
-# for a statement. English only; a text in another language is a statement, unless a caller says otherwise.
+# taken for a statement. English only; a text in another language is a statement, unless a caller says otherwise.
 
 
 LONGEST = 2_000
@@ -41,10 +41,29 @@ class Guess(Struct, frozen=True, kw_only=True):
     value: str = ""
 
 
+def _english() -> Kinds:
+    return of_language(Kinds, "en")
+
+
+_FAILED = lazy_re(lambda: either(_english().failed), re.I)
+_STEPS = lazy_re(lambda: either(_english().steps), re.I)
+_TIMES = lazy_re(lambda: either(_english().times), re.I)
+_HAD = lazy_re(lambda: either(_english().had), re.I)
+_NUMBERED = lazy_re(lambda: rf"^[^\S\n]*(?:\d{{1,2}}[.)]|{_step()} \d{{1,2}}\b[.:)]?)\s+\S", re.I | re.M)
+_INLINE_NUMBERS = lazy_re(
+    lambda: rf"(?:^|\s)(?:{_step()} |\()?1[.):] \S.{{1,400}}\s(?:{_step()} |\()?2[.):] \S", re.S | re.I
+)
+_WORD = lazy_re(r"[a-z]+(?:'[a-z]+)?")
+
+
+def _step() -> str:
+    return either(_english().step)
+
+
 def classify(text: str, speaker: str = "") -> Guess:
     """The kind of `text`, and its slot where it has one; `speaker` is who "I" is, where that is known."""
     looked_at = text[:LONGEST].replace("’", "'").strip()
-    if FAILED.search(looked_at):
+    if _FAILED.search(looked_at):
         return Guess(kind="failure")
     if _is_procedure(looked_at):
         return Guess(kind="procedural")
@@ -53,44 +72,35 @@ def classify(text: str, speaker: str = "") -> Guess:
     return Guess(kind="episodic" if _happened(looked_at) else "semantic")
 
 
-_NUMBERED = lazy_re(r"^[^\S\n]*(?:\d{1,2}[.)]|step \d{1,2}\b[.:)]?)\s+\S", re.I | re.M)
-_INLINE_NUMBERS = lazy_re(r"(?:^|\s)(?:step |\()?1[.):] \S.{1,400}\s(?:step |\()?2[.):] \S", re.S | re.I)
-
-
 def _is_procedure(text: str) -> bool:
-    return len(_NUMBERED.findall(text)) >= 2 or bool(_INLINE_NUMBERS.search(text)) or bool(STEPS.search(text))
-
-
-_BE_PAST = frozenset(("was", "were", "wasn't", "weren't", "had", "hadn't", "got"))
-_WORD = lazy_re(r"[a-z]+(?:'[a-z]+)?")
-_BEFORE_A_NAME = frozenset("a an the my your his her its our their this that these those of some any no".split())
+    return len(_NUMBERED.findall(text)) >= 2 or bool(_INLINE_NUMBERS.search(text)) or bool(_STEPS.search(text))
 
 
 def _happened(text: str) -> bool:
     """Whether the first verb that is found stands in the past, and tells of an event."""
-    words = _WORD.findall(text.lower())
+    known, words = _english(), _WORD.findall(text.lower())
     for at, word in enumerate(words):
         before = words[at - 1] if at else ""
-        if word in PRESENT and not (word == "may" and TIMES.search(f"{before} may")):
+        if word in known.present and not (word == "may" and _TIMES.search(f"{before} may")):
             return False
-        if word in _BE_PAST:
+        if word in known.be_past:
             following = words[at + 1 : at + 3]
-            if "born" in following:
+            if not known.born.isdisjoint(following):
                 return False
             return (
-                word == "got"
-                or bool(TIMES.search(text) or HAD.search(text))
+                word in known.got
+                or bool(_TIMES.search(text) or _HAD.search(text))
                 or any(_is_past(each) for each in following)
             )
-        if word == "did" or word == "didn't" or (_is_past(word) and at and before not in _BEFORE_A_NAME):
+        if word in known.did or (_is_past(word) and at and before not in known.before_name):
             return True
     return False
 
 
 def _is_past(word: str) -> bool:
-    if word in NO_PAST or word.endswith("s"):
+    if word in _english().no_past or word.endswith("s"):
         return False
-    return (word in BASE_FORMS) or (len(word) > 3 and word.endswith("ed"))
+    return word in base_forms() or (len(word) > 3 and word.endswith("ed"))
 
 
 MOST_BYTES = 65_536

@@ -12,40 +12,33 @@ from typing import Literal, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.language.files import either, from_data, topic
+from ireneo.language.times import Window, time_window
+from ireneo.language.topics import Questions
+from ireneo.language.words import common_words, terms
 from ireneo.log.message import MessageId
 from ireneo.memories.index import ASSISTANT, CLASS_BITS, LENGTHS, MOST_IN_SESSION, USER, length_class, place_of, role_of
-from ireneo.memories.recall.time_words import Window, time_window
-from ireneo.memories.recall.word_lists import COMMON_WORDS, FRAME_WORDS
-from ireneo.memories.recall.words import terms
 from ireneo.memories.record import Kind, Record, State
 from ireneo.patterns import lazy_re
 
 FRAME_WEIGHT = 0.5
 """What a word counts that says which sort of answer is wanted ("how many *days*"), against one of the matter itself."""
 
-_FRAME_TERMS = frozenset(terms(FRAME_WORDS))
 _QUOTED = lazy_re(
     "[\"\u201c\u00ab]([^\"\u201c\u201d\u00ab\u00bb]{2,80}+)[\"\u201d\u00bb]|(?<!\\w)['\u2018]([^'\u2018\u2019]{3,80}+)['\u2019](?!\\w)"
 )
-_ASKER = lazy_re(r"\b(?:i|my|me|mine|we|our|us)\b", re.I)
-_ANSWERER = lazy_re(r"\b(?:you|your|yours)\b", re.I)
-# "Can you remind me …" asks nothing about the one who is asked.
-_BEGGING = lazy_re(
-    r"\b(?:can|could|would|will|do)\s+you\s+(?:please\s+)?"
-    r"(?:remind|tell|help|confirm|give|remember|recall|suggest|recommend|clarify|know)\b",
+_ASKER = lazy_re(lambda: rf"\b{either(topic(Questions).asker)}\b", re.I)
+_ANSWERER = lazy_re(lambda: rf"\b{either(topic(Questions).answerer)}\b", re.I)
+_BEGGING = lazy_re(lambda: rf"\b{either(topic(Questions).begging)}\b", re.I)
+_WHEN = lazy_re(lambda: rf"\b{either(topic(Questions).when)}\b", re.I)
+_HOW_MANY = lazy_re(lambda: rf"\b{either(topic(Questions).how_many)}\b", re.I)
+_AROUND = lazy_re(
+    lambda: (
+        rf"\b(?:(?P<before>{either(topic(Questions).before)})|{either(topic(Questions).after)})\b\s+"
+        r"(?P<event>[^,.;:?!]{2,60})"
+    ),
     re.I,
 )
-_WHEN = lazy_re(
-    r"\bwhen\b|\bhow (?:long|many (?:day|week|month|year|hour)s)\b|\b(?:what|which) (?:date|day|month|year)\b"
-    r"|\bwhich\b.{0,200}?\bfirst\b|\border\b",
-    re.I,
-)
-_HOW_MANY = lazy_re(
-    r"\bhow (?:many|much|old|long|far|often|tall|big)\b|\bwhat (?:time|percentage|price|age|number)\b",
-    re.I,
-)
-_AROUND = lazy_re(r"\b(before|until|prior to|after|since)\b\s+([^,.;:?!]{2,60})", re.I)
-_EARLIER = frozenset(("before", "until", "prior to"))
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -79,7 +72,7 @@ def read_question(text: str, *, now: datetime | None = None, speakers: Sequence[
     window = time_window(_without(text, who), now)
     direction, event = _event(text) if window is None else (None, ())
     return Question(
-        terms=tuple((term, FRAME_WEIGHT if term in _FRAME_TERMS else 1.0) for term in about),
+        terms=tuple((term, FRAME_WEIGHT if term in _frame_terms() else 1.0) for term in about),
         who=who,
         side=None if who else _side(text),
         phrases=tuple(
@@ -108,7 +101,7 @@ def named_speakers(text: str, speakers: Sequence[str]) -> tuple[str, ...]:
 
 def _names(text: str, name: str) -> bool:
     """Whether `name` stands in `text`; one that is also a common word ("Will") only where it is written as a name."""
-    flags = 0 if name.casefold() in COMMON_WORDS else re.IGNORECASE
+    flags = 0 if name.casefold() in common_words() else re.IGNORECASE
     return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, flags))
 
 
@@ -127,10 +120,15 @@ def _side(text: str) -> Literal["user", "assistant"] | None:
 def _event(text: str) -> tuple[Literal["before", "after"] | None, tuple[str, ...]]:
     """Whether it asks of before or after, and the terms of what: the words up to the end of the clause."""
     found = _AROUND.search(text)
-    event = tuple(dict.fromkeys(terms(found[2]))) if found else ()
+    event = tuple(dict.fromkeys(terms(found["event"]))) if found else ()
     if found is None or not event:
         return None, ()
-    return ("before" if found[1].casefold() in _EARLIER else "after"), event
+    return ("before" if found["before"] else "after"), event
+
+
+@from_data
+def _frame_terms() -> frozenset[str]:
+    return frozenset(terms(" ".join(topic(Questions).frame)))
 
 
 class IndexStats(Struct, frozen=True, kw_only=True):
@@ -338,13 +336,8 @@ WINDOW_FAVOUR = 0.25
 PHRASE_FAVOUR = 0.25
 """How much more one counts that has a quoted phrase of the question word for word."""
 
-_TIME_WORD = lazy_re(
-    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|weeks?|weekend|months?|years?|days?|recently|just|since|until"
-    r"|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august"
-    r"|september|october|november|december|morning|evening|(?:19|20)\d\d)\b",
-    re.I,
-)
-_FIGURE = lazy_re(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|once|twice|dozen|couple|half)\b", re.I)
+_TIME_WORD = lazy_re(lambda: rf"\b{either(topic(Questions).time_words)}\b", re.I)
+_FIGURE = lazy_re(lambda: rf"\d|\b{either(topic(Questions).figures)}\b", re.I)
 _READ = 1_500
 """Letters of a text that are looked through for words of time and figures; in a longer one they are bound to occur."""
 

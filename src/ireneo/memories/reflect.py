@@ -12,7 +12,7 @@ from itertools import combinations
 
 from msgspec import Struct
 
-from ireneo.memories.recall.words import terms
+from ireneo.language.words import terms
 from ireneo.memories.record import Kind, MemoryId, Record
 from ireneo.patterns import lazy_re
 

@@ -9,7 +9,10 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from ireneo.context import constraint_words as words
+from ireneo.language.files import either, topic
+from ireneo.language.sentences import sentences
+from ireneo.language.topics import Constraints
+from ireneo.language.words import common_words, light_stem
 from ireneo.log.echo import without_recalled
 from ireneo.log.message import PINS_TAG, Message, MessageId, Text
 from ireneo.log.tree import Annotation
@@ -33,10 +36,32 @@ MAX_PINS = 160
 
 _THREADS = tuple(f"{kind} · " for kind in get_args(ThreadKind))
 _FENCE = lazy_re(r"```.*?(?:```|\Z)|<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
-_END = lazy_re(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)[\"')\]]*\s+")
 _BULLET = lazy_re(r"^(?:[#>*+-]+|\(?\d+[.)]|\[[ x]\]|</?[\w-]+>|\s)+")
 _CLOSING_TAG = lazy_re(r"</[\w-]+>")
 _WORD = lazy_re(r"[^\W_](?:[\w'./-]*\w)?")
+
+
+def _words() -> Constraints:
+    return topic(Constraints)
+
+
+_LEAD = lazy_re(lambda: rf"^(?:{either(_words().lead)}\b[\s,.!:*_—–-]*)+", re.I)
+_CLAUSE = lazy_re(
+    lambda: rf"(?:(?<!\s)\s++)?[;:—–(]\s*|,\s+|(?<!\s)\s+-\s+|(?<!\s)\s+{either(_words().conjunctions)}\s+", re.I
+)
+_SCOPE = lazy_re(lambda: rf"\b{either(_words().scope)}\b", re.I)
+_WIDE = lazy_re(lambda: rf"\b{either(_words().wide)}\b", re.I)
+_NEVER = lazy_re(lambda: f"^{either(_words().never)}", re.I)
+_BOUND = lazy_re(lambda: rf"\b{either(_words().bound)}\b", re.I)
+_MUST = lazy_re(lambda: rf"\b{either(_words().must)}\b", re.I)
+_HINT = lazy_re(lambda: either(_words().hint), re.I)
+_TELLS = lazy_re(lambda: rf"\b{either(_words().tells)}\b", re.I)
+_FORBID = lazy_re(lambda: f"^{either(_words().forbid)}", re.I)
+_KEEP = lazy_re(lambda: f"^{either(_words().keep)}", re.I)
+_USE = lazy_re(lambda: rf"^{either(_words().use)}\b", re.I)
+_LIFT = lazy_re(lambda: rf"\b{either(_words().lift)}", re.I)
+_AROUND = "\"'”“’)]*_"
+"""What may stand behind the mark that ends a sentence."""
 
 
 def find_pins(message: Message) -> list[Line]:
@@ -76,7 +101,7 @@ def _lifting(text: str) -> tuple[str, ...]:
     return tuple(
         sentence
         for sentence in _sentences(without_recalled(text))
-        if words.LIFT.search(sentence) and len(sentence) <= MAX_CHARACTERS and not sentence.endswith("?")
+        if _LIFT.search(sentence) and len(sentence) <= MAX_CHARACTERS and not sentence.rstrip(_AROUND).endswith("?")
     )
 
 
@@ -169,57 +194,48 @@ def _names(said: frozenset[str], about: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=4_096)
 def _speaks_of(text: str) -> frozenset[str]:
-    said = {word.lower().rstrip(".") for word in _WORD.findall(words.SCOPE.sub(" ", text))}
-    return frozenset(_stem(word) for word in said if word not in words.EMPTY and len(word) > 1)
-
-
-def _stem(word: str) -> str:
-    """A word without its ending, so that `pushing` meets `push`, `files` meets `file` and `running` meets `run`."""
-    for ending in ("ing", "ies", "ed", "es", "s", "e", "y"):
-        # Friday is no word of one Frida, as dependencies are of a dependency.
-        if word.endswith(ending) and len(word) - len(ending) >= 3 and word[-2:] not in ("ay", "ey", "oy"):
-            word = word[: -len(ending)]
-            break
-    return word[:-1] if len(word) > 2 and word[-1] == word[-2] else word
+    said = {word.lower().rstrip(".") for word in _WORD.findall(_SCOPE.sub(" ", text))}
+    empty = common_words() | _words().empty
+    return frozenset(light_stem(word) for word in said if word not in empty and len(word) > 1)
 
 
 def _strength(sentence: str) -> float:
     """How binding a sentence is; 0 for what binds nothing."""
-    if sentence.endswith(("?", ":")) or len(sentence) < 6:
+    if sentence.rstrip(_AROUND).endswith(("?", ":")) or len(sentence) < 6:
         return 0.0
-    clauses = [words.LEAD.sub("", clause) for clause in (sentence, *words.CLAUSE.split(sentence))]
+    clauses = [_LEAD.sub("", clause) for clause in (sentence, *_CLAUSE.split(sentence))]
     base = max(map(_of_clause, clauses), default=0.0)
-    if words.BOUND.search(sentence):
+    if _BOUND.search(sentence):
         base = max(base, STRONG)
-    elif words.MUST.search(sentence):
+    elif _MUST.search(sentence):
         base = max(base, MEDIUM)
-    elif words.HINT.search(sentence) and len(sentence.split()) <= SHORT_WORDS and not words.TELLS.search(sentence):
+    elif _HINT.search(sentence) and len(sentence.split()) <= SHORT_WORDS and not _TELLS.search(sentence):
         base = max(base, MILD)
-    if base and words.WIDE.search(sentence):
+    if base and _WIDE.search(sentence):
         return STANDING
-    if words.SCOPE.search(sentence):
+    if _SCOPE.search(sentence):
         # What says how far it reaches is a rule even where it has no verb that we know.
         base = STANDING if base else MEDIUM
     return base
 
 
 def _of_clause(clause: str) -> float:
-    if words.NEVER.match(clause):
+    if _NEVER.match(clause):
         return STRONG
-    if words.FORBID.match(clause) or words.KEEP.match(clause):
+    if _FORBID.match(clause) or _KEEP.match(clause):
         return MEDIUM
-    return MILD if words.USE.match(clause) else 0.0
+    return MILD if _USE.match(clause) else 0.0
 
 
 def _binding_clause(sentence: str) -> str:
     """The part of a long sentence that binds, verbatim: from its clause on, as far as there is room."""
     place = 0
-    for found in [*words.CLAUSE.finditer(sentence), None]:
-        if _of_clause(words.LEAD.sub("", sentence[place:])):
+    for found in [*_CLAUSE.finditer(sentence), None]:
+        if _of_clause(_LEAD.sub("", sentence[place:])):
             break
         if found is not None:
             place = found.end()
-    bound = words.BOUND.search(sentence) or words.SCOPE.search(sentence)
+    bound = _BOUND.search(sentence) or _SCOPE.search(sentence)
     if place == 0 and bound:
         place = max(sentence.rfind(" ", 0, max(bound.start() - MAX_CHARACTERS // 2, 0)) + 1, 0)
     piece = sentence[place : place + MAX_CHARACTERS]
@@ -232,9 +248,8 @@ def _sentences(text: str) -> Iterator[str]:
         line = _without_closing_tags(_BULLET.sub("", raw))
         if "|" in line[:2] or not any(char.isalpha() for char in line):
             continue
-        for sentence in _END.split(line):
-            if stripped := sentence.strip():
-                yield stripped
+        # In a hurry, a sentence begins small.
+        yield from sentences(line, small_opens=True)
 
 
 def _without_closing_tags(line: str) -> str:

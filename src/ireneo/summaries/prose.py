@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ireneo.language.files import either, topic
+from ireneo.language.sentences import sentences as split
+from ireneo.language.topics import Prose
 from ireneo.patterns import lazy_re
 
 MAX_SENTENCE = 320
@@ -12,18 +15,10 @@ MAX_SENTENCE = 320
 
 _FENCE = lazy_re(r"```.*?(?:```|\Z)", re.DOTALL)
 _MARKUP = lazy_re(r"^(?:[#>*+-]+|\d+[.)])\s+|\*\*")
-_END = lazy_re(r"(?<=[.!?])\s+(?=[A-Z`\"'(\d/])")
 _INTENT = lazy_re(
-    r"^(?:THOUGHT:|(?:now|next|first|then|ok(?:ay)?|good|great|perfect|alright|so|and|but)[,.!]?\s+)*"
-    r"(?:I'll|I will|let me|let's|I(?: now)? need to|I should|I want to|I(?:'m| am) going to|my plan)\b",
-    re.IGNORECASE,
+    lambda: rf"^(?:THOUGHT:|{either(topic(Prose).lead)}[,.!]?\s+)*{either(topic(Prose).intent)}\b", re.IGNORECASE
 )
-_FINDING = lazy_re(
-    r"\b(?:found|because|root cause|the (?:issue|problem|bug|reason|error|cause)|turns out|actually|instead|however|"
-    r"but|must|only|never|always|missing|wrong|fail(?:s|ed|ing|ure)?|cannot|can't|doesn't|didn't|isn't|not|means|"
-    r"so that|since|unless|already|expects?|requires?|should|confirm(?:s|ed)?|see(?:s|ms)?)\b",
-    re.IGNORECASE,
-)
+_FINDING = lazy_re(lambda: rf"\b{either(topic(Prose).finding)}\b", re.IGNORECASE)
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -33,7 +28,7 @@ def sentences(text: str) -> Iterator[str]:
         # A table's rule, a lone heading mark: nothing is said there.
         if not any(char.isalpha() for char in line):
             continue
-        for sentence in _END.split(line):
+        for sentence in split(line):
             words = " ".join(sentence.split())
             # A lead-in says nothing without what it leads to, and the row of a table nothing without its head.
             if len(words) > 12 and words[-1] != ":" and not words.startswith("|"):

@@ -10,12 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from ireneo.grounding.claims import writes_nouns_large
+from ireneo.language.detect import writes_nouns_large
+from ireneo.language.files import either, from_data, topic
+from ireneo.language.sentences import balanced
+from ireneo.language.sentences import sentences as split
+from ireneo.language.topics import Names, Turns
+from ireneo.language.words import WORD, letters
 from ireneo.log.message import Message
 from ireneo.patterns import lazy_re
-from ireneo.pyramid.offline.name_words import ABBREVIATED, DETERMINERS, NO_NAMES, NOUN_ENDINGS, PARTICLES
-from ireneo.pyramid.offline.uncased import has_case, rare_words
-from ireneo.pyramid.offline.voices import label, narrators, speaks_of_itself, spoken, told, two_roles
+from ireneo.summaries.speech import label, narrators, speaks_of_itself, spoken, told, two_roles
 from ireneo.summaries.summary import Line, Mention, Section, Summary
 
 TELLING = 2.0
@@ -95,16 +98,8 @@ MAX_SENTENCE = 280
 MAX_QUOTED = 420
 """Characters up to which the sentences of one quotation are kept together."""
 
-LONGEST_TITLE = 4
-"""Letters that may stand before the full stop that ends no sentence."""
-
 _FENCE = lazy_re(r"```.*?(?:```|\Z)", re.DOTALL)
 _BREAK = lazy_re(r"\n\s*\n|\n\s*(?:[#>*•|-]|\d{1,3}[.)])\s*")
-_END = lazy_re(r"(?<![.!?…])[.!?…]+[\"'”’»)\]*_]*\s+|[。！？]+[」』”’）]*\s*|[।؟۔]+\s*")
-_NO_END = lazy_re(
-    r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Sr|Jr|Prof|Capt|Col|Gen|Lt|Sgt|Rev|Hon|Mme|Mlle|Hr|Fr|Nr|No|vs|etc|bzw|ca)|"
-    r"\b[A-Z]|\b[ap]\.m|\bi\.e|\be\.g|\bz\.B)\.[\"'”’»)\]*_]*\s+$"
-)
 _ASIDE = lazy_re(r"^(?:[(\[][^()\[\]]{0,60}[)\]]\s*)+|(?:(?:(?<!\s)\s++)?[(\[][^()\[\]]{0,60}[)\]]){1,12}$")
 _LEAD = lazy_re(r"^[\s*_#>|~•–—-]+|[\s*_#|~•]+$")
 
@@ -114,46 +109,7 @@ def sentences(text: str) -> Iterator[str]:
     for paragraph in _BREAK.split(_FENCE.sub("\n\n", text)):
         words = " ".join(paragraph.split())
         if words:
-            yield from filter(None, map(_bare_sentence, _whole_quotations(_pieces(words))))
-
-
-def _pieces(text: str) -> Iterator[str]:
-    start = 0
-    for found in _END.finditer(text):
-        after = text[found.end() : found.end() + 1]
-        # "Where are you?" she asked: a small letter goes on with the sentence.
-        if after.islower() or _NO_END.search(text, max(start, found.start() - LONGEST_TITLE), found.end()):
-            continue
-        yield text[start : found.end()].strip()
-        start = found.end()
-    if start < len(text):
-        yield text[start:].strip()
-
-
-def _whole_quotations(pieces: Iterator[str]) -> Iterator[str]:
-    """Put pieces together until each quotation that is opened is closed, or the whole would get too long."""
-    held = ""
-    for piece in pieces:
-        joined = f"{held} {piece}" if held else piece
-        if held and len(joined) > MAX_QUOTED:
-            yield held
-            joined = piece
-        held = joined
-        if balanced(held):
-            yield held
-            held = ""
-    if held:
-        yield held
-
-
-def balanced(text: str) -> bool:
-    """Whether every quotation that begins in `text` ends in it."""
-    return (
-        text.count("“") + text.count("„") <= text.count("”") + (text.count("“") if "„" in text else 0)
-        and text.count("«") == text.count("»")
-        and text.count('"') % 2 == 0
-        and text.count("「") <= text.count("」")
-    )
+            yield from filter(None, map(_bare_sentence, split(words, longest_quoted=MAX_QUOTED)))
 
 
 def _bare_sentence(sentence: str) -> str:
@@ -178,10 +134,9 @@ def clipped(sentence: str, limit: int = MAX_SENTENCE) -> str:
 
 GERMAN_EVERY = 20
 """In German at least one word in so many is an article or the like."""
-_WORD = lazy_re(r"[^\W\d_](?:[^\W_]|['’-](?=[^\W\d_]))*")
 _OPENS = lazy_re(r"(?:^|[.!?:;…\"“”„«»‘(\[*]|--|—|(?<![^\W_])')[\s\"“”„«»‘'(\[*_]*$")
 _POSSESSIVE = lazy_re(r"['’]s?$")
-_STARTS_DEED = lazy_re(r"(?:is|was|had|has|says?|said|\w{2,}ed)$")
+_DOES = lazy_re(lambda: rf"{either(topic(Names).does)}$")
 
 
 class _NameWord(Struct, frozen=True, array_like=True):
@@ -206,12 +161,12 @@ def names_in(sentences: Sequence[str]) -> list[tuple[str, ...]]:
 
 def key_words(name: str) -> tuple[str, ...]:
     """The words by which a name is known again, whoever writes it with a title or without."""
-    words = [word for word in name.casefold().replace("’", "'").split() if word not in PARTICLES]
+    words = [word for word in name.casefold().replace("’", "'").split() if word not in topic(Names).particles]
     return tuple(_bare(word.rstrip(".")) for word in words)
 
 
 def _words(sentence: str) -> Iterator[_NameWord]:
-    for found in _WORD.finditer(sentence):
+    for found in WORD.finditer(sentence):
         start = found.start()
         text = found[0]
         opens = text[0].isupper() and _OPENS.search(sentence, max(0, start - 8), start) is not None
@@ -227,7 +182,9 @@ def _is_german(text: str, sentences: Sequence[Sequence[_NameWord]]) -> bool:
     """Whether nouns are written large; a French "des" alone doesn't make it so."""
     if not writes_nouns_large(text):
         return False
-    determined = [word.text.lower() for words in sentences for word in words if word.text.lower() in DETERMINERS]
+    determined = [
+        word.text.lower() for words in sentences for word in words if word.text.lower() in topic(Names).determiners
+    ]
     return len(determined) * GERMAN_EVERY > sum(map(len, sentences)) and len(set(determined)) > 1
 
 
@@ -242,18 +199,20 @@ def _known(sentences: Sequence[Sequence[_NameWord]], *, large_nouns: bool) -> fr
         for place, word in enumerate(words):
             if not word.text[0].isupper():
                 small[word.text] += 1
-            elif shouted or word.text.lower() in NO_NAMES or len(word.text) < 2:
+            elif shouted or word.text.lower() in topic(Names).none or len(word.text) < 2:
                 continue
             elif not word.opens:
                 large[word.text] += 1
-                determined[word.text] += place > 0 and words[place - 1].text.lower() in DETERMINERS
-            elif large_nouns or (place + 1 < len(words) and _STARTS_DEED.match(words[place + 1].text)):
+                determined[word.text] += place > 0 and words[place - 1].text.lower() in topic(Names).determiners
+            elif large_nouns or (place + 1 < len(words) and _DOES.match(words[place + 1].text)):
                 opening[word.text] += 1
     if large_nouns:
         return frozenset(
             word
             for word, times in large.items()
-            if not determined[word] and times + opening[word] > 1 and not word.lower().endswith(NOUN_ENDINGS)
+            if not determined[word]
+            and times + opening[word] > 1
+            and not word.lower().endswith(topic(Names).noun_endings)
         )
     named = {word for word, times in large.items() if times > small[word.lower()] * 2}
     return frozenset(named | {word for word in opening if not small[word.lower()]})
@@ -270,8 +229,8 @@ def _runs(sentence: str, words: Sequence[_NameWord], known: frozenset[str]) -> I
                 last = end
             elif (
                 words[end].text[0].isupper()
-                and words[end].text not in ABBREVIATED
-                and (words[end].opens or words[end].text.lower() in NO_NAMES)
+                and words[end].text not in topic(Names).abbreviated
+                and (words[end].opens or words[end].text.lower() in topic(Names).none)
             ):
                 break
             end += 1
@@ -288,16 +247,16 @@ def _joins(sentence: str, words: Sequence[_NameWord], first: int, place: int) ->
     if place == first:
         return word.text[0].isupper()
     between = sentence[words[place - 1].end : word.start]
-    if between != " " and not (between == ". " and words[place - 1].text in ABBREVIATED):
+    if between != " " and not (between == ". " and words[place - 1].text in topic(Names).abbreviated):
         return False
     if word.text[0].isupper():
         return True
     # At most "of the" between two capitals.
     following = words[place + 1 : place + 3]
     return (
-        word.text in PARTICLES
+        word.text in topic(Names).particles
         and any(each.text[0].isupper() for each in following)
-        and all(each.text[0].isupper() or each.text in PARTICLES for each in following[:1])
+        and all(each.text[0].isupper() or each.text in topic(Names).particles for each in following[:1])
     )
 
 
@@ -318,61 +277,76 @@ def shortest_forms(counts: Mapping[str, float]) -> dict[str, float]:
     return out
 
 
-_TURNS = r"""
-di(?:es|ed)|dead|death|dying|kill(?:s|ed|ing|er)?|murder\w*|slain|slays?|slew|buri(?:ed|es)|funeral|execut\w+|behead\w*
-|perish\w*|drown(?:s|ed)?|hanged|corpses?|sacrific\w+|resurrect\w*|ghosts?
-|attack(?:s|ed)?|ambush\w*|f(?:ight|ights|ought)|battle|wound(?:s|ed)?|stab(?:s|bed)?|str(?:ikes?|uck)|bleed\w*|blood
-|duel|war|siege|invad\w+|destroy(?:s|ed)?|burn(?:s|ed|t)?|explod\w+|collaps\w+|shatter\w*|defeat(?:s|ed)?
-|arriv(?:es?|ed|al)|return(?:s|ed)|depart\w*|le(?:aves|ft)|fle(?:es?|d)|escap(?:es?|ed)|vanish\w*|disappear\w*|banish\w*
-|exiled?|missing|lost|kidnap\w*|captur\w+|imprison\w*|prisoners?|arrest\w*|rescu\w+|sav(?:es|ed)|freed|releas\w+
-|discover\w*|reveal\w*|found|finds|reali[sz]\w+|learn(?:s|ed|t)|secrets?|hidden|truth|recogni[sz]\w+|unmask\w*|clues?
-|decid\w+|agree[ds]?|refus(?:es?|ed)|cho(?:ose|oses|se|sen)|vow(?:s|ed)?|sw(?:ears?|ore|orn)|promis\w+|oath|bargain|deal
-|confess\w*|admit(?:s|ted)?|lied|lies|betray\w*|forg(?:ive|ave|iven)|apologi[sz]\w+|accus\w+|warn(?:s|ed)|threat\w*
-|g(?:ives?|ave|iven) (?:him|her|them|you|me|us)|gifts?|st(?:eals?|ole|olen)|inherit\w*|treasure|hired?|bought|sold|owes?
-|marri\w+|marry|wedding|engaged|kiss(?:es|ed)|loves?|loved|born|birth|pregnant|daughter|son|father|mother|brother|sister
-|king|queen|crown\w*|emperor|throne|lord|lady|council|leader|heir|master|servant|ally|allies|enem(?:y|ies)|friend
-|sick|fever|poison\w*|curse[ds]?|heal(?:s|ed)|dying|mad(?:ness)?|possess\w*|transform\w*|demon\w*|dragon\w*|vampir\w*
-|letter|key|map|sword|book|ring|prophec\w+|dream(?:s|ed|t)?|quest|mission|plan(?:s|ned)?|search(?:es|ing)?|meet|met
-|never again|at last|finally|for the first time|years ago|called|named|known as|name is|will be back
-|st(?:irbt|arb|erben)|tot|töt\w+|getötet|gefunden|findet|fand|geheim\w*|verr(?:iet|at|aten)|verließ|floh|kam an|zurück
-|versprach|versprochen|schwor|gestand|heirat\w+|geschenkt|gestohlen|entdeckt\w*|verschwand|verschwunden|krieg|kampf
-|mort(?:e|s)?|tu(?:é|a|er)|meurt|trouv\w+|secret|part(?:it|i)|revint|promis|jura|avou\w+|épous\w+|vol(?:a|é)|guerre
-|mur(?:ió|e)|muert[oe]|mat(?:ó|ar)|encontr\w+|secreto|huyó|volvió|prometió|juró|confesó|casó|robó|guerra|descubr\w+
-"""
+# Names in scripts without capitals: words that come back within a stretch, and yet not everywhere.
+
+_DENSE = lazy_re(r"[\u3040-\u30ff\u3400-\u9fff]+")
+_KATAKANA = lazy_re(r"[\u30a0-\u30ff]{2,}")
+_KANJI = lazy_re(r"[\u3400-\u9fff]{2,4}")
+_SPACED_WORD = lazy_re(r"[^\W\d_]{3,}")
+
+
+@from_data
+def _empty_signs() -> frozenset[str]:
+    return frozenset("".join(topic(Turns).empty_signs))
+
+
+def has_case(text: str) -> bool:
+    """Whether the script of `text` has large and small letters."""
+    if text[:4_000].isascii():
+        return True
+    letters = [char for char in text[:4_000] if char.isalpha()]
+    return not letters or sum(char.islower() or char.isupper() for char in letters) * 2 > len(letters)
+
+
+def rare_words(sentences: Sequence[str]) -> list[tuple[str, ...]]:
+    """The words of each sentence that come back in others, but in less than a quarter of them."""
+    found = [_rare_candidates(sentence) for sentence in sentences]
+    spread = Counter(word for words in found for word in dict.fromkeys(words))
+    most = max(len(sentences) // 4, 3)
+    kept = {word for word, times in spread.items() if 2 <= times <= most}
+    # Of pieces of one word the longest stands, unless the shorter comes by itself as well.
+    parts = {
+        word[start:end]
+        for word in kept
+        for start in range(len(word))
+        for end in range(start + 2, len(word) + 1)
+        if end - start < len(word) and spread[word[start:end]] <= spread[word]
+    }
+    return [tuple(word for word in dict.fromkeys(words) if word in kept and word not in parts) for words in found]
+
+
+def _rare_candidates(sentence: str) -> list[str]:
+    out = _KATAKANA.findall(sentence)
+    if _has_kana(sentence):
+        # Kana set the words apart that Chinese writes together.
+        return [*out, *_KANJI.findall(sentence)]
+    for run in _DENSE.findall(_KATAKANA.sub(" ", sentence)):
+        for size in (2, 3):
+            pieces = (run[start : start + size] for start in range(len(run) - size + 1))
+            out.extend(piece for piece in pieces if not _empty_signs() & set(piece))
+    out.extend(_SPACED_WORD.findall(_DENSE.sub(" ", sentence)))
+    return out
+
+
+def _has_kana(text: str) -> bool:
+    return any("\u3040" <= char <= "\u309f" for char in text)
+
+
 # For small letters: a pattern that heeds no case tries every branch at every word, and takes five times as long.
-_TURN = lazy_re(rf"\b(?:{''.join(_TURNS.split(chr(10)))})\b")
-_TURN_SIGNS = lazy_re("[死殺杀戦战争約约婚逃盗秘密毒呪王帰归发現见見決决]")
-_TURN_WORD = lazy_re(r"[^\W\d_]+")
+_TURN = lazy_re(lambda: rf"\b{either(topic(Turns).turns)}\b")
+_TURN_SIGNS = lazy_re(lambda: f"[{''.join(topic(Turns).signs)}]")
 SHORTEST = 5
 """Words; what is shorter tells nothing by itself."""
 SHORTEST_STUMP = 9
 """Words of a question, or of what is broken off."""
 SHORTEST_DENSE = 6
 """Signs, where words aren't set apart."""
-_GREETING = lazy_re(
-    r"(?:hi|hello|hey|thanks?|thank you|bye|goodbye|good (?:morning|evening|night|luck)|welcome|yes|yeah|yep|no|nope|"
-    r"ok|okay|oh|ooh|ah|aw+|wow|whoa|ha(?:ha)*|lol|right|all right|alright|sure|great|cool|nice|awesome|"
-    r"exactly|sorry|please|what|wait|so|well|um+|uh+|hm+|you know|i know|i mean|i don't know|i think so|hallo|danke|"
-    r"ja|nein|salut|merci|oui|non|hola|gracias|sí)\b[,.!?]*\s*",
-    re.IGNORECASE,
-)
-_TABLE = lazy_re(
-    r"\b(?:\d*d\d+|d20|roll(?:s|ed|ing)?|re-?roll|natural (?:one|twenty|\d+)|nat (?:one|20|1)|modifiers?|hit points?|"
-    r"saving throws?|(?:skill|perception|stealth|insight|dexterity|strength|wisdom|charisma|arcana|ability) checks?|"
-    r"initiative|bonus action|advantage|disadvantage|armou?r class|spell slots?|points? of damage|damage|dice|plus \d+|"
-    r"(?:your|whose|next|'s|’s) turn|turn order|end of (?:your|my|the) turn|bonus|actions?|top of the round|feats?|"
-    r"grid|minis?|miniatures?|rounds?|character sheets?|level(?:ed|led)?|editions?|players?|dungeon master|"
-    r"episodes?|stream(?:s|ing)?|twitch|youtube|twitter|subscri\w+|donat\w+|charity|sponsors?|websites?|merch|t-shirts?|"
-    r"kickstarter|tickets?|www|dot com|\.com|panel|convention|fan art|hashtag|chat ?room|season \d|snacks?|pizza)\b"
-)
-_LAUGHTER = lazy_re(r"\b(?:a?(?:ha|he|hi){2,}h?|lo+l|lmao|rofl)\b|^[^\w]*(?:laugh\w*|giggl\w*|gasp\w*)[^\w]*$", re.I)
-_POINTS_BACK = lazy_re(
-    r"(?:which|as well as|plus|it|it's|that|that's|this|these|those|he|she|they|him|her|them|because|"
-    r"er|sie|es|das|il|elle|ça|eso|and|but|or|und|aber|et|mais|y|pero)\b",
-    re.IGNORECASE,
-)
+_GREETING = lazy_re(lambda: rf"{either(topic(Turns).greetings)}\b[,.!?]*\s*", re.IGNORECASE)
+_TABLE = lazy_re(lambda: rf"\b{either(topic(Turns).table)}\b")
+_LAUGHTER = lazy_re(lambda: either(topic(Turns).laughter), re.IGNORECASE)
+_POINTS_BACK = lazy_re(lambda: rf"{either(topic(Turns).points_back)}\b", re.IGNORECASE)
 _CUT_OFF = lazy_re(r"(?:--|—|–|…|\.\.\.)[\"'”’]*$")
-_FIRST_PERSON = lazy_re(r"\b(?:I|I'm|I'll|I've|I'd|me|my|we|we're|we'll|let's|our|ich|mein\w*|je|mon|yo|mi)\b")
+_FIRST_PERSON = lazy_re(lambda: rf"\b{either(topic(Turns).first_person)}\b")
 
 
 def without_greeting(sentence: str) -> str:
@@ -401,7 +375,7 @@ def is_chatter(sentence: str) -> bool:
 
 def is_heading(sentence: str) -> bool:
     """Whether it is the title of a chapter or the head of a letter: nearly every word of it is written large."""
-    words = [word for word in _TURN_WORD.findall(sentence) if len(word) > 3]
+    words = [word for word in letters(sentence) if len(word) > 3]
     large = sum(word[0].isupper() for word in words)
     return large * 3 > len(words) * 2 and not sentence.startswith(('"', "“", "„", "«"))
 

@@ -8,19 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
+from ireneo.language import topics
+from ireneo.language.files import either, from_data, topic
+from ireneo.language.words import common_words, light_stem
 from ireneo.log.message import Message, short
 from ireneo.patterns import lazy_re
-from ireneo.pyramid.offline.cues import Cue, words_of
-from ireneo.pyramid.offline.debt_words import DEBTS
-from ireneo.pyramid.offline.promise_words import BACKED, BACKED_WORDS, CONSENT, DEMAND, DEMAND_WORDS, MEANS_TO, PROMISES
-from ireneo.pyramid.offline.question_words import QUESTIONS
-from ireneo.pyramid.offline.resolving_words import ANSWERS, BY_WORD, ENDS, FATE, HINTS, PLACE, End
-from ireneo.pyramid.offline.same_words import about, names
-from ireneo.pyramid.offline.secret_words import SECRETS
-from ireneo.pyramid.offline.speech import Sentence, Voiced, Voices, sentences
-from ireneo.pyramid.offline.table_talk import DENIES, EMPTY, JOKE, NOT_SO, SHOW, TABLE, TRIFLE
-from ireneo.pyramid.offline.wound_words import WOUNDS
 from ireneo.summaries.prose import clip
+from ireneo.summaries.speech import Sentence, Voiced, Voices, sentences
 from ireneo.summaries.summary import Thread, ThreadId, ThreadKind, Threads, thread_id
 
 # Which threads are open after a stretch of a story, and which give way where too many are.
@@ -192,33 +186,140 @@ LEAD = 100
 NAMED = 0.2
 """A thread that names somebody or something weighs so much more."""
 
-CUES = (*PROMISES, *DEBTS, *SECRETS, *WOUNDS, *QUESTIONS)
-OPENINGS_BY_WORD: dict[str, list[int]] = {}
-for _number, _cue in enumerate(CUES):
-    for _word in _cue.words[0]:
-        OPENINGS_BY_WORD.setdefault(_word, []).append(_number)
-ASKING = BACKED_WORDS | DEMAND_WORDS
-OPENING_HINTS = frozenset(OPENINGS_BY_WORD) | ASKING
-"""One of these stands in every sentence that may open a thread."""
+# The words that open a thread and end one, whole in a few tables, and the patterns for what stands round them.
 
-_CLAUSE = lazy_re(r"[,;:—–]\s+|--\s*|(?<!\s)\s+(?=(?:and|but|for|that|because)\s)")
-_SPEAKER = frozenset("i me my we us our myself ich mich je me yo".split())
-_HEARER = frozenset("you your yours du dir dich euch te vous tu le".split())
-_NOBODY = frozenset("he she they it him her his them their who himself herself er sie ihm ihr ihnen lui os les".split())
+
+class Cue(Struct, frozen=True, kw_only=True):
+    """What opens a thread of a kind, or ends one of some kinds, as it is asked of a sentence."""
+
+    kinds: tuple[ThreadKind, ...]
+    words: tuple[frozenset[str], ...]
+    """Of each set, one word stands in whatever the pattern matches: a text that lacks them needs no closer look."""
+    pattern: re.Pattern[str]
+    weight: float = 1.0
+    says: int = 0
+    told: bool = True
+    by_people: bool = False
+
+
+class Cues(Struct, frozen=True, kw_only=True):
+    """Cues in the order in which they are tried, and by their first words where each stands."""
+
+    all: tuple[Cue, ...]
+    by_word: dict[str, tuple[int, ...]]
+
+    @classmethod
+    def of(cls, cues: Sequence[Cue]) -> Cues:
+        """Put `cues` together."""
+        places: dict[str, tuple[int, ...]] = {}
+        for number, cue in enumerate(cues):
+            for word in cue.words[0]:
+                places[word] = (*places.get(word, ()), number)
+        return cls(all=tuple(cues), by_word=places)
+
+    def of_words(self, words: frozenset[str]) -> list[Cue]:
+        """Those that a text of these words may hold, in the order in which they are tried."""
+        numbers = sorted({number for word in words & self.by_word.keys() for number in self.by_word[word]})
+        return [self.all[at] for at in numbers if not any(words.isdisjoint(each) for each in self.all[at].words[1:])]
+
+
+_KINDS: tuple[ThreadKind, ...] = ("promise", "debt", "secret", "wound", "question")
+
+
+def _cue(kinds: str, row: topics.Opening | topics.Ending) -> Cue:
+    """A row of the data; bars stand between the words of a set, and ampersands between the sets."""
+    return Cue(
+        kinds=tuple(kind for kind in _KINDS if kind in kinds.split()),
+        words=tuple(frozenset(each.strip().split("|")) for each in row.words.split("&")),
+        pattern=lazy_re(row.pattern, re.IGNORECASE),
+        weight=row.weight if isinstance(row, topics.Opening) else 1.0,
+        says=row.says if isinstance(row, topics.Opening) else 0,
+        told=row.told if isinstance(row, topics.Opening) else True,
+        by_people=isinstance(row, topics.Ending) and row.by_people,
+    )
+
+
+@from_data
+def _openings() -> Cues:
+    rows = sorted(_words().opens, key=lambda row: _KINDS.index(_kind(row.kind)))
+    return Cues.of([_cue(row.kind, row) for row in rows])
+
+
+@from_data
+def _endings() -> Cues:
+    return Cues.of([_cue(row.kinds, row) for row in _words().ends])
+
+
+@from_data
+def _asking() -> frozenset[str]:
+    return _words().backed_words | _words().demand_words
+
+
+@from_data
+def _empty() -> frozenset[str]:
+    return common_words() | _words().empty
+
+
+def _kind(name: str) -> ThreadKind:
+    return next(kind for kind in _KINDS if kind == name)
+
+
+def _words() -> topics.Threads:
+    return topic(topics.Threads)
+
+
+_BACKED = lazy_re(lambda: either(_words().backed), re.IGNORECASE)
+_MEANS_TO = lazy_re(lambda: either(_words().means_to), re.IGNORECASE)
+_DEMAND = lazy_re(lambda: either(_words().demand), re.IGNORECASE)
+_CONSENT = lazy_re(lambda: rf"^[\W_]*{either(_words().consent)}", re.IGNORECASE)
+_ANSWERS = lazy_re(lambda: rf"\b{either(_words().answers)}\b", re.IGNORECASE)
+_FATE = lazy_re(lambda: rf"\b{either(_words().fate)}\b", re.IGNORECASE)
+_PLACE = lazy_re(lambda: either(_words().place), re.IGNORECASE)
+_WHY = lazy_re(lambda: either(_words().why), re.IGNORECASE)
+_REASON = lazy_re(lambda: rf"\b{either(_words().reason)}\b", re.IGNORECASE)
+_MAY_BE = lazy_re(lambda: rf"\b{either(_words().may_be)}\b", re.IGNORECASE)
+_FATES = lazy_re(lambda: rf"\b{either(_words().asks_fate)}\b", re.IGNORECASE)
+_PLACES = lazy_re(lambda: rf"\b{either(_words().asks_place)}\b", re.IGNORECASE)
+_REPLY = lazy_re(lambda: rf"^\W*{either(_words().reply)}\b", re.IGNORECASE)
+_TABLE = lazy_re(lambda: rf"\b{either(_words().table)}\b", re.IGNORECASE)
+_SHOW = lazy_re(lambda: rf"\b{either(_words().show)}\b", re.IGNORECASE)
+_JOKE = lazy_re(lambda: either(_words().joke), re.IGNORECASE)
+_NOT_SO = lazy_re(lambda: rf"\b{either(_words().not_so)}\b", re.IGNORECASE)
+_TRIFLE = lazy_re(lambda: rf"\b{either(_words().trifle)}\b", re.IGNORECASE)
+_DENIES = lazy_re(lambda: rf"\b{either(_words().denies)} (?:\w+ ){{0,2}}$", re.IGNORECASE)
+_CLAUSE = lazy_re(lambda: rf"[,;:—–]\s+|--\s*|(?<!\s)\s+(?={either(_words().conjunctions)}\s)")
+_PLAIN_WORD = lazy_re(r"\w+")
+_SAID_WORD = lazy_re(r"[^\W_][\w’'-]*")
+_NAME = lazy_re(r"(?<![.!?…\"“”:(*_] )(?<!^)\b[A-ZÀ-Þ][a-zà-þ][\w’-]+")
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text in small letters; what an apostrophe parts counts as two."""
+    return frozenset(_PLAIN_WORD.findall(text.lower()))
+
+
+def about(text: str) -> frozenset[str]:
+    """The stems of what a text speaks of."""
+    words = (word.strip("’'-").removesuffix("'s").removesuffix("’s") for word in _SAID_WORD.findall(text.lower()))
+    return frozenset(light_stem(word) for word in words if len(word) > 1 and word not in _empty())
+
+
+def names(text: str) -> frozenset[str]:
+    """The proper names of a text, in small letters; a word that only begins its sentence is none."""
+    found = (name.removesuffix("’s") for name in _NAME.findall(text.strip().lstrip("\"“«'‘")))
+    return frozenset(name.lower() for name in found if name not in topic(topics.Names).none_inside)
 
 
 def may_open(words: frozenset[str]) -> bool:
     """Whether a text of these words may open a thread, at a glance."""
-    return not words.isdisjoint(OPENING_HINTS) and (not words.isdisjoint(ASKING) or bool(_cues(words)))
+    return not words.isdisjoint(_asking()) or bool(_openings().of_words(words))
 
 
 def opening(sentence: Sentence) -> Thread | None:
     """The thread that a sentence opens, if it opens one."""
     words = words_of(sentence.text)
-    if words.isdisjoint(OPENING_HINTS):
-        return None
-    backs = not words.isdisjoint(BACKED_WORDS) and BACKED.match(sentence.text.strip(" \"“”'’"))
-    cues = () if backs else _cues(words)
+    backs = not words.isdisjoint(_words().backed_words) and _BACKED.match(sentence.text.strip(" \"“”'’"))
+    cues = () if backs else _openings().of_words(words)
     if not (backs or cues) or (sentence.voiced.authored and _table(sentence)):
         return None
     if backs:
@@ -246,31 +347,25 @@ def thread(kind: ThreadKind, text: str, voiced: Voiced, who: str, whom: str, wei
     )
 
 
-def _cues(words: frozenset[str]) -> list[Cue]:
-    """The cues that a text of these words may hold, in the order in which they are tried."""
-    numbers = {number for word in words & OPENING_HINTS for number in OPENINGS_BY_WORD.get(word, ())}
-    found = (CUES[number] for number in sorted(numbers))
-    return [cue for cue in found if not any(words.isdisjoint(each) for each in cue.words[1:])]
-
-
 def _table(sentence: Sentence) -> bool:
     """Whether those who play speak, and not those who are played."""
-    return bool(JOKE.search(sentence.voiced.text) or TABLE.search(sentence.text))
+    return bool(_JOKE.search(sentence.voiced.text) or _TABLE.search(sentence.text))
 
 
 def _holds(cue: Cue, found: re.Match[str], sentence: Sentence) -> bool:
     text = sentence.text
     if not cue.told and not sentence.voiced.quoted(sentence.start + found.start()):
         return False
-    if cue.kind == "question":
+    kind = cue.kinds[0]
+    if kind == "question":
         return "?" in text or not cue.pattern.pattern.startswith("^")
-    if cue.kind in ("promise", "debt") and TRIFLE.search(text):
+    if kind in ("promise", "debt") and _TRIFLE.search(text):
         return False
     head = text[: found.start()]
     return (
         "?" not in text[found.start() :]
-        and not DENIES.search(head)
-        and not NOT_SO.search(text, max(0, found.start() - AROUND), found.end())
+        and not _DENIES.search(head)
+        and not _NOT_SO.search(text, max(0, found.start() - AROUND), found.end())
     )
 
 
@@ -292,11 +387,11 @@ def _made(cue: Cue, found: re.Match[str], sentence: Sentence) -> Thread | None:
         groups.get("whom") or groups.get("te"),
         sentence.voiced,
         quoted=quoted,
-        default="" if cue.kind == "wound" else "hearer",
+        default="" if cue.kinds[0] == "wound" else "hearer",
     )
     if "whom" in groups and groups.get("who") is None and whom == who:
         who = ""
-    return thread(cue.kind, words, sentence.voiced, who, whom, cue.weight)
+    return thread(cue.kinds[0], words, sentence.voiced, who, whom, cue.weight)
 
 
 def _backed(sentence: Sentence) -> Thread | None:
@@ -304,8 +399,8 @@ def _backed(sentence: Sentence) -> Thread | None:
     voiced = sentence.voiced
     said = sentence.with_before
     before = said[: sentence.start - sentence.before]
-    idle = TRIFLE.search(before) or NOT_SO.search(before) or (voiced.authored and TABLE.search(said))
-    if idle or "?" in said or not MEANS_TO.search(before) or len(about(before)) < 2:
+    idle = _TRIFLE.search(before) or _NOT_SO.search(before) or (voiced.authored and _TABLE.search(said))
+    if idle or "?" in said or not _MEANS_TO.search(before) or len(about(before)) < 2:
         return None
     if len(said) > MAX_CHARACTERS or not voiced.quoted(sentence.start):
         return None
@@ -316,11 +411,11 @@ def _person(word: str | None, voiced: Voiced, *, quoted: bool, default: str) -> 
     """Whom a word of a cue means; without one, whom such a thread has by default."""
     word = {"speaker": "I", "hearer": "you", "": "it"}[default] if word is None else word
     low = word.lower()
-    if low.split(" ")[0] in _SPEAKER:
+    if low.split(" ")[0] in _words().speaker:
         return voiced.speaker if quoted else ""
-    if low in _HEARER:
+    if low in _words().hearer:
         return voiced.hearer if quoted else ""
-    if low in _NOBODY or not word[:1].isupper():
+    if low in _words().nobody or not word[:1].isupper():
         return ""
     return re.sub(r"['’]s?$", "", word)
 
@@ -343,12 +438,6 @@ ALONE = 1_500
 TOGETHER = 5_000
 """Within so many, to be of the only one that its speaker and hearer have with each other."""
 
-_WHY = lazy_re(r"^\W*(?:\w+[, ]+)?why\b", re.IGNORECASE)
-_REASON = lazy_re(r"\b(?:because|so that|in order to|wanted|hoped|feared)\b", re.IGNORECASE)
-_MAY_BE = lazy_re(r"\b(?:if|will|shall|would|may|might|should|could|perhaps|maybe)\b", re.IGNORECASE)
-_FATES = lazy_re(r"\b(?:happened to|became of|become of)\b", re.IGNORECASE)
-_PLACES = lazy_re(r"\bwhere\b", re.IGNORECASE)
-
 
 class KnownThread(Struct, frozen=True, kw_only=True):
     """An open thread, with what it speaks of."""
@@ -369,7 +458,7 @@ def known(thread: Thread) -> KnownThread:
         thread=thread,
         about=about(thread.text),
         names=names(thread.text),
-        words=words_of(thread.text) - EMPTY,
+        words=words_of(thread.text) - _empty(),
         people=people,
     )
 
@@ -377,7 +466,7 @@ def known(thread: Thread) -> KnownThread:
 def may_end(words: frozenset[str], threads: Sequence[KnownThread]) -> bool:
     """Whether a text of these words may end one of `threads`, at a glance."""
     return bool(threads) and (
-        not words.isdisjoint(HINTS)
+        not words.isdisjoint(_endings().by_word)
         or any(each.thread.kind == "question" and not words.isdisjoint(each.names or each.words) for each in threads)
     )
 
@@ -388,14 +477,12 @@ def ended(sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThrea
     if "?" in text or not (earlier := [each for each in threads if each.thread.source != sentence.voiced.source]):
         return []
     out = [each for each in earlier if each.thread.kind == "question" and answers(text, each)]
-    words = words_of(text)
-    numbers = {number for word in words & HINTS for number in BY_WORD[word]}
-    for end in (ENDS[number] for number in sorted(numbers)):
+    for end in _endings().of_words(words_of(text)):
         theirs = [each for each in earlier if each.thread.kind in end.kinds]
-        if not theirs or any(words.isdisjoint(each) for each in end.words):
+        if not theirs:
             continue
         found = end.pattern.search(text)
-        if found is not None and not DENIES.search(text[: found.start()]) and not NOT_SO.search(text, 0, found.end()):
+        if found is not None and not _DENIES.search(text[: found.start()]) and not _NOT_SO.search(text, 0, found.end()):
             out += _which(end, sentence, theirs)
     return out
 
@@ -406,13 +493,13 @@ def answers(text: str, question: KnownThread) -> bool:
     if "?" in text or not question.names <= said:
         return False
     if _FATES.search(question.thread.text):
-        return _said_of(FATE, text, question)
+        return _said_of(_FATE, text, question)
     if _PLACES.search(question.thread.text):
-        return _said_of(PLACE, text, question)
+        return _said_of(_PLACE, text, question)
     if _WHY.search(question.thread.text) and not _REASON.search(text):
         return False
     shared = question.about & about(text)
-    return len(shared) >= 2 and 3 * len(shared) >= 2 * len(question.about) and bool(ANSWERS.search(text))
+    return len(shared) >= 2 and 3 * len(shared) >= 2 * len(question.about) and bool(_ANSWERS.search(text))
 
 
 def _said_of(words: re.Pattern[str], text: str, question: KnownThread) -> bool:
@@ -424,7 +511,7 @@ def _said_of(words: re.Pattern[str], text: str, question: KnownThread) -> bool:
     return any(words.search(text, end, end + CLOSE) for end in ends)
 
 
-def _which(end: End, sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThread]:
+def _which(end: Cue, sentence: Sentence, threads: Sequence[KnownThread]) -> list[KnownThread]:
     """Of the threads that an end may be of, the one that it is of; none where that isn't plain."""
     said = about(sentence.text)
     voiced = sentence.voiced
@@ -464,12 +551,6 @@ TABLE_NEAR = 4
 """Among so many lines before and after, talk about the game or the show makes a line part of it."""
 AGAIN = 0.7
 """Threads of one kind and one person that share so much of what they speak of are one, taken up again."""
-
-_REPLY = lazy_re(
-    r"^\W*(?:he|she|they|it|his|her|their|in|at|by|to|because|from|yes|no|the|i|we|that|this|nothing|nobody|dead"
-    r"|gone)\b",
-    re.IGNORECASE,
-)
 
 
 def find_threads(messages: Sequence[Message], before: Sequence[Thread]) -> Threads:
@@ -534,16 +615,16 @@ def _again(old: KnownThread, new: KnownThread) -> bool:
 
 def _asked_for(sentence: Sentence, heard: Voices, place: int) -> Thread | None:
     """The promise that a sentence asks for, where it is given soon after."""
-    found = DEMAND.search(sentence.text)
+    found = _DEMAND.search(sentence.text)
     voiced = sentence.voiced
     if (
         found is None
-        or (voiced.authored and TABLE.search(sentence.text))
+        or (voiced.authored and _TABLE.search(sentence.text))
         or not voiced.quoted(sentence.start + found.start())
     ):
         return None
     for after in range(place + 1, min(place + 1 + SOON, len(heard.texts))):
-        if not CONSENT.match(heard.texts[after]):
+        if not _CONSENT.match(heard.texts[after]):
             continue
         speaker = heard.voiced(after).speaker
         if speaker != voiced.speaker or not voiced.authored:
@@ -555,7 +636,7 @@ def _passing(found: Thread, sentence: Sentence, heard: Voices, place: int) -> bo
     """Whether a thread passes at once: it is a part of the talk about the game, or a question with its answer."""
     voiced = sentence.voiced
     around = heard.texts[max(0, place - TABLE_NEAR) : place + TABLE_NEAR + 1]
-    if voiced.authored and any(SHOW.search(text) for text in around):
+    if voiced.authored and any(_SHOW.search(text) for text in around):
         return True
     if found.kind != "question":
         return False

@@ -16,10 +16,10 @@ from ireneo.adapters.rules import pack
 from ireneo.adapters.sqlite.index import token
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
+from ireneo.language.words import terms
 from ireneo.lessons.run import DiaryEntry, DiaryLine, LearnedRun, Observation
 from ireneo.log.message import Call, Native, Result
 from ireneo.log.tree import SessionKey
-from ireneo.memories.recall.words import terms
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.scratchpad import Pad
 from ireneo.ports.memories import LearnedFile, MemoryFilter

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ireneo import Draft, Memory, chat_format
+from ireneo.language.words import terms
 from ireneo.log.message import Call, Result, Role, Text, opens_turn
-from ireneo.memories.recall.words import terms
 from ireneo.memories.record import Kind, MemoryId
 from ireneo.ports.store import Transaction
 from ireneo.types import Record

@@ -13,10 +13,10 @@ from ireneo.adapters.sqlite.index import Placed, find_prefix, index_messages, to
 from ireneo.adapters.sqlite.memories import index_memory
 from ireneo.adapters.sqlite.rows import SQL, from_row, message_row
 from ireneo.adapters.sqlite.tree import list_aside, need_place, need_session, settle_undone
+from ireneo.language.words import FORMAT
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.index import CLASS_BITS, ORDINAL_BITS, numbers_at, place_of, session_of
-from ireneo.memories.recall.words import FORMAT
 from ireneo.memories.record import Record
 from ireneo.ports.memories import FoundMemory, FoundMessage, FoundSession, IndexName, IndexSize
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from ireneo.errors import SessionNotFound
+from ireneo.language.words import author_term
 from ireneo.log.message import Call, Draft, Message, MessageId, Result, Text, Thinking
 from ireneo.log.tree import SessionKey
 from ireneo.memories.index import (
@@ -21,7 +22,6 @@ from ireneo.memories.index import (
     terms_of_memory,
     terms_of_message,
 )
-from ireneo.memories.recall.words import author_term
 from ireneo.ports.memories import FoundSession, IndexName, IndexSize
 from ireneo.ports.store import Store, Transaction
 from ireneo.testing.conformance.check import async_check, check, expect, expect_error

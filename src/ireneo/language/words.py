@@ -1,6 +1,7 @@
-"""The words of a text as they are searched: folded, without the common ones, and reduced to their stems.
+"""The words of a text: as they stand there, and as they are searched, without the common ones and reduced to stems.
 
-Texts and questions are read by the same rules, so a change here asks for the index to be written anew: `FORMAT` tells.
+Texts and questions are read by the same rules, so a change of `terms` asks for the index to be written anew: `FORMAT`
+tells.
 """
 
 from __future__ import annotations
@@ -9,15 +10,20 @@ import re
 import unicodedata
 from functools import cache, lru_cache
 
-from ireneo.memories.recall.word_lists import BASE_FORMS, COMMON_WORDS
+from ireneo.language.files import from_data, of_language
+from ireneo.language.topics import Words
 from ireneo.patterns import lazy_re
 
 FORMAT = 2
-"""The number of these rules; an index that was written by others is to be written anew."""
+"""The number of the rules of `terms`; an index that was written by others is to be written anew."""
 
 LONGEST = 40
 """Letters of a term at the most; what is longer (a hash, a data URL) is cut there."""
 
+WORD = lazy_re(r"[^\W\d_](?:[^\W_]|['’-](?=[^\W\d_]))*")
+"""A word: it begins with a letter, and what an apostrophe or a hyphen joins is one."""
+
+_LETTERS = lazy_re(r"[^\W\d_]+")
 _ASCII_WORD = lazy_re(r"[a-z0-9]+(?:'[a-z]+)?")
 _POSSESSIVE = lazy_re(r"'(?:s|d|ll|re|ve|m|t)?$")
 # Scripts that put no space between words: Thai to Burmese, Khmer, kana, Han (all planes in use), Hangul.
@@ -25,6 +31,21 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af"
 )
 _RUN = lazy_re(f"([{_UNSPACED}]+)")
+
+
+def letters(text: str) -> list[str]:
+    """The words of `text` that are made of letters, in order; what anything else parts counts as two."""
+    return _LETTERS.findall(text)
+
+
+def light_stem(word: str) -> str:
+    """A small word without its ending, so that `pushing` meets `push`, `files` `file` and `running` `run`."""
+    for ending in of_language(Words, "en").endings:
+        # Friday is no word of one Frida, as dependencies are of a dependency.
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and word[-2:] not in ("ay", "ey", "oy"):
+            word = word[: -len(ending)]
+            break
+    return word[:-1] if len(word) > 2 and word[-1] == word[-2] else word
 
 
 def terms(text: str) -> list[str]:
@@ -43,6 +64,18 @@ def author_term(author: str) -> str:
 def document_terms(text: str, author: str | None = None) -> list[str]:
     """What an index holds of a document: the terms of its text, and that of its author where it has one."""
     return [*terms(text), author_term(author)] if author else terms(text)
+
+
+def common_words() -> frozenset[str]:
+    """The stop list of English, whose words make no terms."""
+    return of_language(Words, "en").stop
+
+
+@from_data
+def base_forms() -> dict[str, str]:
+    """Irregular forms of English words that a stemmer can't lead back, and the word of each."""
+    groups = [group.split() for group in of_language(Words, "en").irregular]
+    return {form: base for base, *forms in groups for form in forms}
 
 
 def _terms_of_any_script(folded: str) -> list[str]:
@@ -64,9 +97,9 @@ def _terms_of_any_script(folded: str) -> list[str]:
 def _stem(word: str) -> str:
     """The stem of a folded word, or "" for a common one; a word of another language than English keeps its form."""
     word = _POSSESSIVE.sub("", word)[:LONGEST]
-    if word in COMMON_WORDS:
+    if word in common_words():
         return ""
-    word = BASE_FORMS.get(word, word)
+    word = base_forms().get(word, word)
     # Imported when used: with it come the stemmers of all languages.
     from snowballstemmer.english_stemmer import EnglishStemmer
 

@@ -1,30 +1,37 @@
-"""The sentences of a story, each with who says it, to whom, and where it stands."""
+"""Who speaks in a story: its texts with who says them, to whom and where, and its sentences in one voice."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from ireneo.language.files import either, topic
+from ireneo.language.sentences import breaks
+from ireneo.language.topics import Speech
 from ireneo.log.message import Message, MessageId, Text
 from ireneo.patterns import lazy_re
 
 NEAR = 4
 """Whom a line is said to is looked for among so many messages before and after it."""
 
-_END = lazy_re(r"(?<=[.!?…])(?<!\bMr\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMrs\.)(?<!\bMs\.)[\"”’»')\]]*\s+")
-_SAID = (
-    "(?:said|asked|replied|answered|cried|whispered|returned|added|exclaimed|murmured|muttered|shouted|sagte|fragte"
-    "|rief"
-    "|dit|demanda|dijo)"
-)
-_WHO = r"(?:(?:Mr|Mrs|Miss|Dr|Lady|Sir|Captain)\.? )?[A-ZÀ-Þ][\w’-]+(?: [A-ZÀ-Þ][\w’-]+)?"
-_TAG = lazy_re(rf"[”\"»]\s*(?:{_SAID}\s+(?P<after>{_WHO})|(?P<before>{_WHO})\s+{_SAID}\b)")
-_PRONOUNS = frozenset(
-    "I He She It They We You The A An My His Her Their Er Sie Es Wir Il Elle Nous Vous Él Ella".split()
+_TAG = lazy_re(
+    lambda: (
+        rf"[”\"»]\s*(?:{either(topic(Speech).said)}\s+(?P<after>{_who()})"
+        rf"|(?P<before>{_who()})\s+{either(topic(Speech).said)}\b)"
+    )
 )
 _QUOTES = str.maketrans("“”«»", '""""')
+_WORD = lazy_re(r"\w+(?:['’]\w+)?")
+_MARKS = '"“”„«»「『'
+_SPOKEN_SELF = lazy_re(r"[\"“„«「『][^\"”“»」』]*[\"”“»」』]?")
+_ROLES = {"user": "User", "assistant": "Assistant"}
+
+
+def _who() -> str:
+    return rf"(?:{either(topic(Speech).titles)}\.? )?[A-ZÀ-Þ][\w’-]+(?: [A-ZÀ-Þ][\w’-]+)?"
 
 
 class Voiced(Struct, frozen=True, kw_only=True):
@@ -97,21 +104,22 @@ class Voices:
 
 
 def sentences(voiced: Voiced) -> Iterator[Sentence]:
-    """The sentences of a text in order."""
+    """The sentences of a text in order, with their places."""
     before = start = 0
-    for found in [*_END.finditer(voiced.text), None]:
-        end = found.start() if found else len(voiced.text)
+    for end, following in [*breaks(voiced.text), (len(voiced.text), len(voiced.text))]:
         if voiced.text[start:end].strip():
             yield Sentence(voiced=voiced, start=start, end=end, before=before)
             before = start
-        start = found.end() if found else end
+        start = following
 
 
 def _tagged(text: str) -> str:
     """Who is said to speak in a paragraph of prose, where one alone is."""
     if not any(mark in text for mark in '"”»'):
         return ""
-    found = {name for each in _TAG.finditer(text) if (name := each["after"] or each["before"]) not in _PRONOUNS}
+    found = {
+        name for each in _TAG.finditer(text) if (name := each["after"] or each["before"]) not in topic(Speech).pronouns
+    }
     return found.pop() if len(found) == 1 else ""
 
 
@@ -127,3 +135,53 @@ def _other(authors: Sequence[str], place: int) -> str:
     earlier = [name for name in reversed(authors[max(0, place - NEAR) : place]) if name not in ("", own)]
     later = [name for name in authors[place + 1 : place + 1 + NEAR] if name not in ("", own)]
     return next(iter([*earlier, *later]), "")
+
+
+def spoken(message: Message) -> Sequence[tuple[str, str]]:
+    """What is said in a message, by whom: (author, text); the author is empty where none is given."""
+    return [(part.author or "", part.text) for part in message.parts if isinstance(part, Text)]
+
+
+def narrators(messages: Sequence[Message]) -> frozenset[str]:
+    """The authors who tell the story and aren't in it: named so, or who say most and least of themselves."""
+    said: Counter[str] = Counter()
+    of_self: Counter[str] = Counter()
+    for message in messages:
+        for author, text in spoken(message):
+            words = [word.lower() for word in _WORD.findall(text)]
+            said[author] += len(words)
+            of_self[author] += sum(word.replace("’", "'") in topic(Speech).selves for word in words)
+    out = {author for author in said if author.casefold().replace(" ", "-") in topic(Speech).narrators} | {""}
+    authors = [author for author in said if author]
+    if len(authors) > 2:
+        most = max(authors, key=lambda author: (said[author], author))
+        others = [author for author in authors if author != most]
+        share = sum(of_self[author] for author in others) / max(sum(said[author] for author in others), 1)
+        if said[most] * 4 > sum(said.values()) and of_self[most] < share * said[most] * 0.6:
+            out.add(most)
+    return frozenset(out)
+
+
+def label(author: str, message: Message, two_roles: bool) -> str:
+    """Who is named before what this author says; the role, where two roles talk and nobody is named."""
+    return author or (_ROLES.get(message.role, "") if two_roles else "")
+
+
+def two_roles(messages: Sequence[Message]) -> bool:
+    """Whether a user and a model talk to one another without further names."""
+    return {"user", "assistant"} <= {message.role for message in messages}
+
+
+def told(speaker: str, sentence: str) -> str:
+    """A sentence with the name of its speaker."""
+    if not speaker:
+        return sentence
+    if any(quote in sentence for quote in _MARKS):
+        return f"{speaker}: {sentence}"
+    return f"{speaker}: “{sentence}”"
+
+
+def speaks_of_itself(sentence: str) -> bool:
+    """Whether a sentence says "I" outside what it quotes, so that it says nothing without its speaker."""
+    outside = _SPOKEN_SELF.sub(" ", sentence)
+    return any(word.lower().replace("’", "'") in topic(Speech).selves for word in _WORD.findall(outside))

@@ -1,0 +1,105 @@
+"""Numbers: what “three hundred and twenty” is worth, and the units that a figure stands with.
+
+“One” and “first” are mostly no numbers, and “second” is as often a part of a minute.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ireneo.language.files import LANGUAGES, from_data, of_language, topic
+from ireneo.language.topics import Numbers
+from ireneo.patterns import lazy_re
+
+_WORD = lazy_re(r"[^\W\d_]+|\S")
+
+
+def spelled(text: str) -> list[tuple[str, int]]:
+    """The numbers that `text` has in words, in order: the words, and what they are worth."""
+    small, large, inside = _small(), _large(), _inside()
+    found: list[tuple[str, int]] = []
+    run: list[str] = []
+    # The last sign ends what is still running.
+    for word in [*_WORD.findall(text.casefold()), "."]:
+        if word in small or word in large or (run and word in inside and small.get(run[-1], 0) >= 20):
+            run.append(word)
+        elif not run or word not in ("-", "and"):
+            if run:
+                found.append((" ".join(run), _worth(run)))
+            run = []
+            if word in _written_together():
+                found.append((word, _written_together()[word]))
+        elif word == "and" and not (run[-1] in large or small.get(run[-1], 20) < 10):
+            # Twenty and thirty are two numbers; five and twenty, or a hundred and five, are one.
+            found.append((" ".join(run), _worth(run)))
+            run = []
+    return found
+
+
+def unit_of(unit: str | None) -> str:
+    """The name under which a unit is compared; empty for none."""
+    if unit is None:
+        return ""
+    return "million" if unit == "M" else _units().get(unit.lower(), unit.lower())
+
+
+@from_data
+def units() -> str:
+    """A pattern for any unit, the longest first."""
+    return "|".join(sorted((re.escape(alias) for alias in _units()), key=len, reverse=True))
+
+
+def _worth(words: list[str]) -> int:
+    small, large, inside = _small(), _large(), _inside()
+    total, group = 0, 0
+    for word in words:
+        if word in large:
+            group = max(group, 1) * large[word]
+            if group >= 1_000:
+                total, group = total + group, 0
+            continue
+        value = small.get(word, inside.get(word, 0))
+        # Nineteen forty-one is a year.
+        group = group * 100 + value if 10 <= group < 100 and value >= 10 else group + value
+    return total + group
+
+
+@from_data
+def _units() -> dict[str, str]:
+    return {word: unit for unit, words in topic(Numbers).units.items() for word in words}
+
+
+@from_data
+def _small() -> dict[str, int]:
+    known = topic(Numbers)
+    rows = ((known.cardinals, 2, 1), (known.ordinals, 3, 1), (known.tens, 2, 10), (known.tenths, 2, 10))
+    out = {word: value * times for words, first, times in rows for value, word in enumerate(words, first)}
+    return out | dict.fromkeys(known.dozens, 12)
+
+
+@from_data
+def _large() -> dict[str, int]:
+    return {word: int(figure) for figure, words in topic(Numbers).large.items() for word in words}
+
+
+@from_data
+def _inside() -> dict[str, int]:
+    return {word: int(figure) for figure, words in topic(Numbers).inside.items() for word in words}
+
+
+@from_data
+def _written_together() -> dict[str, int]:
+    return {word: value for code in LANGUAGES for word, value in _together(of_language(Numbers, code))}
+
+
+def _together(known: Numbers) -> Iterator[tuple[str, int]]:
+    ones = known.together
+    yield from ((word, value) for value, word in enumerate(ones, 1) if value > 1)
+    for value, ten in enumerate(known.together_tens, 2):
+        yield ten, value * 10
+        yield from ((f"{one}{known.together_and[0]}{ten}", value * 10 + at) for at, one in enumerate(ones[:9], 1))
+    for figure, larges in known.together_large.items():
+        for large in larges:
+            yield large, int(figure)
+            yield from ((f"{one}{large}", value * int(figure)) for value, one in enumerate(ones, 1))

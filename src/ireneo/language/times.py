@@ -1,0 +1,362 @@
+"""Times in words: the stretch that a question names ("last May", "two weeks ago"), and dates as they are compared."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from ireneo.language.files import either, fill, from_data, topic
+from ireneo.language.topics import Map, Times
+from ireneo.patterns import lazy_re
+
+Date = tuple[int, int, int]
+"""Year, month and day; the year is 0 where none is said."""
+
+ISO = r"(?<![\d-])\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?(?![\d-])"
+CLOCK = r"(?<![\d:.])(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?![\d:])"
+
+_UNIT_DAYS = {"day": 1, "week": 7, "month": 30.44, "year": 365.25}
+_FIRST_MONTHS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
+_LEAD_CHARACTERS = 100
+"""Of what stands before a time, so much is read; a text may hold thousands of them."""
+
+_ISO = lazy_re(ISO)
+_CLOCK = lazy_re(CLOCK)
+_LETTERS = lazy_re(r"[^\W\d_]+")
+
+
+class Window(Struct, frozen=True, kw_only=True):
+    """A stretch of time, open on a side that is None; `since` belongs to it, `until` no longer does. Aware."""
+
+    since: datetime | None
+    until: datetime | None
+
+    def holds(self, at: datetime) -> bool:
+        """Whether `at` is in it."""
+        return (self.since is None or self.since <= at) and (self.until is None or at < self.until)
+
+
+def time_window(text: str, now: datetime | None) -> Window | None:
+    """The stretch that holds all the times named in `text`, or None where it names none.
+
+    What is only told from now ("yesterday", "last May") needs `now`, which is aware; a date alone does not.
+    """
+    found: list[Window] = []
+    taken = [False] * len(text)
+    for pattern, read in _readings():
+        for match in pattern.finditer(text):
+            if any(taken[match.start() : match.end()]):
+                continue
+            window = _read(read, match, now)
+            if window is None:
+                continue
+            taken[match.start() : match.end()] = [True] * (match.end() - match.start())
+            found.append(_turned(_before(match), window))
+    if not found:
+        return None
+    since = [each.since for each in found]
+    until = [each.until for each in found]
+    if len(found) > 1 and None in since and None in until:
+        # "After May and before August": what each leaves open is closed by the other.
+        return Window(
+            since=max((each for each in since if each), default=None),
+            until=min((each for each in until if each), default=None),
+        )
+    return Window(
+        since=None if None in since else min(each for each in since if each),
+        until=None if None in until else max(each for each in until if each),
+    )
+
+
+def dates(text: str) -> Iterator[Date]:
+    """Every date of `text`, once as it is written and once without its year."""
+    for found in _ISO.finditer(text):
+        year, month, day = (int(part) for part in found[0][:10].split("-"))
+        yield year, month, day
+        yield 0, month, day
+    for found in _SPOKEN.finditer(text):
+        year, month, day = _spoken(found[0])
+        yield year, month, day
+        yield 0, month, day
+
+
+def without_dates(text: str) -> str:
+    """`text` with only the years of its dates left, so that a date's parts are no evidence for any other number."""
+    return _ISO.sub(lambda found: f" {found[0][:4]} ", text)
+
+
+def is_clock(word: str) -> bool:
+    """Whether `word` is nothing but a time of day."""
+    return bool(_CLOCK.fullmatch(word.strip("[]().,;\"'")))
+
+
+@from_data
+def spoken_dates() -> str:
+    """A pattern for a date in which the month is a word; it heeds case."""
+    month = _any(name.capitalize() for name in month_numbers())
+    return (
+        rf"\b(?:(?:{month})\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?!\.\d)(?:,? \d{{4}}\b)?"
+        rf"|\d{{1,2}}(?:st|nd|rd|th|\.)? (?:of )?(?:{month})\b\.?(?:,? \d{{4}}\b)?)"
+    )
+
+
+_SPOKEN = lazy_re(spoken_dates)
+
+
+@from_data
+def weekdays() -> str:
+    """A pattern for the name of a weekday, or of several; it heeds case."""
+    return rf"\b(?:{_any(day.capitalize() for day in weekday_numbers())})s?\b"
+
+
+@from_data
+def month_numbers() -> dict[str, int]:
+    """Every name of a month, short or long and in small letters, with its number."""
+    return {name: at % 12 + 1 for at, names in enumerate(topic(Times).months) for name in names.split()}
+
+
+@from_data
+def weekday_numbers() -> dict[str, int]:
+    """Every name of a weekday in small letters; Monday is 0."""
+    return {name: at % 7 for at, name in enumerate(topic(Times).weekdays)}
+
+
+def _spoken(text: str) -> Date:
+    known = month_numbers()
+    month = next((known[word.lower()] for word in _LETTERS.findall(text) if word.lower() in known), 0)
+    numbers = [int(number) for number in re.findall(r"\d+", text)]
+    return (numbers[1] if len(numbers) > 1 else 0), month, numbers[0]
+
+
+_Reading: TypeAlias = "Callable[[re.Match[str], datetime | None], Window | None]"
+
+
+def _read(read: _Reading, match: re.Match[str], now: datetime | None) -> Window | None:
+    """The window that `read` makes of a match; none where that reaches beyond the years that a date can have."""
+    try:
+        return read(match, now)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _before(match: re.Match[str]) -> str:
+    """What stands right before it."""
+    return match.string[max(0, match.start() - _LEAD_CHARACTERS) : match.start()]
+
+
+def _turned(before: str, window: Window) -> Window:
+    """`window`, or what lies before or after it, as the words in front of it say."""
+    if found := _TURNS_BACK.search(before):
+        return Window(since=None, until=window.since if found["before"] and not found["end"] else window.until)
+    if found := _TURNS_ON.search(before):
+        return Window(since=window.until if found["after"] else window.since, until=None)
+    return window
+
+
+def _date(match: re.Match[str], now: datetime | None) -> Window | None:
+    """A day or a month as the calendar names it; without its year, the last such one that has begun by `now`."""
+    parts = match.groupdict()
+    month, day = _month(parts["month"]), int(parts.get("day") or 0) or None
+    if not _is_month(match):
+        return None
+    # "Between May and July 2022": the year belongs to both.
+    shared = _SHARED_YEAR.match(match.string, match.end())
+    year = parts.get("year") or (shared["year"] if shared else None)
+    if year:
+        return _span(int(year), month, day, now)
+    if now is None:
+        return None
+    window = _span(now.year, month, day, now)
+    ends_it = _LAST.search(_before(match))
+    if window and window.since and window.until and (window.until if ends_it else window.since) <= now:
+        return window
+    return _span(now.year - 1, month, day, now)
+
+
+def _bare_year(match: re.Match[str], now: datetime | None) -> Window | None:
+    """A year alone, where the word before it says that it is one, and no count of anything."""
+    return _year(int(match["year"]), now) if _LEADS.search(_before(match)) else None
+
+
+def _is_month(match: re.Match[str]) -> bool:
+    """Whether a word that may be another one is a month here: beside a day, a year or "in", "last".
+
+    "May" is one also where it is written large inside a sentence; "Mai" isn't, in Chiang Mai.
+    """
+    parts, known = match.groupdict(), topic(Times)
+    month = parts["month"].lower()
+    if month not in known.doubtful | known.led or parts.get("day") or parts.get("year"):
+        return True
+    if _LEADS.search(_before(match)):
+        return True
+    return month in known.doubtful and parts["month"][0].isupper() and match.start("month") > 0
+
+
+def _month(word: str) -> int:
+    return int(word) if word.isdigit() else month_numbers()[word.lower()]
+
+
+def _span(year: int, month: int, day: int | None, now: datetime | None) -> Window | None:
+    zone = now.tzinfo if now else UTC
+    if day is not None:
+        if not 1 <= day <= monthrange(year, month)[1]:
+            return None
+        begin = datetime(year, month, day, tzinfo=zone)
+        return Window(since=begin, until=begin + timedelta(days=1))
+    first = datetime(year, month, 1, tzinfo=zone)
+    return Window(since=first, until=_months_on(first, 1))
+
+
+def _year(year: int, now: datetime | None) -> Window:
+    zone = now.tzinfo if now else UTC
+    return Window(since=datetime(year, 1, 1, tzinfo=zone), until=datetime(year + 1, 1, 1, tzinfo=zone))
+
+
+def _season(match: re.Match[str], now: datetime | None) -> Window | None:
+    parts = match.groupdict()
+    if not parts.get("year") and now is None:
+        return None
+    zone = now.tzinfo if now else UTC
+    year = int(parts["year"]) if parts.get("year") else now.year if now else 0
+    begin = datetime(year, _FIRST_MONTHS[_code(topic(Times).seasons, parts["season"])], 1, tzinfo=zone)
+    if not parts.get("year") and now is not None:
+        over = _months_on(begin, 3) if _code(topic(Times).which, parts["which"]) == "last" else begin
+        begin = begin if over <= now else begin.replace(year=year - 1)
+    return Window(since=begin, until=_months_on(begin, 3))
+
+
+def _ago(match: re.Match[str], now: datetime | None) -> Window | None:
+    """Around the time told: people count loosely, so half a unit to each side, and a day at the least."""
+    if now is None:
+        return None
+    days = _unit_days(match)
+    middle = now - timedelta(days=_count(match["count"]) * days)
+    slack = timedelta(days=max(1.0, days / 2))
+    return Window(since=middle - slack, until=middle + slack)
+
+
+def _past(match: re.Match[str], now: datetime | None) -> Window | None:
+    if now is None:
+        return None
+    days = _count(match["count"]) * _unit_days(match) if match.groupdict().get("count") else _unit_days(match)
+    return Window(since=now - timedelta(days=days), until=now + timedelta(seconds=1))
+
+
+def _named(match: re.Match[str], now: datetime | None) -> Window | None:
+    """Yesterday, last night, last week, this month, last Monday: whole days, weeks from Monday, whole months."""
+    if now is None:
+        return None
+    parts = match.groupdict()
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    step = {"last": -1, "next": 1}.get(_code(topic(Times).which, parts.get("which") or ""), 0)
+    day = timedelta(days=1)
+    if parts.get("weekday"):
+        wanted = weekday_numbers()[parts["weekday"].lower()]
+        ahead = day * ((wanted - today.weekday() - 1) % 7 + 1)
+        begin = today + ahead if step > 0 else today - day * ((today.weekday() - wanted - 1) % 7 + 1)
+        return Window(since=begin, until=begin + day)
+    name = _code(topic(Times).names, parts["name"])
+    if name in ("yesterday", "night", "day_before", "today"):
+        begin = today - day * {"today": 0, "day_before": 2}.get(name, 1)
+        return Window(since=begin, until=begin + day)
+    monday = today - day * today.weekday()
+    if name == "week":
+        return Window(since=monday + 7 * step * day, until=monday + 7 * (step + 1) * day)
+    if name == "weekend":
+        # The weekend that lies behind: on a Sunday, "this weekend" is the one it ends.
+        saturday = monday + 5 * day if (today.weekday() >= 5 and step == 0) or step > 0 else monday - 2 * day
+        return Window(since=saturday, until=saturday + 2 * day)
+    first = today.replace(day=1)
+    if name == "month":
+        return Window(since=_months_on(first, step), until=_months_on(first, step + 1))
+    return _year(now.year + step, now)
+
+
+def _months_on(first: datetime, months: int) -> datetime:
+    """The first of the month that many months on; `first` is a first itself."""
+    count = first.year * 12 + first.month - 1 + months
+    return first.replace(year=count // 12, month=count % 12 + 1)
+
+
+def _iso(match: re.Match[str], now: datetime | None) -> Window | None:
+    return _span(int(match["year"]), int(match["iso"]), int(match["day"]), now)
+
+
+def _code(known: Map, word: str) -> str:
+    """The name under which a word stands; empty for one that stands nowhere."""
+    return next((name for name, words in known.items() if word.lower() in words), "")
+
+
+def _count(words: str) -> int:
+    return int(words) if words.isdigit() else int(_code(topic(Times).counts, " ".join(words.split())) or 1)
+
+
+def _unit_days(match: re.Match[str]) -> float:
+    return _UNIT_DAYS[_code(topic(Times).units, match["unit"])]
+
+
+def _any(words: Iterable[str]) -> str:
+    """Any of `words`, the longest first: a shorter one may begin it."""
+    return "|".join(sorted((re.escape(word) for word in set(words)), key=lambda word: (-len(word), word)))
+
+
+def _all(known: Map) -> str:
+    return _any(word for words in known.values() for word in words)
+
+
+_TURNS_BACK = lazy_re(
+    lambda: rf"\b(?:(?P<before>{either(topic(Times).before)})|{either(topic(Times).until)}){_between('end')}$", re.I
+)
+_TURNS_ON = lazy_re(
+    lambda: rf"\b(?:(?P<after>{either(topic(Times).after)})|{either(topic(Times).since)}){_between()}$", re.I
+)
+_LEADS = lazy_re(lambda: rf"\b(?:{_any(topic(Times).leads)})\s+(?:{either(topic(Times).articles)}\s+)?$", re.I)
+_LAST = lazy_re(lambda: rf"\b{either(topic(Times).which['last'])}\s+$", re.I)
+_SHARED_YEAR = lazy_re(lambda: rf"\s*(?:{_any(topic(Times).joins)}|-|–)\s*[^\W\d_]+(?:\s+\d{{1,2}})?,?\s+{_YEAR}", re.I)
+_YEAR = r"(?P<year>(?:19|20)\d\d)"
+
+
+def _between(end: str = "") -> str:
+    """What may stand between a word that turns a time and the time itself."""
+    known = topic(Times)
+    last = f"(?P<{end}>{either(known.end_of)}\\s+)?" if end else ""
+    return rf"\s+(?:{either(known.articles)}\s+)?{last}"
+
+
+@from_data
+def _readings() -> tuple[tuple[re.Pattern[str], _Reading], ...]:
+    """What a time is told in, the most exact first: letters that one of them has read are not read again."""
+    known = topic(Times)
+    full = [name.split()[0] for name in known.months]
+    units = _all(known.units)
+    parts = {
+        "month": f"(?P<month>{_any(month_numbers())})",
+        "month_number": "(?P<month>1[0-2]|0?[1-9])",
+        "year": _YEAR,
+        "day": r"(?P<day>3[01]|[12]\d|0?[1-9])",
+        "count": rf"(?P<count>\d{{1,3}}|{_all(known.counts)})",
+        "unit": f"(?P<unit>{units})",
+        "season": f"(?P<season>{_all(known.seasons)})",
+        "weekday": f"(?P<weekday>{_any(weekday_numbers())})",
+        "which": f"(?P<which>{_all(known.which)})",
+    }
+    plain = _any(word for name in ("today", "yesterday", "day_before") for word in known.names[name])
+    rest = _any(word for name in ("night", "week", "weekend", "month", "year") for word in known.names[name])
+    of = rf"\s+(?:{either(known.season_of_year)}\s+)?"
+    rows: tuple[tuple[Iterable[str], _Reading], ...] = (
+        ((r"\b(?P<year>(?:19|20)\d\d)-(?P<iso>0[1-9]|1[0-2])-(?P<day>[0-3]\d)\b",), _iso),
+        (known.day_dates, _date),
+        (known.month_dates, _date),
+        ((rf"\b(?P<month>{_any(full)})\b",), _date),
+        ((rf"\b{{season}}{of}{{year}}\b", r"\b{which}\s+{season}\b"), _season),
+        (known.ago, _ago),
+        (known.past, _past),
+        ((rf"\b(?P<name>{plain})\b", rf"\b{{which}}\s+(?:(?P<name>{rest})|{{weekday}})\b"), _named),
+        ((r"\b{year}\b",), _bare_year),
+    )
+    return tuple((lazy_re(fill(pattern, parts), re.I), read) for patterns, read in rows for pattern in patterns)

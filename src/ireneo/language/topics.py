@@ -1,0 +1,402 @@
+"""What a language's file may hold: a struct a section, a field each list of words or patterns.
+
+Patterns are searched without regard to case unless a field says otherwise, and take time linear in the text.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+Row = tuple[str, ...]
+Set = frozenset[str]
+Map = dict[str, Row]
+
+
+class Statement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A plain statement of which a slot is read."""
+
+    pattern: str
+    """With the groups `subject`, `value` and, where it isn't given, `attribute`. It heeds case; it is matched whole."""
+    attribute: str = ""
+
+
+class Topic(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A section of a language's file."""
+
+
+class Words(Topic, frozen=True, kw_only=True):
+    """The words of every text."""
+
+    name: Row = ()
+    """What the language is called, in English."""
+    telling: Set = frozenset()
+    """The commonest words, which hardly stand in a text of another language: by them a text's language is told."""
+    stop: Set = frozenset()
+    """What stands in every other sentence, and so tells none of them apart. The one stop list."""
+    irregular: Row = ()
+    """A word and its forms that a stemmer can't lead back to it; none that mostly is another word."""
+    endings: Row = ()
+    """What is taken off a word so that its forms meet, the longest first."""
+    nouns_large: Set = frozenset()
+    """Where all nouns are written large: more of the commonest words, to tell the language of short texts by."""
+    nouns_small: Set = frozenset()
+    """Where only names are: the same."""
+
+
+class Sentences(Topic, frozen=True, kw_only=True):
+    """Where a full stop ends no sentence."""
+
+    abbreviations: Row = ()
+    """Written as they are, without the last full stop; one of several parts with a blank between them."""
+    ordinal_before: Set = frozenset()
+    """A figure with a full stop behind one of these is an ordinal number."""
+    ordinal_after: Set = frozenset()
+    """So is one before one of these."""
+
+
+class Times(Topic, frozen=True, kw_only=True):
+    """How a time is told. In a pattern, `{month}`, `{day}`, `{year}`, `{count}` and `{unit}` are what is read."""
+
+    months: Row = ()
+    """All twelve in order, each with its forms, the full name first."""
+    doubtful: Set = frozenset()
+    """Months that are as often another word, which is written small."""
+    led: Set = frozenset()
+    """Months that are as often a name: they are months behind a word that leads them alone."""
+    weekdays: Row = ()
+    """All seven in order, from Monday on."""
+    seasons: Map = {}
+    """By `spring`, `summer`, `autumn` and `winter`."""
+    counts: Map = {}
+    """By the figure, numbers in words and what counts loosely."""
+    units: Map = {}
+    """By `day`, `week`, `month` and `year`."""
+    which: Map = {}
+    """By `last`, `this` and `next`: what stands before a unit, a season, a weekday."""
+    names: Map = {}
+    """By `today`, `yesterday`, `day_before`, `night`, `week`, `weekend`, `month` and `year`."""
+    day_dates: Row = ()
+    """Patterns of a date to the day."""
+    month_dates: Row = ()
+    """Patterns of a month of a year."""
+    season_of_year: Row = ()
+    """What may stand between a season, or a month, and its year."""
+    ago: Row = ()
+    """Patterns of a time so long ago."""
+    past: Row = ()
+    """Patterns of a stretch up to now."""
+    leads: Set = frozenset()
+    """Before a year or a doubtful month: it is one."""
+    joins: Set = frozenset()
+    """Between two months of one year."""
+    before: Row = ()
+    until: Row = ()
+    after: Row = ()
+    since: Row = ()
+    """What stands before a time and turns it: all before it, all to its end, all after it, all from its beginning."""
+    articles: Set = frozenset()
+    """What may stand between these and the time."""
+    end_of: Row = ()
+    """The same, where the end of the time is meant."""
+
+
+class Numbers(Topic, frozen=True, kw_only=True):
+    """Numbers and units."""
+
+    units: Map = {}
+    """By the name under which a unit is compared, how it is written."""
+    cardinals: Row = ()
+    """From two to nineteen."""
+    ordinals: Row = ()
+    """From third to nineteenth."""
+    tens: Row = ()
+    """From twenty to ninety."""
+    tenths: Row = ()
+    """Their ordinals."""
+    dozens: Set = frozenset()
+    inside: Map = {}
+    """By the figure: numbers only behind a ten, as in twenty-one."""
+    large: Map = {}
+    """By the figure: a hundred, a thousand and the like."""
+    together: Row = ()
+    """Where a number is one word: from one to nineteen, as they stand in longer ones."""
+    together_tens: Row = ()
+    """From twenty to ninety, there."""
+    together_and: Row = ()
+    """What stands between ones and tens, there."""
+    together_large: Map = {}
+    """By the figure, there."""
+
+
+class Constraints(Topic, frozen=True, kw_only=True):
+    """How people bind an assistant for good, and lift that; a clause begins behind a comma or a conjunction."""
+
+    lead: Row = ()
+    """What may stand before the word that binds, at the beginning of a clause."""
+    conjunctions: Set = frozenset()
+    """Words between two clauses."""
+    scope: Row = ()
+    """How far something reaches: such a sentence holds beyond the task at hand, whatever else it says."""
+    wide: Row = ()
+    """How far something reaches, where it binds; told of what happens, it binds nothing."""
+    never: Row = ()
+    """At the beginning of a clause: what must always be so, or never."""
+    bound: Row = ()
+    """Anywhere: what must stay as it is, is forbidden, or needs a permission."""
+    must: Row = ()
+    """Anywhere: what has to be so, often for this once."""
+    hint: Row = ()
+    """Anywhere: a hint of a rule, which makes one only of a short sentence."""
+    tells: Row = ()
+    """Somebody did something: what else such a sentence hints at is a part of the story."""
+    forbid: Row = ()
+    """At the beginning of a clause: what is not to be done, or holds for all of a kind."""
+    keep: Row = ()
+    """At the beginning of a clause: what is to stay as it is."""
+    use: Row = ()
+    """At the beginning of a clause: how something is to be done; often for this once."""
+    lift: Row = ()
+    """Anywhere: what may lift a constraint that was set before."""
+    empty: Set = frozenset()
+    """Words that say nothing of what a constraint is about, besides the stop list."""
+
+
+class Slots(Topic, frozen=True, kw_only=True):
+    """Plain statements of attributes that have one value at a time: "my favourite colour is green"."""
+
+    statements: tuple[Statement, ...] = ()
+    speaker: Set = frozenset()
+    """Whoever speaks, as a subject."""
+    article: Set = frozenset()
+    """What is left out before a subject."""
+    unsure: Row = ()
+    """What makes a statement no plain one."""
+    no_value: Row = ()
+    """What no value begins with."""
+    attributes: Map = {}
+    """By an attribute's code, what else it is called."""
+    several: Set = frozenset()
+    """Heads of attributes that hold several values at a time, in the singular."""
+    several_forms: Set = frozenset()
+    """Irregular plurals of such."""
+    one_in_the_plural: Set = frozenset()
+    """Plurals that name one value."""
+    nobody: Set = frozenset()
+    """What is no subject, besides the stop list."""
+
+
+class Kinds(Topic, frozen=True, kw_only=True):
+    """By what the kind of a memory is told."""
+
+    failed: Row = ()
+    steps: Row = ()
+    """How something is done."""
+    times: Row = ()
+    """When something was."""
+    had: Row = ()
+    """What was had and is over: an event, and nothing that was the case."""
+    present: Set = frozenset()
+    """Verbs of what is the case."""
+    no_past: Set = frozenset()
+    """Words that only look as if they stood in the past."""
+    be_past: Set = frozenset()
+    """What was, had or got."""
+    got: Set = frozenset()
+    """Those of them that tell of an event alone."""
+    did: Set = frozenset()
+    born: Set = frozenset()
+    """Behind what was, it is a fact and no event."""
+    step: Row = ()
+    """What stands before the number of a step."""
+    before_name: Set = frozenset()
+    """Behind one of these a word in the past is no verb."""
+
+
+class Questions(Topic, frozen=True, kw_only=True):
+    """What a question asks about, and of whom."""
+
+    asker: Set = frozenset()
+    answerer: Set = frozenset()
+    """Words for the one who asks, and for the one who is asked."""
+    begging: Row = ()
+    """What addresses the one who is asked, and asks nothing about them."""
+    when: Row = ()
+    how_many: Row = ()
+    before: Row = ()
+    after: Row = ()
+    """It asks of what was before or after something, which follows."""
+    frame: Set = frozenset()
+    """What a question says about itself, or about the sort of answer that it wants."""
+    time_words: Row = ()
+    """What tells of a time in an answer."""
+    figures: Set = frozenset()
+    """Numbers in words, in an answer."""
+
+
+class Opening(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What opens a thread of a story.
+
+    In its pattern, the groups `who` and `whom` are the words that say whose thread it is and with whom: "I" and "we"
+    are whoever speaks, "you" is who is spoken to, a name is a name, and any other word is nobody in particular.
+    """
+
+    kind: str
+    words: str
+    """Of each set, one word stands in whatever the pattern matches: bars between words, ampersands between sets."""
+    pattern: str
+    weight: float = 1.0
+    """How much such a thread matters, against the others."""
+    says: int = 0
+    """So many words that say something must stand in the sentence besides the cue's own."""
+    told: bool = True
+    """Whether it opens a thread in a narrator's prose, too, and not only where somebody speaks."""
+
+
+class Ending(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What says that a thread of some kinds has come to its end."""
+
+    kinds: str
+    words: str
+    pattern: str
+    by_people: bool = False
+    """Whether it says so of itself: then who says it to whom is enough to tell which, where only one fits."""
+
+
+class Threads(Topic, frozen=True, kw_only=True):
+    """Promises, debts, secrets, wounds and questions of a story: by what they are known, and their ends."""
+
+    opens: tuple[Opening, ...] = ()
+    ends: tuple[Ending, ...] = ()
+    backed: Row = ()
+    """A sentence that says of the one before it that it was a promise."""
+    backed_words: Set = frozenset()
+    means_to: Row = ()
+    """Somebody says what they will do."""
+    demand: Row = ()
+    """Somebody asks for a promise."""
+    demand_words: Set = frozenset()
+    consent: Row = ()
+    """At the beginning: somebody gives the promise that was asked for."""
+    answers: Row = ()
+    """One of these stands in what answers a question about somebody."""
+    fate: Row = ()
+    """What becomes of people."""
+    place: Row = ()
+    """Where people go, and are found."""
+    why: Row = ()
+    asks_fate: Row = ()
+    asks_place: Row = ()
+    """How a question asks for a reason, a fate, a place."""
+    reason: Row = ()
+    may_be: Row = ()
+    """What is only supposed."""
+    reply: Row = ()
+    """How an answer begins."""
+    conjunctions: Set = frozenset()
+    """Before a clause in which a long sentence may be shown from its middle."""
+    speaker: Set = frozenset()
+    hearer: Set = frozenset()
+    nobody: Set = frozenset()
+    """Words for whoever speaks, whoever is spoken to, and nobody in particular."""
+    table: Row = ()
+    """Words of those who play or show a story, not of those in it."""
+    show: Row = ()
+    """Words of a show: what is said near them is said to those who watch."""
+    joke: Row = ()
+    not_so: Row = ()
+    """What is only supposed, or asked."""
+    trifle: Row = ()
+    """What is promised or owed in passing, and forgotten as soon."""
+    denies: Row = ()
+    """Right before a cue: what follows is denied."""
+    empty: Set = frozenset()
+    """Words that say nothing of what a sentence is about, besides the stop list."""
+
+
+class Names(Topic, frozen=True, kw_only=True):
+    """What decides whether a word written large is a name."""
+
+    none: Set = frozenset()
+    """Never a name by itself, however it is written."""
+    none_inside: Set = frozenset()
+    """Nor are these, within a sentence; as they are written."""
+    large: Set = frozenset()
+    """Written large for the stress, by custom or as a term; as they are written."""
+    openers: Set = frozenset()
+    """What may begin a sentence of a story and is no name, though its sources don't have it."""
+    particles: Set = frozenset()
+    """What may stand between two words of one name."""
+    abbreviated: Set = frozenset()
+    """Titles with a full stop; as they are written."""
+    titles: Set = frozenset()
+    """What stands before a name, and says nothing by itself."""
+    before_titles: Set = frozenset()
+    """After one of these what the sources write small may be written large: the Captain."""
+    determiners: Set = frozenset()
+    """Where nouns are written large: words before a noun, without which a name mostly stands."""
+    noun_endings: Row = ()
+    """What nouns end with there that are no names."""
+    does: Row = ()
+    """What follows somebody who does something."""
+    verbs: Set = frozenset()
+    """The same, where its ending doesn't tell."""
+    verb_endings: Row = ()
+    """What such a word, or an adverb before it, ends with."""
+    explained: Row = ()
+    """Behind a name: Holm, the keeper, …"""
+    beside: Set = frozenset()
+    """Between two names."""
+    listed: Set = frozenset()
+    """Before the last of several."""
+    participles: Row = ()
+    """Frightened, Vera and Holm fled: the first of these, by its ending, is no name."""
+    inflected: Row = ()
+    """How articles and adjectives end; a name mostly stands without them."""
+    two: Row = ()
+    """What counts those who were named, and claims no number."""
+
+
+class Speech(Topic, frozen=True, kw_only=True):
+    """Who speaks in a story."""
+
+    said: Set = frozenset()
+    titles: Set = frozenset()
+    """Before the name of who speaks; as they are written."""
+    pronouns: Set = frozenset()
+    """What stands in the place of one, and other words that begin a sentence; as they are written."""
+    narrators: Set = frozenset()
+    """Who tells a story and isn't in it."""
+    selves: Set = frozenset()
+    """Words for oneself."""
+    labels: Set = frozenset()
+    """What stands before a colon and is nobody's name."""
+
+
+class Turns(Topic, frozen=True, kw_only=True):
+    """What a sentence does in a story."""
+
+    turns: Row = ()
+    """A turn of it that is worth keeping."""
+    signs: Row = ()
+    """The same, as signs."""
+    greetings: Row = ()
+    """Greetings, fillers and assents at the beginning."""
+    table: Row = ()
+    """The game and the show."""
+    laughter: Row = ()
+    points_back: Row = ()
+    """At the beginning: it says little without the sentence before it."""
+    first_person: Row = ()
+    """Who speaks of themselves; it heeds case."""
+    empty_signs: Row = ()
+    """Signs that are no part of a name."""
+
+
+class Prose(Topic, frozen=True, kw_only=True):
+    """What an agent says of its work."""
+
+    lead: Row = ()
+    """What may stand before an intent, at the beginning of a sentence."""
+    intent: Row = ()
+    finding: Row = ()
+    """A finding, a cause or a constraint."""

@@ -1,1 +1,0 @@
-"""How the past of a story fades: coarse past, fine present, live now."""
