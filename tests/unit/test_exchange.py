@@ -16,6 +16,7 @@ from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources
 from ireneo.memories.record import Record
 from ireneo.ports.memories import Wanted
+from ireneo.ports.store import Transaction
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
@@ -37,8 +38,11 @@ def memory() -> Memory:
 
 async def records(of: Memory) -> dict[str, Record]:
     """Every memory by its text."""
-    async with of._store.read() as tx:
-        return {each.text: each for each in await tx.memories.list(of.space, Wanted())}
+
+    def look(tx: Transaction) -> dict[str, Record]:
+        return {each.text: each for each in tx.memories.list(of.space, Wanted())}
+
+    return await of._store.read(look)
 
 
 async def filled() -> Memory:
@@ -86,13 +90,15 @@ def test_a_lesson_keeps_its_claim(to: str) -> None:
         first, second = await filled(), memory()
         broke = next(each for each in (await records(first)).values() if each.kind == "failure")
         lesson = replace(broke, cue="pip -U ⇒ the lock “broke”")
-        async with first._store.write() as tx:
-            await tx.memories.put(first.space, [lesson])
+        await first._store.write(lambda tx: tx.memories.put(first.space, [lesson]))
         files = await exported(first, to)
         await second.import_memories(files)
         assert await records(second) == await records(first)
-        async with second._store.read() as tx:
-            assert list(await tx.memories.list(second.space, Wanted(cues=(lesson.cue,)))) == [lesson]
+
+        def look(tx: Transaction) -> None:
+            assert list(tx.memories.list(second.space, Wanted(cues=(lesson.cue,)))) == [lesson]
+
+        await second._store.read(look)
         if to == "markdown":
             await second.import_memories(edited(files, "it broke the lock.\n", "it breaks the lock.\n"))
             assert (await records(second))["I tried pip -U: it breaks the lock."].cue == lesson.cue

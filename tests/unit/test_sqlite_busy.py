@@ -15,6 +15,7 @@ from ireneo.adapters.sqlite.busy import LONGEST_SECONDS, SHORTEST_SECONDS, Patie
 from ireneo.adapters.sqlite.store import SqliteStore, open_sqlite
 from ireneo.errors import StoreBusy
 from ireneo.log.tree import SessionKey
+from ireneo.ports.store import Transaction
 
 KEY = SessionKey("space", "session")
 
@@ -85,11 +86,17 @@ def test_a_file_that_stays_locked_is_busy(tmp_path: Path) -> None:
             async with store.write():
                 raise AssertionError("the block must not be entered")
         assert isinstance(caught.value.__cause__, apsw.BusyError)
-        async with store.read() as tx:
-            assert await tx.log.head(KEY) is None
+
+        def look(tx: Transaction) -> None:
+            assert tx.log.head(KEY) is None
+
+        await store.read(look)
         other.execute("ROLLBACK")
-        async with store.write() as tx:
-            assert await tx.sessions.create(KEY, None)
+
+        def keep(tx: Transaction) -> None:
+            assert tx.sessions.create(KEY, None)
+
+        await store.write(keep)
 
     with_foreign_lock(tmp_path / "store.db", work)
 
@@ -97,8 +104,7 @@ def test_a_file_that_stays_locked_is_busy(tmp_path: Path) -> None:
 def test_the_loop_runs_on_while_a_transaction_waits(tmp_path: Path) -> None:
     async def work(store: SqliteStore, other: apsw.Connection) -> None:
         async def write() -> None:
-            async with store.write() as tx:
-                await tx.sessions.create(KEY, None)
+            await store.write(lambda tx: tx.sessions.create(KEY, None))
 
         waiting = asyncio.create_task(write())
         ticks = 0

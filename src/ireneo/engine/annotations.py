@@ -14,8 +14,7 @@ from ireneo.engine.story import story_notes
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationKind, Head, SessionKey, annotation_id
-from ireneo.ports.store import Store
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Store, Transaction
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.pins import pinned, standing
 from ireneo.summaries.policy import CODING, Policy
@@ -40,9 +39,9 @@ class Pin(Struct, frozen=True, kw_only=True):
     """The message that it stands in, or after which it was made; empty where that was before the first one."""
 
 
-async def pin(store: Store, key: SessionKey, branch: str, text: str) -> Annotation:
+def pin(tx: Transaction, key: SessionKey, branch: str, text: str) -> Annotation:
     """Pin `text` at the branch's head; in a session without a message, which it makes, before the first one."""
-    return await _note(store, key, branch, "pin", text)
+    return _note(tx, key, branch, "pin", text)
 
 
 async def release(
@@ -52,34 +51,31 @@ async def release(
 
     One that was let go of already stays so: then it is the release that there is.
     """
-    stand = await pins(store, key, branch, policy, voice)
-    if not _called(stand, name) and (released := await _released(store, key, branch, name)):
+    stand = await store.read(pins, key, branch, policy, voice)
+    if not _called(stand, name) and (released := await store.read(_released, key, branch, name)):
         return released
     meant = _meant(stand, name, key)
     has_own_id = meant.id.startswith(("p_", "t_"))
-    return await _note(store, key, branch, "release", meant.text, about=meant.id if has_own_id else "")
+    return await store.write(_note, key, branch, "release", meant.text, about=meant.id if has_own_id else "")
 
 
-async def pins(
-    store: Store, key: SessionKey, branch: str, policy: Policy = CODING, voice: Voice = "first"
-) -> list[Pin]:
+def pins(tx: Transaction, key: SessionKey, branch: str, policy: Policy = CODING, voice: Voice = "first") -> list[Pin]:
     """The constraints that stand at the branch's head, in the order in which they were set.
 
     Of a story, whose texts are told in `voice`, the threads that are open as well.
     """
     threads: tuple[Thread, ...] = ()
-    async with store.read() as tx:
-        head = await tx.log.head(key, branch)
-        notes = tuple(await tx.annotations.on_path(key, head.id if head else None))
-        if head is None:
-            by_hand, released = pinned(notes)
-            return [_pin(line) for line in standing(by_hand, released)]
-        if policy.pyramid is not None:
-            terms = ContextOptions(budget=0, policy=policy, count=len, notes=notes)
-            items, threads = await story_notes(tx, key, head, terms, voice)
-        else:
-            known = await known_row(tx, key, head, head.position, policy)
-            items = (*known.row, *known.following)
+    head = tx.log.head(key, branch)
+    notes = tuple(tx.annotations.on_path(key, head.id if head else None))
+    if head is None:
+        by_hand, released = pinned(notes)
+        return [_pin(line) for line in standing(by_hand, released)]
+    if policy.pyramid is not None:
+        terms = ContextOptions(budget=0, policy=policy, count=len, notes=notes)
+        items, threads = story_notes(tx, key, head, terms, voice)
+    else:
+        known = known_row(tx, key, head, head.position, policy)
+        items = (*known.row, *known.following)
     found, lifts = constraints(items)
     by_hand, released = pinned(notes)
     standing_pins = [_pin(line) for line in standing([*found, *by_hand], [*lifts, *released])]
@@ -87,15 +83,14 @@ async def pins(
     return [*standing_pins, *open_pins]
 
 
-async def dispute(store: Store, key: SessionKey, name: str, reason: str, claim: str) -> Annotation:
+def dispute(tx: Transaction, key: SessionKey, name: str, reason: str, claim: str) -> Annotation:
     """Say that a summary, or one claim of it, is not so."""
     if not reason.strip():
         raise BadInput("Say why the summary is disputed: whoever writes it again has nothing else to go by.")
-    async with store.write() as tx:
-        summary = await find_summary(tx, key, name)
-        if claim and not any(claim in line.text for section in summary.sections for line in section.lines):
-            raise BadInput(f"Summary {name} doesn't say “{claim}”; give the claim in its words, or leave it out.")
-        return await _put(tx, key, _dispute_of(summary, reason.strip(), claim))
+    summary = find_summary(tx, key, name)
+    if claim and not any(claim in line.text for section in summary.sections for line in section.lines):
+        raise BadInput(f"Summary {name} doesn't say “{claim}”; give the claim in its words, or leave it out.")
+    return _put(tx, key, _dispute_of(summary, reason.strip(), claim))
 
 
 def _dispute_of(summary: Summary, reason: str, claim: str) -> Annotation:
@@ -129,12 +124,11 @@ def _called(pins: Sequence[Pin], name: str) -> list[Pin]:
     return exact or begins or [each for each in pins if words and each.text.startswith(words)]
 
 
-async def _released(store: Store, key: SessionKey, branch: str, name: str) -> Annotation | None:
+def _released(tx: Transaction, key: SessionKey, branch: str, name: str) -> Annotation | None:
     """The last release of what `name` calls, on the branch's path."""
     words = " ".join(name.split())
-    async with store.read() as tx:
-        head = await tx.log.head(key, branch)
-        notes = await tx.annotations.on_path(key, head.id if head else None)
+    head = tx.log.head(key, branch)
+    notes = tx.annotations.on_path(key, head.id if head else None)
     found = [note for note in notes if note.kind == "release" and len(words) > len("p_")]
     called = [note for note in found if note.text.startswith(words) or note.about.startswith(words)]
     return called[-1] if called else None
@@ -145,19 +139,18 @@ def _pin(line: Line) -> Pin:
     return Pin(id=line.subject or source, text=line.text, source=source)
 
 
-async def _note(
-    store: Store, key: SessionKey, branch: str, kind: AnnotationKind, text: str, about: str = ""
+def _note(
+    tx: Transaction, key: SessionKey, branch: str, kind: AnnotationKind, text: str, about: str = ""
 ) -> Annotation:
     words = " ".join(text.split())
     if not words:
         raise BadInput("There is nothing to pin; give the words that are to stand.")
-    async with store.write() as tx:
-        head = await tx.log.head(key, branch)
-        if head is None and await tx.sessions.get(key) is None:
-            # What is set before anything was said makes the session, which then stands before its first message.
-            await tx.sessions.create(key, None)
-            await tx.log.move(key, branch, None)
-        return await _put(tx, key, _at_head(kind, head, words, about))
+    head = tx.log.head(key, branch)
+    if head is None and tx.sessions.get(key) is None:
+        # What is set before anything was said makes the session, which then stands before its first message.
+        tx.sessions.create(key, None)
+        tx.log.move(key, branch, None)
+    return _put(tx, key, _at_head(kind, head, words, about))
 
 
 def _at_head(kind: AnnotationKind, head: Head | None, text: str, about: str) -> Annotation:
@@ -166,6 +159,6 @@ def _at_head(kind: AnnotationKind, head: Head | None, text: str, about: str) -> 
     return Annotation(id=name, kind=kind, at=at, at_position=position, text=text, about=about)
 
 
-async def _put(tx: Transaction, key: SessionKey, annotation: Annotation) -> Annotation:
-    await tx.annotations.put(key, [annotation])
+def _put(tx: Transaction, key: SessionKey, annotation: Annotation) -> Annotation:
+    tx.annotations.put(key, [annotation])
     return annotation

@@ -35,8 +35,7 @@ from ireneo.log.message import Draft, Message, MessageId
 from ireneo.log.tree import Head, SessionKey
 from ireneo.log.weigh import MESSAGE_TOKENS, Count, Recount
 from ireneo.memories.scratchpad import PAD_TOKENS, pad_block
-from ireneo.ports.store import Rebuild, Store
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Rebuild, Store, Transaction
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.summary import Summary
 from ireneo.summaries.work import RowItem
@@ -75,10 +74,10 @@ class Padding:
         self._bound_from = 0
         """Thinking may be shown of turns that begin at this position or later."""
 
-    async def shown(self, tx: Transaction, space: str, budget: int, count: Count) -> ContextItem | None:
+    def shown(self, tx: Transaction, space: str, budget: int, count: Count) -> ContextItem | None:
         """The scratchpad as a context of this budget shows it; None where there is none, or no room for it."""
-        pad = await tx.pads.read(space, self.task)
-        if pad is None or (pad.project and pad.project != await self._project(tx, space)):
+        pad = tx.pads.read(space, self.task)
+        if pad is None or (pad.project and pad.project != self._project(tx, space)):
             # What an agent elsewhere wrote under this name is not this one's own notes.
             return None
 
@@ -88,8 +87,8 @@ class Padding:
         text = pad_block(pad, int(budget * PAD_SHARE) - MESSAGE_TOKENS, billed)
         return pad_shown(text, billed) if text else None
 
-    async def _project(self, tx: Transaction, space: str) -> str:
-        info = await tx.sessions.get(SessionKey(space, self.session))
+    def _project(self, tx: Transaction, space: str) -> str:
+        info = tx.sessions.get(SessionKey(space, self.session))
         return (info.project if info else None) or ""
 
     def put(
@@ -222,8 +221,7 @@ async def keep_made(store: Store, key: SessionKey, made: Sequence[Summary], eras
     Some at a time, so that no other writer waits for long: each stands after those that it was written from.
     """
     for place in range(0, len(made), KEPT_TOGETHER):
-        async with store.write() as tx:
-            await keep(tx, key, made[place : place + KEPT_TOGETHER], erased)
+        await store.write(keep, key, made[place : place + KEPT_TOGETHER], erased)
 
 
 async def _keep(
@@ -240,13 +238,14 @@ async def _keep(
         return
     whole = len(made) - len(made) % KEPT_TOGETHER
     await keep_made(store, key, made[:whole], erased)
-    async with store.write() as tx:
-        if await was_erased(tx, key, erased):
+
+    def keep_2(tx: Transaction) -> None:
+        if was_erased(tx, key, erased):
             return
         if made[whole:]:
-            await keep(tx, key, made[whole:], erased)
+            keep(tx, key, made[whole:], erased)
         # Its head may have been pruned since it was read: then there is nothing to come back to.
-        if mark is not None and mark != old and await tx.log.find(key, [mark.at]):
+        if mark is not None and mark != old and tx.log.find(key, [mark.at]):
             rebuild = Rebuild(
                 family=family,
                 budget_tokens=budget,
@@ -255,7 +254,9 @@ async def _keep(
                 target_tokens=mark.target_tokens,
                 taken_up=mark.taken_up,
             )
-            await tx.rebuilds.put(key, rebuild)
+            tx.rebuilds.put(key, rebuild)
+
+    await store.write(keep_2)
 
 
 class Driver:
@@ -282,14 +283,14 @@ class Driver:
         """The summaries that had to be written."""
         return list(self._made.values())
 
-    async def mark(self, budget: int) -> Mark | None:
+    def mark(self, budget: int) -> Mark | None:
         """The mark of the last rebuild on this path."""
-        last = await self.tx.rebuilds.last(self.key, self.head.id, self.policy.family, budget)
+        last = self.tx.rebuilds.last(self.key, self.head.id, self.policy.family, budget)
         if last is None:
             return None
         return Mark(at=last.at, at_position=last.at_position, target_tokens=last.target_tokens, taken_up=last.taken_up)
 
-    async def drive(self, target: int, mark: Mark | None) -> Assembled:
+    def drive(self, target: int, mark: Mark | None) -> Assembled:
         """Run the assembling to its end."""
         assembling = assemble(self.head, mark, replace(self.terms, budget=target))
         answer: Answer = None
@@ -299,24 +300,24 @@ class Driver:
             except StopIteration as stop:
                 result: Assembled = stop.value
                 return result
-            answer = await self._answer(need)
+            answer = self._answer(need)
 
-    async def whole(self, shown: Sequence[ContextItem]) -> Mapping[str, Draft]:
+    def whole(self, shown: Sequence[ContextItem]) -> Mapping[str, Draft]:
         """The drafts with their native payloads, of the messages that are shown just as they were handed in."""
         ids = [MessageId(each.id) for each in shown if each.whole]
-        found = await self.tx.log.natives(self.key, ids) if ids else {}
+        found = self.tx.log.natives(self.key, ids) if ids else {}
         return dict(found.items())
 
-    async def _answer(self, need: Need) -> Answer:
+    def _answer(self, need: Need) -> Answer:
         if isinstance(need, NeedPath):
-            return await self._path(need.first, need.last)
+            return self._path(need.first, need.last)
         if isinstance(need, NeedRow):
-            return await self._row(need.last)
+            return self._row(need.last)
         if isinstance(need, NeedParts):
-            return await self._parts(need.summary)
+            return self._parts(need.summary)
         if isinstance(need, NeedTexts):
             self.shown = need.summaries
-            return await best_texts(self.tx, self.key, need.summaries, self.terms, self.voice, need.known)
+            return best_texts(self.tx, self.key, need.summaries, self.terms, self.voice, need.known)
         if isinstance(need, Recall):
             return self.cache.get(self.key, self._kind, need.mark)
         if isinstance(need, Keep):
@@ -329,28 +330,28 @@ class Driver:
     def _kind(self) -> str:
         return f"{self.policy.family} {self.terms.thinking} {self.voice}"
 
-    async def _path(self, first: int, last: int) -> Sequence[Message]:
-        return await self.tx.log.path(self.key, self.head.id, first, last) if first <= last else ()
+    def _path(self, first: int, last: int) -> Sequence[Message]:
+        return self.tx.log.path(self.key, self.head.id, first, last) if first <= last else ()
 
-    async def _row(self, last: int) -> KnownRow:
+    def _row(self, last: int) -> KnownRow:
         if self._ahead is None or self._ahead.position > last + 1:
-            row, position = await known_blocks(self.tx, self.key, self.head, last, self.policy)
+            row, position = known_blocks(self.tx, self.key, self.head, last, self.policy)
             self._ahead = Ahead(row=row, position=position)
         # Of a long path some messages at a time are held, and never all of them.
         while last - self._ahead.position >= CHUNK:
-            self._ahead = await grown(self.tx, self.key, self.head, self._ahead, last, self.policy)
+            self._ahead = grown(self.tx, self.key, self.head, self._ahead, last, self.policy)
             self._made.update((summary.id, summary) for summary in self._ahead.made)
-        return KnownRow(self._ahead.row, tuple(await self._path(self._ahead.position, last)))
+        return KnownRow(self._ahead.row, tuple(self._path(self._ahead.position, last)))
 
-    async def _parts(self, summary: Summary) -> list[RowItem]:
+    def _parts(self, summary: Summary) -> list[RowItem]:
         missing = [source for source in summary.sources if source not in self._made]
-        known = {each.id: each for each in await self.tx.summaries.get(self.key, missing)} if missing else {}
+        known = {each.id: each for each in self.tx.summaries.get(self.key, missing)} if missing else {}
         row: list[RowItem] = []
         position = summary.first_position
         for source in summary.sources:
             child = self._made.get(source) or known[source]
-            row.extend(await self._path(position, child.first_position - 1))
+            row.extend(self._path(position, child.first_position - 1))
             row.append(child)
             position = child.last_position + 1
-        row.extend(await self._path(position, summary.last_position))
+        row.extend(self._path(position, summary.last_position))
         return row

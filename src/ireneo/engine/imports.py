@@ -17,8 +17,7 @@ from ireneo.formats.logs.format import Fault, LinearFormat, LogFormat, LoggedNod
 from ireneo.log.message import Call, Draft, Media, Message, MessageId, Opaque, Part, Result, Text, Thinking
 from ireneo.log.tree import MAIN, Head, SessionKey, head_of
 from ireneo.log.weigh import Count, weigh
-from ireneo.ports.store import Store
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import Policy, preset_of
 
 BATCH = 4_000
@@ -86,9 +85,8 @@ async def import_session(
     something new wherever there is anything, and moves the branch. So one that is broken off and begun again is told
     from one that has nothing new, and ends as if it had never been broken off.
     """
-    key = await stored_name(store, SessionKey(space, logged.id), cleaning)
-    async with store.read() as tx:
-        has_erased = await tx.erasure.count(key) > 0
+    key = await store.read(stored_name, SessionKey(space, logged.id), cleaning)
+    has_erased = await store.read(lambda tx: tx.erasure.count(key) > 0)
     importing = _SessionImport(store, key, source, count)
     naming = Naming(cleaning, importing.find, has_erased=has_erased)
     for node in logged:
@@ -107,11 +105,10 @@ async def import_session(
     )
 
 
-async def stored_name(store: Store, key: SessionKey, cleaning: Cleaning) -> SessionKey:
+def stored_name(tx: Transaction, key: SessionKey, cleaning: Cleaning) -> SessionKey:
     """`key` under the name that its session is stored by: without the secrets in it, unless it is there with them."""
-    async with store.read() as tx:
-        if await tx.sessions.get(key) is not None:
-            return key
+    if tx.sessions.get(key) is not None:
+        return key
     return SessionKey(key.space, cleaning.text(key.session))
 
 
@@ -188,18 +185,21 @@ class _SessionImport:
     async def finish(self, end: Head) -> int:
         """Store what is left, and let the main branch stand at `end`; returns how many messages were new in all."""
         key = self._key
-        async with self._store.write() as tx:
-            new = await self._insert(tx, self._held) + await self._insert(tx, self._batch)
-            branches = await tx.sessions.branches(key)
-            if MAIN not in branches or (self._new + new and not await passes(tx, key, branches[MAIN], end)):
-                await tx.log.move(key, MAIN, end.id)
-            await place_session(tx, key, drafts=[each.draft for run in self._batch.runs for each in run])
+
+        def keep(tx: Transaction) -> int:
+            new = self._insert(tx, self._held) + self._insert(tx, self._batch)
+            branches = tx.sessions.branches(key)
+            if MAIN not in branches or (self._new + new and not passes(tx, key, branches[MAIN], end)):
+                tx.log.move(key, MAIN, end.id)
+            place_session(tx, key, drafts=[each.draft for run in self._batch.runs for each in run])
+            return new
+
+        new = await self._store.write(keep)
         return self._new + new
 
     async def find(self, ids: Sequence[str]) -> Sequence[Message]:
         """The messages of the session that are stored under these ids."""
-        async with self._store.read() as tx:
-            return await tx.log.find(self._key, ids)
+        return await self._store.read(lambda tx: tx.log.find(self._key, ids))
 
     def weigh(self, parts: Sequence[Part]) -> tuple[int, int]:
         """What parts cost."""
@@ -226,19 +226,22 @@ class _SessionImport:
     async def _store_held(self) -> None:
         held, self._held, self._held_end = self._held, None, None
         if held is not None:
-            async with self._store.write() as tx:
-                self._new += await self._insert(tx, held)
 
-    async def _insert(self, tx: Transaction, batch: _Batch | None) -> int:
-        await tx.sessions.create(self._key, self._source)
-        return sum([await tx.log.insert(self._key, run) for run in batch.runs]) if batch else 0
+            def keep(tx: Transaction) -> None:
+                self._new += self._insert(tx, held)
+
+            await self._store.write(keep)
+
+    def _insert(self, tx: Transaction, batch: _Batch | None) -> int:
+        tx.sessions.create(self._key, self._source)
+        return sum([tx.log.insert(self._key, run) for run in batch.runs]) if batch else 0
 
 
-async def passes(tx: Transaction, key: SessionKey, current: Head | None, end: Head) -> bool:
+def passes(tx: Transaction, key: SessionKey, current: Head | None, end: Head) -> bool:
     """Whether the path to `current` goes through `end`."""
     if current is None or end.position > current.position:
         return False
-    at = await tx.log.path(key, current.id, end.position, end.position)
+    at = tx.log.path(key, current.id, end.position, end.position)
     return bool(at) and at[0].id == end.id
 
 
@@ -282,7 +285,7 @@ class JoinedImport:
         BadInput where the session holds others in their place.
         """
         cleaning = self._cleaning
-        self._key = await stored_name(self._store, self._key, cleaning)
+        self._key = await self._store.read(stored_name, self._key, cleaning)
         source = f"{log.name}:{self._key.session}"
         clean_name = cleaning.text(name)
         found = Counter(cleaning.found)
@@ -329,23 +332,27 @@ class JoinedImport:
 
     async def _store_batch(self, drafts: list[DraftVariants], source: str) -> int:
         key = self._key
-        async with self._store.write() as tx:
-            messages = await chain_named(
+
+        def keep(tx: Transaction) -> tuple[Head, int]:
+            messages = chain_named(
                 tx, key, self._head, drafts, self._cleaning, lambda parts: weigh(parts, self._count), self._given
             )
             end = head_of(messages[-1])
-            await tx.sessions.create(key, source)
-            new = await tx.log.insert(key, messages)
-            branches = await tx.sessions.branches(key)
+            tx.sessions.create(key, source)
+            new = tx.log.insert(key, messages)
+            branches = tx.sessions.branches(key)
             main = branches.get(MAIN)
-            if MAIN not in branches or (new and not await passes(tx, key, main, end)):
-                if self._only_adds and main is not None and not await passes(tx, key, end, main):
+            if MAIN not in branches or (new and not passes(tx, key, main, end)):
+                if self._only_adds and main is not None and not passes(tx, key, end, main):
                     raise BadInput(
                         f"Session {key.session} holds other messages than these logs, or has gone on since; name all "
                         "of its logs in their order, the new ones last, or take them into another session."
                     )
-                await tx.log.move(key, MAIN, end.id)
-            await place_session(tx, key, drafts=[each.draft for each in messages])
+                tx.log.move(key, MAIN, end.id)
+            place_session(tx, key, drafts=[each.draft for each in messages])
+            return end, new
+
+        end, new = await self._store.write(keep)
         self._head = end
         await self._write_ahead(end, source)
         return new
@@ -353,7 +360,7 @@ class JoinedImport:
     async def _write_ahead(self, end: Head, source: str) -> None:
         if self._preset is None or (policy := preset_of(source, self._preset)).pyramid is not None:
             return
-        due = await due_ahead(self._store, self._key, end, policy, self._ahead)
+        due = await self._store.read(due_ahead, self._key, end, policy, self._ahead)
         if due is not None:
             async for ahead in write_ahead(self._store, self._key, policy, due):
                 self._ahead = ahead

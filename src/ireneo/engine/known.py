@@ -11,8 +11,7 @@ from ireneo.context.options import ContextOptions
 from ireneo.errors import MessageNotFound
 from ireneo.log.message import Message, digest
 from ireneo.log.tree import Head, SessionKey, atoms, settled
-from ireneo.ports.store import Store
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Store, Transaction
 from ireneo.prompts import PROMPTS
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.policy import Policy
@@ -20,31 +19,31 @@ from ireneo.summaries.summary import Level, Summary, SummaryId, anchor
 from ireneo.summaries.work import RowItem, grow, is_kept, leaf_is_full
 
 
-async def keep(tx: Transaction, key: SessionKey, summaries: Sequence[Summary], erased: int | None) -> int:
+def keep(tx: Transaction, key: SessionKey, summaries: Sequence[Summary], erased: int | None) -> int:
     """Store `summaries`, but for those of a path that was pruned since it was read; returns how many were new.
 
     None of them is stored where an erasure came since: they may tell what was to be forgotten, and are made again.
     `erased` is how many messages of the session had been erased when they were read; None: nobody knows.
     """
-    if await was_erased(tx, key, erased):
+    if was_erased(tx, key, erased):
         return 0
     try:
-        return await tx.summaries.put(key, summaries)
+        return tx.summaries.put(key, summaries)
     except MessageNotFound:
-        standing = [each for each in summaries if not await is_pruned(tx, key, each)]
+        standing = [each for each in summaries if not is_pruned(tx, key, each)]
         if len(standing) == len(summaries):
             raise
-        return await tx.summaries.put(key, standing)
+        return tx.summaries.put(key, standing)
 
 
-async def is_pruned(tx: Transaction, key: SessionKey, summary: Summary) -> bool:
+def is_pruned(tx: Transaction, key: SessionKey, summary: Summary) -> bool:
     """Whether what a summary covers is gone, or its end at the least: only whole ends of a path are taken out."""
-    return not await tx.log.find(key, [summary.last])
+    return not tx.log.find(key, [summary.last])
 
 
-async def was_erased(tx: Transaction, key: SessionKey, erased: int | None) -> bool:
+def was_erased(tx: Transaction, key: SessionKey, erased: int | None) -> bool:
     """Whether more messages of a session are erased than the `erased` that were when something was made of them."""
-    return erased is not None and await tx.erasure.count(key) != erased
+    return erased is not None and tx.erasure.count(key) != erased
 
 
 def text_family(summary: Summary, disputes: Sequence[str], voice: Voice) -> str:
@@ -63,7 +62,7 @@ def text_id(summary: Summary, disputes: Sequence[str], voice: Voice) -> SummaryI
     return anchor(summary.level, summary.first, summary.last, text_family(summary, disputes, voice))
 
 
-async def best_texts(
+def best_texts(
     tx: Transaction,
     key: SessionKey,
     summaries: Sequence[Summary],
@@ -80,7 +79,7 @@ async def best_texts(
         disputes = [note.id for note in terms.disputes.get(summary.stretch, ())]
         names = [text_id(summary, disputes, voice), *([text_id(summary, (), voice)] if disputes else [])]
         wanted.append([name for name in names if known is None or name in known])
-    found = {text.id: text for text in await tx.summaries.get(key, [name for names in wanted for name in names])}
+    found = {text.id: text for text in tx.summaries.get(key, [name for names in wanted for name in names])}
     out: list[Summary] = []
     for summary, names in zip(summaries, wanted, strict=True):
         out.append(next((found[name] for name in names if name in found), summary))
@@ -91,14 +90,14 @@ AHEAD = 16
 """Messages that are read behind a block to see which atom comes next; of a longer one the beginning tells enough."""
 
 
-async def known_row(tx: Transaction, key: SessionKey, head: Head, last: int, policy: Policy) -> KnownRow:
+def known_row(tx: Transaction, key: SessionKey, head: Head, last: int, policy: Policy) -> KnownRow:
     """The blocks of the path to `head` up to position `last`, what stands between them, and what follows."""
-    row, position = await known_blocks(tx, key, head, last, policy)
-    following = await tx.log.path(key, head.id, position, last) if position <= last else ()
+    row, position = known_blocks(tx, key, head, last, policy)
+    following = tx.log.path(key, head.id, position, last) if position <= last else ()
     return KnownRow(row, tuple(following))
 
 
-async def known_blocks(
+def known_blocks(
     tx: Transaction, key: SessionKey, head: Head, last: int, policy: Policy
 ) -> tuple[tuple[RowItem, ...], int]:
     """The blocks of the path to `head` up to position `last` with what stands between them, and where they end.
@@ -107,25 +106,25 @@ async def known_blocks(
     goes on here: from such a block on the path is read again, until a wider one of its own takes its place.
     """
 
-    async def path(first: int, until: int) -> Sequence[Message]:
-        return await tx.log.path(key, head.id, first, until) if first <= until else ()
+    def path(first: int, until: int) -> Sequence[Message]:
+        return tx.log.path(key, head.id, first, until) if first <= until else ()
 
-    end = (await path(last, last))[0]
+    end = path(last, last)[0]
     row: list[RowItem] = []
     position = 0
-    for summary in await tx.summaries.frontier(key, end.id, policy.family):
-        if not await _ends_here(tx, key, head, summary, policy):
+    for summary in tx.summaries.frontier(key, end.id, policy.family):
+        if not _ends_here(tx, key, head, summary, policy):
             break
-        row.extend(await path(position, summary.first_position - 1))
+        row.extend(path(position, summary.first_position - 1))
         row.append(summary)
         position = summary.last_position + 1
     return tuple(row), position
 
 
-async def _ends_here(tx: Transaction, key: SessionKey, head: Head, summary: Summary, policy: Policy) -> bool:
+def _ends_here(tx: Transaction, key: SessionKey, head: Head, summary: Summary, policy: Policy) -> bool:
     """Whether what comes after `summary` on the path to `head` ends it."""
     place = summary.last_position + 1
-    following = await tx.log.path(key, head.id, place, place + AHEAD)
+    following = tx.log.path(key, head.id, place, place + AHEAD)
     if not following:
         return True
     if summary.level == "goal":
@@ -134,13 +133,13 @@ async def _ends_here(tx: Transaction, key: SessionKey, head: Head, summary: Summ
     if any(is_kept(message, policy) for message in ahead):
         return True
     while summary.sources:
-        children = await tx.summaries.get(key, summary.sources)
+        children = tx.summaries.get(key, summary.sources)
         depths = {child.depth for child in children}
         # Blocks of one depth become a deeper one by their number; others, only where their run ends.
         if len(children) != policy.fan_in or len(depths) != 1:
             return False
         summary = children[-1]
-    leaf = await tx.log.path(key, head.id, summary.first_position, summary.last_position)
+    leaf = tx.log.path(key, head.id, summary.first_position, summary.last_position)
     return leaf_is_full(atoms(leaf), ahead, policy)
 
 
@@ -172,21 +171,20 @@ class DueBlocks(Struct, frozen=True, kw_only=True):
     """How many messages of the session had been erased when it was read."""
 
 
-async def due_ahead(
-    store: Store, key: SessionKey, to: str | Head, policy: Policy, ahead: Ahead | None = None
+def due_ahead(
+    tx: Transaction, key: SessionKey, to: str | Head, policy: Policy, ahead: Ahead | None = None
 ) -> DueBlocks | None:
     """What is due up to a branch's head, or any other; None where a context has little to write.
 
     `ahead` is how far it is on that path, where that is known.
     """
-    async with store.read() as tx:
-        head = await tx.log.head(key, to) if isinstance(to, str) else to
-        if head is None or head.position < BEHIND:
-            return None
-        erased = await tx.erasure.count(key)
-        if ahead is None:
-            row, position = await known_blocks(tx, key, head, head.position, policy)
-            ahead = Ahead(row=row, position=position)
+    head = tx.log.head(key, to) if isinstance(to, str) else to
+    if head is None or head.position < BEHIND:
+        return None
+    erased = tx.erasure.count(key)
+    if ahead is None:
+        row, position = known_blocks(tx, key, head, head.position, policy)
+        ahead = Ahead(row=row, position=position)
     return DueBlocks(head=head, ahead=ahead, erased=erased) if head.position - ahead.position >= BEHIND else None
 
 
@@ -195,20 +193,23 @@ async def write_ahead(store: Store, key: SessionKey, policy: Policy, due: DueBlo
     ahead, last = due.ahead, due.head.position
     while last - ahead.position >= CHUNK:
         try:
-            async with store.read() as tx:
-                ahead = await grown(tx, key, due.head, ahead, last, policy)
+
+            def look(tx: Transaction) -> None:
+                nonlocal ahead
+                ahead = grown(tx, key, due.head, ahead, last, policy)
+
+            await store.read(look)
         except MessageNotFound:
             return  # Its end was taken out meanwhile.
         if ahead.made:
-            async with store.write() as tx:
-                await keep(tx, key, ahead.made, due.erased)
+            await store.write(keep, key, ahead.made, due.erased)
         yield ahead
 
 
-async def grown(tx: Transaction, key: SessionKey, head: Head, ahead: Ahead, last: int, policy: Policy) -> Ahead:
+def grown(tx: Transaction, key: SessionKey, head: Head, ahead: Ahead, last: int, policy: Policy) -> Ahead:
     """Carry the blocks on over the next chunk of the path to `head`, whole atoms, up to `last` at the most."""
     for size in (CHUNK, CHUNK * STRETCH):
-        messages = await tx.log.path(key, head.id, ahead.position, min(ahead.position + size - 1, last))
+        messages = tx.log.path(key, head.id, ahead.position, min(ahead.position + size - 1, last))
         end = settled(messages)
         if end:
             break

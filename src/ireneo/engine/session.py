@@ -46,6 +46,7 @@ from ireneo.lessons.write_diary import AgentNotes, lines_of
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import Annotation, Head, SessionKey
 from ireneo.memories.record import Record
+from ireneo.ports.store import Transaction
 from ireneo.ports.upkeep import Pruned
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.policy import Policy, Prices, preset, preset_of
@@ -69,7 +70,7 @@ class SessionNotes(ABC):
         A session that has no message yet may be pinned: then it stands from the first one on, on every branch.
         """
         text = self._means.cleaning().text(text)
-        return await noting.pin(self._store, self.key, self.branch, text)
+        return await self._store.write(noting.pin, self.key, self.branch, text)
 
     async def release(self, pin: str) -> Annotation:
         """Let go of a pin, by its id or its words. Raises BadInput where no such pin stands."""
@@ -80,7 +81,7 @@ class SessionNotes(ABC):
 
         Of a story the open threads as well.
         """
-        return await noting.pins(self._store, self.key, self.branch, *self._own())
+        return await self._store.read(noting.pins, self.key, self.branch, *self._own())
 
     async def dispute(self, id: str, reason: str, *, claim: str = "") -> Annotation:
         """Say that the summary `id` is wrong, or one `claim` of it, in its words.
@@ -89,7 +90,7 @@ class SessionNotes(ABC):
         SummaryNotFound, and BadInput where it doesn't say the claim.
         """
         reason = self._means.cleaning().text(reason)
-        return await noting.dispute(self._store, self.key, id, reason, claim)
+        return await self._store.write(noting.dispute, self.key, id, reason, claim)
 
     async def diary(
         self,
@@ -159,8 +160,7 @@ class Session(SessionNotes):
 
     async def project(self) -> str:
         """The project that it works on, as it was told or as its log tells; empty where none is known."""
-        async with self._store.read() as tx:
-            info = await tx.sessions.get(self.key)
+        info = await self._store.read(lambda tx: tx.sessions.get(self.key))
         return (info.project if info else None) or self._project
 
     async def append(
@@ -195,8 +195,8 @@ class Session(SessionNotes):
         drafts, self._source = decode_given(messages, format, source)
         # A framework may put several messages of a list into one; it leaves none out.
         may_be_back = self._shown is not None and len(drafts) * 2 >= self._shown[1]
-        return await appending.append(
-            self._store,
+        return await self._store.write(
+            appending.append,
             self.key,
             self.branch,
             drafts,
@@ -325,30 +325,28 @@ class Session(SessionNotes):
 
     async def expand(self, id: str) -> Expanded:
         """Open what a context shows in short: a block (``s_…``) or a message (``m_…``), by the id that it shows."""
-        return await expanding.expand(self._store, self.key, id)
+        return await self._store.read(expanding.expand, self.key, id)
 
     async def memory_named(self, id: str) -> Record | None:
         """The memory of the space with that id, or the only one whose id begins so. Raises BadInput for several."""
-        async with self._store.read() as tx:
-            return await memory_named(tx, self.key.space, id)
+        return await self._store.read(memory_named, self.key.space, id)
 
     async def rewind(self, to: str) -> Head | None:
         """Go back to the message `to` (an id, its beginning, the id that its log gave it, or ``"root"``).
 
         What came after it stays in the log, on no branch; the next append goes on from here.
         """
-        return await branches.rewind(self._store, self.key, self.branch, to)
+        return await self._store.write(branches.rewind, self.key, self.branch, to)
 
     async def fork(self, name: str, *, at: str | None = None) -> Session:
         """Make the branch `name` at the message `at` (the head, where none is given), and stand on it."""
         name = self._means.cleaning().text(name)
-        await branches.fork(self._store, self.key, self.branch, name, at)
+        await self._store.write(branches.fork, self.key, self.branch, name, at)
         return Session(self._means, self.key, name, self._source, self.task, self._project)
 
     async def branches(self) -> Mapping[str, Head | None]:
         """Where each branch stands. Raises SessionNotFound before the first append."""
-        async with self._store.read() as tx:
-            return await tx.sessions.branches(self.key)
+        return await self._store.read(lambda tx: tx.sessions.branches(self.key))
 
     async def tree(self, preset: str | Policy | None = None, as_: str = "") -> Tree:
         """What the branch has become: its summaries depth by depth, where others leave it, and its open threads.
@@ -358,36 +356,38 @@ class Session(SessionNotes):
         """
         policy = self._policy(preset).seen(as_)
         await self._check_character(policy)
-        return await seeing.tree(self._store, self.key, self.branch, policy, self._count, self._voice(policy))
+        return await self._store.read(seeing.tree, self.key, self.branch, policy, self._count, self._voice(policy))
 
     async def loose(self, without: str = "") -> Prunable:
         """What `prune` would take out now, or once the branch `without` were dropped. Raises as `drop` does."""
-        return await pruning.prunable(self._store, self.key, without)
+        return await self._store.read(pruning.prunable, self.key, without)
 
     async def prune(self) -> Pruned:
         """Take out every message that no branch leads to, for good, with all that hangs on it."""
-        return await pruning.prune(self._store, self.key)
+        return await self._store.write(pruning.prune, self.key)
 
     async def drop(self, branch: str) -> None:
         """Forget the name of a branch; its messages stay until `prune`.
 
         Raises BadInput where there is no such branch, or where no other one leads to a message.
         """
-        await pruning.drop_branch(self._store, self.key, branch)
+        await self._store.write(pruning.drop_branch, self.key, branch)
 
     async def messages(self, first: int = 0, last: int | None = None) -> Sequence[Message]:
         """Read the branch's path from position `first` to `last`, both included (its end, where none is given)."""
-        async with self._store.read() as tx:
-            head = await tx.log.head(self.key, self.branch)
+
+        def look(tx: Transaction) -> Sequence[Message]:
+            head = tx.log.head(self.key, self.branch)
             if head is None:
                 return ()
-            return await tx.log.path(self.key, head.id, first, head.position if last is None else last)
+            return tx.log.path(self.key, head.id, first, head.position if last is None else last)
+
+        return await self._store.read(look)
 
     async def _read_source(self) -> str | None:
         """What the session came from; another may have told since this was made."""
         if self._source is None:
-            async with self._store.read() as tx:
-                info = await tx.sessions.get(self.key)
+            info = await self._store.read(lambda tx: tx.sessions.get(self.key))
             self._source = info.source if info else None
         return self._source
 

@@ -32,8 +32,7 @@ from ireneo.formats.chat.format import ChatFormat
 from ireneo.log.message import Draft, Message, MessageId
 from ireneo.log.tree import SessionKey, chain
 from ireneo.log.weigh import Count, weigh
-from ireneo.ports.store import Store
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Store, Transaction
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import TOLD_TOKENS, make_leaf
@@ -141,7 +140,7 @@ async def story_context(
         pad = await pads.shown(tx, key.space, terms.budget, terms.count)
         room = room_for(pad, terms)
         fits = head.total_tokens <= terms.budget - room
-        grown = await (path.whole() if fits else path.grow(CATCH_UP, _blocks(terms)))
+        grown = await path.whole() if fits else await path.grow(CATCH_UP, _blocks(terms))
         story = _story(grown, await best_texts(tx, key, grown.nodes, terms, voice, None), terms, cache)
         put = partial(pads.put, pad=pad, head=head, terms=terms)
         told = _Showing(whole=partial(_whole, tx, key), put=put, room=room)
@@ -150,8 +149,7 @@ async def story_context(
     unkept = ""
     if new:
         try:
-            async with store.write() as tx:
-                await keep(tx, key, new, erased)
+            await store.write(keep, key, new, erased)
             cache.know(passing)
         except ReadOnlyStore as error:
             # It serves as it is; the next one is made anew.
@@ -232,8 +230,8 @@ async def _fitted(
     return replace(made, explained=explain_whole(composed.tokens, terms.budget)), passing
 
 
-async def _whole(tx: Transaction, key: SessionKey, shown: Sequence[ContextItem]) -> Mapping[str, Draft]:
+def _whole(tx: Transaction, key: SessionKey, shown: Sequence[ContextItem]) -> Mapping[str, Draft]:
     """The drafts with their native payloads, of the messages that are shown just as they were handed in."""
     ids = [MessageId(each.id) for each in shown if each.whole]
-    found = await tx.log.natives(key, ids) if ids else {}
+    found = tx.log.natives(key, ids) if ids else {}
     return dict(found.items())

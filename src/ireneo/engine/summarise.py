@@ -27,8 +27,7 @@ from ireneo.log.message import Message, MessageId, heard_by
 from ireneo.log.tree import Head, SessionKey, head_of
 from ireneo.ports.leases import Lease
 from ireneo.ports.llm import LanguageModel
-from ireneo.ports.store import Span, Store
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Span, Store, Transaction
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import settings, source_depth
@@ -58,7 +57,7 @@ class DueTexts(Struct, frozen=True, kw_only=True):
     """How many texts are due in all."""
 
 
-async def due_texts(
+def due_texts(
     tx: Transaction,
     key: SessionKey,
     head: Head,
@@ -73,8 +72,8 @@ async def due_texts(
     family = terms.policy.family
     missing: list[tuple[Span, int]] = []
     depth = 1
-    while canonical := await tx.summaries.spans(key, head.id, family, depth):
-        written = await tx.summaries.spans(key, head.id, undisputed("story", family, voice), depth)
+    while canonical := tx.summaries.spans(key, head.id, family, depth):
+        written = tx.summaries.spans(key, head.id, undisputed("story", family, voice), depth)
         there = {(span.first_position, span.last_position) for span in written}
         missing += [(span, depth) for span in canonical if (span.first_position, span.last_position) not in there]
         depth += 1
@@ -84,7 +83,7 @@ async def due_texts(
     for span, depth in missing:
         if waits_for is not None and (depth == 1 or span.last_position >= waits_for):
             continue
-        (summary,) = await tx.summaries.get(key, [span.id])
+        (summary,) = tx.summaries.get(key, [span.id])
         name = text_id(summary, (), voice)
         # Those that are to be tried later take nobody's place.
         ready += [] if name in resting else [summary]
@@ -92,7 +91,7 @@ async def due_texts(
             waits_for = span.last_position
         if len(ready) >= OFFERED:
             break
-    disputed = await _disputed(tx, key, terms, voice)
+    disputed = _disputed(tx, key, terms, voice)
     return DueTexts(ready=(*disputed, *ready), missing=len(missing) + len(disputed))
 
 
@@ -101,7 +100,7 @@ def _rests(lease: Lease, now: datetime) -> bool:
     return lease.retry_at is not None and now < lease.retry_at < now + timedelta(days=1)
 
 
-async def _disputed(tx: Transaction, key: SessionKey, terms: ContextOptions, voice: Voice) -> list[Summary]:
+def _disputed(tx: Transaction, key: SessionKey, terms: ContextOptions, voice: Voice) -> list[Summary]:
     """The summaries that were disputed and not written again since."""
     out: list[Summary] = []
     for stretch, notes in terms.disputes.items():
@@ -109,9 +108,9 @@ async def _disputed(tx: Transaction, key: SessionKey, terms: ContextOptions, voi
         if level != "story":
             continue
         canonical = anchor("story", MessageId(first), MessageId(last), terms.policy.family)
-        for summary in await tx.summaries.get(key, [canonical]):
+        for summary in tx.summaries.get(key, [canonical]):
             name = text_id(summary, [note.id for note in notes], voice)
-            if not await tx.summaries.get(key, [name]):
+            if not tx.summaries.get(key, [name]):
                 out.append(summary)
     return out
 
@@ -125,20 +124,19 @@ async def write_text(
     store: Store, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice, model: LanguageModel
 ) -> WrittenSummary:
     """Ask `model` for the text of a canonical summary; the caller stores it. Raises ModelError, and SummaryNotFound."""
-    async with store.read() as tx:
-        job = await _job(tx, key, summary, terms, voice)
+    job = await store.read(_job, key, summary, terms, voice)
     return await write_story(job, model, terms.count, settings(terms.policy).window_tokens)
 
 
-async def _job(tx: Transaction, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice) -> StoryJob:
-    if not await tx.summaries.get(key, [summary.id]):
+def _job(tx: Transaction, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice) -> StoryJob:
+    if not tx.summaries.get(key, [summary.id]):
         raise SummaryNotFound(f"Summary {summary.id} was taken out of the store before its text was written.")
-    terms = replace(terms, notes=tuple(await tx.annotations.on_path(key, summary.last)))
-    messages, parts = await _story_sources(tx, key, summary, terms, voice)
-    before = await _before(tx, key, summary, terms, voice)
+    terms = replace(terms, notes=tuple(tx.annotations.on_path(key, summary.last)))
+    messages, parts = _story_sources(tx, key, summary, terms, voice)
+    before = _before(tx, key, summary, terms, voice)
     threads, _ = open_threads(before, settings(terms.policy).open_threads)
     if summary.sources and not settings(terms.policy).running:
-        children = await best_texts(tx, key, await tx.summaries.get(key, summary.sources), terms, voice, None)
+        children = best_texts(tx, key, tx.summaries.get(key, summary.sources), terms, voice, None)
         # Threads are carried, never retold: those that a model found below, where one did.
         carried = join([child.threads for child in children], settings(terms.policy).open_threads)
         summary = replace(summary, threads=carried)
@@ -154,43 +152,41 @@ async def _job(tx: Transaction, key: SessionKey, summary: Summary, terms: Contex
     )
 
 
-async def _story_sources(
+def _story_sources(
     tx: Transaction, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice
 ) -> tuple[Sequence[Message], Sequence[Summary]]:
     """The messages that a summary is written from, and the summaries: leaves, as long as they fit into the window."""
     pyramid = settings(terms.policy)
     first = summary.first_position
     if pyramid.running and summary.sources:
-        (before,) = await best_texts(tx, key, await tx.summaries.get(key, summary.sources[:1]), terms, voice, None)
-        return await _heard(tx, key, summary, before.last_position + 1, terms.policy), [before]
+        (before,) = best_texts(tx, key, tx.summaries.get(key, summary.sources[:1]), terms, voice, None)
+        return _heard(tx, key, summary, before.last_position + 1, terms.policy), [before]
     if summary.depth == 1 or summary.source_tokens <= pyramid.raw_tokens:
-        return await _heard(tx, key, summary, first, terms.policy), ()
-    path = StoryPath(StoredReading(tx, key, await _head(tx, key, summary), terms.policy), terms.policy)
-    told = await path.under(summary, source_depth(summary.depth, pyramid))
-    return (), await best_texts(tx, key, told, terms, voice, None)
+        return _heard(tx, key, summary, first, terms.policy), ()
+    path = StoryPath(StoredReading(tx, key, _head(tx, key, summary), terms.policy), terms.policy)
+    told = path.under(summary, source_depth(summary.depth, pyramid))
+    return (), best_texts(tx, key, told, terms, voice, None)
 
 
-async def _before(
-    tx: Transaction, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice
-) -> list[Summary]:
+def _before(tx: Transaction, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice) -> list[Summary]:
     """What stands before a summary, as finely as it was shown when its first message came."""
     place = summary.first_position - 1
-    before = await tx.log.path(key, summary.last, place, place) if place >= 0 else ()
+    before = tx.log.path(key, summary.last, place, place) if place >= 0 else ()
     if not before or settings(terms.policy).running:
         return []
     path = StoryPath(StoredReading(tx, key, head_of(before[0]), terms.policy), terms.policy)
-    return await best_texts(tx, key, await path.row(), terms, voice, None)
+    return best_texts(tx, key, path.row(), terms, voice, None)
 
 
-async def _heard(tx: Transaction, key: SessionKey, summary: Summary, first: int, policy: Policy) -> list[Message]:
-    messages = await tx.log.path(key, summary.last, first, summary.last_position)
+def _heard(tx: Transaction, key: SessionKey, summary: Summary, first: int, policy: Policy) -> list[Message]:
+    messages = tx.log.path(key, summary.last, first, summary.last_position)
     character = policy.seen_by
     return [each for each in messages if not character or heard_by(each.draft, character)]
 
 
-async def _head(tx: Transaction, key: SessionKey, summary: Summary) -> Head:
+def _head(tx: Transaction, key: SessionKey, summary: Summary) -> Head:
     place = summary.last_position
-    return head_of((await tx.log.path(key, summary.last, place, place))[0])
+    return head_of(tx.log.path(key, summary.last, place, place)[0])
 
 
 # Let a model write the summaries that a context would show, where none has written them yet.
@@ -233,8 +229,7 @@ async def summarise(
     A model that fails changes nothing: the offline text is shown as before. The first failure is logged as a warning,
     and where the model can't be reached, or a limit is reached, the rest is left for another time.
     """
-    async with store.read() as tx:
-        erased = await tx.erasure.count(key)
+    erased = await store.read(lambda tx: tx.erasure.count(key))
     due = await due_summaries(store, key, branch, terms, voice)
     in_a_row, warned = 0, False
     for summary in due:
@@ -243,10 +238,13 @@ async def summarise(
             continue
         try:
             written = await ask_one(store, key, summary, terms, voice, model)
-            async with store.write() as tx:
-                if await was_erased(tx, key, erased):
+
+            def keep(tx: Transaction, written: WrittenSummary) -> None:
+                if was_erased(tx, key, erased):
                     raise Overtaken("Messages were erased while it was written; summarise again.")
-                await tx.summaries.put(key, [written.text])
+                tx.summaries.put(key, [written.text])
+
+            await store.write(keep, written)
             in_a_row = 0
             yield told(written, summary)
         except Overtaken as error:
@@ -268,22 +266,30 @@ async def due_summaries(
 ) -> list[Summary]:
     """The summaries that a context rebuilt now would show and that no model has written yet, or that are disputed."""
     check_budget(terms.budget)
-    async with store.read() as tx:
-        head = await tx.log.head(key, branch)
+
+    def look(tx: Transaction) -> tuple[int, Driver, list[Summary]] | None:
+        nonlocal terms
+        head = tx.log.head(key, branch)
         if head is None:
-            return []
-        erased = await tx.erasure.count(key)
-        terms = replace(terms, notes=tuple(await tx.annotations.on_path(key, head.id)))
+            return None
+        erased = tx.erasure.count(key)
+        terms = replace(terms, notes=tuple(tx.annotations.on_path(key, head.id)))
         driver = Driver(tx, key, head, terms, voice, ComposedCache())
-        mark = await driver.mark(terms.budget)
+        mark = driver.mark(terms.budget)
         target = terms.budget if mark is None else int(terms.budget * terms.policy.low_water)
-        await driver.drive(target, None)
+        driver.drive(target, None)
         due = [
             summary
             for summary in driver.shown
             if not summary.family.endswith("/open")
-            and not await tx.summaries.get(key, [text_id(summary, _disputes(terms, summary), voice)])
+            and not tx.summaries.get(key, [text_id(summary, _disputes(terms, summary), voice)])
         ]
+        return erased, driver, due
+
+    found = await store.read(look)
+    if found is None:
+        return []
+    erased, driver, due = found
     await keep_made(store, key, driver.made, erased)
     return due
 
@@ -292,10 +298,14 @@ async def ask_one(
     store: Store, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice, model: LanguageModel
 ) -> WrittenSummary:
     """Let `model` write the text of one summary; the caller stores it. Raises ModelError."""
-    async with store.read() as tx:
-        notes = tuple(await tx.annotations.on_path(key, summary.last))
+
+    def look(tx: Transaction) -> Sources:
+        nonlocal terms
+        notes = tuple(tx.annotations.on_path(key, summary.last))
         terms = replace(terms, notes=notes)
-        sources = await _sources(tx, key, summary, terms, voice)
+        return _sources(tx, key, summary, terms, voice)
+
+    sources = await store.read(look)
     disputes = tuple(terms.disputes.get(summary.stretch, ()))
     job = Job(offline=summary, sources=sources, disputes=disputes, voice=voice)
     return await write(job, model, terms.count)
@@ -318,20 +328,20 @@ def told(written: WrittenSummary, summary: Summary) -> Summarised:
     )
 
 
-async def _sources(tx: Transaction, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice) -> Sources:
+def _sources(tx: Transaction, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice) -> Sources:
     """The messages that a summary covers, and the summaries under it: from those it is written, not from retellings."""
     leaves = [summary]
     while any(leaf.sources for leaf in leaves):
         under: list[Summary] = []
         for leaf in leaves:
-            under += await tx.summaries.get(key, leaf.sources) if leaf.sources else [leaf]
+            under += tx.summaries.get(key, leaf.sources) if leaf.sources else [leaf]
         leaves = under
-    best = await best_texts(tx, key, leaves, terms, voice, None) if leaves != [summary] else []
+    best = best_texts(tx, key, leaves, terms, voice, None) if leaves != [summary] else []
     first = summary.first_position
     if summary.source_tokens > SOURCE_TOKENS:
         share = SOURCE_TOKENS / summary.source_tokens
         first = summary.last_position - int(summary.messages * share)
-    messages = await tx.log.path(key, summary.last, first, summary.last_position)
+    messages = tx.log.path(key, summary.last, first, summary.last_position)
     return Sources(messages=tuple(messages), leaves=tuple(best))
 
 

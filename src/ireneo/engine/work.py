@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Literal, TypeAlias
@@ -30,11 +30,10 @@ from ireneo.engine.summarise import DueTexts, Summarised, ask_one, due_summaries
 from ireneo.engine.vectors import embed_due
 from ireneo.engine.writing import WrittenSummary
 from ireneo.errors import EmbedderError, MessageNotFound, ModelError, Overtaken, SpendingLimit, SummaryNotFound
-from ireneo.log.tree import SessionKey
+from ireneo.log.tree import Annotation, Head, SessionKey
 from ireneo.ports.leases import Lease
 from ireneo.ports.llm import LanguageModel, Prompt, R, Reply
-from ireneo.ports.store import SessionInfo
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import SessionInfo, Transaction
 from ireneo.summaries.policy import PRESETS, Policy, preset_of, story_of
 from ireneo.summaries.summary import Level, Summary, SummaryId
 
@@ -159,18 +158,24 @@ class TextWriter:
         except SummaryNotFound as error:
             _LOG.debug("%s", error)
         except MessageNotFound:
-            async with self.store.read() as tx:
-                if not await is_pruned(tx, self.key, summary):
+
+            def look(tx: Transaction) -> None:
+                if not is_pruned(tx, self.key, summary):
                     raise
+
+            await self.store.read(look)
         self.waits = True
         return None
 
     async def _check(self) -> None:
         """Raise where a call would be wasted; last thing before it, since all the rest may have had to wait long."""
         lease, name = self._at
-        async with self.store.write() as tx:
-            if await tx.summaries.get(self.key, [name]) or not await self.worker.still_has(tx, lease):
+
+        def keep(tx: Transaction) -> None:
+            if tx.summaries.get(self.key, [name]) or not self.worker.still_has(tx, lease):
                 raise Overtaken(f"The text {name} is another worker's now.")
+
+        await self.store.write(keep)
 
     async def _asked(self, summary: Summary, lease: Lease, ask: Ask) -> WorkResult:
         worked = WorkResult(
@@ -191,23 +196,25 @@ class TextWriter:
             _LOG.warning("%s The offline text stands for what no model wrote.", error)
             await self.worker.failed(lease, str(error))
             return replace(worked, reason=str(error))
-        async with self.store.write() as tx:
-            if await was_erased(tx, self.key, self.erased):
+
+        def keep(tx: Transaction) -> int:
+            if was_erased(tx, self.key, self.erased):
                 raise Overtaken(f"Messages of session {self.key.session!r} were erased while it was written.")
-            new = await tx.summaries.put(self.key, [written.text])
-            await self.worker.done(tx, lease)
+            new = tx.summaries.put(self.key, [written.text])
+            self.worker.done(tx, lease)
+            return new
+
+        new = await self.store.write(keep)
         worked = told_by(told(written, summary), worked)
         return worked if new else replace(worked, did="taken_over")
 
     async def _is_there(self, name: SummaryId) -> bool:
         """Whether the text was stored since it was found to be due."""
-        async with self.store.read() as tx:
-            return bool(await tx.summaries.get(self.key, [name]))
+        return await self.store.read(lambda tx: bool(tx.summaries.get(self.key, [name])))
 
     async def _is_put_off(self, name: str) -> bool:
         """Whether it failed and is to be tried later, and nobody is at it."""
-        async with self.store.read() as tx:
-            leases = await tx.leases.of_session(self.key)
+        leases = await self.store.read(lambda tx: tx.leases.of_session(self.key))
         return any(lease.work == name and not lease.holder for lease in leases)
 
 
@@ -234,14 +241,14 @@ class BlockWork:
     async def catch_up(self) -> AsyncGenerator[WorkResult, None]:
         """Write the blocks that need no model, where there are more than a context writes in passing."""
         desk, policy = self._desk, self._terms.policy
-        if await due_ahead(desk.store, desk.key, desk.branch, policy) is None:
+        if await desk.store.read(due_ahead, desk.key, desk.branch, policy) is None:
             return
         async with desk.worker.leased(desk.key, f"write ahead {desk.branch} {policy.family}") as lease:
             if lease is None:
                 desk.waits = True
                 return
             # Another may have been at it until now.
-            due = await due_ahead(desk.store, desk.key, desk.branch, policy)
+            due = await desk.store.read(due_ahead, desk.key, desk.branch, policy)
             if due is None:
                 return
             first = due.ahead.position
@@ -266,12 +273,14 @@ class BlockWork:
         models = desk.models()
         if not texts or (models.for_task("turn") is None and models.for_task("goal") is None):
             return
-        async with desk.store.read() as tx:
-            desk.erased = await tx.erasure.count(desk.key)
+        desk.erased = await desk.store.read(lambda tx: tx.erasure.count(desk.key))
         due = await due_summaries(desk.store, desk.key, desk.branch, self._terms, voice)
-        async with desk.store.read() as tx:
-            head = await tx.log.head(desk.key, desk.branch)
-            notes = tuple(await tx.annotations.on_path(desk.key, head.id)) if head else ()
+
+        def look(tx: Transaction) -> tuple[Annotation, ...]:
+            head = tx.log.head(desk.key, desk.branch)
+            return tuple(tx.annotations.on_path(desk.key, head.id)) if head else ()
+
+        notes = await desk.store.read(look)
         disputes = replace(self._terms, notes=notes).disputes
         for place, summary in enumerate(due):
             model = models.for_task(summary.level)
@@ -336,9 +345,12 @@ class StoryWork:
                     self._desk.waits = True
                     return
                 grown = await self._grown(CHUNK)
-                async with self._store.write() as tx:
-                    await keep(tx, self._key, grown.made if grown else (), self._desk.erased)
-                    await self._desk.worker.done(tx, lease)
+
+                def keep_2(tx: Transaction, grown: Grown, lease: Lease) -> None:
+                    keep(tx, self._key, grown.made if grown else (), self._desk.erased)
+                    self._desk.worker.done(tx, lease)
+
+                await self._store.write(keep_2, grown, lease)
             if grown is None or not grown.made:
                 return
             yield WorkResult(
@@ -354,24 +366,31 @@ class StoryWork:
                 return
 
     async def _grown(self, most: int) -> Grown | None:
-        async with self._store.read() as tx:
-            head = await tx.log.head(self._key, self._desk.branch)
+
+        def look(tx: Transaction) -> Grown | None:
+            head = tx.log.head(self._key, self._desk.branch)
             if head is None:
                 return None
-            self._desk.erased = await tx.erasure.count(self._key)
-            return await StoryPath(StoredReading(tx, self._key, head, self._policy), self._policy).grow(most)
+            self._desk.erased = tx.erasure.count(self._key)
+            return StoryPath(StoredReading(tx, self._key, head, self._policy), self._policy).grow(most)
+
+        return await self._store.read(look)
 
     async def _due(self) -> tuple[DueTexts, ContextOptions] | None:
         terms = ContextOptions(budget=0, policy=self._policy, count=self._desk.means.count)
-        async with self._store.read() as tx:
-            head = await tx.log.head(self._key, self._desk.branch)
+
+        def look(tx: Transaction) -> tuple[DueTexts, ContextOptions] | None:
+            nonlocal terms
+            head = tx.log.head(self._key, self._desk.branch)
             if head is None:
                 return None
-            self._desk.erased = await tx.erasure.count(self._key)
-            terms = replace(terms, notes=tuple(await tx.annotations.on_path(self._key, head.id)))
-            leases = await tx.leases.of_session(self._key)
+            self._desk.erased = tx.erasure.count(self._key)
+            terms = replace(terms, notes=tuple(tx.annotations.on_path(self._key, head.id)))
+            leases = tx.leases.of_session(self._key)
             now = self._desk.means.clock.now()
-            return await due_texts(tx, self._key, head, terms, self._voice, leases, now), terms
+            return due_texts(tx, self._key, head, terms, self._voice, leases, now), terms
+
+        return await self._store.read(look)
 
     async def _text(self, model: LanguageModel) -> WorkResult | None:
         """Let the model write the next text that nobody else is at; None where there is none."""
@@ -421,8 +440,7 @@ async def reflecting(place: ChoreContext) -> AsyncIterator[WorkResult]:
                 if lease is None:
                     return
                 reflected = await reflect(place.means, place.space)
-                async with place.means.store.write() as tx:
-                    await place.worker.done(tx, lease)
+                await place.means.store.write(place.worker.done, lease)
         if not (reflected.episodes or reflected.reconsidered):
             return
         yield _worked(reflected)
@@ -446,10 +464,13 @@ async def embedding(place: ChoreContext) -> AsyncIterator[WorkResult]:
             yield _told(did="embedded", memories=embedded.documents)
         if not (embedded.left and embedded.documents):
             break
-    async with place.means.store.write() as tx:
-        for name in await tx.vectors.embedders(place.space):
+
+    def keep(tx: Transaction) -> None:
+        for name in tx.vectors.embedders(place.space):
             if name != embedder.name:
-                await tx.vectors.drop(place.space, name)
+                tx.vectors.drop(place.space, name)
+
+    await place.means.store.write(keep)
 
 
 async def putting_away(place: ChoreContext) -> AsyncIterator[WorkResult]:
@@ -515,8 +536,7 @@ class Works:
         """Do what is due, as long as there is any; then wait for more, or end where `until_idle` is set."""
         while True:
             self._waits = busy = False
-            async with self._store.read() as tx:
-                sessions = await tx.sessions.list(self._space)
+            sessions = await self._store.read(lambda tx: tx.sessions.list(self._space))
             for info in sessions:
                 if not self._rests(info):
                     async for worked in self._session(info):
@@ -543,10 +563,14 @@ class Works:
         """One visit: everything that needs no model, and some texts of each branch."""
         quiet = True
         own = self._preset or preset_of(info.source, self._means.preset)
-        async with self._store.read() as tx:
-            branches = await tx.sessions.branches(info.key)
-            stories = await self._stories(tx, info)
-            blocks = await self._blocks(tx, info)
+
+        def look(tx: Transaction) -> tuple[Mapping[str, Head | None], list[Policy], list[ContextOptions]]:
+            branches = tx.sessions.branches(info.key)
+            stories = self._stories(tx, info)
+            blocks = self._blocks(tx, info)
+            return branches, stories, blocks
+
+        branches, stories, blocks = await self._store.read(look)
         for branch, head in branches.items():
             desk = TextWriter(self._means, self._worker, info.key, branch)
             works: list[StoryWork | BlockWork] = [StoryWork(desk, policy) for policy in stories]
@@ -597,18 +621,18 @@ class Works:
         again, now = self._asks_again.get(key), self._means.clock.now()
         return 0 if again and now < again <= now + timedelta(seconds=FIRST_WAIT_SECONDS) else TEXTS_A_VISIT
 
-    async def _stories(self, tx: Transaction, info: SessionInfo) -> list[Policy]:
+    def _stories(self, tx: Transaction, info: SessionInfo) -> list[Policy]:
         """The ways in which a story is told: the one that was asked for or is the session's own, and those in use."""
         own = self._preset or preset_of(info.source, self._means.preset)
         found = [own] if own.pyramid else []
         if self._preset is None:
-            stored = (story_of(family) for family in await tx.summaries.families(info.key))
+            stored = (story_of(family) for family in tx.summaries.families(info.key))
             found += [each for each in stored if each and all(each.family != known.family for known in found)]
         return found
 
-    async def _blocks(self, tx: Transaction, info: SessionInfo) -> list[ContextOptions]:
+    def _blocks(self, tx: Transaction, info: SessionInfo) -> list[ContextOptions]:
         """The terms on which contexts of an agent's work were asked for, as their rebuilds tell."""
-        marks = await tx.rebuilds.of_session(info.key)
+        marks = tx.rebuilds.of_session(info.key)
         known = {policy.family: policy for policy in PRESETS.values() if not policy.pyramid}
         return [
             ContextOptions(budget=budget, policy=known[family], count=self._means.count)
