@@ -39,7 +39,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     async def main() -> None:
         store = await open_sqlite(folder / "memory.db")
-        await store.write(told_story)
+        await told_story(store)
         await store.close()
 
     asyncio.run(main())
@@ -74,7 +74,7 @@ def story_of(size: int, leaf_size: int, leaves: int) -> Tree:
 
     async def main() -> Tree:
         store = InMemoryStore()
-        await store.write(told_story, size=size, leaf_size=leaf_size, leaves=leaves)
+        await told_story(store, size=size, leaf_size=leaf_size, leaves=leaves)
         memory = Memory(Resources(store=store, count=COUNT, clock=SystemClock()), "default")
         return await (await memory.session(STORY)).tree()
 

@@ -10,7 +10,7 @@ from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.log.message import Draft, Message, Role, Text
 from ireneo.log.tree import MAIN, Head, SessionKey, chain, head_of
 from ireneo.log.weigh import weigh
-from ireneo.ports.store import Transaction
+from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import STORY
 from ireneo.summaries.summary import Line, Section, Summary, Thread, ThreadKind, Threads, anchor, thread_id
 
@@ -30,15 +30,15 @@ def drafts(size: int, word: str = "The ferry was late") -> list[Draft]:
     return out
 
 
-def tell(
+async def tell(
     tx: Transaction, told: Sequence[Draft], *, branch: str = MAIN, after: Head | None = None, key: SessionKey = KEY
 ) -> list[Message]:
     """Append inside a transaction, and move the branch there."""
-    tx.sessions.create(key, "chat:night-ferry.txt")
-    head = after or tx.log.head(key, branch)
+    await tx.sessions.create(key, "chat:night-ferry.txt")
+    head = after or await tx.log.head(key, branch)
     messages = chain(head, told, lambda parts: weigh(parts, COUNT))
-    tx.log.insert(key, messages)
-    tx.log.move(key, branch, messages[-1].id)
+    await tx.log.insert(key, messages)
+    await tx.log.move(key, branch, messages[-1].id)
     return messages
 
 
@@ -106,19 +106,20 @@ def pyramid(messages: Sequence[Message], size: int, leaves: int, merged: Sequenc
     return [each for row in rows for each in row]
 
 
-def told_story(tx: Transaction, *, size: int = 60, leaf_size: int = 4, leaves: int = 11) -> list[Message]:
+async def told_story(store: Store, *, size: int = 60, leaf_size: int = 4, leaves: int = 11) -> list[Message]:
     """A story of `size` messages with two deeper summaries, a fork inside what is summarised, and one at the end."""
-    m = tell(tx, drafts(size))
-    summaries = pyramid(m, leaf_size, leaves, [2])
-    opened = thread(m[7], "“I will bring your letter back.”")
-    asked = thread(m[40], "Who lit the lamp?", "question", "Ilse", "")
-    done = thread(m[2], "He owes her a coin.", "debt", "Tobias", "Mara")
-    place = {each.id: each for each in summaries}
-    deep, last = summaries[leaves], summaries[leaves - 1]
-    place[deep.id] = replace(deep, threads=Threads(opened=(done, opened)))
-    place[last.id] = replace(last, threads=Threads(opened=(asked,), closed=(done.id,)))
-    tx.summaries.put(KEY, list(place.values()))
-    aside = tell(tx, drafts(6, "Another night"), branch="another-night", after=head_of(m[21]))
-    tell(tx, drafts(2, "A third one"), branch="third", after=head_of(aside[2]))
-    tx.log.move(KEY, "mark", m[-1].id)
+    async with store.write() as tx:
+        m = await tell(tx, drafts(size))
+        summaries = pyramid(m, leaf_size, leaves, [2])
+        opened = thread(m[7], "“I will bring your letter back.”")
+        asked = thread(m[40], "Who lit the lamp?", "question", "Ilse", "")
+        done = thread(m[2], "He owes her a coin.", "debt", "Tobias", "Mara")
+        place = {each.id: each for each in summaries}
+        deep, last = summaries[leaves], summaries[leaves - 1]
+        place[deep.id] = replace(deep, threads=Threads(opened=(done, opened)))
+        place[last.id] = replace(last, threads=Threads(opened=(asked,), closed=(done.id,)))
+        await tx.summaries.put(KEY, list(place.values()))
+        aside = await tell(tx, drafts(6, "Another night"), branch="another-night", after=head_of(m[21]))
+        await tell(tx, drafts(2, "A third one"), branch="third", after=head_of(aside[2]))
+        await tx.log.move(KEY, "mark", m[-1].id)
     return m

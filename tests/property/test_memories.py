@@ -21,7 +21,6 @@ from ireneo.memories.kinds import KINDS, Encounters, activation
 from ireneo.memories.record import Kind, MemoryDraft, Record, Source, normal
 from ireneo.memories.signature import action_signature, error_signature, signature
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Transaction
 
 START = datetime(2031, 5, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -83,15 +82,13 @@ def settled(*batches: Sequence[MemoryDraft], space: str = "mine") -> bytes:
 
 
 async def settle(store: InMemoryStore, offers: Sequence[MemoryDraft], space: str = "mine") -> list[Remembered]:
-    return await store.write(settle_drafts, space, offers)
+    async with store.write() as tx:
+        return await settle_drafts(tx, space, offers)
 
 
 async def everything(store: InMemoryStore, space: str = "mine") -> bytes:
-
-    def look(tx: Transaction) -> bytes:
-        return msgspec.json.encode(sorted(tx.memories.list(space, Wanted()), key=lambda each: each.id))
-
-    return await store.read(look)
+    async with store.read() as tx:
+        return msgspec.json.encode(sorted(await tx.memories.list(space, Wanted()), key=lambda each: each.id))
 
 
 def records(stored: bytes) -> list[Record]:

@@ -15,7 +15,6 @@ from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.record import Record
 from ireneo.memories.reflect import MOST_CONCLUSIONS, events
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Transaction
 
 START = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TEXTS = (
@@ -42,11 +41,8 @@ def test_reflecting_again_adds_nothing(episodes: list[tuple[str, int, str]], wor
         await memories[0].remember_all(offers)
         done = await asyncio.gather(*(memory.reflect(force=True) for memory in memories))
         assert all(len(each.conclusions) <= MOST_CONCLUSIONS for each in done)
-
-        def look(tx: Transaction) -> object:
-            return {each.id: each for each in tx.memories.list("mine", Wanted())}
-
-        held = await store.read(look)
+        async with store.read() as tx:
+            held = {each.id: each for each in await tx.memories.list("mine", Wanted())}
         drawn = [each for each in held.values() if each.kind == "semantic"]
         for each in drawn:
             cited = [held[name] for name in each.evidence[0].memories]
@@ -56,11 +52,8 @@ def test_reflecting_again_adds_nothing(episodes: list[tuple[str, int, str]], wor
         assert all(each.reflected for each in held.values() if each.kind == "episodic")
         for memory in memories:
             assert await memory.reflect(force=True) == Reflected()
-
-        def look_2(tx: Transaction) -> None:
-            assert {each.id: each for each in tx.memories.list("mine", Wanted())} == held
-
-        await store.read(look_2)
+        async with store.read() as tx:
+            assert {each.id: each for each in await tx.memories.list("mine", Wanted())} == held
         assert _slots(drawn) == len(drawn)
 
     asyncio.run(work())

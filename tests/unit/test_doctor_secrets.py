@@ -25,7 +25,7 @@ from ireneo.engine.resources import Resources
 from ireneo.formats.logs.registry import log_format
 from ireneo.log.tree import SessionKey
 from ireneo.ports.erasure import Scrubbed
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
 from ireneo.summaries.summary import Summary
 from ireneo.testing.scripted import ManualClock
 
@@ -100,10 +100,11 @@ async def ids(memory: Memory, session: str = "gate", branch: str = "main") -> li
     return [each.id for each in await (await memory.session(session, branch=branch)).messages()]
 
 
-def summaries(tx: Transaction) -> list[Summary]:
+async def summaries(store: Store) -> list[Summary]:
     """All that are stored of the session, by where they begin."""
     key = SessionKey("mine", "gate")
-    return list(tx.summaries.get(key, tx.upkeep.summaries(key)))
+    async with store.read() as tx:
+        return list(await tx.summaries.get(key, await tx.upkeep.summaries(key)))
 
 
 async def clean_ids(talk: Talk = TALK) -> list[str]:
@@ -251,10 +252,10 @@ def test_summaries_over_what_changed_go_and_the_others_stay(kind: str, tmp_path:
         session = await keeping.session("gate")
         for budget in (800, 2_000, 4_000):
             await session.context(budget=budget)
-        before = await store.read(summaries)
+        before = await summaries(store)
         assert any(each.last_position >= 122 for each in before)
         await memory.secrets(mend=True)
-        after = await store.read(summaries)
+        after = await summaries(store)
         assert [each.id for each in after] == [each.id for each in before if each.last_position < 122]
         assert after
         cut = await (await memory.session("gate")).context(budget=800)

@@ -19,7 +19,7 @@ from ireneo.engine.vectors import Embedded, HeldVectors, embed_due
 from ireneo.errors import EmbedderError, MissingExtra
 from ireneo.memories.index import Vector, quantised
 from ireneo.memories.record import Record
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
 from ireneo.testing.conformance.learned import learned
 from ireneo.testing.conformance.material import KEY, SPACE, append, say
 
@@ -57,21 +57,19 @@ async def two_stores(place: Path) -> AsyncIterator[tuple[Store, Store]]:
         await other.close()
 
 
-def tell(tx: Transaction, *texts: str) -> list[Record]:
+async def tell(store: Store, *texts: str) -> list[Record]:
     records = [learned(text) for text in texts]
-    tx.memories.put(SPACE, records)
+    async with store.write() as tx:
+        await tx.memories.put(SPACE, records)
     return records
 
 
 async def found(store: Store, held: HeldVectors, text: str, k: int = 3) -> list[str]:
     """The texts of the memories that are nearest."""
     (query,) = await Letters().embed([text])
-
-    def look(tx: Transaction) -> list[str]:
-        near = held.nearest(tx.vectors, SPACE, "memories", NAME, query, k)
-        return [each.record.text for each in tx.search.memories(SPACE, [document for document, _ in near])]
-
-    return await store.read(look)
+    async with store.read() as tx:
+        near = await held.nearest(tx.vectors, SPACE, "memories", NAME, query, k)
+        return [each.record.text for each in await tx.search.memories(SPACE, [document for document, _ in near])]
 
 
 def test_what_is_due_is_made_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,8 +77,9 @@ def test_what_is_due_is_made_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(embedding, "TOGETHER", 2)
         store, letters = InMemoryStore(), Letters()
         assert await embed_due(store, SPACE, letters) == Embedded(documents=0, left=False)
-        await store.write(tell, "aa", "bb", "cc")
-        await store.write(append, KEY, say("the tide", "the moon"))
+        await tell(store, "aa", "bb", "cc")
+        async with store.write() as tx:
+            await append(tx, KEY, say("the tide", "the moon"))
         assert await embed_due(store, SPACE, letters, limit=4) == Embedded(documents=4, left=True)
         assert letters.asked == ["cc", "bb", "aa", "the moon"]
         assert await embed_due(store, SPACE, letters) == Embedded(documents=1, left=False)
@@ -89,11 +88,8 @@ def test_what_is_due_is_made_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
         # Another embedder begins anew, and what the first one made stays.
         letters.name = "letters:26b"
         assert await embed_due(store, SPACE, letters) == Embedded(documents=5, left=False)
-
-        def look(tx: Transaction) -> None:
-            assert list(tx.vectors.embedders(SPACE)) == [NAME, "letters:26b"]
-
-        await store.read(look)
+        async with store.read() as tx:
+            assert list(await tx.vectors.embedders(SPACE)) == [NAME, "letters:26b"]
 
     asyncio.run(scenario())
 
@@ -102,16 +98,13 @@ def test_an_embedder_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch)
     async def scenario() -> None:
         monkeypatch.setattr(embedding, "TOGETHER", 1)
         store, letters = InMemoryStore(), Letters()
-        await store.write(tell, "aa", "bb")
+        await tell(store, "aa", "bb")
         assert await embed_due(store, SPACE, letters, limit=1) == Embedded(documents=1, left=True)
         letters.fails = True
         with pytest.raises(EmbedderError, match="out of order"):
             await embed_due(store, SPACE, letters)
-
-        def look(tx: Transaction) -> None:
-            assert len(tx.vectors.since(SPACE, "memories", NAME, 0).added) == 1
-
-        await store.read(look)
+        async with store.read() as tx:
+            assert len((await tx.vectors.since(SPACE, "memories", NAME, 0)).added) == 1
         letters.fails = False
         assert await embed_due(store, SPACE, letters) == Embedded(documents=1, left=False)
 
@@ -125,7 +118,7 @@ def test_an_answer_with_too_few_vectors_is_turned_away() -> None:
 
     async def scenario() -> None:
         store = InMemoryStore()
-        await store.write(tell, "aa", "bb")
+        await tell(store, "aa", "bb")
         with pytest.raises(EmbedderError, match="gave 1 vectors for 2 texts"):
             await embed_due(store, SPACE, Forgetful())
 
@@ -135,18 +128,15 @@ def test_an_answer_with_too_few_vectors_is_turned_away() -> None:
 def test_what_is_erased_or_rewritten_while_it_is_embedded_gets_no_vector(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with two_stores(tmp_path) as (store, other):
-            stays, goes, turns = await store.write(tell, "aa", "bb", "cc")
+            stays, goes, turns = await tell(store, "aa", "bb", "cc")
             letters = Letters()
 
             async def meanwhile() -> None:
                 # The store is free while the embedder is asked.
                 letters.before = None
-
-                def keep(tx: Transaction) -> None:
-                    tx.memories.remove(SPACE, [goes.id])
-                    tx.memories.put(SPACE, [replace(turns, text="dd")])
-
-                await other.write(keep)
+                async with other.write() as tx:
+                    await tx.memories.remove(SPACE, [goes.id])
+                    await tx.memories.put(SPACE, [replace(turns, text="dd")])
 
             letters.before = meanwhile
             assert await embed_due(store, SPACE, letters) == Embedded(documents=2, left=False)
@@ -162,7 +152,7 @@ def test_what_is_erased_or_rewritten_while_it_is_embedded_gets_no_vector(tmp_pat
 def test_two_that_embed_at_once_do_no_harm(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with two_stores(tmp_path) as (store, other):
-            await store.write(tell, *("a" * each + "b" for each in range(1, 40)))
+            await tell(store, *("a" * each + "b" for each in range(1, 40)))
             done = await asyncio.gather(
                 embed_due(store, SPACE, Letters()),
                 embed_due(other, SPACE, Letters()),
@@ -179,16 +169,18 @@ def test_what_another_process_wrote_and_erased_is_noticed(tmp_path: Path) -> Non
         async with two_stores(tmp_path) as (store, other):
             held = HeldVectors()
             assert await found(store, held, "z") == []
-            _, bb = await other.write(tell, "aa", "bb")
+            _, bb = await tell(other, "aa", "bb")
             await embed_due(other, SPACE, Letters())
             assert await found(store, held, "b") == ["bb", "aa"]
-            await other.write(tell, "bbc")
+            await tell(other, "bbc")
             assert await found(store, held, "b") == ["bb", "aa"]
             await embed_due(other, SPACE, Letters())
             assert await found(store, held, "b") == ["bb", "bbc", "aa"]
-            await other.write(lambda tx: tx.memories.remove(SPACE, [bb.id]))
+            async with other.write() as tx:
+                await tx.memories.remove(SPACE, [bb.id])
             assert await found(store, held, "b") == ["bbc", "aa"]
-            await other.write(lambda tx: tx.vectors.drop(SPACE, NAME))
+            async with other.write() as tx:
+                await tx.vectors.drop(SPACE, NAME)
             assert await found(store, held, "b") == []
 
     asyncio.run(scenario())
@@ -199,7 +191,7 @@ def test_many_searches_at_once(small: int, monkeypatch: pytest.MonkeyPatch) -> N
     async def scenario() -> None:
         monkeypatch.setattr(holding, "SMALL", small)
         store, held = InMemoryStore(), HeldVectors()
-        await store.write(tell, "aa", "bb", "cc")
+        await tell(store, "aa", "bb", "cc")
         await embed_due(store, SPACE, Letters())
         assert await asyncio.gather(*(found(store, held, each, 1) for each in "abcabc")) == [
             [each * 2] for each in "abcabc"
@@ -212,7 +204,7 @@ def test_one_that_is_cancelled_leaves_nothing_half_read(monkeypatch: pytest.Monk
     async def scenario() -> None:
         monkeypatch.setattr(holding, "SMALL", 0)
         store, held = InMemoryStore(), HeldVectors()
-        aa, _ = await store.write(tell, "aa", "bb")
+        aa, _ = await tell(store, "aa", "bb")
         await embed_due(store, SPACE, Letters())
         for ticks in range(6):
             search = asyncio.create_task(found(store, held, "a", 1))
@@ -221,7 +213,8 @@ def test_one_that_is_cancelled_leaves_nothing_half_read(monkeypatch: pytest.Monk
             search.cancel()
             await asyncio.gather(search, return_exceptions=True)
         assert await found(store, held, "a", 2) == ["aa", "bb"]
-        await store.write(lambda tx: tx.memories.remove(SPACE, [aa.id]))
+        async with store.write() as tx:
+            await tx.memories.remove(SPACE, [aa.id])
         assert await found(store, held, "a", 2) == ["bb"]
 
     asyncio.run(scenario())
@@ -232,30 +225,22 @@ def test_the_spaces_that_were_not_used_for_the_longest_are_let_go() -> None:
         store, letters = InMemoryStore(), Letters()
         spaces = ("one", "two", "three")
         for space in spaces:
-
-            def keep(tx: Transaction, space: str) -> None:
-                tx.memories.put(space, [learned("a" * each + "b") for each in range(1, 30)])
-
-            await store.write(keep, space)
+            async with store.write() as tx:
+                await tx.memories.put(space, [learned("a" * each + "b") for each in range(1, 30)])
             await embed_due(store, space, letters)
         (query,) = await letters.embed(["a"])
         one = HeldVectors()
-        await store.read(lambda tx: one.nearest(tx.vectors, "one", "memories", NAME, query, 1))
+        async with store.read() as tx:
+            await one.nearest(tx.vectors, "one", "memories", NAME, query, 1)
         held = HeldVectors(most_bytes=one.size_bytes * 2)
         for space in (*spaces, *spaces):
-
-            def look(tx: Transaction, space: str) -> None:
-                assert len(held.nearest(tx.vectors, space, "memories", NAME, query, 5)) == 5
-
-            await store.read(look, space)
+            async with store.read() as tx:
+                assert len(await held.nearest(tx.vectors, space, "memories", NAME, query, 5)) == 5
             assert 0 < held.size_bytes <= one.size_bytes * 2
         # One that is too large by itself is searched all the same.
         tiny = HeldVectors(most_bytes=1)
-
-        def look_2(tx: Transaction) -> None:
-            assert len(tiny.nearest(tx.vectors, "one", "memories", NAME, query, 5)) == 5
-
-        await store.read(look_2)
+        async with store.read() as tx:
+            assert len(await tiny.nearest(tx.vectors, "one", "memories", NAME, query, 5)) == 5
 
     asyncio.run(scenario())
 
@@ -263,26 +248,20 @@ def test_the_spaces_that_were_not_used_for_the_longest_are_let_go() -> None:
 def test_what_can_t_be_compared_is_said() -> None:
     async def scenario() -> None:
         store, held = InMemoryStore(), HeldVectors()
-        await store.write(tell, "aa")
+        await tell(store, "aa")
         await embed_due(store, SPACE, Letters())
-
-        def look(tx: Transaction) -> None:
+        async with store.read() as tx:
             with pytest.raises(EmbedderError, match=r"the question has 3 dimensions, and the vectors have 26\."):
-                held.nearest(tx.vectors, SPACE, "memories", NAME, bytes(3), 1)
-
-        await store.read(look)
+                await held.nearest(tx.vectors, SPACE, "memories", NAME, bytes(3), 1)
 
     asyncio.run(scenario())
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
-
-        def look(tx: Transaction) -> None:
+        async with InMemoryStore().read() as tx:
             with pytest.raises(MissingExtra, match=r"pip install 'ireneo\[vectors\]'"):
-                HeldVectors().nearest(tx.vectors, SPACE, "memories", NAME, bytes(26), 1)
-
-        await InMemoryStore().read(look)
+                await HeldVectors().nearest(tx.vectors, SPACE, "memories", NAME, bytes(26), 1)
 
     monkeypatch.setitem(sys.modules, "ireneo.memories.nearest", None)
     asyncio.run(scenario())

@@ -20,9 +20,9 @@ from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources
 from ireneo.log.message import Message
 from ireneo.log.tree import Annotation, annotation_id, head_of
-from ireneo.ports.store import Rebuild, Store, Transaction
+from ireneo.ports.store import Rebuild, Store
 from ireneo.summaries.policy import RUNNING
-from ireneo.summaries.summary import Summary, SummaryId, Writing, anchor
+from ireneo.summaries.summary import SummaryId, Writing, anchor
 from ireneo.testing.conformance.learned import ran, read_from, sighted
 from ireneo.testing.scripted import ManualClock
 
@@ -67,7 +67,7 @@ async def mended(memory: Memory) -> Sequence[Finding]:
 
 def test_a_sound_store_has_no_faults(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, memory: Memory) -> None:
-        await store.write(told_story)
+        await told_story(store)
         session = await memory.session("run")
         for preset in ("coding", "forge"):
             await session.append(material(3))
@@ -96,7 +96,8 @@ def test_a_sound_store_has_no_faults(on_store: Callable[[Work], None]) -> None:
 def test_an_empty_store_is_sound(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, memory: Memory) -> None:
         assert await memory.doctor() == []
-        await store.write(lambda tx: tx.sessions.create(KEY, None))
+        async with store.write() as tx:
+            await tx.sessions.create(KEY, None)
         assert said(await memory.doctor(), "note") == ["It has neither a message nor a branch."]
 
     on_store(work)
@@ -117,11 +118,11 @@ def test_an_empty_store_is_sound(on_store: Callable[[Work], None]) -> None:
 )
 def test_broken_summaries_are_named_and_taken_out(on_store: Callable[[Work], None], fault: str, words: str) -> None:
     async def work(store: Store, memory: Memory) -> None:
-        m = await store.write(told_story)
-        before = await store.read(lambda tx: set(tx.upkeep.summaries(KEY)))
-
-        def keep(tx: Transaction) -> list[Summary]:
-            fork = tell(tx, drafts(3, "Aside"), branch="aside", after=head_of(m[50]))
+        m = await told_story(store)
+        async with store.read() as tx:
+            before = set(await tx.upkeep.summaries(KEY))
+        async with store.write() as tx:
+            fork = await tell(tx, drafts(3, "Aside"), branch="aside", after=head_of(m[50]))
             first, second = leaf(m[45:50]), leaf(m[50:55])
             whole = deeper([first, second])
             broken = {
@@ -136,22 +137,15 @@ def test_broken_summaries_are_named_and_taken_out(on_store: Callable[[Work], Non
             }[fault]
             if fault == "leaves":
                 broken.append(replace(deeper(broken), leaves=7))
-            tx.summaries.put(KEY, broken)
-            return broken
-
-        broken = await store.write(keep)
+            await tx.summaries.put(KEY, broken)
         found = await memory.doctor()
         (sentence,) = said(found)
         assert words in sentence
         assert all(each.session == KEY.session for each in found)
         await mended(memory)
-
-        def look(tx: Transaction) -> set[SummaryId]:
-            left = set(tx.upkeep.summaries(KEY))
-            assert len(tx.log.path(KEY, m[-1].id, 0, 99)) == 60
-            return left
-
-        left = await store.read(look)
+        async with store.read() as tx:
+            left = set(await tx.upkeep.summaries(KEY))
+            assert len(await tx.log.path(KEY, m[-1].id, 0, 99)) == 60
         if fault != "double":
             assert left >= before
             assert broken[-1].id not in left
@@ -161,36 +155,30 @@ def test_broken_summaries_are_named_and_taken_out(on_store: Callable[[Work], Non
 
 def test_what_was_made_from_a_broken_summary_goes_with_it(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, memory: Memory) -> None:
-        m = await store.write(told_story)
-
-        def keep(tx: Transaction) -> tuple[list[Summary], Summary]:
+        m = await told_story(store)
+        async with store.write() as tx:
             parts = [leaf(m[45:50]), replace(leaf(m[50:55]), source_tokens=1)]
             above = deeper([parts[0], leaf(m[50:55])])
-            tx.summaries.put(KEY, [*parts, above])
-            return parts, above
-
-        parts, above = await store.write(keep)
+            await tx.summaries.put(KEY, [*parts, above])
         assert len(said(await memory.doctor())) == 1
         await mended(memory)
-
-        def look(tx: Transaction) -> None:
-            assert [each.id for each in tx.summaries.get(KEY, [each.id for each in (*parts, above)])] == [parts[0].id]
-
-        await store.read(look)
+        async with store.read() as tx:
+            assert [each.id for each in await tx.summaries.get(KEY, [each.id for each in (*parts, above)])] == [
+                parts[0].id
+            ]
 
     on_store(work)
 
 
 def test_what_may_overlap_is_no_fault(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, memory: Memory) -> None:
-        m = await store.write(told_story)
-
-        def keep(tx: Transaction) -> None:
+        m = await told_story(store)
+        async with store.write() as tx:
             # A block that another branch ended early, and a running summary, which covers all that came before.
-            tx.summaries.put(KEY, [leaf(m[45:50]), leaf(m[45:48])])
+            await tx.summaries.put(KEY, [leaf(m[45:50]), leaf(m[45:48])])
             one, two = leaf(m[:5], family=RUNNING.family), leaf(m[5:10], family=RUNNING.family)
             folded = replace(deeper([one, two]), depth=1)
-            tx.summaries.put(KEY, [one, folded])
+            await tx.summaries.put(KEY, [one, folded])
             # A text by a model is paid for, and its parts are made again under the same names.
             writing = Writing(prompt="story-1", model="m", tokens_in=1, tokens_out=1, supported=1, recall=1)
             family = f"story-1/third/{FAMILY}"
@@ -201,9 +189,7 @@ def test_what_may_overlap_is_no_fault(on_store: Callable[[Work], None]) -> None:
                 writing=writing,
                 sources=(SummaryId("s_" + "b" * 26),),
             )
-            tx.summaries.put(KEY, [text])
-
-        await store.write(keep)
+            await tx.summaries.put(KEY, [text])
         assert said(await memory.doctor()) == []
 
     on_store(work)
@@ -211,21 +197,18 @@ def test_what_may_overlap_is_no_fault(on_store: Callable[[Work], None]) -> None:
 
 def test_leases_and_failures(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, memory: Memory) -> None:
-        m = await store.write(told_story)
-
-        def keep(tx: Transaction) -> None:
-            tx.leases.take(KEY, "fresh", "one", NOW - HOUR, NOW + HOUR)
-            tx.leases.take(KEY, "late", "one", NOW - 3 * HOUR, NOW - HOUR / 2)
-            tx.leases.take(KEY, "stale", "two", NOW - 9 * HOUR, NOW - 2 * HOUR)
-            tx.leases.take(KEY, "far", "three", NOW, NOW + 72 * HOUR)
+        m = await told_story(store)
+        async with store.write() as tx:
+            await tx.leases.take(KEY, "fresh", "one", NOW - HOUR, NOW + HOUR)
+            await tx.leases.take(KEY, "late", "one", NOW - 3 * HOUR, NOW - HOUR / 2)
+            await tx.leases.take(KEY, "stale", "two", NOW - 9 * HOUR, NOW - 2 * HOUR)
+            await tx.leases.take(KEY, "far", "three", NOW, NOW + 72 * HOUR)
             for name, times, retry in (("twice", 2, HOUR), (leaf(m[0:4]).id, 3, HOUR), ("often", 4, -HOUR)):
                 for left in range(times, 0, -1):
                     then = NOW - left * 2 * HOUR
-                    lease = tx.leases.take(KEY, name, "one", then, then + HOUR)
+                    lease = await tx.leases.take(KEY, name, "one", then, then + HOUR)
                     assert lease is not None
-                    tx.leases.fail(lease, "The model is down.", NOW + retry if left == 1 else then + HOUR)
-
-        await store.write(keep)
+                    await tx.leases.fail(lease, "The model is down.", NOW + retry if left == 1 else then + HOUR)
         sentences = said(await memory.doctor())
         assert any("two; the lease expired at 2031-05-09 10:00 UTC" in each for each in sentences)
         assert any("three; the lease lasts until 2031-05-12 12:00 UTC" in each for each in sentences)
@@ -233,19 +216,16 @@ def test_leases_and_failures(on_store: Callable[[Work], None]) -> None:
         assert any("(story 1, messages 1–4) failed" in e and "at 2031-05-09 13:00 UTC" in e for e in sentences)
         assert not any("fresh" in each or "late" in each for each in sentences)
         await mended(memory)
-
-        def look(tx: Transaction) -> None:
-            assert {each.work for each in tx.leases.of_session(KEY)} >= {"fresh", "late"}
-            assert not {"stale", "far", "often"} & {each.work for each in tx.leases.of_session(KEY)}
-
-        await store.read(look)
+        async with store.read() as tx:
+            assert {each.work for each in await tx.leases.of_session(KEY)} >= {"fresh", "late"}
+            assert not {"stale", "far", "often"} & {each.work for each in await tx.leases.of_session(KEY)}
 
     on_store(work)
 
 
 def test_marks_and_disputes_about_what_is_gone(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, memory: Memory) -> None:
-        m = await store.write(told_story)
+        m = await told_story(store)
         there, gone = leaf(m[0:4]).id, "s_" + "c" * 26
         mark = Rebuild(
             family=FAMILY,
@@ -264,46 +244,34 @@ def test_marks_and_disputes_about_what_is_gone(on_store: Callable[[Work], None])
             text="no",
             about=about,
         )
-
-        def keep(tx: Transaction) -> None:
-            tx.rebuilds.put(KEY, mark)
-            tx.annotations.put(KEY, [dispute])
-
-        await store.write(keep)
+        async with store.write() as tx:
+            await tx.rebuilds.put(KEY, mark)
+            await tx.annotations.put(KEY, [dispute])
         found = await memory.doctor()
         assert said(found) == [
             f"The rebuild at message 51 to 4,000 tokens ({FAMILY}) shows s_ccccccc, and no such text is there."
         ]
         assert said(found, "note") == [f"Dispute {dispute.id[:9]} at message 50 is about a summary that is not there."]
         await mended(memory)
-
-        def look(tx: Transaction) -> None:
-            assert tx.rebuilds.of_session(KEY) == [replace(mark, taken_up=mark.taken_up[1:])]
-
-        await store.read(look)
+        async with store.read() as tx:
+            assert await tx.rebuilds.of_session(KEY) == [replace(mark, taken_up=mark.taken_up[1:])]
 
     on_store(work)
 
 
 def test_abandoned_messages_and_sessions_without_a_branch(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, memory: Memory) -> None:
-        await store.write(told_story)
-
-        def keep(tx: Transaction) -> None:
-            tx.upkeep.drop(KEY, "third")
-            tx.upkeep.drop(KEY, "another-night")
-
-        await store.write(keep)
+        await told_story(store)
+        async with store.write() as tx:
+            await tx.upkeep.drop(KEY, "third")
+            await tx.upkeep.drop(KEY, "another-night")
         (note,) = await memory.doctor()
         assert note.text.startswith("8 messages (")
         assert "stand on 2 paths that were abandoned" in note.text
         assert "ireneo prune night-ferry" in note.advice
-
-        def keep_2(tx: Transaction) -> None:
+        async with store.write() as tx:
             for name in ("main", "mark"):
-                tx.upkeep.drop(KEY, name)
-
-        await store.write(keep_2)
+                await tx.upkeep.drop(KEY, name)
         (fault,) = await memory.doctor()
         assert fault.kind == "fault"
         assert fault.text.startswith("No branch leads to any of its 68 messages")
@@ -329,7 +297,7 @@ def path(tmp_path: Path) -> Path:
             run = await memory_over(store).session("run")
             await run.append(material(2))
             await run.context(400)
-            return await store.write(told_story)
+            return await told_story(store)
         finally:
             await store.close()
 
@@ -428,32 +396,23 @@ def test_a_damaged_file_says_so(path: Path) -> None:
 
 def test_runs_that_hang_on_nothing_are_taken_out(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, memory: Memory) -> None:
-        await store.write(told_story)
-
-        def keep(tx: Transaction) -> None:
-            head = tx.log.head(KEY)
+        await told_story(store)
+        async with store.write() as tx:
+            head = await tx.log.head(KEY)
             assert head is not None
-            tx.runs.put(KEY.space, ran(KEY.session, head=head.id), [sighted("x", KEY.session)])
-            tx.ledger.mark(KEY.space, replace(read_from("a"), sessions=(KEY.session,)))
-
-        await store.write(keep)
+            await tx.runs.put(KEY.space, ran(KEY.session, head=head.id), [sighted("x", KEY.session)])
+            await tx.ledger.mark(KEY.space, replace(read_from("a"), sessions=(KEY.session,)))
         assert said(await memory.doctor()) == []
-
-        def keep_2(tx: Transaction) -> None:
-            tx.runs.put(KEY.space, ran("gone"), [sighted("x", "gone")])
-            tx.ledger.mark(KEY.space, replace(read_from("b"), sessions=("gone",)))
-
-        await store.write(keep_2)
+        async with store.write() as tx:
+            await tx.runs.put(KEY.space, ran("gone"), [sighted("x", "gone")])
+            await tx.ledger.mark(KEY.space, replace(read_from("b"), sessions=("gone",)))
         faults = [each for each in await memory.doctor() if each.kind == "fault"]
         assert [(each.session, "hangs on nothing" in each.text) for each in faults] == [("gone", True)]
         await mended(memory)
-
-        def look(tx: Transaction) -> None:
-            assert [run.session for run in tx.runs.list(KEY.space)] == [KEY.session]
-            assert [each.session for each in tx.runs.sightings(KEY.space, ["x"])] == [KEY.session]
-            assert [file.digest for file in tx.ledger.list(KEY.space)] == ["a"]
-
-        await store.read(look)
+        async with store.read() as tx:
+            assert [run.session for run in await tx.runs.list(KEY.space)] == [KEY.session]
+            assert [each.session for each in await tx.runs.sightings(KEY.space, ["x"])] == [KEY.session]
+            assert [file.digest for file in await tx.ledger.list(KEY.space)] == ["a"]
 
     on_store(work)
 
@@ -462,17 +421,15 @@ def test_sightings_without_a_run_are_taken_out(path: Path) -> None:
     async def main() -> None:
         store = await open_sqlite(path)
         memory = memory_over(store)
-        await store.write(lambda tx: tx.runs.put(KEY.space, ran("gone"), [sighted("x", "gone")]))
+        async with store.write() as tx:
+            await tx.runs.put(KEY.space, ran("gone"), [sighted("x", "gone")])
         database = apsw.Connection(str(path))
         database.execute("DELETE FROM runs")
         database.close()
         assert [each.session for each in await memory.doctor() if each.kind == "fault"] == ["gone"]
         await mended(memory)
-
-        def look(tx: Transaction) -> None:
-            assert list(tx.runs.claims(KEY.space)) == []
-
-        await store.read(look)
+        async with store.read() as tx:
+            assert list(await tx.runs.claims(KEY.space)) == []
         await store.close()
 
     asyncio.run(main())
@@ -483,7 +440,7 @@ def test_an_index_that_does_not_fit_is_made_anew(tmp_path: Path) -> None:
 
     async def main() -> None:
         store = await open_sqlite(path)
-        await store.write(told_story)
+        await told_story(store)
         database = apsw.Connection(str(path))
         database.execute("DELETE FROM documents WHERE position BETWEEN 2 AND 5")
         database.execute("UPDATE spaces SET messages = messages + 1")

@@ -22,7 +22,6 @@ from ireneo.errors import MemoryNotFound
 from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.record import Record
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Transaction
 from ireneo.testing.scripted import ManualClock
 
 DAY = timedelta(days=1)
@@ -127,11 +126,8 @@ async def test_a_source_that_is_not_there_is_refused_and_nothing_is_written(kind
         for sources in ({"messages": ["m_none"]}, {"memories": ["m_none"]}, {"summaries": ["s_none"]}):
             with pytest.raises(BadInput, match="There is no"):
                 await memory.remember_all([("The kettle leaks.", {}), ("It does.", sources)])  # type: ignore[list-item]
-
-        def look(tx: Transaction) -> None:
-            assert list(tx.memories.list(memory.space, Wanted())) == []
-
-        await memory._store.read(look)
+        async with memory._store.read() as tx:
+            assert list(await tx.memories.list(memory.space, Wanted())) == []
 
 
 @every_store

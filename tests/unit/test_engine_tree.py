@@ -19,7 +19,7 @@ from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources
 from ireneo.errors import BadInput
 from ireneo.log.tree import Head, head_of
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
 
 Work = Callable[[Store, Memory], Awaitable[None]]
 
@@ -43,7 +43,7 @@ def on_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Work],
 
 def test_a_story_is_read_depth_by_depth(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, memory: Memory) -> None:
-        m = await store.write(told_story)
+        m = await told_story(store)
         tree = await (await memory.session(KEY.session)).tree()
         assert (tree.preset, tree.branch, tree.head, tree.messages) == ("story", "main", m[-1].id, 60)
         assert [(node.depth, node.first_position, node.last_position, node.shown) for node in tree.nodes] == [
@@ -66,7 +66,7 @@ def test_a_story_is_read_depth_by_depth(on_store: Callable[[Work], None]) -> Non
 
 def test_branches_say_where_they_leave_which(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, memory: Memory) -> None:
-        m = await store.write(told_story)
+        m = await told_story(store)
         tree = await (await memory.session(KEY.session)).tree()
         by_name = {branch.name: branch for branch in tree.branches}
         assert list(by_name) == ["main", "another-night", "mark", "third"]
@@ -112,12 +112,9 @@ def test_an_agents_work_is_read_too(on_store: Callable[[Work], None]) -> None:
 def test_a_session_without_messages_is_an_empty_tree(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, memory: Memory) -> None:
         session = await memory.session(KEY.session)
-
-        def keep(tx: Transaction) -> None:
-            tell(tx, drafts(3))
-            tx.log.move(KEY, "main", None)
-
-        await store.write(keep)
+        async with store.write() as tx:
+            await tell(tx, drafts(3))
+            await tx.log.move(KEY, "main", None)
         tree = await session.tree()
         assert (tree.head, tree.messages, tree.nodes, tree.live, tree.threads) == (None, 0, (), 0, ())
         assert [(branch.name, branch.head, branch.messages) for branch in tree.branches] == [("main", None, 0)]
@@ -127,34 +124,30 @@ def test_a_session_without_messages_is_an_empty_tree(on_store: Callable[[Work], 
 
 def test_limbs_have_every_message_once(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, _: Memory) -> None:
-        m = await store.write(told_story)
-
-        def keep(tx: Transaction) -> None:
+        m = await told_story(store)
+        async with store.write() as tx:
             # Two that leave at one place, a second root, and one that is the beginning of another.
             for word in ("first", "second"):
-                tell(tx, drafts(3, word), branch=word, after=head_of(m[30]))
-            tell(tx, drafts(4, "Another beginning"), branch="root")
-            tx.log.move(KEY, "early", m[10].id)
-
-        await store.write(keep)
-
-        def look(tx: Transaction) -> None:
-            info = tx.sessions.get(KEY)
-            heads: list[tuple[str, Head]] = [(name, head) for name, head in tx.sessions.branches(KEY).items() if head]
+                await tell(tx, drafts(3, word), branch=word, after=head_of(m[30]))
+            await tell(tx, drafts(4, "Another beginning"), branch="root")
+            await tx.log.move(KEY, "early", m[10].id)
+        async with store.read() as tx:
+            info = await tx.sessions.get(KEY)
+            heads: list[tuple[str, Head]] = [
+                (name, head) for name, head in (await tx.sessions.branches(KEY)).items() if head
+            ]
             for order in (heads, heads[::-1], sorted(heads, key=lambda each: each[1].position)):
-                grown = tree_paths(tx, KEY, order)
+                grown = await tree_paths(tx, KEY, order)
                 assert info is not None
                 assert sum(limb.messages for limb in grown) == info.messages
                 assert sum(limb.tokens for limb in grown) == info.tokens
                 seen = set()
                 for limb in grown:
-                    own = tx.log.path(KEY, limb.head.id, limb.first, limb.head.position)
+                    own = await tx.log.path(KEY, limb.head.id, limb.first, limb.head.position)
                     assert not seen & {message.id for message in own}
                     seen |= {message.id for message in own}
                     assert not own or own[0].parent == limb.leaves_at
                 assert sum(limb.parent is None for limb in grown) == 2
-
-        await store.read(look)
 
     on_store(work)
 

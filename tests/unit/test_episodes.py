@@ -16,7 +16,6 @@ from ireneo.engine.resources import Resources
 from ireneo.log.message import Call, Native, Origin, Part, Result, Role, Text
 from ireneo.memories.record import Record
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Transaction
 from ireneo.summaries.policy import STORY
 from ireneo.testing.scripted import ManualClock
 
@@ -65,11 +64,8 @@ class Desk:
         return [each async for each in gather(self.means, "mine")]
 
     async def all(self) -> list[Record]:
-
-        def look(tx: Transaction) -> list[Record]:
-            return sorted(tx.memories.list("mine", Wanted()), key=lambda each: (each.at, each.kind))
-
-        return await self.store.read(look)
+        async with self.store.read() as tx:
+            return sorted(await tx.memories.list("mine", Wanted()), key=lambda each: (each.at, each.kind))
 
 
 def run(work: Awaitable[None]) -> None:

@@ -16,7 +16,6 @@ from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources
 from ireneo.memories.record import Record
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Transaction
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
@@ -38,11 +37,8 @@ def memory() -> Memory:
 
 async def records(of: Memory) -> dict[str, Record]:
     """Every memory by its text."""
-
-    def look(tx: Transaction) -> dict[str, Record]:
-        return {each.text: each for each in tx.memories.list(of.space, Wanted())}
-
-    return await of._store.read(look)
+    async with of._store.read() as tx:
+        return {each.text: each for each in await tx.memories.list(of.space, Wanted())}
 
 
 async def filled() -> Memory:
@@ -90,15 +86,13 @@ def test_a_lesson_keeps_its_claim(to: str) -> None:
         first, second = await filled(), memory()
         broke = next(each for each in (await records(first)).values() if each.kind == "failure")
         lesson = replace(broke, cue="pip -U ⇒ the lock “broke”")
-        await first._store.write(lambda tx: tx.memories.put(first.space, [lesson]))
+        async with first._store.write() as tx:
+            await tx.memories.put(first.space, [lesson])
         files = await exported(first, to)
         await second.import_memories(files)
         assert await records(second) == await records(first)
-
-        def look(tx: Transaction) -> None:
-            assert list(tx.memories.list(second.space, Wanted(cues=(lesson.cue,)))) == [lesson]
-
-        await second._store.read(look)
+        async with second._store.read() as tx:
+            assert list(await tx.memories.list(second.space, Wanted(cues=(lesson.cue,)))) == [lesson]
         if to == "markdown":
             await second.import_memories(edited(files, "it broke the lock.\n", "it breaks the lock.\n"))
             assert (await records(second))["I tried pip -U: it breaks the lock."].cue == lesson.cue

@@ -30,7 +30,7 @@ EVENTS = (event("a", 400), event("b", 1), event("c", 90), event("d", 900, pinned
 @every_store
 def test_what_was_not_used_for_longest_is_listed_first_with_the_reason(kind: str, tmp_path: Path) -> None:
     async def work(memory: Memory, store: Store) -> None:
-        await store.write(store_them, *EVENTS, replace(event("f", 90), reflected=NOON - timedelta(days=80)))
+        await store_them(store, *EVENTS, replace(event("f", 90), reflected=NOON - timedelta(days=80)))
         listed = await memory.fading(10)
         # One that was reflected on fades faster; a pinned one never.
         assert [each.record.id for each in listed] == ["m_a", "m_f", "m_c", "m_e", "m_b"]
@@ -45,31 +45,31 @@ def test_what_was_not_used_for_longest_is_listed_first_with_the_reason(kind: str
 @every_store
 def test_the_least_retained_are_put_away_and_taken_out_again(kind: str, tmp_path: Path) -> None:
     async def work(memory: Memory, store: Store) -> None:
-        await store.write(store_them, *EVENTS)
+        await store_them(store, *EVENTS)
         assert await memory.archive(5) == []
         assert await memory.archive(3) == ["m_a", "m_c"]
         assert await memory.archive(3) == []
-        left = await store.read(kept)
+        left = await kept(store)
         assert {name for name, record in left.items() if record.archived} == {"m_a", "m_c"}
         assert [each.record.id for each in await memory.fading()] == ["m_e", "m_b"]
         (back,) = await memory.restore(["m_c"])
         assert (back.id, back.archived) == ("m_c", False)
         # Of what is pinned nothing is put away, however low the cap.
         assert set(await memory.archive(0)) == {"m_c", "m_e", "m_b"}
-        assert not (await store.read(kept))["m_d"].archived
+        assert not (await kept(store))["m_d"].archived
 
     live(kind, tmp_path, work)
 
 
 def test_what_can_not_be_is_said(tmp_path: Path) -> None:
     async def work(memory: Memory, store: Store) -> None:
-        await store.write(store_them, *EVENTS)
+        await store_them(store, *EVENTS)
         with pytest.raises(BadInput, match="-1"):
             await memory.archive(-1)
         with pytest.raises(BadInput, match="at least 1"):
             await memory.fading(0)
         with pytest.raises(NotFound, match="m_none"):
             await memory.restore(["m_a", "m_none"])
-        assert not any(record.archived for record in (await store.read(kept)).values())
+        assert not any(record.archived for record in (await kept(store)).values())
 
     live("in memory", tmp_path, work)

@@ -12,7 +12,6 @@ from tests.property.stories.material import TINY_STORY, Storyteller, marks
 
 from ireneo import Memory, Session
 from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.ports.store import Transaction
 
 STORY = ("instruct", "chats", "scene", "chats", "promise", "chats", "scene", "chats")
 
@@ -66,12 +65,9 @@ def test_a_failed_compaction_moves_nothing_on(mood: str) -> None:
         assert due > 0
         model.mood = "fine"
         again = memory_with(store, model)
-
-        def keep(tx: Transaction) -> None:
-            for lease in tx.leases.of_session(session.key):
-                tx.leases.forget(session.key, lease.work)
-
-        await store.write(keep)
+        async with store.write() as tx:
+            for lease in await tx.leases.of_session(session.key):
+                await tx.leases.forget(session.key, lease.work)
         assert len([did for did in await worked(again) if did != "caught_up"]) == due
 
     asyncio.run(work())
@@ -112,7 +108,7 @@ def test_two_who_summarise_at_once_store_one_summary() -> None:
             _ = [each async for each in memory.work(until_idle=True, preset=TINY_STORY, leases=False)]
 
         await asyncio.gather(*map(one, others))
-        await store.read(stored_once, session.key)
+        await stored_once(store, session.key)
         each_stands_once(await session.context(700, preset=TINY_STORY), await session.messages())
 
     asyncio.run(work())

@@ -26,7 +26,7 @@ from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.scratchpad import Pad
 from ireneo.ports.llm import Prompt, R, Reply, Usage
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Spent, Store, Transaction
+from ireneo.ports.store import Spent, Store
 from ireneo.testing.scripted import ManualClock
 
 NOON = datetime(2031, 5, 9, 12, tzinfo=UTC)
@@ -88,14 +88,16 @@ def heard(*messages: str, memories: tuple[str, ...] = (), session: str = "watch"
     )
 
 
-def keep(tx: Transaction, *records: Record) -> None:
+async def keep(store: Store, *records: Record) -> None:
     """Store memories."""
-    tx.memories.put("mine", records)
+    async with store.write() as tx:
+        await tx.memories.put("mine", records)
 
 
-def kept(tx: Transaction) -> dict[str, Record]:
+async def kept(store: Store) -> dict[str, Record]:
     """Every memory that is left."""
-    return {record.id: record for record in tx.memories.list("mine", Wanted())}
+    async with store.read() as tx:
+        return {record.id: record for record in await tx.memories.list("mine", Wanted())}
 
 
 @every_store
@@ -106,9 +108,9 @@ def test_memories_go_with_their_only_source_and_those_drawn_from_them_too(kind: 
         drawn = fact("b", "Skerryvore is manned.", heard(memories=("m_a",)))
         further = fact("c", "The coast is safe.", heard(memories=("m_b",)))
         other = fact("d", "The tender brings oil.", heard(m[3]))
-        await store.write(keep, only, drawn, further, other)
+        await keep(store, only, drawn, further, other)
         receipt = await memory.forget(message=m[1])
-        assert set(await store.read(kept)) == {"m_d"}
+        assert set(await kept(store)) == {"m_d"}
         assert (receipt.what.messages, receipt.what.memories, receipt.what.lessened) == (1, 3, 0)
         assert set(receipt.ids) == {m[1], "m_a", "m_b", "m_c"}
         assert (receipt.complete, receipt.note, receipt.at) == (True, "", NOON)
@@ -129,7 +131,7 @@ def test_a_conclusion_that_was_given_up_goes_with_its_only_ground_as_well(kind: 
         assert [each.record.id for each in (await memory.reflect(force=True)).reconsidered] == [drawn.record.id]
         receipt = await memory.forget(memory=first.record.id)
         assert drawn.record.id in receipt.ids
-        assert [record.value for record in (await store.read(kept)).values()] == ["Inigo"]
+        assert [record.value for record in (await kept(store)).values()] == ["Inigo"]
 
     live(kind, tmp_path, work)
 
@@ -142,9 +144,9 @@ def test_a_memory_with_other_evidence_stays_with_that(kind: str, tmp_path: Path)
         mixed = fact("b", "Oil comes by tender.", heard(m[1], m[3]))
         worded = fact("c", "Perpetua gets oil by tender.", heard(m[1], m[3]))
         by_hand = fact("d", "Perpetua is on duty.", heard(m[1]), heard())
-        await store.write(keep, both, mixed, worded, by_hand)
+        await keep(store, both, mixed, worded, by_hand)
         receipt = await memory.forget(message=m[1])
-        left = await store.read(kept)
+        left = await kept(store)
         # What only the erased message can have said goes, unless somebody said it directly.
         assert set(left) == {"m_a", "m_b", "m_d"}
         assert {source for record in left.values() for source in record.sources} == {m[3]}
@@ -162,13 +164,13 @@ def test_what_was_superseded_holds_again_without_what_took_its_place(kind: str, 
             at=NOON.replace(hour=13), recorded=NOON.replace(hour=13), session="watch", messages=(MessageId(m[1]),)
         )
         second = fact("b", "Perpetua", then, subject="lamp", attribute="keeper")
-        await store.write(keep, *KINDS["semantic"].settle([first, second]))
-        assert {name: record.state for name, record in (await store.read(kept)).items()} == {
+        await keep(store, *KINDS["semantic"].settle([first, second]))
+        assert {name: record.state for name, record in (await kept(store)).items()} == {
             "m_a": "superseded",
             "m_b": "active",
         }
         await memory.forget(message=m[1])
-        left = await store.read(kept)
+        left = await kept(store)
         assert {name: record.state for name, record in left.items()} == {"m_a": "active"}
         assert left["m_a"].superseded_by is None
 
@@ -179,10 +181,10 @@ def test_what_was_superseded_holds_again_without_what_took_its_place(kind: str, 
 def test_a_preview_says_the_same_and_does_nothing(kind: str, tmp_path: Path) -> None:
     async def work(memory: Memory, store: Store) -> None:
         m = await talk(memory)
-        await store.write(keep, fact("a", "Perpetua keeps the lamp.", heard(m[1])))
-        before = [await (await memory.session("watch")).messages(), await store.read(kept)]
+        await keep(store, fact("a", "Perpetua keeps the lamp.", heard(m[1])))
+        before = [await (await memory.session("watch")).messages(), await kept(store)]
         shown = await memory.forget(message=m[1], preview=True)
-        assert [await (await memory.session("watch")).messages(), await store.read(kept)] == before
+        assert [await (await memory.session("watch")).messages(), await kept(store)] == before
         assert (shown.preview, shown.complete) == (True, False)
         done = await memory.forget(message=m[1])
         assert (done.ids, done.what.memories, done.what.messages) == (shown.ids, 1, 1)
@@ -211,30 +213,24 @@ def test_a_session_goes_with_what_was_learned_in_it_alone(kind: str, tmp_path: P
         m = await talk(memory)
         n = await talk(memory, "other", "The tender brings oil, they say.", "So I heard.")
         told = Evidence(at=NOON, recorded=NOON, session="watch")
-        await store.write(
-            keep,
+        await keep(
+            store,
             fact("a", "Perpetua keeps the lamp.", heard(m[1])),
             fact("b", "The tender brings oil.", heard(m[3]), heard(n[0], session="other")),
             fact("c", "Somebody said so.", told),
         )
-
-        def keep_2(tx: Transaction) -> None:
-            tx.spending.add(SessionKey("mine", "watch"), date(2031, 5, 9), Spent(calls=1, tokens=7))
-            tx.pads.write("mine", Pad(task="watch", goal="Find out.", written=NOON))
-            tx.pads.write("mine", Pad(task="x", goal="Ask Perpetua at Skerryvore.", written=NOON))
-            tx.pads.write("mine", Pad(task="y", goal="Buy bread.", written=NOON))
-
-        await store.write(keep_2)
+        async with store.write() as tx:
+            await tx.spending.add(SessionKey("mine", "watch"), date(2031, 5, 9), Spent(calls=1, tokens=7))
+            await tx.pads.write("mine", Pad(task="watch", goal="Find out.", written=NOON))
+            await tx.pads.write("mine", Pad(task="x", goal="Ask Perpetua at Skerryvore.", written=NOON))
+            await tx.pads.write("mine", Pad(task="y", goal="Buy bread.", written=NOON))
         receipt = await memory.forget(session="watch")
         assert (receipt.what.sessions, receipt.what.messages, receipt.what.pads) == (1, 4, 2)
-        assert set(await store.read(kept)) == {"m_b"}
-
-        def look(tx: Transaction) -> None:
-            assert [info.key.session for info in tx.sessions.list("mine")] == ["other"]
-            assert [pad.task for pad in tx.pads.list("mine")] == ["y"]
-            assert tx.spending.of_day("mine", date(2031, 5, 9)).tokens == 7
-
-        await store.read(look)
+        assert set(await kept(store)) == {"m_b"}
+        async with store.read() as tx:
+            assert [info.key.session for info in await tx.sessions.list("mine")] == ["other"]
+            assert [pad.task for pad in await tx.pads.list("mine")] == ["y"]
+            assert (await tx.spending.of_day("mine", date(2031, 5, 9))).tokens == 7
         with pytest.raises(SessionNotFound):
             await memory.forget(session="watch")
 
@@ -250,7 +246,7 @@ def test_a_session_that_is_kept_elsewhere_goes_with_what_is_known_from_it(kind: 
         for preview in (True, False):
             receipt = await memory.forget(session="elsewhere", preview=preview)
             assert (receipt.what.memories, receipt.what.pads, receipt.what.messages) == (1, 1, 0)
-        assert set(await store.read(kept)) == {stays.record.id}
+        assert set(await kept(store)) == {stays.record.id}
         assert not await memory.pads()
         with pytest.raises(SessionNotFound):
             await memory.forget(session="elsewhere")
@@ -263,14 +259,14 @@ def test_a_subject_goes_wherever_it_is_named_as_a_whole_word(kind: str, tmp_path
     async def work(memory: Memory, store: Store) -> None:
         m = await talk(memory)
         await talk(memory, "other", "PERPETUA asked for salt.", "Perpetually raining here.")
-        await store.write(
-            keep,
+        await keep(
+            store,
             fact("a", "She keeps the lamp.", heard(m[2]), subject="perpetua", attribute="work"),
             fact("b", "Perpetua likes salt.", heard()),
             fact("c", "It rains perpetually.", heard()),
         )
         receipt = await memory.forget(subject="Perpetua")
-        assert set(await store.read(kept)) == {"m_c"}
+        assert set(await kept(store)) == {"m_c"}
         assert receipt.what.messages == 3
         texts = [message.text for message in await (await memory.session("watch")).messages()]
         # The third is the source of a memory of her, although it doesn't name her.
@@ -285,11 +281,11 @@ def test_a_subject_goes_wherever_it_is_named_as_a_whole_word(kind: str, tmp_path
 def test_of_a_role_only_its_memories_and_their_sources_go(kind: str, tmp_path: Path) -> None:
     async def work(memory: Memory, store: Store) -> None:
         m = await talk(memory, "watch", "The user is asleep.", "I see.", "Tell the user tomorrow.", "I will.")
-        await store.write(keep, fact("a", "Sleeps late.", heard(m[0]), subject="User", attribute="sleep"))
+        await keep(store, fact("a", "Sleeps late.", heard(m[0]), subject="User", attribute="sleep"))
         assert (await memory.forget(subject="user")).what.messages == 1
         texts = [message.text for message in await (await memory.session("watch")).messages()]
         assert texts == [ERASED, "I see.", "Tell the user tomorrow.", "I will."]
-        assert not await store.read(kept)
+        assert not await kept(store)
 
     live(kind, tmp_path, work)
 
@@ -298,11 +294,9 @@ def test_of_a_role_only_its_memories_and_their_sources_go(kind: str, tmp_path: P
 def test_a_memory_goes_and_its_messages_stay(kind: str, tmp_path: Path) -> None:
     async def work(memory: Memory, store: Store) -> None:
         m = await talk(memory)
-        await store.write(
-            keep, fact("abc", "Perpetua keeps it.", heard(m[1])), fact("b", "So.", heard(memories=("m_abc",)))
-        )
+        await keep(store, fact("abc", "Perpetua keeps it.", heard(m[1])), fact("b", "So.", heard(memories=("m_abc",))))
         receipt = await memory.forget(memory="m_ab")
-        assert not await store.read(kept)
+        assert not await kept(store)
         assert (receipt.what.messages, receipt.what.memories) == (0, 2)
         assert "stay" in receipt.note
 
@@ -313,13 +307,13 @@ def test_a_memory_goes_and_its_messages_stay(kind: str, tmp_path: Path) -> None:
 def test_everything_goes_where_the_space_is_named(kind: str, tmp_path: Path) -> None:
     async def work(memory: Memory, store: Store) -> None:
         m = await talk(memory)
-        await store.write(keep, fact("a", "Perpetua keeps the lamp.", heard(m[1])))
+        await keep(store, fact("a", "Perpetua keeps the lamp.", heard(m[1])))
         with pytest.raises(BadInput, match="'mine'"):
             await memory.forget(space="yes")
         receipt = await memory.forget(space="mine")
         assert (receipt.what.sessions, receipt.what.messages, receipt.what.memories) == (1, 4, 1)
         assert not await memory.sessions()
-        assert not await store.read(kept)
+        assert not await kept(store)
 
     live(kind, tmp_path, work)
 
@@ -404,12 +398,9 @@ def test_what_a_model_was_writing_meanwhile_is_not_kept(kind: str, tmp_path: Pat
         model.forgets = lambda: memory.forget(message=ids[1])
         outcomes = [each.outcome async for each in session.summarise(700, preset=TINY)]
         assert outcomes == ["failed"]
-
-        def look(tx: Transaction) -> str:
+        async with store.read() as tx:
             key = SessionKey("mine", "run")
-            return str(tx.summaries.get(key, tx.upkeep.summaries(key)))
-
-        told = await store.read(look)
+            told = str(await tx.summaries.get(key, await tx.upkeep.summaries(key)))
         assert "Skerryvore" not in told
         assert "failed" not in [each.outcome async for each in session.summarise(700, preset=TINY)]
 

@@ -11,10 +11,10 @@ from ireneo import Memory
 from ireneo.lessons.run import DiaryEntry, DiaryLine, LearnedRun, Observation
 from ireneo.log.message import MessageId
 from ireneo.ports.runs import LearnedFile
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
 
 
-def teach(tx: Transaction, session: str, ids: list[str], *cues: str, told: str = "The lamp went out.") -> None:
+async def teach(store: Store, session: str, ids: list[str], *cues: str, told: str = "The lamp went out.") -> None:
     """A run of a session, what it shows of some claims, and the file that it came from."""
     first, last = MessageId(ids[0]), MessageId(ids[-1])
     entry = DiaryEntry(goal="Light it.", opening=first, last=last, failed=(DiaryLine(text=told, sources=(last,)),))
@@ -23,15 +23,17 @@ def teach(tx: Transaction, session: str, ids: list[str], *cues: str, told: str =
         Observation(cue=cue, category="failure", session=session, held=1, text=told, sources=(first,)) for cue in cues
     ]
     file = LearnedFile(digest=session, learner="1", name=f"{session}.jsonl", at=NOON, sessions=(session,))
-    tx.runs.put("mine", run, seen)
-    tx.ledger.mark("mine", file)
+    async with store.write() as tx:
+        await tx.runs.put("mine", run, seen)
+        await tx.ledger.mark("mine", file)
 
 
-def left(tx: Transaction) -> tuple[list[str], list[str], dict[str, str]]:
+async def left(store: Store) -> tuple[list[str], list[str], dict[str, str]]:
     """The sessions with a run, the claims, and the files by digest, that are left."""
-    runs = sorted(run.session for run in tx.runs.list("mine"))
-    files = {file.digest: file.name for file in tx.ledger.list("mine")}
-    return runs, [claim.cue for claim in tx.runs.claims("mine")], files
+    async with store.read() as tx:
+        runs = sorted(run.session for run in await tx.runs.list("mine"))
+        files = {file.digest: file.name for file in await tx.ledger.list("mine")}
+        return runs, [claim.cue for claim in await tx.runs.claims("mine")], files
 
 
 BOTH = (["one", "two"], ["dark", "oil", "wick"], {"one": "one.jsonl", "two": "two.jsonl"})
@@ -42,8 +44,8 @@ async def two(memory: Memory, store: Store) -> dict[str, list[str]]:
     out = {}
     for session, cue in (("one", "oil"), ("two", "wick")):
         out[session] = await talk(memory, session, f"Light the {session} lamp.", "It went out.", "Then mend it.")
-        await store.write(teach, session, out[session], "dark", cue)
-    assert await store.read(left) == BOTH
+        await teach(store, session, out[session], "dark", cue)
+    assert await left(store) == BOTH
     return out
 
 
@@ -52,18 +54,15 @@ def test_a_run_goes_with_its_session_and_its_file_loses_its_name(kind: str, tmp_
     async def work(memory: Memory, store: Store) -> None:
         await two(memory, store)
         preview = (await memory.forget(session="one", preview=True)).what
-        assert await store.read(left) == BOTH
+        assert await left(store) == BOTH
         what = (await memory.forget(session="one")).what
         assert (what.runs, what.sightings, what.files) == (1, 2, 1)
         assert (preview.runs, preview.sightings, preview.files) == (1, 2, 1)
-        assert await store.read(left) == (["two"], ["dark", "wick"], {"one": "", "two": "two.jsonl"})
-
-        def look(tx: Transaction) -> None:
-            assert [file.sessions for file in tx.ledger.list("mine")] == [(), ("two",)]
+        assert await left(store) == (["two"], ["dark", "wick"], {"one": "", "two": "two.jsonl"})
+        async with store.read() as tx:
+            assert [file.sessions for file in await tx.ledger.list("mine")] == [(), ("two",)]
             # It stands in the log still, and must not be learned from again.
-            assert tx.ledger.known("mine", "1", ["one"]) == {"one"}
-
-        await store.read(look)
+            assert await tx.ledger.known("mine", "1", ["one"]) == {"one"}
 
     live(kind, tmp_path, work)
 
@@ -74,12 +73,9 @@ def test_a_session_that_lost_a_message_is_learned_from_again(kind: str, tmp_path
         ids = await two(memory, store)
         what = (await memory.forget(message=ids["two"][1])).what
         assert (what.messages, what.runs, what.sightings, what.files) == (1, 1, 2, 1)
-        assert await store.read(left) == (["one"], ["dark", "oil"], {"one": "one.jsonl"})
-
-        def look(tx: Transaction) -> None:
-            assert tx.ledger.known("mine", "1", ["one", "two"]) == {"one"}
-
-        await store.read(look)
+        assert await left(store) == (["one"], ["dark", "oil"], {"one": "one.jsonl"})
+        async with store.read() as tx:
+            assert await tx.ledger.known("mine", "1", ["one", "two"]) == {"one"}
 
     live(kind, tmp_path, work)
 
@@ -89,19 +85,17 @@ def test_what_names_a_subject_goes_with_it(kind: str, tmp_path: Path) -> None:
     async def work(memory: Memory, store: Store) -> None:
         await two(memory, store)
         ids = await talk(memory, "three", "Light the third lamp.", "It went out.")
-        await store.write(teach, "three", ids, "third", told="It went out when Perpetua slept.")
+        await teach(store, "three", ids, "third", told="It went out when Perpetua slept.")
         named = LearnedFile(digest="n", learner="1", name="perpetua/day.jsonl", at=NOON, sessions=("one", "Perpetua 2"))
-        await store.write(lambda tx: tx.ledger.mark("mine", named))
+        async with store.write() as tx:
+            await tx.ledger.mark("mine", named)
         what = (await memory.forget(subject="perpetua")).what
         assert (what.runs, what.sightings, what.files) == (1, 1, 2)
-        runs, cues, files = await store.read(left)
+        runs, cues, files = await left(store)
         assert (runs, cues) == (BOTH[0], BOTH[1])
         assert files == {**BOTH[2], "n": ""}
-
-        def look(tx: Transaction) -> None:
-            assert [file.sessions for file in tx.ledger.list("mine") if file.digest == "n"] == [("one",)]
-
-        await store.read(look)
+        async with store.read() as tx:
+            assert [file.sessions for file in await tx.ledger.list("mine") if file.digest == "n"] == [("one",)]
 
     live(kind, tmp_path, work)
 
@@ -111,11 +105,11 @@ def test_with_a_lesson_goes_what_runs_showed_of_its_claim(kind: str, tmp_path: P
     async def work(memory: Memory, store: Store) -> None:
         ids = await two(memory, store)
         lesson = replace(fact("a", "It goes dark.", heard(ids["one"][1], session="one")), cue="dark")
-        await store.write(keep, lesson)
+        await keep(store, lesson)
         what = (await memory.forget(memory="m_a")).what
         assert (what.memories, what.runs, what.sightings, what.files) == (1, 0, 2, 0)
-        assert await store.read(left) == (BOTH[0], ["oil", "wick"], BOTH[2])
-        assert await store.read(kept) == {}
+        assert await left(store) == (BOTH[0], ["oil", "wick"], BOTH[2])
+        assert await kept(store) == {}
 
     live(kind, tmp_path, work)
 
@@ -126,7 +120,7 @@ def test_with_a_space_goes_all_that_runs_taught_it(kind: str, tmp_path: Path) ->
         await two(memory, store)
         what = (await memory.forget(space="mine")).what
         assert (what.sessions, what.runs, what.sightings, what.files) == (2, 2, 4, 2)
-        assert await store.read(left) == ([], [], {})
+        assert await left(store) == ([], [], {})
 
     live(kind, tmp_path, work)
 
@@ -134,9 +128,9 @@ def test_with_a_space_goes_all_that_runs_taught_it(kind: str, tmp_path: Path) ->
 @every_store
 def test_what_a_session_taught_that_is_kept_elsewhere_can_be_forgotten(kind: str, tmp_path: Path) -> None:
     async def work(memory: Memory, store: Store) -> None:
-        await store.write(teach, "elsewhere", ["m_1", "m_2"], "dark")
+        await teach(store, "elsewhere", ["m_1", "m_2"], "dark")
         what = (await memory.forget(session="elsewhere")).what
         assert (what.sessions, what.runs, what.sightings, what.files) == (0, 1, 1, 1)
-        assert await store.read(left) == ([], [], {"elsewhere": ""})
+        assert await left(store) == ([], [], {"elsewhere": ""})
 
     live(kind, tmp_path, work)

@@ -89,11 +89,12 @@ async def take(store: Store, lines: Sequence[bytes]) -> Imported:
     return done
 
 
-def stored(tx: Transaction) -> tuple[int, list[str | None]]:
+async def stored(store: Store) -> tuple[int, list[str | None]]:
     """How many messages there are, and the source ids on the path of the main branch."""
-    info = tx.sessions.get(KEY)
-    head = tx.log.head(KEY)
-    path = tx.log.path(KEY, head.id, 0, head.position) if head else []
+    async with store.read() as tx:
+        info = await tx.sessions.get(KEY)
+        head = await tx.log.head(KEY)
+        path = await tx.log.path(KEY, head.id, 0, head.position) if head else []
     return info.messages if info else 0, [message.draft.source_id for message in path]
 
 
@@ -108,19 +109,19 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_it_ends_the_same_wherever_it_was_broken_off(lines: list[bytes], known: int) -> None:
     whole = InMemoryStore()
     await take(whole, lines)
-    wanted = await whole.read(stored)
+    wanted = await stored(whole)
     assert wanted[0] == 23
     for at in range(100):
         store = Frail()
         if known:
             await take(store, lines[:known])
-        before = await store.read(stored)
+        before = await stored(store)
         store.left = at
         try:
             done = await take(store, lines)
         except BrokenOffError:
             # Nobody sees half a log as the whole of it.
-            assert (await store.read(stored))[1] == before[1]
+            assert (await stored(store))[1] == before[1]
         else:
             assert done.new == 23 - known
             assert at >= (23 - known) // 4
@@ -128,7 +129,7 @@ async def test_it_ends_the_same_wherever_it_was_broken_off(lines: list[bytes], k
         store.left = None
         done = await take(store, lines)
         assert (done.new > 0, done.messages) == (True, 23)
-        assert await store.read(stored) == wanted
+        assert await stored(store) == wanted
     raise AssertionError("it never ends")
 
 
@@ -137,18 +138,15 @@ async def test_it_ends_the_same_wherever_it_was_broken_off(lines: list[bytes], k
 async def test_what_is_known_is_not_written_again_and_a_branch_that_was_moved_stays(lines: list[bytes]) -> None:
     store = Frail()
     await take(store, lines)
-
-    def keep(tx: Transaction) -> None:
-        (first,) = tx.log.find(KEY, ["u1"])
-        tx.log.move(KEY, MAIN, first.id)
-
-    await store.write(keep)
+    async with store.write() as tx:
+        (first,) = await tx.log.find(KEY, ["u1"])
+        await tx.log.move(KEY, MAIN, first.id)
     store.written = 0
     assert (await take(store, lines)).new == 0
     assert store.written == 1
-    assert (await store.read(stored))[1] == ["u0", "u1"]
+    assert (await stored(store))[1] == ["u0", "u1"]
     assert (await take(store, [*lines, line("new", "u22")])).new == 1
-    assert (await store.read(stored))[1][-2:] == ["u22", "new"]
+    assert (await stored(store))[1][-2:] == ["u22", "new"]
 
 
 @waited

@@ -29,7 +29,8 @@ class Bench:
         return Worker(self.store, self.clock, lease_seconds=seconds, leases=leases)
 
     async def leases(self) -> Sequence[Lease]:
-        return await self.store.read(lambda tx: tx.leases.of_session(KEY))
+        async with self.store.read() as tx:
+            return await tx.leases.of_session(KEY)
 
     def later(self, seconds: float) -> None:
         self.clock.move(timedelta(seconds=seconds))
@@ -38,7 +39,8 @@ class Bench:
 def on_a_bench(work: Callable[[Bench], Awaitable[None]]) -> None:
     async def within() -> None:
         bench = Bench()
-        await bench.store.write(lambda tx: tx.sessions.create(KEY, None))
+        async with bench.store.write() as tx:
+            await tx.sessions.create(KEY, None)
         async with asyncio.timeout(10):
             await work(bench)
 
@@ -85,7 +87,8 @@ def test_one_who_was_overtaken_disturbs_nobody() -> None:
                 # Beats of the one that was overtaken, and its end, leave the new lease as it is.
                 await asyncio.sleep(BEAT * 4)
                 await slow.failed(old, "too late")
-                await bench.store.write(slow.done, old)
+                async with bench.store.write() as tx:
+                    await slow.done(tx, old)
                 (held,) = await bench.leases()
                 assert (held.holder, held.token, held.failures) == (quick.name, new.token, 0)
 

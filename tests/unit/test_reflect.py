@@ -48,7 +48,8 @@ class House:
         return [await self.tell(f"Anna was late in Porto: she {ends[day]}.", day) for day in range(times)]
 
     async def all(self, kind: str = "semantic") -> list[Record]:
-        found = await self.store.read(lambda tx: tx.memories.list("mine", Wanted(kind=kind)))  # type: ignore[arg-type]
+        async with self.store.read() as tx:
+            found = await tx.memories.list("mine", Wanted(kind=kind))  # type: ignore[arg-type]
         return list(found)
 
 

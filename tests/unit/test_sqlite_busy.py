@@ -15,7 +15,6 @@ from ireneo.adapters.sqlite.busy import LONGEST_SECONDS, SHORTEST_SECONDS, Patie
 from ireneo.adapters.sqlite.store import SqliteStore, open_sqlite
 from ireneo.errors import StoreBusy
 from ireneo.log.tree import SessionKey
-from ireneo.ports.store import Transaction
 
 KEY = SessionKey("space", "session")
 
@@ -86,17 +85,11 @@ def test_a_file_that_stays_locked_is_busy(tmp_path: Path) -> None:
             async with store.write():
                 raise AssertionError("the block must not be entered")
         assert isinstance(caught.value.__cause__, apsw.BusyError)
-
-        def look(tx: Transaction) -> None:
-            assert tx.log.head(KEY) is None
-
-        await store.read(look)
+        async with store.read() as tx:
+            assert await tx.log.head(KEY) is None
         other.execute("ROLLBACK")
-
-        def keep(tx: Transaction) -> None:
-            assert tx.sessions.create(KEY, None)
-
-        await store.write(keep)
+        async with store.write() as tx:
+            assert await tx.sessions.create(KEY, None)
 
     with_foreign_lock(tmp_path / "store.db", work)
 
@@ -104,7 +97,8 @@ def test_a_file_that_stays_locked_is_busy(tmp_path: Path) -> None:
 def test_the_loop_runs_on_while_a_transaction_waits(tmp_path: Path) -> None:
     async def work(store: SqliteStore, other: apsw.Connection) -> None:
         async def write() -> None:
-            await store.write(lambda tx: tx.sessions.create(KEY, None))
+            async with store.write() as tx:
+                await tx.sessions.create(KEY, None)
 
         waiting = asyncio.create_task(write())
         ticks = 0

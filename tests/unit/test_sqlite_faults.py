@@ -11,7 +11,6 @@ import pytest
 
 from ireneo.adapters.sqlite.faults import NAMED, SENTENCES
 from ireneo.adapters.sqlite.store import open_sqlite
-from ireneo.ports.store import Transaction
 from ireneo.testing.conformance.material import (
     KEY,
     MINUTE,
@@ -36,16 +35,13 @@ def sound(tmp_path: Path) -> Path:
     async def main() -> None:
         store = await open_sqlite(path)
         m = await tell(store, [with_native(draft, {"n": 1}) for draft in numbered(8)])
-        fork = await store.write(tell_after, m[3], numbered(3, "fork"))
-
-        def keep(tx: Transaction) -> None:
-            tx.log.move(KEY, "fork", fork[-1].id)
-            tx.summaries.put(KEY, [summarise(m[2], fork[1])])
-            tx.rebuilds.put(KEY, rebuilt(m[5]))
-            tx.annotations.put(KEY, [noted(m[4], "note")])
-            tx.leases.take(KEY, "work", "one", NOON, NOON + MINUTE)
-
-        await store.write(keep)
+        fork = await tell_after(store, m[3], numbered(3, "fork"))
+        async with store.write() as tx:
+            await tx.log.move(KEY, "fork", fork[-1].id)
+            await tx.summaries.put(KEY, [summarise(m[2], fork[1])])
+            await tx.rebuilds.put(KEY, rebuilt(m[5]))
+            await tx.annotations.put(KEY, [noted(m[4], "note")])
+            await tx.leases.take(KEY, "work", "one", NOON, NOON + MINUTE)
         await store.close()
 
     asyncio.run(main())
@@ -62,7 +58,8 @@ def faults(path: Path, *statements: str) -> Sequence[str]:
     async def main() -> Sequence[str]:
         store = await open_sqlite(path)
         try:
-            return await store.read(lambda tx: tx.upkeep.faults())
+            async with store.read() as tx:
+                return await tx.upkeep.faults()
         finally:
             await store.close()
 

@@ -15,7 +15,6 @@ import pytest
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.errors import BadInput, NewerDatabase, NotADatabase, StoreError
 from ireneo.log.tree import SessionKey
-from ireneo.ports.store import Transaction
 
 APPLIED = [
     (1, "log"),
@@ -153,15 +152,13 @@ def test_a_store_may_serve_several_event_loops_in_turn(tmp_path: Path) -> None:
     store = asyncio.run(open_sqlite(tmp_path / "store.db"))
 
     async def make(name: str) -> None:
-        await store.write(lambda tx: tx.sessions.create(SessionKey("space", name), None))
+        async with store.write() as tx:
+            await tx.sessions.create(SessionKey("space", name), None)
 
     async def make_many() -> None:
         await asyncio.gather(*(make(f"{number}") for number in range(10)))
-
-        def look(tx: Transaction) -> None:
-            assert tx.log.head(key) is None
-
-        await store.read(look)
+        async with store.read() as tx:
+            assert await tx.log.head(key) is None
 
     for _ in range(3):
         asyncio.run(make_many())

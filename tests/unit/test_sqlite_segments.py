@@ -35,12 +35,13 @@ def test_a_fork_adds_one_and_names_its_parent(tmp_path: Path) -> None:
     async def main() -> None:
         store = await open_sqlite(tmp_path / "store.db")
         trunk = await tell(store, numbered(10))
-        fork = await store.write(tell_after, trunk[4], numbered(3, "fork"))
-        await store.write(tell_after, fork[-1], numbered(3, "on"))
-        await store.write(tell_after, fork[0], numbered(2, "fork of the fork"))
-        await store.write(tell_after, None, say("another root"))
+        fork = await tell_after(store, trunk[4], numbered(3, "fork"))
+        await tell_after(store, fork[-1], numbered(3, "on"))
+        await tell_after(store, fork[0], numbered(2, "fork of the fork"))
+        await tell_after(store, None, say("another root"))
         await tell(store, numbered(2, "on the trunk"))
-        await store.write(append, SessionKey("other", KEY.session), numbered(2))
+        async with store.write() as tx:
+            await append(tx, SessionKey("other", KEY.session), numbered(2))
         await store.close()
 
     asyncio.run(main())

@@ -24,7 +24,6 @@ from ireneo.log.message import Draft, Role, Text
 from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.leases import Lease
 from ireneo.ports.llm import Prompt
-from ireneo.ports.store import Transaction
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.summary import Summary, SummaryId
 from ireneo.testing.scripted import ManualClock, ScriptedLLM
@@ -72,25 +71,18 @@ class House:
     async def first_leaf(self) -> tuple[Summary, SummaryId]:
         desk = self.desk()
         await everything(StoryWork(desk, POLICY).catch_up())
-
-        def look(tx: Transaction) -> object:
-            head = tx.log.head(KEY)
+        async with self.store.read() as tx:
+            head = await tx.log.head(KEY)
             assert head is not None
-            (leaf, *_) = tx.summaries.spans(KEY, head.id, POLICY.family, 1)
-            (summary,) = tx.summaries.get(KEY, [leaf.id])
-            return summary
-
-        summary = await self.store.read(look)
+            (leaf, *_) = await tx.summaries.spans(KEY, head.id, POLICY.family, 1)
+            (summary,) = await tx.summaries.get(KEY, [leaf.id])
         return summary, text_id(summary, (), "third")
 
     async def prune(self) -> None:
         """Go back before the first message, and take everything out."""
-
-        def keep(tx: Transaction) -> None:
-            tx.log.move(KEY, MAIN, None)
-            tx.upkeep.prune(KEY)
-
-        await self.store.write(keep)
+        async with self.store.write() as tx:
+            await tx.log.move(KEY, MAIN, None)
+            await tx.upkeep.prune(KEY)
 
 
 async def everything(work: AsyncIterator[WorkResult]) -> list[WorkResult]:
@@ -137,20 +129,14 @@ def test_who_is_overtaken_while_another_is_at_it_leaves_it_to_them() -> None:
         async def overtake() -> None:
             house.clock.move(HOUR)
             now = house.clock.now()
-
-            def keep(tx: Transaction) -> None:
-                assert tx.leases.take(KEY, name, quick.name, now, now + HOUR)
-
-            await house.store.write(keep)
+            async with house.store.write() as tx:
+                assert await tx.leases.take(KEY, name, quick.name, now, now + HOUR)
 
         assert await slow.write(summary, name, partial(asked_by, house, slow, overtake)) is None
         assert slow.waits
         assert house.model.prompts == []
-
-        def look(tx: Transaction) -> None:
-            assert [lease.holder for lease in tx.leases.of_session(KEY)] == [quick.name]
-
-        await house.store.read(look)
+        async with house.store.read() as tx:
+            assert [lease.holder for lease in await tx.leases.of_session(KEY)] == [quick.name]
 
     asyncio.run(main())
 
@@ -173,12 +159,9 @@ def test_a_text_whose_messages_are_pruned_meanwhile_is_dropped() -> None:
         summary, name = await house.first_leaf()
         assert await desk.write(summary, name, answered) is None
         assert len(house.model.prompts) == 1
-
-        def look(tx: Transaction) -> None:
-            assert tx.upkeep.summaries(KEY) == []
-            assert tx.leases.of_session(KEY) == []
-
-        await house.store.read(look)
+        async with house.store.read() as tx:
+            assert await tx.upkeep.summaries(KEY) == []
+            assert await tx.leases.of_session(KEY) == []
 
     asyncio.run(main())
 
@@ -298,7 +281,8 @@ def test_a_session_rests_no_longer_when_the_clock_is_put_back() -> None:
         works = Works(house.means, KEY.space, Worker(house.store, house.clock), POLICY)
         assert await everything(works.run(until_idle=True))
         assert await everything(works.run(until_idle=True)) == []
-        await house.store.write(lambda tx: tx.upkeep.discard(KEY, tx.upkeep.summaries(KEY)))
+        async with house.store.write() as tx:
+            await tx.upkeep.discard(KEY, await tx.upkeep.summaries(KEY))
         assert await everything(works.run(until_idle=True)) == [], "it rests"
         house.clock.move(-HOUR)
         assert await everything(works.run(until_idle=True))

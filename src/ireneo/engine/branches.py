@@ -78,10 +78,7 @@ def fork(tx: Transaction, key: SessionKey, branch: str, name: str, at: str | Non
     """Make the branch `name`, which stands at the message `at` of `branch` (its head, where none is given)."""
     if name in tx.sessions.branches(key):
         raise BadInput(f"Session {key.session} has a branch {name!r} already; choose another name.")
-    if at is None:
-        head = tx.log.head(key, branch)
-    else:
-        head = head_of(find_on_path(tx, key, branch, at))
+    head = tx.log.head(key, branch) if at is None else head_of(find_on_path(tx, key, branch, at))
     tx.log.move(key, name, head.id if head else None)
     return head
 

@@ -8,7 +8,7 @@ taken in without them is found again so, and neither a change of mind nor anothe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar, cast
 
@@ -27,7 +27,7 @@ from ireneo.ports.store import Transaction
 S = TypeVar("S", bound=Struct)
 
 MakesRedactor = Callable[[], Redactor]
-Find = Callable[[Sequence[str]], Awaitable[Sequence[Message]]]
+Find = Callable[[Sequence[str]], Sequence[Message]]
 
 UncleanedIds = dict[MessageId | None, MessageId]
 """What messages would be called had all before them come in with their secrets, where that is another name."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -25,6 +26,7 @@ from ireneo.context.assemble import (
 )
 from ireneo.context.compose import Composed
 from ireneo.context.options import ContextOptions
+from ireneo.context.rebuild import Explained
 from ireneo.context.view import ContextItem, bound_from, pad_place, pad_shown, positions, with_pad
 from ireneo.engine.compact import Aim, check_budget
 from ireneo.engine.encode import Context, encode, make_context, measure
@@ -165,6 +167,19 @@ class ComposedCache:
             self._kept.popitem(last=False)
 
 
+class _Look(NamedTuple):
+    """What one look at the store came to."""
+
+    context: Context
+    why: Explained
+    new: tuple[Summary, ...]
+    """What was summarised on the way."""
+    mark: Mark | None
+    old_mark: Mark | None
+    erased: int
+    """How many messages of the session had been erased."""
+
+
 async def context(
     store: Store,
     key: SessionKey,
@@ -181,38 +196,44 @@ async def context(
     """
     budget, count, pads = terms.budget, terms.count, cached.pads
     check_budget(budget)
-    async with store.read() as tx:
-        head = await tx.log.head(key, branch)
+
+    def look(tx: Transaction) -> _Look | None:
+        head = tx.log.head(key, branch)
         if head is None:
-            return make_context(budget, 0, chat, chat.encode(()), (), count)
-        erased = await tx.erasure.count(key)
+            return None
+        erased = tx.erasure.count(key)
         cached.renew(erased)
         cached.recount.turn()
-        notes = tuple(await tx.annotations.on_path(key, head.id))
-        terms = replace(terms, notes=notes, thinking=terms.ruled(chat.thinking), kept=cached.statements)
-        driver = Driver(tx, key, head, terms, voice, cached.composed)
-        mark = await driver.mark(budget)
-        pad = await pads.shown(tx, key.space, budget, count)
-        aim = Aim(budget - room_for(pad, terms))
+        notes = tuple(tx.annotations.on_path(key, head.id))
+        ruled = replace(terms, notes=notes, thinking=terms.ruled(chat.thinking), kept=cached.statements)
+        driver = Driver(tx, key, head, ruled, voice, cached.composed)
+        mark = driver.mark(budget)
+        pad = pads.shown(tx, key.space, budget, count)
+        aim = Aim(budget - room_for(pad, ruled))
         while True:
-            assembled = await driver.drive(aim.target, mark)
-            shown = pads.put(assembled.composed.shown, None if aim.least else pad, head, terms)
-            whole = await driver.whole(shown)
-            payload = encode(shown, whole, chat, terms.thinking)
+            assembled = driver.drive(aim.target, mark)
+            shown = pads.put(assembled.composed.shown, None if aim.least else pad, head, ruled)
+            whole = driver.whole(shown)
+            payload = encode(shown, whole, chat, ruled.thinking)
             measured = measure(payload, chat, cached.recount)
             over = measured.heeded - budget
             if over <= 0 or aim.least:
-                break
+                made = make_context(
+                    budget, head.total_tokens, chat, payload, shown, count, whole=whole, measured=measured
+                )
+                return _Look(made, assembled.why, tuple(driver.made), assembled.mark, mark, erased)
             aim.narrow(assembled.composed.tokens, over)
-        before = head.total_tokens
+
+    found = await store.read(look)
+    if found is None:
+        return make_context(budget, 0, chat, chat.encode(()), (), count)
     unkept = ""
     try:
-        await _keep(store, key, terms.policy.family, budget, driver.made, assembled.mark, mark, erased)
+        await _keep(store, key, terms.policy.family, budget, found.new, found.mark, found.old_mark, found.erased)
     except ReadOnlyStore as error:
         # It serves as it is; the next one is made anew.
         unkept = str(error)
-    made = make_context(budget, before, chat, payload, shown, count, whole=whole, measured=measured)
-    return replace(made, explained=assembled.why, unkept=unkept)
+    return replace(found.context, explained=found.why, unkept=unkept)
 
 
 async def keep_made(store: Store, key: SessionKey, made: Sequence[Summary], erased: int) -> None:

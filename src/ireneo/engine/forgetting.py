@@ -195,8 +195,7 @@ def all_summaries(tx: Transaction, key: SessionKey) -> Iterator[Summary]:
     """Every summary of a session."""
     ids = tx.upkeep.summaries(key)
     for start in range(0, len(ids), CHUNK):
-        for summary in tx.summaries.get(key, ids[start : start + CHUNK]):
-            yield summary
+        yield from tx.summaries.get(key, ids[start : start + CHUNK])
 
 
 def all_annotations(tx: Transaction, key: SessionKey) -> list[Annotation]:
@@ -352,7 +351,7 @@ class EvidenceTrace:
         erased = self._lost.erased
         if not any(map(erased.in_part, texts)) or not all(piece.sources for piece in left.evidence):
             return False
-        others = [text for text in self._sources(left)]
+        others = list(self._sources(left))
         return any(map(erased.without(others).in_part, texts))
 
     def _sources(self, record: Record) -> Iterator[str]:

@@ -193,12 +193,7 @@ async def write_ahead(store: Store, key: SessionKey, policy: Policy, due: DueBlo
     ahead, last = due.ahead, due.head.position
     while last - ahead.position >= CHUNK:
         try:
-
-            def look(tx: Transaction) -> None:
-                nonlocal ahead
-                ahead = grown(tx, key, due.head, ahead, last, policy)
-
-            await store.read(look)
+            ahead = await store.read(grown, key, due.head, ahead, last, policy)
         except MessageNotFound:
             return  # Its end was taken out meanwhile.
         if ahead.made:

@@ -283,9 +283,8 @@ async def learn(means: Resources, space: str, sessions: Iterable[str] | None = N
             lease: Lease | None = None
             if model is not None:
                 lease = await held.enter_async_context(worker.leased(due.info.key, LEARN))
-                async with means.store.read() as tx:
-                    if lease is None or not await still_due(tx, due):
-                        continue
+                if lease is None or not await means.store.read(still_due, due):
+                    continue
             learned = await _learn_session(means, due, model, worker, lease)
         if learned is not None:
             yield learned

@@ -114,9 +114,8 @@ class Worker:
         while True:
             await asyncio.sleep(seconds / BEATS)
             with contextlib.suppress(StoreError):
-                async with self._store.write() as tx:
-                    if not await tx.leases.renew(lease, self._until(seconds)):
-                        return
+                if not await self._store.write(lambda tx: tx.leases.renew(lease, self._until(seconds))):
+                    return
 
     def _until(self, seconds: float) -> datetime:
         return self._clock.now() + timedelta(seconds=seconds)

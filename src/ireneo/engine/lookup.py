@@ -48,24 +48,28 @@ async def lookup(means: Resources, space: str, id: str, session: str = "", proje
     """
     if project is not None:
         await place_all(means.store, space)
-    async with means.store.read() as tx:
-        infos = [info for info in await tx.sessions.list(space) if session in ("", info.key.session)]
+
+    def look(tx: Transaction) -> LookupResult | list[SessionKey]:
+        infos = [info for info in tx.sessions.list(space) if session in ("", info.key.session)]
         keys = [info.key for info in infos if project is None or (info.project or "") in ("", project)]
         if id[:2] in NOTES:
-            return await _note(tx, space, keys, id)
-        record, key = None, None
+            return _note(tx, space, keys, id)
+        record, key, found = None, None, id
         if id.startswith(SUMMARY):
-            key = await _place(tx, space, keys, id)
+            key = _place(tx, space, keys, id)
         elif id:
-            record, key, id = await _memory_or_message(tx, space, keys, id)
+            record, key, found = _memory_or_message(tx, space, keys, id)
         if record is not None:
-            record = await _seen(tx, space, record, project)
-    if record is not None:
-        return LookupResult(memory=record)
-    if key is not None:
-        return LookupResult(session=key.session, expanded=await means.store.read(expand, key, id))
+            return LookupResult(memory=_seen(tx, space, record, project))
+        if key is not None:
+            return LookupResult(session=key.session, expanded=expand(tx, key, found))
+        return keys
+
+    found = await means.store.read(look)
+    if isinstance(found, LookupResult):
+        return found
     # Sessions are called as their logs call them, so that they come last.
-    run = _run(keys, id) if id else None
+    run = _run(found, id) if id else None
     if run is None:
         raise NotFound(_nothing(id, space))
     diary = await read_diary(means.store, run, MAIN, means.count, means.drawing())

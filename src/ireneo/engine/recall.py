@@ -86,13 +86,13 @@ class SearchIndex(Protocol):
     def narrows(self) -> bool:
         """Whether so much may turn out not to be wanted once it is read that what is further down counts too."""
 
-    async def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
+    def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
         """The documents among `numbers`, which have each term, that are wanted as far as their numbers tell."""
 
-    async def likely(self, numbers: Sequence[int]) -> Sequence[int]:
+    def likely(self, numbers: Sequence[int]) -> Sequence[int]:
         """Those of these documents that may be wanted, as far as is known before they are read."""
 
-    async def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, ReadDocument]:
+    def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, ReadDocument]:
         """Read the documents at `places` that are wanted, by number."""
 
 
@@ -113,7 +113,7 @@ class MessageIndex:
         """The documents that may be seen."""
         return self._scope.within(numbers)
 
-    async def likely(self, numbers: Sequence[int]) -> Sequence[int]:
+    def likely(self, numbers: Sequence[int]) -> Sequence[int]:
         """All of them: the others are left out already."""
         return numbers
 
@@ -163,7 +163,7 @@ class MemoryIndex:
         self._then = _last_of(window, now) if window and asked.at is None else None
         self.only = kind_term(asked.kind) if asked.kind else None
 
-    async def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
+    def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
         """All of them: of a memory its number tells nothing."""
         return numbers
 
@@ -281,7 +281,7 @@ def by_words(
     ]
 
 
-async def _closely(
+def _closely(
     search: SearchPort,
     space: str,
     shelf: SearchIndex,
@@ -302,7 +302,7 @@ async def _closely(
         places = [each.place for each in found if each.place not in looked]
         if not (places and left):
             break
-        documents.update(await shelf.read(search, space, places))
+        documents.update(shelf.read(search, space, places))
         looked.update(places)
         if not shelf.narrows:
             break
@@ -320,7 +320,7 @@ async def _closely(
     return found, documents, postings
 
 
-async def _further_down(
+def _further_down(
     search: SearchPort,
     space: str,
     shelf: SearchIndex,
@@ -332,13 +332,13 @@ async def _further_down(
     """The same on a shelf without neighbours: from the best on, until enough are wanted of what was read."""
     found = candidates(question, postings, whole, reach=0, at_most=FURTHEST, seeds=FURTHEST)
     numbers = {place_of(number): number for each in postings for number in each.numbers or ()}
-    likely = set(await shelf.likely([numbers[each.place] for each in found]))
+    likely = set(shelf.likely([numbers[each.place] for each in found]))
     left = [each.place for each in found if numbers[each.place] in likely]
     documents: dict[int, ReadDocument] = {}
     looked_at = min(SEEDS, looked_at)
     enough = looked_at // 2
     while left and len(documents) < enough:
-        documents.update(await shelf.read(search, space, left[:looked_at]))
+        documents.update(shelf.read(search, space, left[:looked_at]))
         left = left[looked_at:]
     return found, documents, postings
 
@@ -405,12 +405,12 @@ async def recall(means: Resources, space: str, held: HeldVectors, asked: RecallQ
     meaning, note = await _meaning(means, asked.text)
     now = means.clock.now()
     looked_at = max(LOOKED_AT if asked.kind is None else LOOKED_AT_FOR_SOME, SPARE * asked.limit)
-    bare = 0
-    worded: list[ScoredDocument] = []
-    meant: list[ScoredDocument] = []
 
-    def look(tx: Transaction) -> None:
-        nonlocal worded, meant, meaning, note, bare
+    def look(tx: Transaction) -> tuple[list[ScoredDocument], list[ScoredDocument], str, int]:
+        """What is found by words and by meaning, what is to be told of it, and how many have no vector yet."""
+        worded: list[ScoredDocument] = []
+        meant: list[ScoredDocument] = []
+        query, told, bare = meaning, note, 0
         speakers = [name for name, spoke in tx.search.authors(space).items() if spoke >= SPEAKS]
         question = read_question(asked.text, now=asked.at or now, speakers=speakers)
         scope = Scope.of(tx, space, asked)
@@ -419,16 +419,17 @@ async def recall(means: Resources, space: str, held: HeldVectors, asked: RecallQ
             shelves.insert(0, MessageIndex(asked, scope))
         for shelf in shelves:
             worded += by_words(tx.search, space, shelf, question, looked_at=looked_at)
-            if meaning is not None:
+            if query is not None:
                 try:
-                    meant += by_meaning(tx, space, shelf, meaning, held, looked_at=looked_at)
+                    meant += by_meaning(tx, space, shelf, query, held, looked_at=looked_at)
                 except EmbedderError as error:
-                    meaning, note, meant, bare = None, f"{BY_WORDS}{error}", [], 0
+                    query, told, meant, bare = None, f"{BY_WORDS}{error}", [], 0
                     continue
                 size = tx.search.size(space, shelf.name)
-                bare += size.documents - held.count(space, shelf.name, meaning.embedder)
+                bare += size.documents - held.count(space, shelf.name, query.embedder)
+        return worded, meant, told, bare
 
-    await means.store.read(look)
+    worded, meant, note, bare = await means.store.read(look)
     answers = _answers([_scored(hit) for hit in worded])
     found = _mixed([answers, [_scored(hit) for hit in meant]]) if meant else answers
     if bare > 0:

@@ -6,7 +6,7 @@ Draw what lasts of it, checked against its words, and reconsider what no longer 
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from msgspec import Struct
@@ -303,7 +303,7 @@ def _first_project(tx: Transaction, space: str, records: Sequence[Record]) -> st
     return ""
 
 
-def _scope(tx: Transaction, space: str, project: str) -> Callable[[Sequence[Record]], Awaitable[list[Record]]]:
+def _scope(tx: Transaction, space: str, project: str) -> Callable[[Sequence[Record]], list[Record]]:
     """What is left of memories without those of other projects than `project`."""
     scope = Scope.of(tx, space, RecallQuery(text=space or project or "all", project=project, undone=True))
 

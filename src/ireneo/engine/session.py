@@ -403,11 +403,15 @@ class Session(SessionNotes):
         """Raise BadInput for the memory of a character who is nowhere in the session."""
         if not policy.seen_by or policy.seen_by in self._characters:
             return
-        async with self._store.read() as tx:
-            if await tx.log.head(self.key, self.branch) is None:
-                return
-            await check_character(tx, self.key.space, self.key.session, policy.seen_by)
-        self._characters.add(policy.seen_by)
+
+        def look(tx: Transaction) -> bool:
+            if tx.log.head(self.key, self.branch) is None:
+                return False
+            check_character(tx, self.key.space, self.key.session, policy.seen_by)
+            return True
+
+        if await self._store.read(look):
+            self._characters.add(policy.seen_by)
 
     def _own(self) -> tuple[Policy, Voice]:
         policy = self._policy(None)

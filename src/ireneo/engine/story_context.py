@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
 from msgspec import Struct
@@ -23,7 +23,6 @@ from ireneo.engine.story import (
     StoredReading,
     StoryPath,
     StoryRecords,
-    at_once,
     open_threads,
     standing_threads,
 )
@@ -108,7 +107,7 @@ BLOCKS_SHARE = 0.75
 class _Showing(Struct, frozen=True, kw_only=True):
     """What a story's context takes besides its messages and summaries."""
 
-    whole: Callable[[Sequence[ContextItem]], Awaitable[Mapping[str, Draft]]]
+    whole: Callable[[Sequence[ContextItem]], Mapping[str, Draft]]
     """The drafts with their native payloads, of what is shown as it was handed in."""
     put: Callable[[Sequence[ContextItem]], Sequence[ContextItem]]
     """Puts the scratchpad in its place, where there is one."""
@@ -128,23 +127,29 @@ async def story_context(
 ) -> Context:
     """Show the story up to the branch's head within a budget; never calls a model, and shows the best there is now."""
     check_budget(terms.budget)
-    async with store.read() as tx:
-        head = await tx.log.head(key, branch)
+
+    def look(tx: Transaction) -> tuple[Context, Grown | None, tuple[Summary, ...], int]:
+        head = tx.log.head(key, branch)
         if head is None:
-            return make_context(terms.budget, 0, chat, chat.encode(()), (), terms.count)
-        notes = tuple(await tx.annotations.on_path(key, head.id))
-        erased = await tx.erasure.count(key)
+            return make_context(terms.budget, 0, chat, chat.encode(()), (), terms.count), None, (), 0
+        notes = tuple(tx.annotations.on_path(key, head.id))
+        erased = tx.erasure.count(key)
         cache.renew(erased)
-        terms = replace(terms, notes=notes, thinking=terms.ruled(chat.thinking), count=cache.count)
-        path = StoryPath(StoredReading(tx, key, head, terms.policy), terms.policy, cache.recalled)
-        pad = await pads.shown(tx, key.space, terms.budget, terms.count)
-        room = room_for(pad, terms)
-        fits = head.total_tokens <= terms.budget - room
-        grown = await path.whole() if fits else await path.grow(CATCH_UP, _blocks(terms))
-        story = _story(grown, await best_texts(tx, key, grown.nodes, terms, voice, None), terms, cache)
-        put = partial(pads.put, pad=pad, head=head, terms=terms)
+        ruled = replace(terms, notes=notes, thinking=terms.ruled(chat.thinking), count=cache.count)
+        path = StoryPath(StoredReading(tx, key, head, ruled.policy), ruled.policy, cache.recalled)
+        pad = pads.shown(tx, key.space, ruled.budget, ruled.count)
+        room = room_for(pad, ruled)
+        fits = head.total_tokens <= ruled.budget - room
+        grown = path.whole() if fits else path.grow(CATCH_UP, _blocks(ruled))
+        story = _story(grown, best_texts(tx, key, grown.nodes, ruled, voice, None), ruled, cache)
+        put = partial(pads.put, pad=pad, head=head, terms=ruled)
         told = _Showing(whole=partial(_whole, tx, key), put=put, room=room)
-        made, passing = await _fitted(story, head.total_tokens, chat, terms, cache, told)
+        made, passing = _fitted(story, head.total_tokens, chat, ruled, cache, told)
+        return made, grown, passing, erased
+
+    made, grown, passing, erased = await store.read(look)
+    if grown is None:
+        return made
     new = [*grown.made, *cache.unknown(passing)]
     unkept = ""
     if new:
@@ -171,22 +176,19 @@ def compact_story(
     if not messages:
         return make_context(budget, 0, chat, chat.encode(()), (), count)
     terms = ContextOptions(budget=budget, policy=policy, count=count, asked=asked)
-    return at_once(_compacted(messages, chat, replace(terms, thinking=terms.ruled(chat.thinking))))
-
-
-async def _compacted(messages: Sequence[Message], chat: ChatFormat, terms: ContextOptions) -> Context:
+    terms = replace(terms, thinking=terms.ruled(chat.thinking))
     path = StoryPath(ListedReading(messages), terms.policy)
     fits = messages[-1].total_tokens <= terms.budget
-    grown = await (path.whole() if fits else path.grow(len(messages), _blocks(terms)))
+    grown = path.whole() if fits else path.grow(len(messages), _blocks(terms))
     cache = TellingCache(terms)
     story = _story(grown, grown.nodes, terms, cache)
-    drafts = {message.id: message.draft for message in messages}
+    natives = {message.id: message.draft for message in messages}
 
-    async def whole(shown: Sequence[ContextItem]) -> Mapping[str, Draft]:
-        return {each.id: drafts[MessageId(each.id)] for each in shown if each.whole}
+    def whole(shown: Sequence[ContextItem]) -> Mapping[str, Draft]:
+        return {each.id: natives[MessageId(each.id)] for each in shown if each.whole}
 
     showing = _Showing(whole=whole, put=list, room=0)
-    made, _ = await _fitted(story, messages[-1].total_tokens, chat, terms, cache, showing)
+    made, _ = _fitted(story, messages[-1].total_tokens, chat, terms, cache, showing)
     return made
 
 
@@ -207,7 +209,7 @@ def _story(grown: Grown, texts: Sequence[Summary], terms: ContextOptions, cache:
     )
 
 
-async def _fitted(
+def _fitted(
     story: Story,
     before: int,
     chat: ChatFormat,
@@ -220,7 +222,7 @@ async def _fitted(
     while True:
         composed, passing = compose_story(story, replace(terms, budget=aim.target), cache)
         shown = composed.shown if aim.least else showing.put(composed.shown)
-        whole = await showing.whole(shown)
+        whole = showing.whole(shown)
         payload = encode(shown, whole, chat, terms.thinking)
         measured = measure(payload, chat, terms.count)
         if measured.heeded <= terms.budget or aim.least:

@@ -268,13 +268,12 @@ async def due_summaries(
     check_budget(terms.budget)
 
     def look(tx: Transaction) -> tuple[int, Driver, list[Summary]] | None:
-        nonlocal terms
         head = tx.log.head(key, branch)
         if head is None:
             return None
         erased = tx.erasure.count(key)
-        terms = replace(terms, notes=tuple(tx.annotations.on_path(key, head.id)))
-        driver = Driver(tx, key, head, terms, voice, ComposedCache())
+        noted = replace(terms, notes=tuple(tx.annotations.on_path(key, head.id)))
+        driver = Driver(tx, key, head, noted, voice, ComposedCache())
         mark = driver.mark(terms.budget)
         target = terms.budget if mark is None else int(terms.budget * terms.policy.low_water)
         driver.drive(target, None)
@@ -282,7 +281,7 @@ async def due_summaries(
             summary
             for summary in driver.shown
             if not summary.family.endswith("/open")
-            and not tx.summaries.get(key, [text_id(summary, _disputes(terms, summary), voice)])
+            and not tx.summaries.get(key, [text_id(summary, _disputes(noted, summary), voice)])
         ]
         return erased, driver, due
 
@@ -299,14 +298,12 @@ async def ask_one(
 ) -> WrittenSummary:
     """Let `model` write the text of one summary; the caller stores it. Raises ModelError."""
 
-    def look(tx: Transaction) -> Sources:
-        nonlocal terms
-        notes = tuple(tx.annotations.on_path(key, summary.last))
-        terms = replace(terms, notes=notes)
-        return _sources(tx, key, summary, terms, voice)
+    def look(tx: Transaction) -> tuple[ContextOptions, Sources]:
+        noted = replace(terms, notes=tuple(tx.annotations.on_path(key, summary.last)))
+        return noted, _sources(tx, key, summary, noted, voice)
 
-    sources = await store.read(look)
-    disputes = tuple(terms.disputes.get(summary.stretch, ()))
+    noted, sources = await store.read(look)
+    disputes = tuple(noted.disputes.get(summary.stretch, ()))
     job = Job(offline=summary, sources=sources, disputes=disputes, voice=voice)
     return await write(job, model, terms.count)
 

@@ -137,7 +137,7 @@ class HeldVectors:
         key = (space, shelf, embedder)
         with self._guard:
             # Taken out and put back at the end: the one that was used last stands last.
-            held = self._held[key] = self._held.pop(key, None) or _Held()
+            held = self._held[key] = self._held.pop(key) if key in self._held else _Held()
         with held.turn:
             changes = port.since(space, shelf, embedder, held.change)
             try:

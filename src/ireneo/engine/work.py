@@ -345,12 +345,7 @@ class StoryWork:
                     self._desk.waits = True
                     return
                 grown = await self._grown(CHUNK)
-
-                def keep_2(tx: Transaction, grown: Grown, lease: Lease) -> None:
-                    keep(tx, self._key, grown.made if grown else (), self._desk.erased)
-                    self._desk.worker.done(tx, lease)
-
-                await self._store.write(keep_2, grown, lease)
+                await self._store.write(self._keep, grown, lease)
             if grown is None or not grown.made:
                 return
             yield WorkResult(
@@ -364,6 +359,10 @@ class StoryWork:
             )
             if not grown.behind:
                 return
+
+    def _keep(self, tx: Transaction, grown: Grown | None, lease: Lease) -> None:
+        keep(tx, self._key, grown.made if grown else (), self._desk.erased)
+        self._desk.worker.done(tx, lease)
 
     async def _grown(self, most: int) -> Grown | None:
 
@@ -380,15 +379,14 @@ class StoryWork:
         terms = ContextOptions(budget=0, policy=self._policy, count=self._desk.means.count)
 
         def look(tx: Transaction) -> tuple[DueTexts, ContextOptions] | None:
-            nonlocal terms
             head = tx.log.head(self._key, self._desk.branch)
             if head is None:
                 return None
             self._desk.erased = tx.erasure.count(self._key)
-            terms = replace(terms, notes=tuple(tx.annotations.on_path(self._key, head.id)))
+            noted = replace(terms, notes=tuple(tx.annotations.on_path(self._key, head.id)))
             leases = tx.leases.of_session(self._key)
             now = self._desk.means.clock.now()
-            return due_texts(tx, self._key, head, terms, self._voice, leases, now), terms
+            return due_texts(tx, self._key, head, noted, self._voice, leases, now), noted
 
         return await self._store.read(look)
 
@@ -430,9 +428,8 @@ Chore: TypeAlias = Callable[[ChoreContext], AsyncIterator[WorkResult]]
 async def reflecting(place: ChoreContext) -> AsyncIterator[WorkResult]:
     """Look back as long as that is due: a model is asked under a lease, since two that ask pay twice."""
     while True:
-        async with place.means.store.read() as tx:
-            if not await is_due(tx, place.space):
-                return
+        if not await place.means.store.read(is_due, place.space):
+            return
         if place.desk is None:
             reflected = await reflect(place.means, place.space)
         else:

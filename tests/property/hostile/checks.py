@@ -11,7 +11,6 @@ from ireneo.context.allot import say
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like
 from ireneo.grounding.status import error_text
-from ireneo.ports.store import Transaction
 from ireneo.summaries.summary import Line, SectionName
 
 _PATH = re.compile(r"[\w.-]*\w(?:/[\w.-]*\w)+")
@@ -29,18 +28,14 @@ async def stored(session: Session) -> list[Summary]:
     """Every summary of the session's store: one look finds ten at the most, so longer beginnings are looked for."""
     out: list[Summary] = []
     beginnings = ["s_"]
-
-    def look(tx: Transaction) -> None:
-        nonlocal out, beginnings
+    async with session._store.read() as tx:
         while beginnings:
             beginning = beginnings.pop()
-            found = tx.summaries.find(session.key, beginning)
+            found = await tx.summaries.find(session.key, beginning)
             if len(found) < 10:
                 out += found
             else:
                 beginnings += [beginning + letter for letter in "abcdefghijklmnopqrstuvwxyz234567"]
-
-    await session._store.read(look)
     return out
 
 

@@ -82,30 +82,31 @@ class _Breaking:
         return breaking
 
 
-def everything(tx: Transaction, space: str, families: tuple[str, ...], budgets: tuple[int, ...]) -> object:
+async def everything(store: Store, space: str, families: tuple[str, ...], budgets: tuple[int, ...]) -> object:
     """All that a store holds of a space, but for the times."""
     out: list[object] = []
-    infos = tx.sessions.list(space)
-    for info in sorted(infos, key=lambda each: each.key):
-        out.append((info.key, info.source, info.messages, info.tokens))
-        out += [(branch, head) for branch, head in tx.sessions.branches(info.key).items()]
-        out += _along_the_branches(tx, info.key, families, budgets)
+    async with store.read() as tx:
+        infos = await tx.sessions.list(space)
+        for info in sorted(infos, key=lambda each: each.key):
+            out.append((info.key, info.source, info.messages, info.tokens))
+            out += [(branch, head) for branch, head in (await tx.sessions.branches(info.key)).items()]
+            out += await _along_the_branches(tx, info.key, families, budgets)
     return out
 
 
-def _along_the_branches(
+async def _along_the_branches(
     tx: Transaction, key: SessionKey, families: tuple[str, ...], budgets: tuple[int, ...]
 ) -> list[object]:
     out: list[object] = []
-    for head in tx.sessions.branches(key).values():
+    for head in (await tx.sessions.branches(key)).values():
         if head is None:
             continue
-        path = tx.log.path(key, head.id, 0, head.position)
+        path = await tx.log.path(key, head.id, 0, head.position)
         out += path
-        out.append(tx.log.natives(key, [message.id for message in path]))
+        out.append(await tx.log.natives(key, [message.id for message in path]))
         for family in families:
-            out += tx.summaries.frontier(key, head.id, family)
-            out += [tx.rebuilds.last(key, head.id, family, budget) for budget in budgets]
+            out += await tx.summaries.frontier(key, head.id, family)
+            out += [await tx.rebuilds.last(key, head.id, family, budget) for budget in budgets]
     # The open blocks and those that cover everything are on no frontier.
-    out += sorted(each.id for each in tx.summaries.find(key, "s_"))
+    out += sorted(each.id for each in await tx.summaries.find(key, "s_"))
     return out

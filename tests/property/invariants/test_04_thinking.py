@@ -15,7 +15,7 @@ from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.chat.format import ThinkingRule
 from ireneo.log.message import Part, Thinking
 from ireneo.log.tree import running_turn
-from ireneo.ports.store import Transaction
+from ireneo.ports.store import Store
 from ireneo.summaries.policy import preset as preset_named
 
 from .houses import House, calm, every_store, live_in
@@ -150,11 +150,12 @@ def is_prefix(before: Context, now: Context) -> bool:
     return now.system == before.system and now.messages[: len(before.messages)] == before.messages
 
 
-def rebuilt(tx: Transaction, session: Session, budget: int, preset: str | Policy) -> int:
+async def rebuilt(store: Store, session: Session, budget: int, preset: str | Policy) -> int:
     """How many messages there were when the context was rebuilt last."""
     family = preset.family if isinstance(preset, Policy) else preset_named(preset).family
-    head = tx.log.head(session.key, session.branch)
-    mark = tx.rebuilds.last(session.key, head.id, family, budget) if head else None
+    async with store.read() as tx:
+        head = await tx.log.head(session.key, session.branch)
+        mark = await tx.rebuilds.last(session.key, head.id, family, budget) if head else None
     return mark.at_position + 1 if mark else 0
 
 
@@ -175,7 +176,7 @@ def test_anthropic_gets_thinking_of_whole_loops_behind_what_it_was_said_to(
                 now = await session.context(budget, to="anthropic", preset=preset)
                 bounded(now, budget)
                 valid(now)
-                watch.look(place, now, await store.read(rebuilt, session, budget, preset))
+                watch.look(place, now, await rebuilt(store, session, budget, preset))
             await session.append(draft)
 
     live_in(store, work)

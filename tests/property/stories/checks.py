@@ -9,7 +9,7 @@ from tests.property.invariants.promises import bounded, strings, valid
 
 from ireneo import Context, Draft, Message, Policy, Session
 from ireneo.log.tree import SessionKey
-from ireneo.ports.store import Transaction
+from ireneo.ports.store import Store
 
 from .material import MARK, TINY_STORY, heard, marks
 
@@ -81,9 +81,10 @@ async def caught_up(session: Session, policy: Policy, most: int = 60) -> int:
     return made
 
 
-def stored_once(tx: Transaction, key: SessionKey) -> None:
+async def stored_once(store: Store, key: SessionKey) -> None:
     """No stretch has two summaries of one family."""
-    found = tx.summaries.get(key, tx.upkeep.summaries(key))
+    async with store.read() as tx:
+        found = await tx.summaries.get(key, await tx.upkeep.summaries(key))
     lasting = [(each.family, each.first, each.last) for each in found if not each.family.endswith(PASSING)]
     assert len(lasting) == len(set(lasting))
 

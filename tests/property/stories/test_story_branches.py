@@ -11,7 +11,7 @@ from tests.property.invariants.houses import House, calm, housed
 
 from ireneo import Draft, Memory, Session
 from ireneo.log.tree import ROOT, SessionKey
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
 
 from .checks import caught_up, seen, shape, sound, stored_once, twin_context
 from .material import TINY_STORY, Storyteller, budgets, formats, marks, places, stories
@@ -88,12 +88,9 @@ class Journey(RuleBasedStateMachine):
         self.sessions.pop(name, None)
 
     async def _drop(self, name: str) -> None:
-
-        def keep(tx: Transaction) -> None:
-            tx.upkeep.drop(RUN, name)
-            tx.upkeep.prune(RUN)
-
-        await self.looked_into.write(keep)
+        async with self.looked_into.write() as tx:
+            await tx.upkeep.drop(RUN, name)
+            await tx.upkeep.prune(RUN)
 
     @rule()
     def come_back_as_another_process(self) -> None:
@@ -118,7 +115,7 @@ class Journey(RuleBasedStateMachine):
         assert [message.parts for message in path] == [draft.parts for draft in self.paths[session.branch]]
         sound(context, path, budget)
         assert seen(context) <= marks(self.paths[session.branch])
-        await self.looked_into.read(stored_once, RUN)
+        await stored_once(self.looked_into, RUN)
 
     @rule(branch=places, budget=budgets, to=formats)
     def look_as_if_nothing_else_had_been(self, branch: int, budget: int, to: str) -> None:

@@ -14,7 +14,7 @@ from tests.property.invariants.houses import House, calm, every_store, live_in
 from ireneo import Memory, Policy
 from ireneo.engine import work as loop
 from ireneo.engine.work import WorkResult
-from ireneo.ports.store import Transaction
+from ireneo.ports.store import Store
 from ireneo.testing.scripted import ManualClock
 
 from .checks import sound, stored_once, tree, twin_context
@@ -47,12 +47,13 @@ async def nothing_is_due(memory: Memory, policy: Policy = TINY_STORY) -> None:
     assert (await session.context(600, preset=policy)).behind == 0
 
 
-def texts_by_models(tx: Transaction) -> list[str]:
+async def texts_by_models(store: Store) -> list[str]:
     """All that a model's words became, in every summary."""
     out = []
-    for info in tx.sessions.list("mine"):
-        for each in tx.summaries.get(info.key, tx.upkeep.summaries(info.key)):
-            out += [line.text for section in each.sections for line in section.lines if each.writing]
+    async with store.read() as tx:
+        for info in await tx.sessions.list("mine"):
+            for each in await tx.summaries.get(info.key, await tx.upkeep.summaries(info.key)):
+                out += [line.text for section in each.sections for line in section.lines if each.writing]
     return out
 
 
@@ -86,7 +87,7 @@ def test_whatever_a_model_answers_work_ends_and_the_context_is_sound(
                 assert after.messages == before.messages
             assert len(model.prompts) == asked or mood != "out of money" or done[-1].did == "failed"
             clock.move(timedelta(seconds=jump))
-        texts = " ".join(await inner.read(texts_by_models))
+        texts = " ".join(await texts_by_models(inner))
         assert "529" not in texts
         assert ERROR_TEXT not in texts
         assert "zq99x99" not in texts
@@ -95,7 +96,7 @@ def test_whatever_a_model_answers_work_ends_and_the_context_is_sound(
             clock.move(timedelta(days=2))
             await worked(memory)
         await nothing_is_due(memory)
-        await inner.read(stored_once, session.key)
+        await stored_once(inner, session.key)
         fresh = await twin_context(drafts, 700, to)
         context = await session.context(700, to=to, preset=TINY_STORY)
         assert tree(context) == tree(fresh)
@@ -143,14 +144,11 @@ def test_workers_that_overtake_each_other_write_each_text_once(
             clock.move(timedelta(hours=7))
             await worked(memories[0])
         await nothing_is_due(memories[0])
-        await inner.read(stored_once, session.key)
+        await stored_once(inner, session.key)
         written = [each.id for done in found for each in done if each.did in ("written", "repaired", "offline")]
         assert len(written) == len(set(written)), "a text was stored twice"
-
-        def look(tx: Transaction) -> None:
-            assert [lease for lease in tx.leases.of_session(session.key) if lease.holder] == []
-
-        await inner.read(look)
+        async with inner.read() as tx:
+            assert [lease for lease in await tx.leases.of_session(session.key) if lease.holder] == []
 
     live_in(store, work)
 
@@ -204,11 +202,8 @@ def test_a_context_waits_for_no_model_and_a_cancelled_call_leaves_nothing_behind
         with suppress(asyncio.CancelledError):
             await working
         assert model.running == 0
-
-        def look(tx: Transaction) -> None:
-            assert list(tx.leases.of_session(session.key)) == []
-
-        await inner.read(look)
+        async with inner.read() as tx:
+            assert list(await tx.leases.of_session(session.key)) == []
         model.waits = None
         await worked(memory)
         await nothing_is_due(memory)
@@ -231,13 +226,14 @@ def test_what_is_pruned_while_a_model_writes_about_it_stops_no_work(store: str, 
                 await asyncio.sleep(0.001)
             await session.rewind(ids[0] if when == "before" else ids[20])
             await session.append(Storyteller(2).tell(["chats", "chats"]))
-            await inner.write(lambda tx: tx.upkeep.prune(session.key))
+            async with inner.write() as tx:
+                await tx.upkeep.prune(session.key)
             model.waits.set()
             model.waits = None
             await working
         await worked(memory)
         await nothing_is_due(memory)
-        assert not [text for text in await inner.read(texts_by_models) if when == "before" and "zq1x9q " in text]
+        assert not [text for text in await texts_by_models(inner) if when == "before" and "zq1x9q " in text]
         sound(await session.context(600, preset=TINY_STORY), await session.messages(), 600)
 
     live_in(store, work)

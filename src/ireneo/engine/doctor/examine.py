@@ -29,6 +29,7 @@ from ireneo.engine.doctor.checks import (
 from ireneo.errors import BadInput, ReadOnlyStore, StoreBusy
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Store, Transaction
+from ireneo.ports.upkeep import Altered
 
 REBUILD_INDEX = "`ireneo doctor --mend` makes the index of the space anew."
 INDEX_REBUILT = "The index of the space was made anew."
@@ -51,23 +52,21 @@ TAKE_RUN_OUT = "`ireneo doctor --mend` takes it out; what is stored of the sessi
 RUN_TAKEN_OUT = "Taken out; what is stored of the session can be learned from again."
 
 
+def _remove_runs(tx: Transaction, space: str, astray: Sequence[str]) -> Sequence[str]:
+    """Take these runs out, but for those that whoever learned from one since has put right; which were taken out."""
+    lost = [session for session in tx.runs.strays(space) if session in astray]
+    for session in lost:
+        tx.runs.remove(space, session)
+    tx.ledger.remove(space, [file for file in tx.ledger.list(space) if not set(lost).isdisjoint(file.sessions)])
+    return lost
+
+
 async def check_runs(store: Store, space: str, *, mend: bool) -> list[Finding]:
     """What is wrong with the runs of a space; they follow from the log, so all of it can be mended."""
     try:
         astray = await store.read(lambda tx: tx.runs.strays(space))
         if astray and mend:
-
-            def keep(tx: Transaction) -> None:
-                nonlocal astray
-                # Whoever learned from one since has put it right.
-                astray = [session for session in tx.runs.strays(space) if session in astray]
-                for session in astray:
-                    tx.runs.remove(space, session)
-                lost = set(astray)
-                files = [file for file in tx.ledger.list(space) if not lost.isdisjoint(file.sessions)]
-                tx.ledger.remove(space, files)
-
-            await store.write(keep)
+            astray = await store.write(_remove_runs, space, astray)
     except UNREADABLE as error:
         text = f"What runs taught can't be looked at to its end: {str(error).rstrip('.')}."
         return [Finding(kind="fault", session="", text=text, advice=RESTORE)]
@@ -128,15 +127,21 @@ async def _faults(store: Store, *, quick: bool) -> list[str]:
     found = await store.read(lambda tx: list(tx.upkeep.faults()))
     after: int | None = None if quick else 0
     while after is not None:
-        async with store.read() as tx:
-            try:
-                altered = await tx.upkeep.altered(after)
-            except UNREADABLE as error:
-                # Of a file that is damaged so far its own check has told already.
-                return found or [f"It can't be looked at to its end: {str(error).rstrip('.')}."]
+        altered = await store.read(_altered, after)
+        if isinstance(altered, str):
+            # Of a file that is damaged so far its own check has told already.
+            return found or [altered]
         found += altered.faults
         after = altered.after
     return found
+
+
+def _altered(tx: Transaction, after: int) -> Altered | str:
+    """The values behind `after` that changed by themselves; or why they can't be looked at."""
+    try:
+        return tx.upkeep.altered(after)
+    except UNREADABLE as error:
+        return f"It can't be looked at to its end: {str(error).rstrip('.')}."
 
 
 async def _repair_store(store: Store, *, quick: bool) -> list[str]:

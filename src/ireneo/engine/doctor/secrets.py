@@ -213,7 +213,7 @@ def _summaries_left(
     tx: Transaction, key: SessionKey, copied: SessionCopy, cleaning: Cleaning
 ) -> tuple[list[Summary], frozenset[str]]:
     """The summaries that stay: those over what nothing has changed in; and the ids of the others."""
-    every = [each for each in all_summaries(tx, key)]
+    every = list(all_summaries(tx, key))
     stay = {each.id: each for each in every if copied.stays(each.first, each.last) and cleaning.struct(each) is each}
     while lost := [each.id for each in stay.values() if not stay.keys() >= set(each.sources)]:
         for name in lost:

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from ireneo.log.tree import SessionKey
 from ireneo.ports.leases import Lease
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
 from ireneo.testing.conformance.check import check, expect
 from ireneo.testing.conformance.material import KEY, MINUTE, NOON, SPACE, after, numbered, read_path, say, tell
 
@@ -36,11 +36,8 @@ async def appends_to_many_sessions_stay_apart(store: Store) -> None:
         expect(await read_path(store, told[-1], key), told, "the path")
 
     await asyncio.gather(*(work(key) for key in keys))
-
-    def look(tx: Transaction) -> None:
-        expect({info.key for info in tx.sessions.list(SPACE)}, set(keys), "the sessions")
-
-    await store.read(look)
+    async with store.read() as tx:
+        expect({info.key for info in await tx.sessions.list(SPACE)}, set(keys), "the sessions")
 
 
 @check
@@ -49,12 +46,9 @@ async def the_same_offered_at_once_is_stored_once(store: Store) -> None:
     messages = after(None, numbered(20))
 
     async def offer() -> int:
-
-        def keep(tx: Transaction) -> int:
-            tx.sessions.create(KEY, None)
-            return tx.log.insert(KEY, messages)
-
-        return await store.write(keep)
+        async with store.write() as tx:
+            await tx.sessions.create(KEY, None)
+            return await tx.log.insert(KEY, messages)
 
     expect(sum(await asyncio.gather(*(offer() for _ in range(TASKS)))), 20, "new among all tasks")
     expect(await read_path(store, messages[-1]), messages, "the path")
@@ -76,12 +70,9 @@ async def writers_go_in_the_order_in_which_they_came(store: Store) -> None:
     order: list[int] = []
 
     async def work(number: int) -> None:
-
-        def keep(tx: Transaction) -> None:
+        async with store.write() as tx:
             order.append(number)
-            tx.sessions.create(KEY, None)
-
-        await store.write(keep)
+            await tx.sessions.create(KEY, None)
 
     async with asyncio.TaskGroup() as tasks, store.write():
         for number in range(TASKS):
@@ -102,29 +93,25 @@ async def a_waiter_that_is_cancelled_holds_nobody_up(store: Store) -> None:
             task.cancel()
     await asyncio.wait(waiting)
     expect([task.cancelled() for task in waiting], [True, False] * (TASKS // 2), "who was cancelled")
-    (info,) = await store.read(lambda tx: tx.sessions.list(SPACE))
+    async with store.read() as tx:
+        (info,) = await tx.sessions.list(SPACE)
     expect(info.messages, TASKS // 2, "the messages")
 
 
 @check
 async def a_lease_is_taken_by_one_of_many(store: Store) -> None:
     """Of tasks that try to take one lease at once exactly one gets it, whichever looked at the clock first."""
-    await store.write(lambda tx: tx.sessions.create(KEY, None))
+    async with store.write() as tx:
+        await tx.sessions.create(KEY, None)
 
     async def take(number: int) -> Lease | None:
         now = NOON - timedelta(milliseconds=number)
-
-        def keep(tx: Transaction) -> Lease | None:
-            return tx.leases.take(KEY, "work", f"task {number}", now, now + MINUTE)
-
-        return await store.write(keep)
+        async with store.write() as tx:
+            return await tx.leases.take(KEY, "work", f"task {number}", now, now + MINUTE)
 
     leases = [lease for lease in await asyncio.gather(*(take(number) for number in range(TASKS))) if lease]
-
-    def look(tx: Transaction) -> None:
-        expect(leases, list(tx.leases.of_session(KEY)), "the leases that were got")
-
-    await store.read(look)
+    async with store.read() as tx:
+        expect(leases, list(await tx.leases.of_session(KEY)), "the leases that were got")
     expect(len(leases), 1, "how many got it")
 
 

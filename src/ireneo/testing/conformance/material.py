@@ -7,7 +7,8 @@ from datetime import UTC, date, datetime, timedelta
 
 from ireneo.log.message import Draft, Message, Native, Part, Text
 from ireneo.log.tree import MAIN, Annotation, AnnotationKind, Head, SessionKey, annotation_id, chain, head_of
-from ireneo.ports.store import Rebuild, Store, Transaction
+from ireneo.ports.store import Rebuild, Store
+from ireneo.ports.transition import Transaction
 from ireneo.summaries.summary import Level, Line, Section, Summary, SummaryId, anchor
 
 SPACE = "space"
@@ -57,31 +58,34 @@ def after(message: Message | None, drafts: Sequence[Draft]) -> list[Message]:
     return chain(head, drafts, count)
 
 
-def append(tx: Transaction, key: SessionKey, drafts: Sequence[Draft], branch: str = MAIN) -> list[Message]:
+async def append(tx: Transaction, key: SessionKey, drafts: Sequence[Draft], branch: str = MAIN) -> list[Message]:
     """Append to a branch inside a transaction, the session made where it isn't there."""
-    tx.sessions.create(key, None)
-    messages = chain(tx.log.head(key, branch), drafts, count)
-    tx.log.insert(key, messages)
-    tx.log.move(key, branch, messages[-1].id)
+    await tx.sessions.create(key, None)
+    messages = chain(await tx.log.head(key, branch), drafts, count)
+    await tx.log.insert(key, messages)
+    await tx.log.move(key, branch, messages[-1].id)
     return messages
 
 
 async def tell(store: Store, drafts: Sequence[Draft], key: SessionKey = KEY) -> list[Message]:
     """Append to a session's main branch in a transaction of its own."""
-    return await store.write(append, key, drafts)
+    async with store.write() as tx:
+        return await append(tx, key, drafts)
 
 
-def tell_after(tx: Transaction, message: Message | None, drafts: Sequence[Draft]) -> list[Message]:
+async def tell_after(store: Store, message: Message | None, drafts: Sequence[Draft]) -> list[Message]:
     """Store messages behind one that is stored (None: from the root), and move no branch."""
     messages = after(message, drafts)
-    tx.sessions.create(KEY, None)
-    tx.log.insert(KEY, messages)
+    async with store.write() as tx:
+        await tx.sessions.create(KEY, None)
+        await tx.log.insert(KEY, messages)
     return messages
 
 
 async def read_path(store: Store, to: Message, key: SessionKey = KEY) -> list[Message]:
     """Read the whole path to a message."""
-    return await store.read(lambda tx: list(tx.log.path(key, to.id, 0, to.position)))
+    async with store.read() as tx:
+        return list(await tx.log.path(key, to.id, 0, to.position))
 
 
 def summarise(

@@ -9,20 +9,22 @@ from msgspec.structs import replace
 
 from ireneo.memories.record import MemoryId, Period, Record
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
 from ireneo.testing.conformance.check import check, expect
 from ireneo.testing.conformance.learned import cited, learned
 from ireneo.testing.conformance.material import MINUTE, NOON, SPACE
 
 
-def put(tx: Transaction, *records: Record) -> int:
+async def put(store: Store, *records: Record) -> int:
     """Store memories in a transaction of their own."""
-    return tx.memories.put(SPACE, records)
+    async with store.write() as tx:
+        return await tx.memories.put(SPACE, records)
 
 
-def listed(tx: Transaction, wanted: Wanted, limit: int | None = None) -> list[str]:
+async def listed(store: Store, wanted: Wanted, limit: int | None = None) -> list[str]:
     """The texts of the memories that are meant."""
-    return [each.text for each in tx.memories.list(SPACE, wanted, limit)]
+    async with store.read() as tx:
+        return [each.text for each in await tx.memories.list(SPACE, wanted, limit)]
 
 
 def texts(records: Sequence[Record]) -> list[str]:
@@ -65,12 +67,9 @@ async def a_memory_comes_back(store: Store) -> None:
         pinned=True,
         archived=True,
     )
-    expect(await store.write(put, plain, full), 2, "new")
-
-    def look(tx: Transaction) -> None:
-        expect(list(tx.memories.get(SPACE, [full.id, plain.id])), [full, plain], "the memories")
-
-    await store.read(look)
+    expect(await put(store, plain, full), 2, "new")
+    async with store.read() as tx:
+        expect(list(await tx.memories.get(SPACE, [full.id, plain.id])), [full, plain], "the memories")
 
 
 @check
@@ -88,36 +87,30 @@ async def a_memory_is_replaced(store: Store) -> None:
         at=NOON + MINUTE,
         evidence=(cited(NOON, messages=("m_both", "m_new")),),
     )
-    expect(await store.write(put, first), 1, "new")
-    expect(await store.write(put, second, learned("Another one."), second), 1, "new of three")
-
-    def look(tx: Transaction) -> None:
+    expect(await put(store, first), 1, "new")
+    expect(await put(store, second, learned("Another one."), second), 1, "new of three")
+    async with store.read() as tx:
         memories = tx.memories
-        expect(list(memories.get(SPACE, [first.id])), [second], "the memory")
-        expect(list(memories.of_key(SPACE, "semantic", "k")), [], "what is under its old key")
-        expect(list(memories.of_key(SPACE, "semantic", "l")), [second], "what is under its new key")
-        expect(list(memories.list(SPACE, Wanted(subject="door"))), [], "what has its old subject")
-        expect(list(memories.list(SPACE, Wanted(subject="gate"))), [second], "what has its new subject")
-        expect(list(memories.citing(SPACE, ["m_old"])), [], "what cites its old source")
-        expect(list(memories.citing(SPACE, ["m_both", "m_new"])), [second], "what cites its new ones")
-
-    await store.read(look)
+        expect(list(await memories.get(SPACE, [first.id])), [second], "the memory")
+        expect(list(await memories.of_key(SPACE, "semantic", "k")), [], "what is under its old key")
+        expect(list(await memories.of_key(SPACE, "semantic", "l")), [second], "what is under its new key")
+        expect(list(await memories.list(SPACE, Wanted(subject="door"))), [], "what has its old subject")
+        expect(list(await memories.list(SPACE, Wanted(subject="gate"))), [second], "what has its new subject")
+        expect(list(await memories.citing(SPACE, ["m_old"])), [], "what cites its old source")
+        expect(list(await memories.citing(SPACE, ["m_both", "m_new"])), [second], "what cites its new ones")
 
 
 @check
 async def memories_are_found_by_the_beginning_of_their_id(store: Store) -> None:
     """Memories come in the order asked, each once, those of one beginning by id, at most ten of them."""
     many = [replace(learned("x"), id=MemoryId(f"m_{number:02}x"), text=f"number {number}") for number in range(12)]
-    await store.write(put, *reversed(many))
-
-    def look(tx: Transaction) -> None:
-        found = tx.memories.get(SPACE, ["m_05", "m_11x", "m_05x", "unknown", "m_0"])
+    await put(store, *reversed(many))
+    async with store.read() as tx:
+        found = await tx.memories.get(SPACE, ["m_05", "m_11x", "m_05x", "unknown", "m_0"])
         expect(texts(found), [f"number {n}" for n in (5, 11, 0, 1, 2, 3, 4, 6, 7, 8, 9)], "what is found")
-        expect(texts(tx.memories.get(SPACE, ["m_"])), [f"number {n}" for n in range(10)], "the first ten")
-        expect(list(tx.memories.get(SPACE, ["m_%", "M_05x", "5x"])), [], "what begins otherwise")
-        expect(list(tx.memories.get(SPACE, [])), [], "what nobody asked for")
-
-    await store.read(look)
+        expect(texts(await tx.memories.get(SPACE, ["m_"])), [f"number {n}" for n in range(10)], "the first ten")
+        expect(list(await tx.memories.get(SPACE, ["m_%", "M_05x", "5x"])), [], "what begins otherwise")
+        expect(list(await tx.memories.get(SPACE, [])), [], "what nobody asked for")
 
 
 @check
@@ -127,15 +120,12 @@ async def memories_stand_under_their_key(store: Store) -> None:
     early = replace(learned("early", key="a\x1fb", recorded=NOON - MINUTE), state="superseded", archived=True)
     same = [learned(f"same {number}", key="a\x1fb") for number in range(3)]
     other = [learned("other key", key="a\x1fB"), learned("other kind", kind="failure", key="a\x1fb"), learned("none")]
-    await store.write(put, late, *same, *other, early)
-
-    def look(tx: Transaction) -> None:
+    await put(store, late, *same, *other, early)
+    async with store.read() as tx:
         wanted = [early, *sorted(same, key=lambda each: each.id), late]
-        expect(list(tx.memories.of_key(SPACE, "semantic", "a\x1fb")), wanted, "those under the key")
-        expect(list(tx.memories.of_key(SPACE, "procedural", "a\x1fb")), [], "those of a kind that has none")
-        expect(texts(tx.memories.of_key(SPACE, "semantic", "")), ["none"], "those without a key")
-
-    await store.read(look)
+        expect(list(await tx.memories.of_key(SPACE, "semantic", "a\x1fb")), wanted, "those under the key")
+        expect(list(await tx.memories.of_key(SPACE, "procedural", "a\x1fb")), [], "those of a kind that has none")
+        expect(texts(await tx.memories.of_key(SPACE, "semantic", "")), ["none"], "those without a key")
 
 
 @check
@@ -143,11 +133,11 @@ async def memories_are_listed_by_time(store: Store) -> None:
     """The newest come first, those of one time by id, and no more than are wanted."""
     times = [NOON + MINUTE, NOON, NOON - MINUTE * 9, NOON, (NOON + MINUTE * 2).astimezone(timezone(timedelta(hours=5)))]
     records = [learned(f"{number}", at=at) for number, at in enumerate(times)]
-    await store.write(put, *records)
+    await put(store, *records)
     tied = [each.text for each in sorted((records[1], records[3]), key=lambda each: each.id)]
-    expect(await store.read(listed, Wanted()), ["4", "0", *tied, "2"], "all")
-    expect(await store.read(listed, Wanted(), 2), ["4", "0"], "the first two")
-    expect(await store.read(listed, Wanted(), 0), [], "the first none")
+    expect(await listed(store, Wanted()), ["4", "0", *tied, "2"], "all")
+    expect(await listed(store, Wanted(), 2), ["4", "0"], "the first two")
+    expect(await listed(store, Wanted(), 0), [], "the first none")
 
 
 @check
@@ -168,7 +158,7 @@ async def memories_are_listed_by_what_they_are(store: Store) -> None:
         "both": replace(base, subject="\u1e9e\u0130 ANNA", task_type="fix tests", stale="why", archived=True),
     }
     named = {name: replace(each, id=MemoryId(f"m_{name}"), text=name) for name, each in change.items()}
-    await store.write(put, base, *named.values())
+    await put(store, base, *named.values())
     every = {"base", *named}
     cases: list[tuple[Wanted, set[str]]] = [
         (Wanted(), every),
@@ -203,7 +193,7 @@ async def memories_are_listed_by_what_they_are(store: Store) -> None:
         (Wanted(kind="episodic", unreflected=True, states=("retired",), archived=False), {"retired"}),
     ]
     for wanted, found in cases:
-        expect(set(await store.read(listed, wanted)), found, f"those with {wanted}")
+        expect(set(await listed(store, wanted)), found, f"those with {wanted}")
 
 
 @check
@@ -212,18 +202,15 @@ async def memories_know_what_they_come_from(store: Store) -> None:
     first = replace(learned("first", recorded=NOON - MINUTE), evidence=(cited(NOON, messages=("m_a", "m_b")),))
     second = replace(learned("second"), evidence=(cited(NOON, summaries=("s_a",)), cited(NOON, messages=("m_a",))))
     third = replace(learned("third", recorded=NOON + MINUTE), evidence=(cited(NOON, memories=(first.id,)),))
-    await store.write(put, third, second, first, learned("fourth"))
-
-    def look(tx: Transaction) -> None:
+    await put(store, third, second, first, learned("fourth"))
+    async with store.read() as tx:
         memories = tx.memories
-        expect(texts(memories.citing(SPACE, ["m_a"])), ["first", "second"], "what cites a message")
-        expect(texts(memories.citing(SPACE, ["m_b", "m_a", "m_a"])), ["first", "second"], "what cites two")
-        expect(texts(memories.citing(SPACE, ["s_a"])), ["second"], "what cites a summary")
-        expect(texts(memories.citing(SPACE, [first.id, "s_a"])), ["second", "third"], "what cites a memory")
-        expect(list(memories.citing(SPACE, ["m_", "M_A", second.id])), [], "what nobody cites")
-        expect(list(memories.citing(SPACE, [])), [], "what cites nothing that was asked for")
-
-    await store.read(look)
+        expect(texts(await memories.citing(SPACE, ["m_a"])), ["first", "second"], "what cites a message")
+        expect(texts(await memories.citing(SPACE, ["m_b", "m_a", "m_a"])), ["first", "second"], "what cites two")
+        expect(texts(await memories.citing(SPACE, ["s_a"])), ["second"], "what cites a summary")
+        expect(texts(await memories.citing(SPACE, [first.id, "s_a"])), ["second", "third"], "what cites a memory")
+        expect(list(await memories.citing(SPACE, ["m_", "M_A", second.id])), [], "what nobody cites")
+        expect(list(await memories.citing(SPACE, [])), [], "what cites nothing that was asked for")
 
 
 @check
@@ -231,28 +218,19 @@ async def a_memory_goes(store: Store) -> None:
     """A memory that is taken out is found by nothing any more, and may be stored again."""
     gone = replace(learned("gone", key="k"), subject="Anna", evidence=(cited(NOON, messages=("m_a",)),))
     kept = replace(learned("kept", key="k"), subject="Anna", evidence=(cited(NOON, messages=("m_a",)),))
-    await store.write(put, gone, kept)
-
-    def keep(tx: Transaction) -> None:
-        expect(tx.memories.remove(SPACE, [gone.id, MemoryId("m_unknown"), gone.id]), 1, "how many there were")
-        expect(tx.memories.remove(SPACE, []), 0, "how many there were of none")
-
-    await store.write(keep)
-
-    def look(tx: Transaction) -> None:
+    await put(store, gone, kept)
+    async with store.write() as tx:
+        expect(await tx.memories.remove(SPACE, [gone.id, MemoryId("m_unknown"), gone.id]), 1, "how many there were")
+        expect(await tx.memories.remove(SPACE, []), 0, "how many there were of none")
+    async with store.read() as tx:
         memories = tx.memories
-        expect(list(memories.get(SPACE, [gone.id])), [], "the memory")
-        expect(list(memories.of_key(SPACE, "semantic", "k")), [kept], "what is under its key")
-        expect(list(memories.list(SPACE, Wanted(subject="anna"))), [kept], "what has its subject")
-        expect(list(memories.citing(SPACE, ["m_a"])), [kept], "what cites its source")
-
-    await store.read(look)
-    expect(await store.write(put, gone), 1, "new when it is stored again")
-
-    def look_2(tx: Transaction) -> None:
-        expect({each.id for each in tx.memories.citing(SPACE, ["m_a"])}, {gone.id, kept.id}, "what cites then")
-
-    await store.read(look_2)
+        expect(list(await memories.get(SPACE, [gone.id])), [], "the memory")
+        expect(list(await memories.of_key(SPACE, "semantic", "k")), [kept], "what is under its key")
+        expect(list(await memories.list(SPACE, Wanted(subject="anna"))), [kept], "what has its subject")
+        expect(list(await memories.citing(SPACE, ["m_a"])), [kept], "what cites its source")
+    expect(await put(store, gone), 1, "new when it is stored again")
+    async with store.read() as tx:
+        expect({each.id for each in await tx.memories.citing(SPACE, ["m_a"])}, {gone.id, kept.id}, "what cites then")
 
 
 @check
@@ -262,5 +240,5 @@ async def a_time_is_a_time_in_any_zone(store: Store) -> None:
     order = [NOON + timedelta(microseconds=1), NOON, east, datetime(1, 1, 2, tzinfo=UTC)]
     records = [learned(f"{place}", at=at) for place, at in enumerate(order)]
     tied = sorted((1, 2), key=lambda place: records[place].id)
-    await store.write(put, *reversed(records))
-    expect(await store.read(listed, Wanted()), ["0", *map(str, tied), "3"], "the order")
+    await put(store, *reversed(records))
+    expect(await listed(store, Wanted()), ["0", *map(str, tied), "3"], "the order")

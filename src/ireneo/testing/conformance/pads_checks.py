@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
 from ireneo.testing.conformance.check import check, expect
 from ireneo.testing.conformance.learned import pad
 from ireneo.testing.conformance.material import MINUTE, NOON, SPACE
@@ -12,73 +12,50 @@ from ireneo.testing.conformance.material import MINUTE, NOON, SPACE
 async def a_pad_comes_back(store: Store) -> None:
     """A scratchpad comes back equal; a task without one has none."""
     wanted = pad("Mend “it”.\n\x00 \U0001f9e0")
-
-    def keep(tx: Transaction) -> None:
-        expect(tx.pads.read(SPACE, wanted.task), None, "the scratchpad before it was written")
-        tx.pads.write(SPACE, wanted)
-
-    await store.write(keep)
-
-    def look(tx: Transaction) -> None:
-        expect(tx.pads.read(SPACE, wanted.task), wanted, "the scratchpad")
-        expect(tx.pads.read(SPACE, wanted.task.upper()), None, "that of another task")
-        expect(tx.pads.read(SPACE, ""), None, "that of no task")
-
-    await store.read(look)
+    async with store.write() as tx:
+        expect(await tx.pads.read(SPACE, wanted.task), None, "the scratchpad before it was written")
+        await tx.pads.write(SPACE, wanted)
+    async with store.read() as tx:
+        expect(await tx.pads.read(SPACE, wanted.task), wanted, "the scratchpad")
+        expect(await tx.pads.read(SPACE, wanted.task.upper()), None, "that of another task")
+        expect(await tx.pads.read(SPACE, ""), None, "that of no task")
 
 
 @check
 async def a_pad_is_rewritten_whole(store: Store) -> None:
     """A scratchpad takes the place of the one that its task had, and leaves those of others."""
     other = pad("other")
-
-    def keep(tx: Transaction) -> None:
-        tx.pads.write(SPACE, pad("task"))
-        tx.pads.write(SPACE, other)
-
-    await store.write(keep)
+    async with store.write() as tx:
+        await tx.pads.write(SPACE, pad("task"))
+        await tx.pads.write(SPACE, other)
     rewritten = pad("task", "to do something else", NOON + MINUTE)
-    await store.write(lambda tx: tx.pads.write(SPACE, rewritten))
-
-    def look(tx: Transaction) -> None:
-        expect(tx.pads.read(SPACE, "task"), rewritten, "the scratchpad")
-        expect(tx.pads.read(SPACE, "other"), other, "the other one")
-        expect(len(tx.pads.list(SPACE)), 2, "how many there are")
-
-    await store.read(look)
+    async with store.write() as tx:
+        await tx.pads.write(SPACE, rewritten)
+    async with store.read() as tx:
+        expect(await tx.pads.read(SPACE, "task"), rewritten, "the scratchpad")
+        expect(await tx.pads.read(SPACE, "other"), other, "the other one")
+        expect(len(await tx.pads.list(SPACE)), 2, "how many there are")
 
 
 @check
 async def a_pad_goes(store: Store) -> None:
     """A scratchpad that is taken out is gone; to take out one that isn't there says so."""
-
-    def keep(tx: Transaction) -> None:
-        tx.pads.write(SPACE, pad("task"))
-        tx.pads.write(SPACE, pad("other"))
-        expect(tx.pads.remove(SPACE, "task"), True, "whether it was there")
-        expect(tx.pads.remove(SPACE, "task"), False, "whether it was there still")
-
-    await store.write(keep)
-
-    def look(tx: Transaction) -> None:
-        expect(tx.pads.read(SPACE, "task"), None, "the scratchpad")
-        expect([each.task for each in tx.pads.list(SPACE)], ["other"], "the tasks that are left")
-
-    await store.read(look)
+    async with store.write() as tx:
+        await tx.pads.write(SPACE, pad("task"))
+        await tx.pads.write(SPACE, pad("other"))
+        expect(await tx.pads.remove(SPACE, "task"), True, "whether it was there")
+        expect(await tx.pads.remove(SPACE, "task"), False, "whether it was there still")
+    async with store.read() as tx:
+        expect(await tx.pads.read(SPACE, "task"), None, "the scratchpad")
+        expect([each.task for each in await tx.pads.list(SPACE)], ["other"], "the tasks that are left")
 
 
 @check
 async def pads_are_listed_by_time(store: Store) -> None:
     """The scratchpad that was written last stands first, those of one time by task."""
     pads = [pad("c", written=NOON), pad("a", written=NOON + MINUTE), pad("d", written=NOON - MINUTE), pad("b")]
-
-    def keep(tx: Transaction) -> None:
+    async with store.write() as tx:
         for each in pads:
-            tx.pads.write(SPACE, each)
-
-    await store.write(keep)
-
-    def look(tx: Transaction) -> None:
-        expect([each.task for each in tx.pads.list(SPACE)], ["a", "b", "c", "d"], "the tasks in order")
-
-    await store.read(look)
+            await tx.pads.write(SPACE, each)
+    async with store.read() as tx:
+        expect([each.task for each in await tx.pads.list(SPACE)], ["a", "b", "c", "d"], "the tasks in order")

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ireneo.errors import BadInput, StoreError
 from ireneo.lessons.run import ClaimTotals, LearnedRun, Observation
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Store
 from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.learned import ran, read_from, sighted
 from ireneo.testing.conformance.material import KEY, MINUTE, NOON, SPACE, numbered, tell
@@ -20,9 +20,10 @@ class _StoppedError(Exception):
     """Raised by a check, in the middle of a transaction."""
 
 
-def put(tx: Transaction, run: LearnedRun, *sightings: Observation) -> None:
+async def put(store: Store, run: LearnedRun, *sightings: Observation) -> None:
     """Store a run in a transaction of its own."""
-    tx.runs.put(SPACE, run, sightings)
+    async with store.write() as tx:
+        await tx.runs.put(SPACE, run, sightings)
 
 
 @check
@@ -34,57 +35,45 @@ async def a_run_comes_back(store: Store) -> None:
         sighted("mend", "one", None),
         replace(sighted("other", "one"), held=0, sources=(), conditions={}),
     ]
-    await store.write(put, runs[0], *seen)
-    await store.write(put, runs[1])
-
-    def look(tx: Transaction) -> None:
-        expect(list(tx.runs.get(SPACE, ["two", "none", "one", "One"])), [runs[1], runs[0]], "the runs")
-        expect(list(tx.runs.of_run(SPACE, "one")), sorted(seen, key=lambda each: each.cue), "the sightings")
-        expect(list(tx.runs.sightings(SPACE, [each.cue for each in seen])), seen, "those of the claims")
-        expect(list(tx.runs.of_run(SPACE, "none")), [], "the sightings of an unknown session")
-        expect(list(tx.runs.sightings(SPACE, ["MEND", "men", ""])), [], "those of unknown claims")
-        expect(list(tx.runs.claims(SPACE, session="none")), [], "the claims of an unknown session")
-
-    await store.read(look)
+    await put(store, runs[0], *seen)
+    await put(store, runs[1])
+    async with store.read() as tx:
+        expect(list(await tx.runs.get(SPACE, ["two", "none", "one", "One"])), [runs[1], runs[0]], "the runs")
+        expect(list(await tx.runs.of_run(SPACE, "one")), sorted(seen, key=lambda each: each.cue), "the sightings")
+        expect(list(await tx.runs.sightings(SPACE, [each.cue for each in seen])), seen, "those of the claims")
+        expect(list(await tx.runs.of_run(SPACE, "none")), [], "the sightings of an unknown session")
+        expect(list(await tx.runs.sightings(SPACE, ["MEND", "men", ""])), [], "those of unknown claims")
+        expect(list(await tx.runs.claims(SPACE, session="none")), [], "the claims of an unknown session")
 
 
 @check
 async def a_run_is_replaced_with_its_sightings(store: Store) -> None:
     """A run takes the place of the one that its session had, and none of the former sightings stays."""
-    await store.write(put, ran("other"), sighted("kept", "other"), sighted("gone", "other"))
-    await store.write(put, ran("one"), sighted("gone", "one"), sighted("kept", "one", held=5))
+    await put(store, ran("other"), sighted("kept", "other"), sighted("gone", "other"))
+    await put(store, ran("one"), sighted("gone", "one"), sighted("kept", "one", held=5))
     after = ran("one", NOON + MINUTE, told="it held")
     for _ in range(2):
-        await store.write(put, after, sighted("kept", "one", NOON + MINUTE, held=2), sighted("new", "one"))
-
-    def look(tx: Transaction) -> None:
-        expect(list(tx.runs.get(SPACE, ["one"])), [after], "the run")
-        expect([each.cue for each in tx.runs.of_run(SPACE, "one")], ["kept", "new"], "what it shows")
-        told = {claim.cue: (claim.runs, claim.held) for claim in tx.runs.claims(SPACE)}
+        await put(store, after, sighted("kept", "one", NOON + MINUTE, held=2), sighted("new", "one"))
+    async with store.read() as tx:
+        expect(list(await tx.runs.get(SPACE, ["one"])), [after], "the run")
+        expect([each.cue for each in await tx.runs.of_run(SPACE, "one")], ["kept", "new"], "what it shows")
+        told = {claim.cue: (claim.runs, claim.held) for claim in await tx.runs.claims(SPACE)}
         expect(told, {"gone": (1, 1), "kept": (2, 3), "new": (1, 1)}, "the claims")
-        expect(len(tx.runs.list(SPACE)), 2, "how many runs there are")
-
-    await store.read(look)
+        expect(len(await tx.runs.list(SPACE)), 2, "how many runs there are")
 
 
 @check
 async def a_run_goes_with_its_sightings(store: Store) -> None:
     """A run that is taken out is gone with what it showed; to take out one that isn't there says so."""
-    await store.write(put, ran("one"), sighted("a", "one"), sighted("b", "one"))
-    await store.write(put, ran("two"), sighted("a", "two"))
-
-    def keep(tx: Transaction) -> None:
-        expect(tx.runs.remove(SPACE, "one"), True, "whether it was there")
-        expect(tx.runs.remove(SPACE, "one"), False, "whether it was there still")
-
-    await store.write(keep)
-
-    def look(tx: Transaction) -> None:
-        expect([run.session for run in tx.runs.list(SPACE)], ["two"], "the runs left")
-        expect([each.session for each in tx.runs.sightings(SPACE, ["a", "b"])], ["two"], "the sightings left")
-        expect([claim.cue for claim in tx.runs.claims(SPACE, least_runs=0)], ["a"], "the claims left")
-
-    await store.read(look)
+    await put(store, ran("one"), sighted("a", "one"), sighted("b", "one"))
+    await put(store, ran("two"), sighted("a", "two"))
+    async with store.write() as tx:
+        expect(await tx.runs.remove(SPACE, "one"), True, "whether it was there")
+        expect(await tx.runs.remove(SPACE, "one"), False, "whether it was there still")
+    async with store.read() as tx:
+        expect([run.session for run in await tx.runs.list(SPACE)], ["two"], "the runs left")
+        expect([each.session for each in await tx.runs.sightings(SPACE, ["a", "b"])], ["two"], "the sightings left")
+        expect([claim.cue for claim in await tx.runs.claims(SPACE, least_runs=0)], ["a"], "the claims left")
 
 
 @check
@@ -93,14 +82,11 @@ async def runs_are_listed_by_time(store: Store) -> None:
     east = timezone(timedelta(hours=5, minutes=30))
     ends = {"c": NOON, "a": NOON + MINUTE, "d": None, "b": (NOON + 2 * MINUTE).astimezone(east), "e": NOON, "0": None}
     for session, ended in ends.items():
-        await store.write(put, ran(session, ended))
-
-    def look(tx: Transaction) -> None:
-        expect([run.session for run in tx.runs.list(SPACE)], ["b", "a", "c", "e", "0", "d"], "the order")
-        expect([run.session for run in tx.runs.list(SPACE, 2)], ["b", "a"], "the first two")
-        expect(list(tx.runs.list(SPACE, 0)), [], "the first none")
-
-    await store.read(look)
+        await put(store, ran(session, ended))
+    async with store.read() as tx:
+        expect([run.session for run in await tx.runs.list(SPACE)], ["b", "a", "c", "e", "0", "d"], "the order")
+        expect([run.session for run in await tx.runs.list(SPACE, 2)], ["b", "a"], "the first two")
+        expect(list(await tx.runs.list(SPACE, 0)), [], "the first none")
 
 
 @check
@@ -108,25 +94,22 @@ async def sightings_come_in_the_order_asked(store: Store) -> None:
     """Claim by claim as asked, each once, of each the newest first, no time last, then by session, at most so many."""
     times = {"c": NOON, "a": NOON, "b": NOON + MINUTE, "d": None, "0": None, "e": NOON - MINUTE}
     for session, at in times.items():
-        await store.write(put, ran(session), sighted("x", session, at), sighted("y", session, at))
-
-    def look(tx: Transaction) -> None:
-        found = [(each.cue, each.session) for each in tx.runs.sightings(SPACE, ["y", "z", "x", "y"])]
+        await put(store, ran(session), sighted("x", session, at), sighted("y", session, at))
+    async with store.read() as tx:
+        found = [(each.cue, each.session) for each in await tx.runs.sightings(SPACE, ["y", "z", "x", "y"])]
         expect(found, [(cue, session) for cue in "yx" for session in "bace0d"], "the sightings")
-        found = [(each.cue, each.session) for each in tx.runs.sightings(SPACE, ["x", "y"], limit=2)]
+        found = [(each.cue, each.session) for each in await tx.runs.sightings(SPACE, ["x", "y"], limit=2)]
         expect(found, [("x", "b"), ("x", "a"), ("y", "b"), ("y", "a")], "two of each")
-        expect(list(tx.runs.sightings(SPACE, [])), [], "those of no claim")
-
-    await store.read(look)
+        expect(list(await tx.runs.sightings(SPACE, [])), [], "those of no claim")
 
 
 @check
 async def claims_are_summed_up(store: Store) -> None:
     """A claim counts what held and broke in all runs, the runs, projects and times in which it held, and its costs."""
-    await store.write(put, ran("one"), sighted("x", "one", NOON, held=2, broke=1), sighted("only", "one"))
-    await store.write(put, ran("two"), sighted("x", "two", NOON + MINUTE, project="ark"), sighted("y", "two", held=0))
-    await store.write(put, ran("three"), sighted("x", "three", NOON - MINUTE, held=0, broke=3, project="never held"))
-    await store.write(put, ran("four"), sighted("x", "four", None, project=""))
+    await put(store, ran("one"), sighted("x", "one", NOON, held=2, broke=1), sighted("only", "one"))
+    await put(store, ran("two"), sighted("x", "two", NOON + MINUTE, project="ark"), sighted("y", "two", held=0))
+    await put(store, ran("three"), sighted("x", "three", NOON - MINUTE, held=0, broke=3, project="never held"))
+    await put(store, ran("four"), sighted("x", "four", None, project=""))
     x = ClaimTotals(
         cue="x",
         category="failure",
@@ -139,32 +122,26 @@ async def claims_are_summed_up(store: Store) -> None:
         tokens=40,
         seconds=2.0,
     )
-
-    def look(tx: Transaction) -> None:
-        claims = list(tx.runs.claims(SPACE))
+    async with store.read() as tx:
+        claims = list(await tx.runs.claims(SPACE))
         expect(claims[1], x, "the sum")
         expect([claim.cue for claim in claims], ["only", "x"], "those that held once")
-        expect([claim.cue for claim in tx.runs.claims(SPACE, least_runs=0)], ["only", "x", "y"], "every claim")
-        expect(list(tx.runs.claims(SPACE, least_runs=3)), [x], "those that held in three runs")
-        expect(list(tx.runs.claims(SPACE, least_runs=4)), [], "those that held in four")
-        expect(list(tx.runs.claims(SPACE, session="two")), [x], "what a session sighted, over all runs")
-        expect(list(tx.runs.claims(SPACE, session="one", least_runs=2)), [x], "and what held in two runs")
-
-    await store.read(look)
+        expect([claim.cue for claim in await tx.runs.claims(SPACE, least_runs=0)], ["only", "x", "y"], "every claim")
+        expect(list(await tx.runs.claims(SPACE, least_runs=3)), [x], "those that held in three runs")
+        expect(list(await tx.runs.claims(SPACE, least_runs=4)), [], "those that held in four")
+        expect(list(await tx.runs.claims(SPACE, session="two")), [x], "what a session sighted, over all runs")
+        expect(list(await tx.runs.claims(SPACE, session="one", least_runs=2)), [x], "and what held in two runs")
 
 
 @check
 async def a_claim_may_have_no_time_and_no_project(store: Store) -> None:
     """A claim that held only where no log has times has none; one of two categories has that first by name."""
-    await store.write(put, ran("one"), sighted("x", "one", None, project="", category="procedural"))
-    await store.write(put, ran("two"), sighted("x", "two", NOON, held=0, broke=1, category="factual"))
-
-    def look(tx: Transaction) -> None:
-        (claim,) = tx.runs.claims(SPACE)
+    await put(store, ran("one"), sighted("x", "one", None, project="", category="procedural"))
+    await put(store, ran("two"), sighted("x", "two", NOON, held=0, broke=1, category="factual"))
+    async with store.read() as tx:
+        (claim,) = await tx.runs.claims(SPACE)
         expect((claim.first, claim.last, claim.projects), (None, None, ()), "its times and projects")
         expect(claim.category, "factual", "its category")
-
-    await store.read(look)
 
 
 @check
@@ -175,117 +152,90 @@ async def sightings_belong_to_their_run(store: Store) -> None:
         [sighted("", "one")],
         [sighted("x", "one"), sighted("y", "one"), sighted("x", "one", held=2)],
     ):
-
-        def keep(tx: Transaction, sightings: list[Observation]) -> None:
+        async with store.write() as tx:
             with expect_error(BadInput, "sightings that are not of the run"):
-                tx.runs.put(SPACE, ran("one"), sightings)
-
-        await store.write(keep, sightings)
-
-    def look(tx: Transaction) -> None:
-        expect(list(tx.runs.list(SPACE)), [], "the runs")
-        expect(list(tx.runs.claims(SPACE, least_runs=0)), [], "the claims")
-
-    await store.read(look)
+                await tx.runs.put(SPACE, ran("one"), sightings)
+    async with store.read() as tx:
+        expect(list(await tx.runs.list(SPACE)), [], "the runs")
+        expect(list(await tx.runs.claims(SPACE, least_runs=0)), [], "the claims")
 
 
 @check
 async def strays_are_found(store: Store) -> None:
     """A run is astray where its head is not stored: its session never was, or went on without that message."""
     m = await tell(store, numbered(2))
-    await store.write(put, ran(KEY.session, head=m[1].id), sighted("x", KEY.session))
-    await store.write(put, ran("never told", head=m[1].id))
-
-    def keep(tx: Transaction) -> None:
-        expect(list(tx.runs.strays(SPACE)), ["never told"], "those astray")
-        tx.runs.put(SPACE, ran(KEY.session), [sighted("x", KEY.session)])
-        expect(list(tx.runs.strays(SPACE)), sorted([KEY.session, "never told"]), "those without their head")
+    await put(store, ran(KEY.session, head=m[1].id), sighted("x", KEY.session))
+    await put(store, ran("never told", head=m[1].id))
+    async with store.write() as tx:
+        expect(list(await tx.runs.strays(SPACE)), ["never told"], "those astray")
+        await tx.runs.put(SPACE, ran(KEY.session), [sighted("x", KEY.session)])
+        expect(list(await tx.runs.strays(SPACE)), sorted([KEY.session, "never told"]), "those without their head")
         for session in (KEY.session, "never told"):
-            tx.runs.remove(SPACE, session)
-        expect(list(tx.runs.strays(SPACE)), [], "those left astray")
-
-    await store.write(keep)
+            await tx.runs.remove(SPACE, session)
+        expect(list(await tx.runs.strays(SPACE)), [], "those left astray")
 
 
 @check
 async def files_are_known_by_content_and_learner(store: Store) -> None:
     """Only those digests are known that this learner has learned from; noted again, a file is replaced."""
     renamed = read_from("b", name="night.jsonl", at=NOON + MINUTE)
-
-    def keep(tx: Transaction) -> None:
+    async with store.write() as tx:
         for file in (read_from("b"), read_from("a"), read_from("c", learner="2"), renamed):
-            tx.ledger.mark(SPACE, file)
-
-    await store.write(keep)
-
-    def keep_2(tx: Transaction) -> None:
-        expect(tx.ledger.known(SPACE, "1", ["a", "b", "c", "A", "", "a"]), frozenset("ab"), "what it knows")
-        expect(tx.ledger.known(SPACE, "2", ["a", "b", "c"]), frozenset("c"), "what the next version knows")
-        expect(tx.ledger.known(SPACE, "1", []), frozenset(), "what it knows of nothing")
-        expect(list(tx.ledger.list(SPACE)), [read_from("a"), renamed, read_from("c", learner="2")], "the files")
-        expect(tx.ledger.remove(SPACE, [renamed, read_from("c"), renamed]), 1, "how many were taken out")
-        expect(tx.ledger.known(SPACE, "1", ["a", "b"]), frozenset("a"), "what it knows still")
-
-    await store.write(keep_2)
+            await tx.ledger.mark(SPACE, file)
+    async with store.write() as tx:
+        expect(await tx.ledger.known(SPACE, "1", ["a", "b", "c", "A", "", "a"]), frozenset("ab"), "what it knows")
+        expect(await tx.ledger.known(SPACE, "2", ["a", "b", "c"]), frozenset("c"), "what the next version knows")
+        expect(await tx.ledger.known(SPACE, "1", []), frozenset(), "what it knows of nothing")
+        expect(list(await tx.ledger.list(SPACE)), [read_from("a"), renamed, read_from("c", learner="2")], "the files")
+        expect(await tx.ledger.remove(SPACE, [renamed, read_from("c"), renamed]), 1, "how many were taken out")
+        expect(await tx.ledger.known(SPACE, "1", ["a", "b"]), frozenset("a"), "what it knows still")
 
 
 @check
 async def what_runs_teach_keeps_to_its_space(store: Store) -> None:
     """Runs, sightings, claims and files of one space are seen in no other, and what changes one leaves the other."""
-    await store.write(put, ran("one"), sighted("x", "one"))
+    await put(store, ran("one"), sighted("x", "one"))
     others = ("another", SPACE.upper(), SPACE + " ", "", "%")
-
-    def keep(tx: Transaction) -> None:
-        tx.ledger.mark(SPACE, read_from("a"))
+    async with store.write() as tx:
+        await tx.ledger.mark(SPACE, read_from("a"))
         for space in others:
-            expect(list(tx.runs.get(space, ["one"])), [], "the run elsewhere")
-            expect(list(tx.runs.list(space)), [], "the runs elsewhere")
-            expect(list(tx.runs.sightings(space, ["x"])), [], "the sightings elsewhere")
-            expect(list(tx.runs.of_run(space, "one")), [], "those of the run elsewhere")
-            expect(list(tx.runs.claims(space, least_runs=0)), [], "the claims elsewhere")
-            expect(list(tx.runs.strays(space)), [], "those astray elsewhere")
-            expect(tx.ledger.known(space, "1", ["a"]), frozenset(), "what is known elsewhere")
-            expect(list(tx.ledger.list(space)), [], "the files elsewhere")
-            tx.runs.put(space, ran("one", told="elsewhere"), [sighted("x", "one", held=7)])
-            tx.ledger.mark(space, read_from("a", name="elsewhere"))
+            expect(list(await tx.runs.get(space, ["one"])), [], "the run elsewhere")
+            expect(list(await tx.runs.list(space)), [], "the runs elsewhere")
+            expect(list(await tx.runs.sightings(space, ["x"])), [], "the sightings elsewhere")
+            expect(list(await tx.runs.of_run(space, "one")), [], "those of the run elsewhere")
+            expect(list(await tx.runs.claims(space, least_runs=0)), [], "the claims elsewhere")
+            expect(list(await tx.runs.strays(space)), [], "those astray elsewhere")
+            expect(await tx.ledger.known(space, "1", ["a"]), frozenset(), "what is known elsewhere")
+            expect(list(await tx.ledger.list(space)), [], "the files elsewhere")
+            await tx.runs.put(space, ran("one", told="elsewhere"), [sighted("x", "one", held=7)])
+            await tx.ledger.mark(space, read_from("a", name="elsewhere"))
         for space in others:
-            expect(tx.runs.remove(space, "one"), True, "whether it was there elsewhere")
-            expect(tx.ledger.remove(space, [read_from("a")]), 1, "the files taken out elsewhere")
-
-    await store.write(keep)
-
-    def look(tx: Transaction) -> None:
-        expect(list(tx.runs.list(SPACE)), [ran("one")], "the run")
-        expect(list(tx.runs.of_run(SPACE, "one")), [sighted("x", "one")], "its sightings")
-        expect(list(tx.ledger.list(SPACE)), [read_from("a")], "the file")
-
-    await store.read(look)
+            expect(await tx.runs.remove(space, "one"), True, "whether it was there elsewhere")
+            expect(await tx.ledger.remove(space, [read_from("a")]), 1, "the files taken out elsewhere")
+    async with store.read() as tx:
+        expect(list(await tx.runs.list(SPACE)), [ran("one")], "the run")
+        expect(list(await tx.runs.of_run(SPACE, "one")), [sighted("x", "one")], "its sightings")
+        expect(list(await tx.ledger.list(SPACE)), [read_from("a")], "the file")
 
 
 @check
 async def what_is_broken_off_teaches_nothing(store: Store) -> None:
     """A transaction that raises leaves runs, sightings and files as they were; one that reads can't write any."""
-    await store.write(put, ran("one"), sighted("x", "one"))
+    await put(store, ran("one"), sighted("x", "one"))
     with suppress(_StoppedError):
-
-        def keep(tx: Transaction) -> None:
-            tx.runs.put(SPACE, ran("one", told="anew"), [sighted("y", "one")])
-            tx.runs.put(SPACE, ran("two"), [sighted("x", "two")])
-            tx.ledger.mark(SPACE, read_from("a"))
+        async with store.write() as tx:
+            await tx.runs.put(SPACE, ran("one", told="anew"), [sighted("y", "one")])
+            await tx.runs.put(SPACE, ran("two"), [sighted("x", "two")])
+            await tx.ledger.mark(SPACE, read_from("a"))
             raise _StoppedError
-
-        await store.write(keep)
-
-    def look(tx: Transaction) -> None:
-        expect(list(tx.runs.list(SPACE)), [ran("one")], "the runs")
-        expect(list(tx.runs.sightings(SPACE, ["x", "y"])), [sighted("x", "one")], "the sightings")
-        expect(list(tx.ledger.list(SPACE)), [], "the files")
+    async with store.read() as tx:
+        expect(list(await tx.runs.list(SPACE)), [ran("one")], "the runs")
+        expect(list(await tx.runs.sightings(SPACE, ["x", "y"])), [sighted("x", "one")], "the sightings")
+        expect(list(await tx.ledger.list(SPACE)), [], "the files")
         with expect_error(StoreError, "a run in a transaction that reads"):
-            tx.runs.put(SPACE, ran("two"), [])
+            await tx.runs.put(SPACE, ran("two"), [])
         with expect_error(StoreError, "a file in a transaction that reads"):
-            tx.ledger.mark(SPACE, read_from("a"))
-
-    await store.read(look)
+            await tx.ledger.mark(SPACE, read_from("a"))
 
 
 @check
@@ -294,15 +244,12 @@ async def two_that_learn_at_once_leave_one_run(store: Store) -> None:
 
     async def learn(number: int) -> None:
         cues = [f"{number} {place}" for place in range(4)]
-        await store.write(put, ran("one", told=str(number)), *(sighted(cue, "one") for cue in cues))
+        await put(store, ran("one", told=str(number)), *(sighted(cue, "one") for cue in cues))
 
     await asyncio.gather(*(learn(number) for number in range(8)))
-
-    def look(tx: Transaction) -> None:
-        (run,) = tx.runs.list(SPACE)
+    async with store.read() as tx:
+        (run,) = await tx.runs.list(SPACE)
         told = run.diary[0].pattern
-        shown = [each.cue for each in tx.runs.of_run(SPACE, "one")]
+        shown = [each.cue for each in await tx.runs.of_run(SPACE, "one")]
         expect(shown, [f"{told} {place}" for place in range(4)], "its claims")
-        expect(len(tx.runs.claims(SPACE)), 4, "how many claims there are")
-
-    await store.read(look)
+        expect(len(await tx.runs.claims(SPACE)), 4, "how many claims there are")

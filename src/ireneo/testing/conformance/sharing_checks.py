@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from ireneo.errors import SessionNotFound
-from ireneo.log.message import Message
 from ireneo.log.tree import SessionKey
 from ireneo.ports.leases import Lease
-from ireneo.ports.store import Rebuild, Spent, Store, Transaction
+from ireneo.ports.store import Spent, Store
 from ireneo.summaries.summary import SummaryId
 from ireneo.testing.conformance.check import Again, expect, expect_error, shared_check
 from ireneo.testing.conformance.material import (
@@ -35,35 +34,29 @@ from ireneo.testing.conformance.material import (
 async def what_was_committed_is_there_when_it_is_opened_again(store: Store, again: Again) -> None:
     """A store that is closed and opened again holds all that was committed."""
     drafts = [with_native(draft, {"n": number}) for number, draft in enumerate(numbered(5))]
-
-    def keep(tx: Transaction) -> tuple[list[Message], Rebuild, Lease | None]:
-        m = append(tx, KEY, drafts)
+    async with store.write() as tx:
+        m = await append(tx, KEY, drafts)
         mark = rebuilt(m[3], taken_up=(SummaryId("s_one"),))
-        tx.summaries.put(KEY, [summarise(m[0], m[3])])
-        tx.rebuilds.put(KEY, mark)
-        tx.annotations.put(KEY, [noted(m[2], "kept")])
-        tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
-        lease = tx.leases.take(KEY, "work", "one", NOON, NOON + MINUTE)
-        return m, mark, lease
-
-    m, mark, lease = await store.write(keep)
-    infos = await store.read(lambda tx: list(tx.sessions.list(SPACE)))
+        await tx.summaries.put(KEY, [summarise(m[0], m[3])])
+        await tx.rebuilds.put(KEY, mark)
+        await tx.annotations.put(KEY, [noted(m[2], "kept")])
+        await tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
+        lease = await tx.leases.take(KEY, "work", "one", NOON, NOON + MINUTE)
+    async with store.read() as tx:
+        infos = list(await tx.sessions.list(SPACE))
     await store.close()
     other = await again(store)
     try:
-
-        def look(tx: Transaction) -> None:
-            expect(list(tx.sessions.list(SPACE)), infos, "the sessions")
-            natives = tx.log.natives(KEY, [message.id for message in m])
+        async with other.read() as tx:
+            expect(list(await tx.sessions.list(SPACE)), infos, "the sessions")
+            natives = await tx.log.natives(KEY, [message.id for message in m])
             expect([natives[message.id] for message in m], drafts, "the drafts")
-            expect(list(tx.summaries.frontier(KEY, m[-1].id, FAMILY)), [summarise(m[0], m[3])], "the frontier")
-            expect(tx.rebuilds.last(KEY, m[-1].id, FAMILY, 1000), mark, "the mark")
-            expect(list(tx.annotations.on_path(KEY, m[-1].id)), [noted(m[2], "kept")], "the annotations")
-            expect(tx.spending.of_session(KEY), Spent(calls=1, tokens=100), "what the session spent")
-            expect(list(tx.leases.of_session(KEY)), [lease], "the leases")
-            expect(list(tx.upkeep.faults()), [], "the faults")
-
-        await other.read(look)
+            expect(list(await tx.summaries.frontier(KEY, m[-1].id, FAMILY)), [summarise(m[0], m[3])], "the frontier")
+            expect(await tx.rebuilds.last(KEY, m[-1].id, FAMILY, 1000), mark, "the mark")
+            expect(list(await tx.annotations.on_path(KEY, m[-1].id)), [noted(m[2], "kept")], "the annotations")
+            expect(await tx.spending.of_session(KEY), Spent(calls=1, tokens=100), "what the session spent")
+            expect(list(await tx.leases.of_session(KEY)), [lease], "the leases")
+            expect(list(await tx.upkeep.faults()), [], "the faults")
         more = await tell(other, say("and on"))
         expect(more[0].parent, m[-1].id, "the parent of what came next")
     finally:
@@ -76,7 +69,8 @@ async def two_stores_see_each_other(store: Store, again: Again) -> None:
     other = await again(store)
     try:
         with expect_error(SessionNotFound, "the branches before anything was written"):
-            await other.read(lambda tx: tx.sessions.branches(KEY))
+            async with other.read() as tx:
+                await tx.sessions.branches(KEY)
         told = []
         for number in range(6):
             told += await tell((store, other)[number % 2], say(f"turn {number}"))
@@ -106,14 +100,11 @@ async def two_stores_store_the_same_once(store: Store, again: Again) -> None:
     messages = after(None, numbered(10))
 
     async def offer(to: Store) -> tuple[int, int, int]:
-
-        def keep(tx: Transaction) -> tuple[int, int, int]:
-            tx.sessions.create(KEY, None)
-            inserted = tx.log.insert(KEY, messages)
-            summarised = tx.summaries.put(KEY, [summarise(messages[0], messages[4])])
-            return inserted, summarised, tx.annotations.put(KEY, [noted(messages[2], "note")])
-
-        return await to.write(keep)
+        async with to.write() as tx:
+            await tx.sessions.create(KEY, None)
+            inserted = await tx.log.insert(KEY, messages)
+            summarised = await tx.summaries.put(KEY, [summarise(messages[0], messages[4])])
+            return inserted, summarised, await tx.annotations.put(KEY, [noted(messages[2], "note")])
 
     try:
         offers = await asyncio.gather(*(offer(to) for to in (store, other) * 5))
@@ -128,17 +119,15 @@ async def two_stores_spend_at_once(store: Store, again: Again) -> None:
     other = await again(store)
 
     async def spend(to: Store, tokens: int) -> None:
-        await to.write(lambda tx: tx.spending.add(KEY, DAY, Spent(calls=1, tokens=tokens)))
+        async with to.write() as tx:
+            await tx.spending.add(KEY, DAY, Spent(calls=1, tokens=tokens))
 
     try:
         await asyncio.gather(*(spend((store, other)[number % 2], number) for number in range(40)))
         for each in (store, other):
-
-            def look(tx: Transaction) -> None:
-                expect(tx.spending.of_session(KEY), Spent(calls=40, tokens=780), "what the session spent")
-                expect(tx.spending.of_day(SPACE, DAY), Spent(calls=40, tokens=780), "what the space spent")
-
-            await each.read(look)
+            async with each.read() as tx:
+                expect(await tx.spending.of_session(KEY), Spent(calls=40, tokens=780), "what the session spent")
+                expect(await tx.spending.of_day(SPACE, DAY), Spent(calls=40, tokens=780), "what the space spent")
     finally:
         await other.close()
 
@@ -147,17 +136,20 @@ async def two_stores_spend_at_once(store: Store, again: Again) -> None:
 async def two_stores_take_a_lease_at_once(store: Store, again: Again) -> None:
     """Of tasks of two stores that try to take one lease at once exactly one gets it, and both see whose it is."""
     other = await again(store)
-    await store.write(lambda tx: tx.sessions.create(KEY, None))
+    async with store.write() as tx:
+        await tx.sessions.create(KEY, None)
 
     async def take(to: Store, holder: str) -> Lease | None:
-        return await to.write(lambda tx: tx.leases.take(KEY, "work", holder, NOON, NOON + MINUTE))
+        async with to.write() as tx:
+            return await tx.leases.take(KEY, "work", holder, NOON, NOON + MINUTE)
 
     try:
         tried = await asyncio.gather(*(take((store, other)[number % 2], f"task {number}") for number in range(40)))
         got = [lease for lease in tried if lease]
         expect(len(got), 1, "how many got it")
         for each in (store, other):
-            await each.read(lambda tx: expect(list(tx.leases.of_session(KEY)), got, "the leases"))
+            async with each.read() as tx:
+                expect(list(await tx.leases.of_session(KEY)), got, "the leases")
     finally:
         await other.close()
 
@@ -189,16 +181,10 @@ async def a_wait_that_is_cancelled_ends(store: Store, again: Again) -> None:
             await asyncio.sleep(0.05)
             waiting.cancel()
             await asyncio.wait([waiting])
-
-            def look(reading: Transaction) -> None:
-                expect(list(reading.sessions.list(SPACE)), [], "what is seen while the first one writes")
-
-            await other.read(look)
+            async with other.read() as reading:
+                expect(list(await reading.sessions.list(SPACE)), [], "what is seen while the first one writes")
         await tell(other, say("after all"))
-
-        def look_2(tx: Transaction) -> None:
-            expect([info.key for info in tx.sessions.list(SPACE)], [KEY], "the sessions")
-
-        await store.read(look_2)
+        async with store.read() as tx:
+            expect([info.key for info in await tx.sessions.list(SPACE)], [KEY], "the sessions")
     finally:
         await other.close()

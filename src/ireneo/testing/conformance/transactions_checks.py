@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from ireneo.errors import MessageNotFound, StoreError
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
-from ireneo.ports.store import SessionInfo, Spent, Store, Transaction
+from ireneo.ports.store import SessionInfo, Spent, Store
 from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.material import (
     DAY,
@@ -32,58 +32,59 @@ class StoppedError(Exception):
     """Raised by a check, in the middle of a transaction."""
 
 
-def fill_and_stop(tx: Transaction, error: BaseException) -> None:
+async def fill_and_stop(store: Store, error: BaseException) -> None:
     """Write through every port, and raise before the block is left."""
-    m = append(tx, KEY, numbered(4, "lost"))
-    tx.log.move(KEY, "lost", m[0].id)
-    tx.summaries.put(KEY, [summarise(m[0], m[3])])
-    tx.rebuilds.put(KEY, rebuilt(m[1]))
-    tx.annotations.put(KEY, [noted(m[0], "lost")])
-    tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
-    tx.leases.take(KEY, "lost", "one", NOON, NOON)
-    tx.sessions.create(SessionKey(SPACE, "lost"), None)
-    tx.upkeep.drop(KEY, "main")
-    tx.upkeep.prune(KEY)
-    raise error
+    async with store.write() as tx:
+        m = await append(tx, KEY, numbered(4, "lost"))
+        await tx.log.move(KEY, "lost", m[0].id)
+        await tx.summaries.put(KEY, [summarise(m[0], m[3])])
+        await tx.rebuilds.put(KEY, rebuilt(m[1]))
+        await tx.annotations.put(KEY, [noted(m[0], "lost")])
+        await tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
+        await tx.leases.take(KEY, "lost", "one", NOON, NOON)
+        await tx.sessions.create(SessionKey(SPACE, "lost"), None)
+        await tx.upkeep.drop(KEY, "main")
+        await tx.upkeep.prune(KEY)
+        raise error
 
 
-def expect_untouched(tx: Transaction, infos: list[object]) -> None:
+async def expect_untouched(store: Store, infos: list[object]) -> None:
     """Check that nothing is left of `fill_and_stop`."""
-    expect(list(tx.sessions.list(SPACE)), infos, "the sessions")
-    expect(tx.log.head(KEY, "lost"), None, "the head of the branch")
-    expect(list(tx.leases.of_session(KEY)), [], "the leases")
-    expect(list(tx.summaries.find(KEY, "s_")), [], "the summaries")
-    expect(tx.spending.of_session(KEY), Spent(), "what the session spent")
-    expect(tx.spending.of_day(SPACE, DAY), Spent(), "what the space spent")
+    async with store.read() as tx:
+        expect(list(await tx.sessions.list(SPACE)), infos, "the sessions")
+        expect(await tx.log.head(KEY, "lost"), None, "the head of the branch")
+        expect(list(await tx.leases.of_session(KEY)), [], "the leases")
+        expect(list(await tx.summaries.find(KEY, "s_")), [], "the summaries")
+        expect(await tx.spending.of_session(KEY), Spent(), "what the session spent")
+        expect(await tx.spending.of_day(SPACE, DAY), Spent(), "what the space spent")
 
 
 @check
 async def an_exception_leaves_nothing(store: Store) -> None:
     """A transaction that raises leaves nothing of what it wrote through any port, and the exception comes through."""
     before = await tell(store, numbered(2))
-    infos: list[object] = await store.read(lambda tx: list(tx.sessions.list(SPACE)))
+    async with store.read() as tx:
+        infos: list[object] = list(await tx.sessions.list(SPACE))
     try:
-        await store.write(fill_and_stop, StoppedError())
+        await fill_and_stop(store, StoppedError())
     except StoppedError:
-        await store.read(expect_untouched, infos)
+        await expect_untouched(store, infos)
     else:
         raise AssertionError("the exception did not come through")
     expect(await read_path(store, before[-1]), before, "the path from before")
     again = await tell(store, numbered(4, "lost"))
     expect(await read_path(store, again[-1]), before + again, "the path when it is written after all")
-
-    def look(tx: Transaction) -> None:
-        expect(list(tx.annotations.on_path(KEY, again[-1].id)), [], "the annotations on it")
-        expect(tx.rebuilds.last(KEY, again[-1].id, FAMILY, 1000), None, "the mark on it")
-
-    await store.read(look)
+    async with store.read() as tx:
+        expect(list(await tx.annotations.on_path(KEY, again[-1].id)), [], "the annotations on it")
+        expect(await tx.rebuilds.last(KEY, again[-1].id, FAMILY, 1000), None, "the mark on it")
 
 
 @check
 async def a_cancelled_task_leaves_nothing(store: Store) -> None:
     """A task that is cancelled inside a transaction leaves nothing, and the next transaction goes on at once."""
     await tell(store, numbered(2))
-    infos: list[object] = await store.read(lambda tx: list(tx.sessions.list(SPACE)))
+    async with store.read() as tx:
+        infos: list[object] = list(await tx.sessions.list(SPACE))
     reached = asyncio.Event()
 
     async def write_and_wait() -> None:
@@ -97,7 +98,7 @@ async def a_cancelled_task_leaves_nothing(store: Store) -> None:
     task.cancel()
     await asyncio.wait([task])
     expect(task.cancelled(), True, "whether the task was cancelled")
-    await store.read(expect_untouched, infos)
+    await expect_untouched(store, infos)
     kept = await tell(store, say("next"))
     expect((await read_path(store, kept[-1]))[-1:], kept, "what was written next")
 
@@ -111,35 +112,29 @@ async def a_call_cancelled_anywhere_leaves_all_or_nothing(store: Store) -> None:
         await asyncio.sleep(pause / 8000)
         task.cancel()
         await asyncio.wait([task])
-
-        def keep(tx: Transaction) -> None:
-            tx.sessions.create(KEY, None)
-            head = tx.log.head(KEY)
-            size = 0 if head is None else len(tx.log.path(KEY, head.id, 0, head.position))
+        async with store.write() as tx:
+            await tx.sessions.create(KEY, None)
+            head = await tx.log.head(KEY)
+            size = 0 if head is None else len(await tx.log.path(KEY, head.id, 0, head.position))
             expect(size % 5, 0, "messages over a whole append")
             expect(size, 0 if head is None else head.position + 1, "the length of the path")
-
-        await store.write(keep)
 
 
 @check
 async def an_error_that_is_caught_leaves_the_rest(store: Store) -> None:
     """A call that raises changes nothing, and a transaction that catches it can go on and commit."""
-
-    def keep(tx: Transaction) -> list[Message]:
-        kept = append(tx, KEY, numbered(2))
+    async with store.write() as tx:
+        kept = await append(tx, KEY, numbered(2))
         with expect_error(MessageNotFound, "the move"):
-            tx.log.move(KEY, "main", MessageId(NOWHERE))
-        kept += append(tx, KEY, numbered(2, "more"))
-        return kept
-
-    kept = await store.write(keep)
+            await tx.log.move(KEY, "main", MessageId(NOWHERE))
+        kept += await append(tx, KEY, numbered(2, "more"))
     expect(await read_path(store, kept[-1]), kept, "the path")
 
 
 async def sessions_of(store: Store) -> list[SessionInfo]:
     """The sessions as another task sees them."""
-    return await store.read(lambda tx: list(tx.sessions.list(SPACE)))
+    async with store.read() as tx:
+        return list(await tx.sessions.list(SPACE))
 
 
 @check
@@ -149,7 +144,8 @@ async def a_transaction_sees_what_it_wrote(store: Store) -> None:
         m = await append(tx, KEY, numbered(3))
         expect(list(await tx.log.path(KEY, m[-1].id, 0, 2)), m, "the path inside")
         expect(await asyncio.create_task(sessions_of(store)), [], "the sessions outside")
-    await store.read(lambda tx: expect(len(tx.sessions.list(SPACE)), 1, "the sessions after it"))
+    async with store.read() as tx:
+        expect(len(await tx.sessions.list(SPACE)), 1, "the sessions after it")
 
 
 @check
@@ -160,13 +156,10 @@ async def a_snapshot_stands_still(store: Store) -> None:
     async def write_more() -> list[Message]:
         more = await tell(store, numbered(2, "more"))
         await tell(store, say("other"), SessionKey(SPACE, "other"))
-
-        def keep(writing: Transaction) -> None:
-            writing.summaries.put(KEY, [summarise(m[0], m[3])])
-            writing.annotations.put(KEY, [noted(m[0], "later")])
-            writing.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
-
-        await store.write(keep)
+        async with store.write() as writing:
+            await writing.summaries.put(KEY, [summarise(m[0], m[3])])
+            await writing.annotations.put(KEY, [noted(m[0], "later")])
+            await writing.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
         return more
 
     async with store.read() as tx:
@@ -178,45 +171,39 @@ async def a_snapshot_stands_still(store: Store) -> None:
         expect(list(await tx.summaries.frontier(KEY, m[-1].id, FAMILY)), [], "the frontier in the snapshot")
         expect(list(await tx.annotations.on_path(KEY, m[-1].id)), [], "the annotations in the snapshot")
         expect(await tx.spending.of_day(SPACE, DAY), Spent(), "what was spent in the snapshot")
-
-    def look(tx: Transaction) -> None:
-        head = tx.log.head(KEY)
+    async with store.read() as tx:
+        head = await tx.log.head(KEY)
         expect(head.id if head else None, more[-1].id, "the head after it")
-
-    await store.read(look)
 
 
 @check
 async def a_reader_writes_nothing(store: Store) -> None:
     """Writing in a transaction that reads raises StoreError."""
     m = await tell(store, numbered(2))
-
-    def look(tx: Transaction) -> None:
+    async with store.read() as tx:
         with expect_error(StoreError, "an insert"):
-            tx.log.insert(KEY, m)
+            await tx.log.insert(KEY, m)
         with expect_error(StoreError, "a move"):
-            tx.log.move(KEY, "main", None)
+            await tx.log.move(KEY, "main", None)
         with expect_error(StoreError, "making a session"):
-            tx.sessions.create(SessionKey(SPACE, "other"), None)
+            await tx.sessions.create(SessionKey(SPACE, "other"), None)
         with expect_error(StoreError, "a summary"):
-            tx.summaries.put(KEY, [summarise(m[0], m[1])])
+            await tx.summaries.put(KEY, [summarise(m[0], m[1])])
         with expect_error(StoreError, "a mark"):
-            tx.rebuilds.put(KEY, rebuilt(m[0]))
+            await tx.rebuilds.put(KEY, rebuilt(m[0]))
         with expect_error(StoreError, "an annotation"):
-            tx.annotations.put(KEY, [noted(m[0], "no")])
+            await tx.annotations.put(KEY, [noted(m[0], "no")])
         with expect_error(StoreError, "what was spent"):
-            tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
+            await tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
         with expect_error(StoreError, "a lease"):
-            tx.leases.take(KEY, "work", "one", NOON, NOON)
+            await tx.leases.take(KEY, "work", "one", NOON, NOON)
         with expect_error(StoreError, "to drop a branch"):
-            tx.upkeep.drop(KEY, "main")
+            await tx.upkeep.drop(KEY, "main")
         with expect_error(StoreError, "to discard summaries"):
-            tx.upkeep.discard(KEY, [])
+            await tx.upkeep.discard(KEY, [])
         with expect_error(StoreError, "to prune"):
-            tx.upkeep.prune(KEY)
-        expect(tx.spending.of_session(KEY), Spent(), "what the session spent")
-
-    await store.read(look)
+            await tx.upkeep.prune(KEY)
+        expect(await tx.spending.of_session(KEY), Spent(), "what the session spent")
 
 
 @check
