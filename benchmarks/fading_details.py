@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.log.message import Draft, Text
-from ireneo.ports.llm import Prompt, Reply, Usage
+from ireneo.ports.models import Prompt, Reply, Usage
 
 COUNT = EstimatedTokenizer().count
 R = TypeVar("R", bound=Struct)

@@ -20,7 +20,7 @@ from ireneo.engine.known import best_texts
 from ireneo.engine.models import Limits
 from ireneo.engine.story import StoredReading, StoryPath, open_threads
 from ireneo.engine.summarise import voice_of
-from ireneo.ports.llm import LanguageModel, Prompt, Reply
+from ireneo.ports.models import LanguageModel, Prompt, Reply
 from ireneo.summaries.policy import RUNNING, STORY, Policy, StorySettings
 from ireneo.summaries.summary import Summary, Thread
 

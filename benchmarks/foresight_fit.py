@@ -16,13 +16,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from foresight_data import DATA, FITTED_ON, halves
+from ireneo.lessons.cues import is_named
 from ireneo.lessons.guard import (
     GUARD,
     CallInSituation,
     calls_in_situations,
     estimate,
     guard_observations,
-    is_named,
     tally,
 )
 from ireneo.lessons.run import Observation
@@ -109,7 +109,6 @@ def write(prior: Prior) -> None:
         "mini-SWE-agent; each counts for at most 12 calls, so that what a space sees itself soon weighs more.",
         '"""',
         "",
-        "# ruff: noqa: E501 - a cue is one name",
         "# fmt: off",
         "",
         "from __future__ import annotations",

@@ -32,12 +32,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 from acting.asking import Act, question, repeated
 from acting.cuts import COUNT, Cut, cuts_of
 from ireneo import Context, Memory
-from ireneo.adapters.clock import SystemClock
 from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.machine import SystemClock
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import Resources
 from ireneo.errors import BadReply, IreneoError, ModelError, ModelRefused, SpendingLimit
-from ireneo.ports.llm import LanguageModel, Prompt, Reply
+from ireneo.ports.models import LanguageModel, Prompt, Reply
 from ireneo.prompts.voices import Voice
 from ireneo.wiring import models
 from valid_cuts import DATA, path_of, sessions

@@ -18,7 +18,7 @@ from statistics import fmean, quantiles, stdev
 
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.adapters.tokens.exact import ExactTokenizer
-from ireneo.ports.tokenizer import Tokenizer
+from ireneo.ports.models import Tokenizer
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 LONG = 200

@@ -15,8 +15,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from ireneo.adapters.tokens.estimate import SPACE, fingerprint, known, pack
 from ireneo.adapters.tokens.exact import load_backend
-from ireneo.adapters.tokens.fingerprint import SPACE, fingerprint, known, pack
 
 ENTRIES = 199_998
 KEPT = 96_000

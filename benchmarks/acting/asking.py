@@ -11,11 +11,10 @@ from msgspec import Meta, Struct
 
 from acting.voices import OWN, revoiced
 from ireneo import Context, chat_format
-from ireneo.formats.chat.format import Payload
-from ireneo.formats.chat.notes import NOTES
+from ireneo.formats.chat.format import NOTES, Payload
 from ireneo.log.message import Call, Draft
 from ireneo.log.weigh import arguments_text
-from ireneo.ports.llm import Prompt
+from ireneo.ports.models import Prompt
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.steps import CHANGES, understand
 from ireneo.summaries.summary import Line

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
-from ireneo.ports.llm import Prompt, Reply, Usage
+from ireneo.ports.models import Prompt, Reply, Usage
 from racing.ledger import Ledger
 from racing.tale import WORD
 

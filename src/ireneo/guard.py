@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from ireneo.adapters.clock import SystemClock
+from ireneo.adapters.machine import SystemClock
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine.check import Situations, check, situation_of_log
 from ireneo.formats.logs.claude_code import ClaudeCode

@@ -7,12 +7,11 @@ from contextlib import asynccontextmanager
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ireneo.adapters.clock import SystemClock
 from ireneo.adapters.embed.opening import open_embedder
 from ireneo.adapters.llm.model import open_model
-from ireneo.adapters.spool import file_spool
+from ireneo.adapters.machine import SystemClock, file_spool
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.adapters.tokens.exact import ExactTokenizer
 from ireneo.engine.compact import compact_drafts
@@ -30,26 +29,12 @@ from ireneo.summaries.policy import Policy
 from ireneo.summaries.policy import preset as preset_named
 
 if TYPE_CHECKING:
-    from ireneo.ports.embedder import Embedder
-    from ireneo.ports.llm import LanguageModel
-    from ireneo.ports.redactor import Redactor
+    from ireneo.ports.models import Embedder, LanguageModel, Redactor, Tokenizer
     from ireneo.ports.store import Store
-    from ireneo.ports.tokenizer import Tokenizer
 
 IN_MEMORY = ":memory:"
 TokenCounts = Literal["estimate", "o200k"]
 ModelChoice: TypeAlias = "str | LanguageModel | Mapping[str, str | LanguageModel] | Models | None"
-
-
-class Settings(TypedDict, total=False):
-    """What `open` takes besides, each with a default that suits most."""
-
-    tokens: TokenCounts | Tokenizer
-    durability: Literal["full", "normal"]
-    voice: Voice | None
-    limits: Limits
-    keep_memories: int
-    keep_secrets: bool
 
 
 @asynccontextmanager
@@ -60,7 +45,12 @@ async def open(
     model: ModelChoice = None,
     embedder: str | Embedder | None = None,
     preset: str | Policy = "coding",
-    **settings: Unpack[Settings],
+    tokens: TokenCounts | Tokenizer = "estimate",
+    durability: Literal["full", "normal"] = "full",
+    voice: Voice | None = None,
+    limits: Limits | None = None,
+    keep_memories: int = KEEP_MEMORIES,
+    keep_secrets: bool = False,
 ) -> AsyncIterator[Memory]:
     """Open a memory: the SQLite file at `url` (made when it is not there), or ``":memory:"`` for one that dies with it.
 
@@ -80,50 +70,49 @@ async def open(
     `preset` is how sessions are cut where a call names no other: ``"coding"`` for the work of an agent, ``"story"`` for
     characters, companions and any conversation without end.
 
-    The settings: `tokens` counts: a fast estimate that errs on the safe side (``"estimate"``), exactly (``"o200k"``,
-    the extra `tokens`), or a tokenizer of your own. With ``durability="full"`` what was acknowledged survives a power
-    cut; ``"normal"`` is faster, and a power cut may take the last moments. Summaries are written in the first person,
-    and stories in the third, but for what one character remembers; `voice` is for those who want it otherwise.
-    `limits` says what may be spent; there is always a limit. `keep_memories` is how many memories stay in use
-    (100,000): `Memory.work` archives the least retained of the others. Keys, tokens and passwords become marks such as
-    ``[REDACTED password]`` in all that is stored; with `keep_secrets` they are stored as they are, but for what is
-    drawn from messages: lessons, episodes, diaries.
+    `tokens` says how they are counted: by a fast estimate that errs on the safe side (``"estimate"``), exactly
+    (``"o200k"``, the extra `tokens`), or by a tokenizer of your own.
 
-    Raises NotADatabase, NewerDatabase, Unreachable, StoreBusy, and BadInput for a setting that there is not.
+    With ``durability="full"`` what was acknowledged survives a power cut; ``"normal"`` is faster, and a power cut may
+    take the last moments.
+
+    Summaries are written in the first person, and stories in the third, but for what one character remembers; `voice`
+    is for those who want it otherwise.
+
+    `limits` says what models may cost; None: `Limits()`, so that there is always a limit.
+
+    `keep_memories` is how many memories stay in use: `Memory.work` archives the least retained of the others.
+
+    Keys, tokens and passwords become marks such as ``[REDACTED password]`` in all that is stored. With `keep_secrets`
+    they are stored as they are, but for what is drawn from messages: lessons, episodes, diaries.
+
+    Raises NotADatabase, NewerDatabase, Unreachable, StoreBusy, and BadInput for a setting that can't be used.
     """
-    _check(settings)
-    voice = settings.get("voice")
+    if keep_memories < 1:
+        raise BadInput(f"{keep_memories} memories can't be kept; give at least 1.")
     chosen = model if isinstance(model, Models) else models(model)
     embeds = open_embedder(embedder) if isinstance(embedder, str) or embedder is None else embedder
-    counts = tokenizer(settings.get("tokens", "estimate"))
-    store = await _store(fspath(url), settings.get("durability", "full"))
-    means = Resources(
+    counts = tokenizer(tokens)
+    store = await _store(fspath(url), durability)
+    resources = Resources(
         store=store,
         count=counts.count,
         clock=SystemClock(),
         models=chosen,
-        limits=settings.get("limits") or Limits(),
+        limits=limits or Limits(),
         voice=voice or "first",
         story_voice=voice,
         preset=preset if isinstance(preset, Policy) else preset_named(preset),
-        keep_memories=settings.get("keep_memories", KEEP_MEMORIES),
+        keep_memories=keep_memories,
         embedder=embeds,
         spool=partial(file_spool, _place_of(fspath(url))),
         redactor=_redactor,
-        keep_secrets=settings.get("keep_secrets", False),
+        keep_secrets=keep_secrets,
     )
     try:
-        yield Memory(means, space)
+        yield Memory(resources, space)
     finally:
         await store.close()
-
-
-def _check(settings: Settings) -> None:
-    unknown = [name for name in settings if name not in Settings.__annotations__]
-    if unknown:
-        raise BadInput(f"open() has no setting {unknown[0]!r}; there are {', '.join(Settings.__annotations__)}.")
-    if settings.get("keep_memories", 1) < 1:
-        raise BadInput(f"{settings['keep_memories']} memories can't be kept; give at least 1.")
 
 
 def compact(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 from tests.e2e.loopback.embedding import Answering, AskedFor, LoopbackEmbedder, embedded
 
-from ireneo.adapters.embed.served import LONGEST_BYTES, TOGETHER
+from ireneo.adapters.embed.opening import LONGEST_BYTES, TOGETHER
 from ireneo.errors import BadInput, EmbedderError
 from ireneo.memories.index import Vector, quantised
 

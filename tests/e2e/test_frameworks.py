@@ -47,7 +47,7 @@ async def log_of(name: str) -> tuple[list[str], list[str], int, list[str]]:
         messages = await session.messages()
         assert list(await session.branches()) == ["main"]
         told = [str(message.parts) for message in messages]
-        loose = (await session.loose()).messages
+        loose = (await session.prune(dry_run=True)).messages
         found = [finding.text for finding in await memory.doctor()]
         return [message.role for message in messages], told, loose, found
 

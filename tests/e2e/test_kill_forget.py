@@ -18,7 +18,7 @@ from ireneo.errors import NotFound
 from ireneo.lessons.run import DiaryEntry, DiaryLine, LearnedRun, Observation
 from ireneo.log.message import MessageId, Text
 from ireneo.memories.record import Evidence, MemoryId, Record
-from ireneo.ports.runs import LearnedFile
+from ireneo.ports.memories import LearnedFile
 from ireneo.testing.scripted import ManualClock
 
 NOW = ManualClock().now()

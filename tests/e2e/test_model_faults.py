@@ -15,7 +15,7 @@ from tests.e2e.loopback import KINDS, Answer, Kind, LoopbackModel, Script, alway
 
 from ireneo.adapters.llm.model import open_model
 from ireneo.errors import BadInput, BadReply, ModelError, ModelRefused, ModelTimeout, ModelUnavailable
-from ireneo.ports.llm import Prompt, Reply
+from ireneo.ports.models import Prompt, Reply
 
 SECRET = "sk-loopback-secret"
 

@@ -34,7 +34,7 @@ from tests.e2e.pages import GUIDES, README, ROOT, Block, blocks, fits
 from tests.e2e.test_cli_command import COMMAND, Done, run
 
 import ireneo
-from ireneo.adapters.llm import names
+from ireneo.adapters.llm import model as names
 
 Said = dict[str, object]
 OWN = "~/.local/share/ireneo"

@@ -20,7 +20,7 @@ import ireneo
 from ireneo import Context, Limits, Policy, Session, Summarised, Summary
 from ireneo.adapters.llm.model import open_model
 from ireneo.grounding.status import error_text
-from ireneo.ports.llm import LanguageModel
+from ireneo.ports.models import LanguageModel
 
 DRAFTS = material(3)
 BUDGET = 1_400

@@ -17,7 +17,7 @@ from ireneo import Memory, Policy, Session
 from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
-from ireneo.ports.llm import Prompt
+from ireneo.ports.models import Prompt
 from ireneo.prompts.voices import Voice
 from ireneo.testing.scripted import ManualClock, Scripted, ScriptedLLM
 

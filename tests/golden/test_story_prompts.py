@@ -8,7 +8,7 @@ from tests.golden.test_prompts import compare
 
 from ireneo.engine.story_writing import StoryJob, ask_for_story
 from ireneo.log.tree import Annotation, AnnotationId
-from ireneo.ports.llm import Prompt
+from ireneo.ports.models import Prompt
 
 BEFORE = record(STORY[:2], text="Vera Lund had let Holm look for the letter of his sister.")
 MOST_FIXED = 1_800

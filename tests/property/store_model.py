@@ -7,9 +7,7 @@ from datetime import date, datetime, timedelta
 
 from ireneo.log.message import Draft, Message, MessageId, Native, Text
 from ireneo.log.tree import Annotation, AnnotationId, Head, SessionKey, head_of
-from ireneo.ports.leases import Lease
-from ireneo.ports.store import Rebuild, Span, Spent
-from ireneo.ports.upkeep import Pruned
+from ireneo.ports.store import Lease, Pruned, Rebuild, Span, Spent
 from ireneo.summaries.summary import Summary
 
 

@@ -15,7 +15,7 @@ from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like
 from ireneo.grounding.status import error_text
 from ireneo.log.message import Call, Draft, Result, Text
-from ireneo.ports.llm import Prompt
+from ireneo.ports.models import Prompt
 from ireneo.testing.scripted import Scripted, ScriptedLLM
 
 RUNS, PARTS = 60, 4
@@ -109,7 +109,7 @@ async def _space(seed: int, seen: Counter[str]) -> None:
             seen["refused"] += len(learned.refused)
             seen["failed"] += bool(learned.failed)
         for lesson in await memory.lessons():
-            seen["stood"] += lesson.cue.startswith("told: ")
+            seen["stood"] += lesson.cue.startswith("model: ")
             assert not instruction_like(lesson.lesson)
             assert not error_text(lesson.lesson)
             assert "ghost" not in lesson.lesson.lower()

@@ -22,8 +22,7 @@ from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.errors import BadInput
 from ireneo.log.message import Message
 from ireneo.log.tree import SessionKey, chain, head_of
-from ireneo.ports.leases import Lease
-from ireneo.ports.store import Spent, Store, Transaction
+from ireneo.ports.store import Lease, Spent, Store, Transaction
 from ireneo.summaries.summary import SummaryId
 from ireneo.testing.conformance.material import DAY, MINUTE, NOON, count, noted, rebuilt, summarise
 

@@ -15,7 +15,7 @@ from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.errors import BadInput
 from ireneo.log.message import Text
-from ireneo.ports.llm import Prompt
+from ireneo.ports.models import Prompt
 from ireneo.ports.store import Store
 from ireneo.testing.scripted import ManualClock, ScriptedLLM
 
@@ -145,12 +145,12 @@ async def _check(memory: Memory) -> None:
     await memory.check("Bash", {"command": "make integration"}, session=RUN, project="kestrel")
 
 
-async def _open_id(memory: Memory) -> None:
+async def _lookup(memory: Memory) -> None:
     messages = await (await memory.session(RUN)).messages()
-    await memory.open_id(messages[0].id)
+    await memory.lookup(messages[0].id)
     for row in (await (await memory.session(RUN)).context(2_000)).view:
         if row.id:
-            await memory.open_id(row.id)
+            await memory.lookup(row.id)
 
 
 async def _expand(session: Session) -> None:
@@ -182,7 +182,7 @@ READING: Mapping[str, Verb] = {
     ),
     "history": lambda memory: memory.history("Anna"),
     "get": lambda memory: memory.get(["m_"]),
-    "fading": lambda memory: memory.fading(),
+    "archive_candidates": lambda memory: memory.archive_candidates(),
     "pads": lambda memory: memory.pads(),
     "pad": lambda memory: memory.scratchpad("letter").read(),
     "export_memories": _export,
@@ -191,7 +191,7 @@ READING: Mapping[str, Verb] = {
     "claims": lambda memory: memory.claims(),
     "calibration": lambda memory: memory.calibration(),
     "check": _check,
-    "open_id": _open_id,
+    "lookup": _lookup,
     "known_files": lambda memory: memory.known_files(["0" * 64]),
     "unlearned": lambda memory: memory.unlearned(),
     "doctor": lambda memory: memory.doctor(),
@@ -206,7 +206,7 @@ READING: Mapping[str, Verb] = {
     "Session.pins": on(RUN, lambda session: session.pins()),
     "Session.diary": on(RUN, lambda session: session.diary()),
     "Session.branches": on(RUN, lambda session: session.branches()),
-    "Session.loose": on(RUN, lambda session: session.loose()),
+    "Session.prune dry_run": on(RUN, lambda session: session.prune(dry_run=True)),
     "Session.messages": on(STORY, lambda session: session.messages()),
     "Session.check": on(RUN, lambda session: session.check()),
 }

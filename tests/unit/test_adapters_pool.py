@@ -9,13 +9,13 @@ from concurrent.futures import CancelledError
 
 import pytest
 
-from ireneo.adapters.pool import Job, Nesting, Pool
+from ireneo.adapters.pool import Cancellation, Pool, ReentryGuard
 from ireneo.errors import StoreError
 
 
 def pool_of(*connections: str) -> tuple[Pool[str], list[str]]:
     retired: list[str] = []
-    return Pool(connections, retired.append, Nesting(), "test"), retired
+    return Pool(connections, retired.append, ReentryGuard(), "test"), retired
 
 
 class Gate:
@@ -26,10 +26,10 @@ class Gate:
         self.go_on = threading.Event()
         self.cancelled: bool | None = None
 
-    def work(self, connection: str, job: Job) -> str:
+    def work(self, connection: str, cancellation: Cancellation) -> str:
         self.begun.set()
         assert self.go_on.wait(30)
-        self.cancelled = job.cancelled.is_set()
+        self.cancelled = cancellation.requested.is_set()
         return connection
 
     async def begin(self, pool: Pool[str]) -> asyncio.Task[str]:
@@ -38,7 +38,7 @@ class Gate:
         return task
 
 
-def giving(connection: str, _: Job) -> str:
+def giving(connection: str, _: Cancellation) -> str:
     return connection
 
 
@@ -47,8 +47,8 @@ def test_work_is_done_in_the_order_in_which_it_was_asked_for() -> None:
         pool, _ = pool_of("one")
         order: list[int] = []
 
-        def noting(number: int) -> Callable[[str, Job], None]:
-            return lambda connection, job: order.append(number)
+        def noting(number: int) -> Callable[[str, Cancellation], None]:
+            return lambda connection, cancellation: order.append(number)
 
         await asyncio.gather(*(pool.run(noting(number)) for number in range(20)))
         assert order == list(range(20))
@@ -159,11 +159,11 @@ def test_one_pool_serves_one_loop_after_the_other() -> None:
 
 
 def test_a_commit_that_has_begun_is_not_cancelled() -> None:
-    job = Job()
-    job.begin_commit()
-    job.cancel()
-    assert not job.cancelled.is_set()
-    job = Job()
-    job.cancel()
+    cancellation = Cancellation()
+    cancellation.begin_commit()
+    cancellation.request()
+    assert not cancellation.requested.is_set()
+    cancellation = Cancellation()
+    cancellation.request()
     with pytest.raises(CancelledError):
-        job.begin_commit()
+        cancellation.begin_commit()

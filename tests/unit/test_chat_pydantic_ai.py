@@ -35,10 +35,11 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 
 import ireneo
+from ireneo import compact
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import Payload
 from ireneo.formats.chat.pydantic_ai import PydanticAIMessages
-from ireneo.formats.chat.registry import CHAT_FORMATS, detect
+from ireneo.formats.chat.registry import CHAT_FORMATS
 from ireneo.log.message import Call, Draft, Media, Opaque, Part, Result, Role, Text, Thinking
 
 FORM = PydanticAIMessages()
@@ -218,9 +219,7 @@ def test_the_objects_themselves_read_the_same() -> None:
     history = [GO, WORK, RESULTS, DONE]
     assert FORM.decode(history) == FORM.decode(dumped(*history))
     for listed in (history, dumped(*history), {"messages": history}):
-        found = detect(listed)
-        assert found is not None
-        assert found.name == "pydantic-ai"
+        assert compact(listed, 10_000).format == "pydantic-ai"
 
 
 class Lookalike:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
-from ireneo.errors import UnknownFormat
+from ireneo import compact
+from ireneo.errors import UnknownFormat, UnreadableLog
 from ireneo.formats.chat.format import Payload
-from ireneo.formats.chat.registry import CHAT_FORMATS, chat_format, detect
+from ireneo.formats.chat.registry import CHAT_FORMATS, chat_format
 
 USER: dict[str, object] = {"role": "user", "content": "Hello."}
 REPLY: dict[str, object] = {"role": "assistant", "content": "Hello."}
@@ -31,7 +35,7 @@ def test_an_unknown_name_is_refused_with_the_names_that_there_are() -> None:
         ([USER, {"role": "assistant", "content": None, "tool_calls": []}], "openai"),
         ([{"role": "tool", "tool_call_id": "a", "content": ""}], "openai"),
         ([{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://x.org"}}]}], "openai"),
-        ([USER, {"role": "assistant", "content": [{"type": "tool_use", "id": "a"}]}], "anthropic"),
+        ([USER, {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "run"}]}], "anthropic"),
         ([USER, {"role": "assistant", "content": [{"type": "thinking", "thinking": ""}]}], "anthropic"),
         ([USER, {"role": "assistant", "content": [{"type": "mcp_tool_use", "id": "a"}]}], "anthropic"),
         ([{"role": "user", "content": [{"type": "image", "source": {}}]}], "anthropic"),
@@ -43,7 +47,10 @@ def test_an_unknown_name_is_refused_with_the_names_that_there_are() -> None:
         ([{"type": "message", **USER}], "openai-responses"),
         ([{"role": "user", "content": [{"type": "input_text", "text": "Hello."}]}], "openai-responses"),
         ({"input": "Hello."}, "openai-responses"),
-        ([{"type": "message", "role": "assistant", "content": [{"type": "tool_use", "id": "a"}]}], "anthropic"),
+        (
+            [{"type": "message", "role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "run"}]}],
+            "anthropic",
+        ),
         ({"input": [USER], "instructions": "Be brief."}, "openai-responses"),
         ([{"role": "user", "parts": [{"text": "Hello."}]}], "gemini"),
         ([{"parts": [{"text": "Hello."}]}], "gemini"),
@@ -55,13 +62,24 @@ def test_an_unknown_name_is_refused_with_the_names_that_there_are() -> None:
     ],
 )
 def test_a_list_tells_its_format(payload: object, name: str) -> None:
-    found = detect(payload)
-    assert found is not None
-    assert found.name == name
+    assert compact(payload, 10_000).format == name
 
 
-@pytest.mark.parametrize(
-    "payload", [None, "hello", 7, [], {}, {"messages": []}, [1], [{}], [{"role": "model"}], [{"role": []}]]
-)
-def test_what_is_no_message_list_has_no_format(payload: object) -> None:
-    assert detect(payload) is None
+@pytest.mark.parametrize("payload", [None, "hello", 7, {}, [1], [{}], [{"role": "model"}], [{"role": []}]])
+def test_what_is_no_message_list_is_refused(payload: object) -> None:
+    with pytest.raises(UnreadableLog):
+        compact(payload, 10_000)
+
+
+def test_a_format_is_loaded_when_a_message_is_in_it() -> None:
+    code = (
+        "import sys, ireneo\n"
+        "ireneo.compact([{'role': 'user', 'content': 'Hello.'}], 1_000)\n"
+        "print(*sorted(name for name in sys.modules if name.startswith('ireneo.formats.')))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "ireneo.formats.chat.openai" in loaded
+    others = ("anthropic", "gemini", "langchain", "pydantic_ai", "responses")
+    assert not {f"ireneo.formats.chat.{name}" for name in others} & set(loaded)
+    light = {"ireneo.formats.logs.format", "ireneo.formats.logs.registry"}
+    assert {name for name in loaded if name.startswith("ireneo.formats.logs.")} <= light

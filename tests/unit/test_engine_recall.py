@@ -14,7 +14,7 @@ import ireneo
 from ireneo.errors import BadInput, EmbedderError
 from ireneo.log.message import Draft, Text
 from ireneo.memories.index import author_of_message
-from ireneo.ports.embedder import Embedder
+from ireneo.ports.models import Embedder
 from ireneo.types import MemoryDetails
 
 MAY = datetime(2026, 5, 3, 12, tzinfo=UTC)

@@ -11,8 +11,8 @@ from tests.golden.ferry import COUNT, KEY, drafts, tell, told_story
 from tests.golden.material import session as material
 
 import ireneo
-from ireneo.adapters.clock import SystemClock
 from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.machine import SystemClock
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine.branches import tree_paths
 from ireneo.engine.memory import Memory

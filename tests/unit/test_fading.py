@@ -31,13 +31,13 @@ EVENTS = (event("a", 400), event("b", 1), event("c", 90), event("d", 900, pinned
 def test_what_was_not_used_for_longest_is_listed_first_with_the_reason(kind: str, tmp_path: Path) -> None:
     async def work(memory: Memory, store: Store) -> None:
         await store_them(store, *EVENTS, replace(event("f", 90), reflected=NOON - timedelta(days=80)))
-        listed = await memory.fading(10)
+        listed = await memory.archive_candidates(10)
         # One that was reflected on fades faster; a pinned one never.
         assert [each.record.id for each in listed] == ["m_a", "m_f", "m_c", "m_e", "m_b"]
         assert [each.retention for each in listed] == sorted(each.retention for each in listed)
         assert listed[0].reason == "never used for 400 days"
         assert listed[1].reason == "never used for 90 days, reflected on"
-        assert [each.record.id for each in await memory.fading(1)] == ["m_a"]
+        assert [each.record.id for each in await memory.archive_candidates(1)] == ["m_a"]
 
     live(kind, tmp_path, work)
 
@@ -51,7 +51,7 @@ def test_the_least_retained_are_put_away_and_taken_out_again(kind: str, tmp_path
         assert await memory.archive(3) == []
         left = await kept(store)
         assert {name for name, record in left.items() if record.archived} == {"m_a", "m_c"}
-        assert [each.record.id for each in await memory.fading()] == ["m_e", "m_b"]
+        assert [each.record.id for each in await memory.archive_candidates()] == ["m_e", "m_b"]
         (back,) = await memory.restore(["m_c"])
         assert (back.id, back.archived) == ("m_c", False)
         # Of what is pinned nothing is put away, however low the cap.
@@ -67,7 +67,7 @@ def test_what_can_not_be_is_said(tmp_path: Path) -> None:
         with pytest.raises(BadInput, match="-1"):
             await memory.archive(-1)
         with pytest.raises(BadInput, match="at least 1"):
-            await memory.fading(0)
+            await memory.archive_candidates(0)
         with pytest.raises(NotFound, match="m_none"):
             await memory.restore(["m_a", "m_none"])
         assert not any(record.archived for record in (await kept(store)).values())

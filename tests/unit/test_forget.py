@@ -24,8 +24,8 @@ from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.scratchpad import Pad
-from ireneo.ports.llm import Prompt, R, Reply, Usage
 from ireneo.ports.memories import Wanted
+from ireneo.ports.models import Prompt, R, Reply, Usage
 from ireneo.ports.store import Spent, Store
 from ireneo.testing.scripted import ManualClock
 

@@ -10,7 +10,7 @@ from tests.unit.test_forget import NOON, every_store, fact, heard, keep, kept, l
 from ireneo import Memory
 from ireneo.lessons.run import DiaryEntry, DiaryLine, LearnedRun, Observation
 from ireneo.log.message import MessageId
-from ireneo.ports.runs import LearnedFile
+from ireneo.ports.memories import LearnedFile
 from ireneo.ports.store import Store
 
 

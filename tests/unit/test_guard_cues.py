@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 from tests.unit.guarded import Made, call, messages
 
-from ireneo.lessons.cues import chains
+from ireneo.lessons.cues import chains, words
 from ireneo.lessons.shell import shape
 from ireneo.lessons.situation import Situation
 from ireneo.log.message import Call
@@ -31,7 +31,7 @@ def edited(path: str, old: str) -> Made:
 def cues(made: tuple[Made, ...], tool: str, arguments: Mapping[str, object] | str, question: str) -> tuple[str, ...]:
     situation = Situation().see_all(messages(*made))
     found = chains(situation, shape(call(tool, arguments)))
-    return next((each.cues for each in found if each.question == question), ())
+    return next((tuple(map(words, each.cues)) for each in found if each.question == question), ())
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_a_file_that_is_being_read_beside_it_is_not_unknown() -> None:
     situation.begin(asks, Call(id="c0", name="Read", arguments={"file_path": "/w/one.go"}))
     found = chains(situation, shape(call(*edit("/w/one.go", "x"))))
     ground = next(each.cues for each in found if each.question == "ground")
-    assert ground[1].endswith("just being read")
+    assert words(ground[1]).endswith("just being read")
 
 
 def test_a_refusal_is_no_failure() -> None:
@@ -196,7 +196,7 @@ OTHERWISE: Made = ("Bash", TEST, "exit 1: pkg/one.go:3: undefined: thing", True)
 def test_why_it_failed_last(made: tuple[Made, ...], command: str, said: str) -> None:
     situation = Situation().see_all(messages(*made))
     found = [each for each in chains(situation, shape(call("Bash", command))) if each.question == "cause"]
-    assert said in {each.cues[1].split(": ", 1)[1] for each in found}
+    assert said in {words(each.cues[1]).split(": ", 1)[1] for each in found}
 
 
 def test_a_success_leaves_no_cause() -> None:

@@ -102,7 +102,7 @@ def test_other_projects_say_less_than_its_own() -> None:
     alone = judged((), call("Bash", "pytest -q"), here)
     assert alone is not None
     both = tally([*here, *there], "cli", None)
-    cue = "`pytest` not tried in this session"
+    cue = "`pytest` state=untried"
     assert both.here[cue].held == both.here[cue].total == 5
     assert both.everywhere[cue].total == 17
 
@@ -121,7 +121,7 @@ def test_what_was_seen_under_other_conditions_does_not_count() -> None:
 
 def test_runs_that_lie_back_count_less() -> None:
     old = [replace(each, at=NOW - timedelta(days=90)) for each in sighted(runs([MISSING], 4))]
-    found = tally(old, "", NOW).everywhere["`pytest` not tried in this session"]
+    found = tally(old, "", NOW).everywhere["`pytest` state=untried"]
     assert round(found.held, 6) == 2.0
 
 
@@ -142,11 +142,11 @@ def test_what_is_known_of_a_cue_is_shrunk_towards_what_the_one_before_it_says() 
 def test_a_run_tells_of_every_cue_how_often_it_held() -> None:
     run = material("one", FELL, FELL, PASSED)
     found = {each.cue: each for each in guard_observations(run)}
-    first = found[stored("`go test` was never tried")]
+    first = found[stored("`go test` program=new")]
     assert (first.held, first.broke, first.session, first.project) == (1, 0, "one", "cli")
-    again = found[stored("`go test` failed once, nothing changed since")]
+    again = found[stored("`go test` program=failed-1,unchanged")]
     assert (again.held, again.broke) == (1, 0)
-    third = found[stored("`go test` failed a few times, nothing changed since")]
+    third = found[stored("`go test` program=failed-few,unchanged")]
     assert (third.held, third.broke) == (0, 1)
     assert again.tokens == 20
     assert "TestOne" in again.conditions["error"]
@@ -177,7 +177,7 @@ def test_a_call_whose_log_shows_no_arguments_is_no_evidence() -> None:
     edit: Made = ("Edit", {"file_path": "/w/one.go", "old_string": "a", "new_string": "b"}, "Updated.", False)
     bare: Made = ("status", {}, "offline", True)
     shown = {each.cue: (each.held, each.broke) for each in guard_observations(material("one", edit, untold, bare))}
-    assert shown[stored("edit: any")] == (0, 1)
-    assert [failed for cue, failed in shown.items() if cue == stored("`status` not tried in this session")] == [(1, 0)]
-    assert not any("`Edit` failed" in cue for cue in shown)
-    assert sum(held for cue, (held, _) in shown.items() if cue.endswith(": any")) == 1
+    assert shown[stored("edit any")] == (0, 1)
+    assert [failed for cue, failed in shown.items() if cue == stored("`status` state=untried")] == [(1, 0)]
+    assert not any("`Edit` state=failing" in cue or "`Edit` program=failed" in cue for cue in shown)
+    assert sum(held for cue, (held, _) in shown.items() if cue.endswith(" any")) == 1

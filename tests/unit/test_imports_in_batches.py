@@ -14,7 +14,7 @@ import pytest
 
 import ireneo
 from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.spool import FileSpool, file_spool
+from ireneo.adapters.machine import FileSpool, file_spool
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.engine import imports
 from ireneo.engine.imports import Imported

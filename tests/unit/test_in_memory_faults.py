@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from ireneo.adapters.in_memory.faults import find_faults
-from ireneo.adapters.in_memory.tree import Tree
+from ireneo.adapters.in_memory.state import SessionState
+from ireneo.adapters.in_memory.upkeep import find_faults
 from ireneo.log.message import MessageId
-from ireneo.ports.leases import Lease
+from ireneo.ports.store import Lease
 from ireneo.testing.conformance.material import KEY, NOON, NOWHERE, after, noted, numbered, rebuilt, summarise
 
 MESSAGES = after(None, numbered(6))
@@ -18,9 +18,9 @@ LOST = after(MESSAGES[-1], numbered(1, "lost"))[0]
 WHERE = "session 'session' of space 'space'"
 
 
-def sound() -> Tree:
+def sound() -> SessionState:
     """A session with something of everything."""
-    tree = Tree(KEY, None, 1)
+    tree = SessionState(KEY, None, 1)
     tree.messages = {message.id: message for message in MESSAGES}
     tree.payloads = {MESSAGES[0].id: b""}
     tree.branches = {"main": MESSAGES[-1].id, "empty": None}
@@ -33,41 +33,41 @@ def sound() -> Tree:
     return tree
 
 
-def orphan(tree: Tree) -> None:
+def orphan(tree: SessionState) -> None:
     tree.messages[LOST.id] = replace(LOST, parent=MessageId(NOWHERE))
 
 
-def misplace(tree: Tree) -> None:
+def misplace(tree: SessionState) -> None:
     tree.messages[LOST.id] = replace(LOST, position=9)
 
 
-def misprice(tree: Tree) -> None:
+def misprice(tree: SessionState) -> None:
     tree.messages[LOST.id] = replace(LOST, total_tokens=9)
 
 
-def point_nowhere(tree: Tree) -> None:
+def point_nowhere(tree: SessionState) -> None:
     tree.branches["lost"] = LOST.id
 
 
-def unpack(tree: Tree) -> None:
+def unpack(tree: SessionState) -> None:
     tree.payloads[LOST.id] = b""
 
 
-def summarise_nothing(tree: Tree) -> None:
+def summarise_nothing(tree: SessionState) -> None:
     lost = summarise(MESSAGES[0], LOST)
     tree.summaries[lost.id] = lost
 
 
-def mark_nothing(tree: Tree) -> None:
+def mark_nothing(tree: SessionState) -> None:
     tree.rebuilds["family", 1000, LOST.id] = rebuilt(LOST)
 
 
-def note_nothing(tree: Tree) -> None:
+def note_nothing(tree: SessionState) -> None:
     lost = noted(LOST, "lost")
     tree.annotations[lost.id] = lost
 
 
-def lose_the_count(tree: Tree) -> None:
+def lose_the_count(tree: SessionState) -> None:
     tree.leased = 0
 
 
@@ -89,7 +89,7 @@ def test_a_sound_session_has_no_faults() -> None:
         (lose_the_count, f"The lease on 'work' of {WHERE} has token 1, and only 0 were given."),
     ],
 )
-def test_what_is_broken_is_found(damage: Callable[[Tree], None], sentence: str) -> None:
+def test_what_is_broken_is_found(damage: Callable[[SessionState], None], sentence: str) -> None:
     tree = sound()
     damage(tree)
     (found,) = find_faults(tree)

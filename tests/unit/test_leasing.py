@@ -11,7 +11,7 @@ import pytest
 from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.engine.leasing import FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS, Worker
 from ireneo.log.tree import SessionKey
-from ireneo.ports.leases import Lease
+from ireneo.ports.store import Lease
 from ireneo.testing.scripted import ManualClock
 
 KEY = SessionKey("mine", "run")

@@ -53,7 +53,7 @@ def test_once_in_one_run_is_no_lesson_unless_it_cost_a_lot() -> None:
 
 def test_cheap_ways_that_mostly_fail_are_not_told() -> None:
     way = "When `bin/test` fails with “no such table”, run `bin/migrate` first; then it passed."
-    cue = "bin/test ⇒ no such table → bin/migrate first"
+    cue = "bin/test ⇒ no such table → first:bin/migrate"
     tried = [sighted(1, 2, session=name, cue=cue, category="procedural", text=way) for name in ("one", "two", "three")]
     assert not worth_telling(tried)
     assert worth_telling([replace(each, broke=0) for each in tried])
@@ -64,7 +64,7 @@ def test_what_any_model_knows_is_refused() -> None:
     generic = sighted(2, cue="python ⇒ SyntaxError: invalid syntax", text=plain)
     assert is_generic(generic)
     assert not worth_telling([generic, replace(generic, session="two")])
-    assert is_generic(sighted(2, cue="go test ⇒ tests failed", text="`go test` fails in its tests."))
+    assert is_generic(sighted(2, cue="go test ⇒ <tests>", text="`go test` fails in its tests."))
     assert is_generic(sighted(2, cue="ls ⇒ no such file", text="`ls` fails with “no such file”."))
     helped = "`python` fails with “SyntaxError: invalid syntax”: use `python3`; then it passed."
     assert not is_generic(replace(generic, text=helped))
@@ -76,7 +76,7 @@ def test_what_is_of_one_run_only_is_refused() -> None:
 
 def test_tests_that_break_are_told_only_where_they_broke_in_two_runs() -> None:
     said = "`make test` fails in its tests, such as `TestKeepsRows`."
-    broken = sighted(3, cue="make test ⇒ tests failed", text=said)
+    broken = sighted(3, cue="make test ⇒ <tests>", text=said)
     assert not worth_telling([broken])
     assert worth_telling([broken, replace(broken, session="two")])
 
@@ -133,15 +133,13 @@ def test_what_was_sure_is_overturned_by_a_run_that_shows_the_contrary() -> None:
 
 
 def test_a_fact_and_a_way_have_the_fields_of_their_kinds() -> None:
-    fact = sighted(
-        2, cue="ledger: command of the tests: bin/test", category="factual", text="`bin/test` runs the tests."
-    )
+    fact = sighted(2, cue="ledger <command:tests> bin/test", category="factual", text="`bin/test` runs the tests.")
     fact = replace(fact, conditions={"subject": "ledger", "attribute": "the tests: bin/test", "value": "bin/test"})
     record = learned([fact])
     assert record is not None
     assert (record.kind, record.subject, record.attribute) == ("semantic", "ledger", "the tests: bin/test")
     assert record.evidence[0].conditions == {"project": "ledger"}
-    way = sighted(3, cue="a ⇒ b → c first", category="procedural", text="When `a` fails with “b”, run `c` first.")
+    way = sighted(3, cue="a ⇒ b → first:c", category="procedural", text="When `a` fails with “b”, run `c` first.")
     kept = learned([replace(way, task_type="check")])
     assert kept is not None
     assert (kept.kind, kept.task_type, kept.name) == ("procedural", "check", "a ⇒ b: c first")
@@ -178,7 +176,7 @@ def test_words_of_one_project_are_not_told_to_others() -> None:
 
 
 def test_tests_of_one_project_are_not_named_to_others() -> None:
-    cue = "go test ⇒ tests failed"
+    cue = "go test ⇒ <tests>"
     way = "run one test alone by `go test` with `-run`."
     named = f"`go test` fails in its tests, such as `TestRows` and `TestSum`: {way}"
     here = [sighted(cue=cue, text=named, session=name) for name in ("a", "b")]

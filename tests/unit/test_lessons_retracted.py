@@ -22,7 +22,7 @@ from ireneo.log.tree import Head, SessionKey
 from ireneo.ports.store import Store
 
 every_store = pytest.mark.parametrize("store", ["in memory", "sqlite"])
-UNREAD = "Edit unread ⇒ File has not been read yet"
+UNREAD = "Edit <unread> ⇒ File has not been read yet"
 
 
 def live(store: str, folder: Path, work: Callable[[Memory], Awaitable[None]]) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from typing import get_args
+
 import pytest
 
 from ireneo.errors import UnknownFormat
 from ireneo.formats.logs.format import LogFormat
-from ireneo.formats.logs.registry import LOG_FORMATS, log_format, recognise
+from ireneo.formats.logs.registry import LOG_FORMATS, LogFormatName, log_format, recognise
 
 SAMPLES = {
     "specstory": [
@@ -123,7 +127,19 @@ def test_what_no_format_recognises_gets_one_sentence_that_names_them_all(sample:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(("name", "sample"), [(name, all[0]) for name, all in SAMPLES.items()])
+def test_only_formats_whose_mark_stands_in_a_file_are_loaded_to_recognise_it(name: str, sample: bytes) -> None:
+    code = (
+        "import sys, ireneo\n"
+        f"assert ireneo.recognise({sample!r}, 'log').name == {name!r}\n"
+        "print(*sorted(name.rpartition('.')[2] for name in sys.modules if name.startswith('ireneo.formats.logs.')))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert len(set(loaded) - {"documents", "format", "registry"}) <= 3
+
+
 def test_a_format_has_a_name() -> None:
+    assert [known.name for known in LOG_FORMATS] == list(get_args(LogFormatName))
     assert [log_format(known.name) for known in LOG_FORMATS] == list(LOG_FORMATS)
 
 

@@ -41,19 +41,19 @@ def test_each_id_opens_what_it_names(store: str, tmp_path: Path) -> None:
         pin = await session.pin("Never push.")
         block = next(row for row in (await session.context(300)).view if row.what == "summary")
         for length in (9, 28):
-            opened = await memory.open_id(fact.id[:length])
+            opened = await memory.lookup(fact.id[:length])
             assert opened.memory is not None
             assert opened.memory.evidence[0].messages == (message,)
-            behind = (await memory.open_id(message[:length])).expanded
+            behind = (await memory.lookup(message[:length])).expanded
             assert behind is not None
             assert [each.id for each in behind.messages] == [message]
-            behind = (await memory.open_id(block.id[:length])).expanded
+            behind = (await memory.lookup(block.id[:length])).expanded
             assert behind is not None
             assert behind.summary is not None
             assert behind.summary.id == block.id
-            noted = await memory.open_id(pin.id[:length])
+            noted = await memory.lookup(pin.id[:length])
             assert (noted.note, noted.session) == (pin, "talk")
-        assert (await memory.open_id("talk")).diary is not None
+        assert (await memory.lookup("talk")).diary is not None
 
     live(store, tmp_path, work)
 
@@ -64,7 +64,7 @@ def test_what_might_be_several_is_refused_with_some_of_them(store: str, tmp_path
         session = await memory.session("talk")
         every = await ids(memory)
         for tried in (
-            lambda: memory.open_id("m_"),
+            lambda: memory.lookup("m_"),
             lambda: session.expand("m_"),
             lambda: session.rewind("m_"),
             lambda: session.fork("other", at="m_"),
@@ -75,14 +75,14 @@ def test_what_might_be_several_is_refused_with_some_of_them(store: str, tmp_path
                 await tried()
             assert any(id[:9] in str(said.value) for id in every), said.value
         await session.context(300)
-        for tried in (lambda: session.expand("s_"), lambda: memory.open_id("s_"), lambda: session.dispute("s_", "No.")):
+        for tried in (lambda: session.expand("s_"), lambda: memory.lookup("s_"), lambda: session.dispute("s_", "No.")):
             with pytest.raises(BadInput, match="too short for the id of one summary: s_"):
                 await tried()
         # So many messages are told that two of them begin alike, and a memory beside them.
         begun = sorted({id[:4] for id in every if sum(other[:4] == id[:4] for other in every) > 1})
         if begun:
             with pytest.raises(BadInput, match="Several of them begin with"):
-                await memory.open_id(begun[0])
+                await memory.lookup(begun[0])
 
     live(store, tmp_path, work)
 
@@ -121,11 +121,11 @@ def test_what_is_not_there_is_said_and_a_memory_is_told_from_a_message(store: st
             await session.expand(fact)
         for name in ("", "m_nothing", "p_nothing", "nobody"):
             with pytest.raises(NotFound, match=r"There is nothing called .* in space 'default'"):
-                await memory.open_id(name)
+                await memory.lookup(name)
         with pytest.raises(SummaryNotFound):
-            await memory.open_id("s_nothing")
+            await memory.lookup("s_nothing")
         with pytest.raises(NotFound):
-            await memory.open_id((await ids(memory))[0], session="another")
+            await memory.lookup((await ids(memory))[0], session="another")
 
     live(store, tmp_path, work)
 
@@ -139,7 +139,7 @@ def test_the_id_that_a_log_gave_opens_all_of_that_entry(store: str, tmp_path: Pa
         await session.append(
             [ireneo.Draft(role="user", parts=(Text(text=each),), source_id="entry-1") for each in ("one", "two")]
         )
-        behind = (await memory.open_id("entry-1")).expanded
+        behind = (await memory.lookup("entry-1")).expanded
         assert behind is not None
         assert [each.text for each in behind.messages] == ["one", "two"]
         with pytest.raises(BadInput, match="2 messages have the id entry-1 in their log: m_"):

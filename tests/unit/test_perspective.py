@@ -15,7 +15,7 @@ import pytest
 
 from ireneo.errors import BadReply, ModelUnavailable
 from ireneo.log.message import Call, Draft, Result, Text
-from ireneo.ports.llm import Prompt
+from ireneo.ports.models import Prompt
 from ireneo.testing.scripted import Scripted, ScriptedLLM
 
 BUDGET = 1_500

@@ -50,7 +50,7 @@ async def stays(session: Session, length: int) -> None:
     """Nothing was stored but what belongs there, on one branch."""
     assert len(await session.messages()) == length
     assert list(await session.branches()) == ["main"]
-    assert (await session.loose()).messages == 0
+    assert (await session.prune(dry_run=True)).messages == 0
 
 
 @pytest.mark.parametrize("after", [ROOT, None])
@@ -127,7 +127,7 @@ def test_a_fork_knows_the_blocks_of_the_past_that_it_shares() -> None:
         done = await fork.append([*await listed(fork), NEXT], after=ROOT)
         assert done.new == 1
         assert len(await session.messages()) == length
-        assert (await session.loose()).messages == 0
+        assert (await session.prune(dry_run=True)).messages == 0
 
     within(work)
 
@@ -324,7 +324,7 @@ def test_a_history_that_another_wrote_anew_still_forks() -> None:
         assert await said(session) == ["Begin.", "Done.", "Stop."]
         await session.append([pair[0], {"role": "assistant", "content": "Done!"}], after=ROOT)
         assert await said(session) == ["Begin.", "Done!"]
-        assert (await session.loose()).messages == 3
+        assert (await session.prune(dry_run=True)).messages == 3
 
     asyncio.run(main())
 

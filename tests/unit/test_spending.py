@@ -14,7 +14,7 @@ from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.engine.models import Limits, Spending
 from ireneo.errors import BadInput, BadReply, ModelTimeout, ModelUnavailable, SpendingLimit
 from ireneo.log.tree import SessionKey
-from ireneo.ports.llm import LanguageModel, Prompt, Reply, Usage
+from ireneo.ports.models import LanguageModel, Prompt, Reply, Usage
 from ireneo.ports.store import Spent
 from ireneo.testing.scripted import ManualClock, ScriptedLLM
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ireneo.adapters.sqlite.busy import LONGEST_SECONDS, SHORTEST_SECONDS, Patience
+from ireneo.adapters.sqlite.connection import LONGEST_SECONDS, SHORTEST_SECONDS, BusyHandler
 from ireneo.adapters.sqlite.store import SqliteStore, open_sqlite
 from ireneo.errors import StoreBusy
 from ireneo.log.tree import SessionKey
@@ -19,7 +19,7 @@ from ireneo.log.tree import SessionKey
 KEY = SessionKey("space", "session")
 
 
-def pauses_of(patience: Patience, tries: int, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def pauses_of(patience: BusyHandler, tries: int, monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The pauses that it would make."""
     pauses: list[float] = []
 
@@ -34,7 +34,7 @@ def pauses_of(patience: Patience, tries: int, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_pauses_grow_and_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    one, two = (pauses_of(Patience(30.0), 2000, monkeypatch) for _ in range(2))
+    one, two = (pauses_of(BusyHandler(30.0), 2000, monkeypatch) for _ in range(2))
     assert one != two
     assert max(one[:3]) < 4 * SHORTEST_SECONDS
     assert max(one) <= LONGEST_SECONDS
@@ -43,7 +43,7 @@ def test_pauses_grow_and_differ(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_wait_ends_at_its_limit() -> None:
-    patience = Patience(0.1)
+    patience = BusyHandler(0.1)
     began = time.monotonic()
     tries = 0
     while patience(tries):
@@ -54,7 +54,7 @@ def test_a_wait_ends_at_its_limit() -> None:
 
 
 def test_a_wait_that_is_given_up_ends_at_once() -> None:
-    patience = Patience(30.0)
+    patience = BusyHandler(30.0)
     patience.given_up.set()
     assert not patience(0)
     patience.given_up = threading.Event()

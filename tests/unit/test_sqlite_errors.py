@@ -8,8 +8,8 @@ from pathlib import Path
 import apsw
 import pytest
 
+from ireneo.adapters.sqlite.connection import MEANINGS, translate
 from ireneo.adapters.sqlite.store import open_sqlite
-from ireneo.adapters.sqlite.translate import MEANINGS, translate
 from ireneo.errors import NotADatabase, StoreBusy, StoreError
 from ireneo.log.tree import SessionKey
 

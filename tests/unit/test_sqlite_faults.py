@@ -9,8 +9,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ireneo.adapters.sqlite.faults import NAMED, SENTENCES
 from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.upkeep import NAMED, SENTENCES
 from ireneo.testing.conformance.material import (
     KEY,
     MINUTE,

@@ -140,7 +140,7 @@ def test_durability_is_that_of_the_connection_that_writes(tmp_path: Path, durabi
     async def ask() -> object:
         store = await open_sqlite(tmp_path / "store.db", durability=durability)  # type: ignore[arg-type]
         try:
-            return await store._writers.run(lambda writer, _: writer.run(synchronous))
+            return await store._writers.run(lambda writer, _: synchronous(writer.database))
         finally:
             await store.close()
 

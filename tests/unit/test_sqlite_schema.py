@@ -10,10 +10,10 @@ import apsw
 import pytest
 
 from ireneo.adapters.sqlite.migrate import APPLICATION_ID, load_migrations
-from ireneo.adapters.sqlite.queries import SQL, parse_queries
+from ireneo.adapters.sqlite.rows import SQL, parse_queries
 
 PACKAGE = files("ireneo.adapters.sqlite")
-OF_ALL_SPACES = ("connection.sql", "faults.sql", "scrub.sql", "checksums.sql")
+OF_ALL_SPACES = ("connection.sql", "faults.sql", "scrub.sql", "checksums.sql", "claim_codes.sql")
 """The queries on the file itself, and those that look for what is wrong with it: they read all of it, once."""
 OF_SPACES = (
     *("sessions", "spending", "spaces", "authors", "memories", "memory_sources", "pads", "vector_sets"),
@@ -69,7 +69,7 @@ def test_a_space_or_its_session_leads_every_key(migrated: apsw.Connection) -> No
 
 def test_no_query_scans_a_table(migrated: apsw.Connection) -> None:
     faults: dict[str, str] = {}
-    for file in ("faults.sql", "checksums.sql"):
+    for file in ("faults.sql", "checksums.sql", "claim_codes.sql"):
         faults |= parse_queries(PACKAGE.joinpath("queries", file).read_text(encoding="utf-8"))
     for name, query in SQL.items():
         if name in faults or not re.match(r"(--.*\n)*\s*(SELECT|WITH|INSERT|UPDATE|DELETE)", query):

@@ -14,7 +14,7 @@ from ireneo.engine.learn import LearnedSession
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import Resources
 from ireneo.errors import BadReply, ModelRefused, ModelTimeout, ModelUnavailable
-from ireneo.lessons.run import TOLD
+from ireneo.lessons.run import MODEL
 from ireneo.log.echo import BRIEF_HEADING
 from ireneo.log.message import Call, Draft, Result, Text
 from ireneo.testing.scripted import ManualClock, Scripted, ScriptedLLM
@@ -83,7 +83,7 @@ class House:
 
     async def told(self) -> list[str]:
         """The lessons in a model's words."""
-        return [each.lesson for each in await self.memory.lessons() if each.cue.startswith(TOLD)]
+        return [each.lesson for each in await self.memory.lessons() if each.cue.startswith(MODEL)]
 
 
 def done(work: Awaitable[None]) -> None:
@@ -102,7 +102,7 @@ def test_a_lesson_that_its_messages_show_stands_at_once() -> None:
         assert learned.failed == ""
         assert learned.refused == ()
         assert learned.tokens_in > 0
-        (only,) = [each for each in await house.memory.lessons() if each.cue.startswith(TOLD)]
+        (only,) = [each for each in await house.memory.lessons() if each.cue.startswith(MODEL)]
         assert only.lesson == BERTHS
         assert only.category == "factual"
         session = await house.memory.session("one")
@@ -257,13 +257,13 @@ def test_what_is_known_is_confirmed_and_contradicted_by_its_number() -> None:
         first = House(reply(lesson()))
         await first.tell("one")
         await first.learn()
-        (before,) = [each for each in await first.memory.lessons() if each.cue.startswith(TOLD)]
+        (before,) = [each for each in await first.memory.lessons() if each.cue.startswith(MODEL)]
 
         confirming = House(reply(confirmed=[{"lesson": 1, "messages": [8, 9]}]), store=first.store)
         await confirming.tell("two")
         await confirming.learn()
         assert f"1. {BERTHS}" in confirming.model.prompts[0].user
-        (held,) = [each for each in await first.memory.lessons() if each.cue.startswith(TOLD)]
+        (held,) = [each for each in await first.memory.lessons() if each.cue.startswith(MODEL)]
         assert held.seen == 2
         assert held.chance >= before.chance
 
@@ -271,13 +271,13 @@ def test_what_is_known_is_confirmed_and_contradicted_by_its_number() -> None:
         unfounded = House(idle, store=first.store)
         await unfounded.tell("three")
         await unfounded.learn()
-        (same,) = [each for each in await first.memory.lessons() if each.cue.startswith(TOLD)]
+        (same,) = [each for each in await first.memory.lessons() if each.cue.startswith(MODEL)]
         assert same.seen == 2
 
         denying = House(reply(contradicted=[{"lesson": 1, "messages": [8, 9]}]), store=first.store)
         await denying.tell("four")
         await denying.learn()
-        (lower,) = [each for each in await first.memory.lessons() if each.cue.startswith(TOLD)]
+        (lower,) = [each for each in await first.memory.lessons() if each.cue.startswith(MODEL)]
         assert lower.chance < held.chance
 
     done(work())

@@ -13,11 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ireneo.adapters.tokens import exact
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer, fingerprint, known, pack, unpack
 from ireneo.adapters.tokens.exact import ExactTokenizer
-from ireneo.adapters.tokens.fingerprint import fingerprint, known, pack, unpack
 from ireneo.errors import MissingExtra
-from ireneo.ports.tokenizer import Tokenizer
+from ireneo.ports.models import Tokenizer
 
 ROOT = Path(__file__).parents[2]
 ESTIMATE = EstimatedTokenizer()

@@ -22,8 +22,8 @@ from ireneo.engine.work import StoryWork, TextWriter, WorkResult, Works
 from ireneo.engine.writing import WrittenSummary
 from ireneo.log.message import Draft, Role, Text
 from ireneo.log.tree import MAIN, SessionKey
-from ireneo.ports.leases import Lease
-from ireneo.ports.llm import Prompt
+from ireneo.ports.models import Prompt
+from ireneo.ports.store import Lease
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.summary import Summary, SummaryId
 from ireneo.testing.scripted import ManualClock, ScriptedLLM

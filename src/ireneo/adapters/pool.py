@@ -31,60 +31,65 @@ LAZY = (
 )
 
 
-class Job:
-    """A transaction that somebody waits for, until that is cancelled or the transaction is over."""
+class Cancellation:
+    """Whether a transaction is to be broken off, since whoever waited for it was cancelled."""
 
     def __init__(self) -> None:
-        """Begin with somebody who waits."""
-        self.cancelled = threading.Event()
-        """Set once nobody waits for it any more: what it waits for itself ends at once, and it is rolled back."""
-        self.over = False
+        """Begin with a transaction that somebody waits for."""
+        self.requested = threading.Event()
+        """Set once nobody waits for it: what it waits for itself ends at once, and it is rolled back."""
         self._commits = False
         self._guard = threading.Lock()
 
-    def cancel(self) -> None:
-        """Say that nobody waits for it any more; a commit that has begun goes on."""
+    def request(self) -> None:
+        """Break the transaction off, unless its commit has begun."""
         with self._guard:
             if not self._commits:
-                self.cancelled.set()
+                self.requested.set()
 
     def check(self) -> None:
-        """Raise CancelledError where nobody waits for it any more."""
-        if self.cancelled.is_set():
+        """Raise CancelledError where the transaction is to be broken off."""
+        if self.requested.is_set():
             raise CancelledError
 
     def begin_commit(self) -> None:
-        """Raise CancelledError where nobody waits for it any more; from now on it can't be cancelled."""
+        """Raise CancelledError where the transaction is to be broken off; from now on it can't be."""
         with self._guard:
             self.check()
             self._commits = True
 
 
-_INSIDE: ContextVar[tuple[tuple[Nesting, Job], ...]] = ContextVar("ireneo transactions", default=())
+_INSIDE: ContextVar[tuple[Cancellation, ...]] = ContextVar("ireneo transactions", default=())
+"""The transactions that this code was called in, or was started from."""
 
 
-class Nesting:
-    """Knows in which transactions of a store whoever asks is, and refuses another one there.
+class ReentryGuard:
+    """Refuses a transaction of a store inside another one.
 
     Who holds one connection and waits for another one is no fault that shows at once: it takes as many of them as
-    there are connections. So it is refused always, and not only when it would hang. A function is known by its context
-    variables, which go with what it starts in other threads and loops.
+    there are connections. So it is refused always, and not only when it would hang. What is inside is known by its
+    context variables, which go with whatever a function starts in other threads and loops.
     """
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Begin with none open."""
+        self._open: set[Cancellation] = set()
         self._tasks: set[asyncio.Task[object] | None] = set()
 
     def check(self) -> None:
         """Raise StoreError inside a transaction of this store."""
-        if asyncio.current_task() in self._tasks or any(
-            nesting is self and not job.over for nesting, job in _INSIDE.get()
-        ):
+        if asyncio.current_task() in self._tasks or not self._open.isdisjoint(_INSIDE.get()):
             raise StoreError(NESTED)
 
-    def inside(self, job: Job) -> None:
-        """Note in this context that `job` has begun in it."""
-        _INSIDE.set((*_INSIDE.get(), (self, job)))
+    @contextmanager
+    def inside(self, transaction: Cancellation) -> Iterator[None]:
+        """Have `transaction` open for the length of the block, in this context."""
+        self._open.add(transaction)
+        _INSIDE.set((*_INSIDE.get(), transaction))
+        try:
+            yield
+        finally:
+            self._open.discard(transaction)
 
     @contextmanager
     def entered(self) -> Iterator[None]:
@@ -102,57 +107,56 @@ class Nesting:
 class Pool(Generic[C]):
     """A few connections, and as many threads to work on them."""
 
-    def __init__(self, connections: Sequence[C], retire: Callable[[C], None], nesting: Nesting, name: str) -> None:
+    def __init__(self, connections: Sequence[C], retire: Callable[[C], None], guard: ReentryGuard, name: str) -> None:
         """Work on `connections`; `retire` is called with one that comes back after the pool was closed."""
         self._idle = list(connections)
         self._retire = retire
-        self._nesting = nesting
+        self._guard = guard
         self._threads = ThreadPoolExecutor(max_workers=len(self._idle), thread_name_prefix=name)
         self._closed = False
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
 
-    async def run(self, work: Callable[[C, Job], T]) -> T:
+    async def run(self, work: Callable[[C, Cancellation], T]) -> T:
         """Call `work` in a thread as soon as a connection is free, and give what it returns.
 
-        A task that is cancelled meanwhile leaves at once. What has not begun never does; what has is told so by its
-        job, and the connection is lent on when it is through with it. Raises StoreError when the pool is closed, and
-        inside of other work for this store.
+        A task that is cancelled meanwhile leaves at once. What has not begun never does; what has is told so, and its
+        connection is lent on when it is through with it. Raises StoreError when the pool is closed, and inside of
+        other work for the same store.
         """
-        self._nesting.check()
-        job = Job()
-        with self._guard:
+        self._guard.check()
+        cancellation = Cancellation()
+        with self._lock:
             if self._closed:
                 raise StoreError(CLOSED)
-            future = self._threads.submit(copy_context().run, self._work, work, job)
+            future = self._threads.submit(copy_context().run, self._work, work, cancellation)
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
-            job.cancel()
+            cancellation.request()
             raise
 
     def close(self) -> Sequence[C]:
         """Lend no more; gives what nobody has at the moment."""
-        with self._guard:
+        with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
         self._threads.shutdown(wait=False)
         return idle
 
-    def _work(self, work: Callable[[C, Job], T], job: Job) -> T:
-        with self._guard:
+    def _work(self, work: Callable[[C, Cancellation], T], cancellation: Cancellation) -> T:
+        with self._lock:
             if self._closed:
                 raise StoreError("The store was closed while this was waiting for it.")
             # The one that came back last, so that those beyond the need are never opened.
             connection = self._idle.pop()
-        self._nesting.inside(job)
         try:
-            return work(connection, job)
+            with self._guard.inside(cancellation):
+                return work(connection, cancellation)
         finally:
-            job.over = True
             self._give(connection)
 
     def _give(self, connection: C) -> None:
-        with self._guard:
+        with self._lock:
             if not self._closed:
                 self._idle.append(connection)
                 return

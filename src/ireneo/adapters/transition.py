@@ -12,7 +12,7 @@ from concurrent.futures import CancelledError
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
-from ireneo.adapters.pool import Nesting
+from ireneo.adapters.pool import ReentryGuard
 from ireneo.ports.store import Transaction
 
 P = ParamSpec("P")
@@ -93,9 +93,9 @@ class _Awaited:
 
 
 @asynccontextmanager
-async def block(nesting: Nesting, run: Callable[..., Coroutine[Any, Any, None]]) -> AsyncIterator[Any]:
+async def block(guard: ReentryGuard, run: Callable[..., Coroutine[Any, Any, None]]) -> AsyncIterator[Any]:
     """A transaction for the length of a block."""
-    with nesting.entered():
+    with guard.entered():
         calls, over = _Calls(), list[bool]()
         running = asyncio.create_task(run(calls.serve))
         either: list[asyncio.Future[Any]] = [running, calls.begun]
@@ -119,7 +119,7 @@ class TransitionalStore:
     """A store whose transactions are functions, and blocks as well."""
 
     def __init__(self) -> None:
-        self._nesting = Nesting()
+        self._guard = ReentryGuard()
 
     @overload
     def read(self) -> AbstractAsyncContextManager[Any]: ...
@@ -129,7 +129,7 @@ class TransitionalStore:
     ) -> Coroutine[Any, Any, T]: ...
     def read(self, *args: Any, **kwargs: Any) -> Any:  # type: ignore[misc]
         """A snapshot: all that is read inside belongs together."""
-        return self._read(*args, **kwargs) if args else block(self._nesting, self._read)
+        return self._read(*args, **kwargs) if args else block(self._guard, self._read)
 
     @overload
     def write(self) -> AbstractAsyncContextManager[Any]: ...
@@ -139,7 +139,7 @@ class TransitionalStore:
     ) -> Coroutine[Any, Any, T]: ...
     def write(self, *args: Any, **kwargs: Any) -> Any:  # type: ignore[misc]
         """One transaction, alone among writers, and durable once it has returned."""
-        return self._write(*args, **kwargs) if args else block(self._nesting, self._write)
+        return self._write(*args, **kwargs) if args else block(self._guard, self._write)
 
     async def _read(
         self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs

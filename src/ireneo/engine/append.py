@@ -17,8 +17,7 @@ from ireneo.engine.branches import messages_named
 from ireneo.engine.cleaning import Cleaning, DraftVariants, chain_named
 from ireneo.engine.projects import FIRST_MESSAGES, place_session
 from ireneo.errors import BadInput, MessageNotFound
-from ireneo.formats.chat.format import ChatFormat
-from ireneo.formats.chat.notes import BEGINNING, NO_REPLY, NOTES, SYSTEM, UNANSWERED, origin_of
+from ireneo.formats.chat.format import BEGINNING, NO_REPLY, NOTES, SYSTEM, UNANSWERED, ChatFormat, origin_of
 from ireneo.log.echo import is_recalled
 from ireneo.log.message import (
     Call,

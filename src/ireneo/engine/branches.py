@@ -10,8 +10,7 @@ from ireneo.errors import BadInput, MessageNotFound
 from ireneo.log.message import SHORT, Message, MessageId
 from ireneo.log.tree import ROOT, Head, SessionKey, head_of
 from ireneo.memories.record import MemoryId, Record
-from ireneo.ports.store import Transaction
-from ireneo.ports.upkeep import Pruned
+from ireneo.ports.store import Pruned, Transaction
 
 MIN_ID_LENGTH = 4
 """Characters of an id that are needed, its letter and the underscore among them: with fewer, chance says what is met.
@@ -189,14 +188,7 @@ class _PathSplitter:
         return message
 
 
-class Prunable(Struct, frozen=True, kw_only=True):
-    """What `prune` would take out."""
-
-    messages: int = 0
-    tokens: int = 0
-
-
-def prunable(tx: Transaction, key: SessionKey, without: str = "") -> Prunable:
+def prunable(tx: Transaction, key: SessionKey, without: str = "") -> Pruned:
     """What no branch leads to, or would lead to if the branch `without` were forgotten. Raises as `drop` does."""
     kept = dict(tx.sessions.branches(key))
     ends = [("", end) for end in tx.upkeep.ends(key)]
@@ -206,7 +198,7 @@ def prunable(tx: Transaction, key: SessionKey, without: str = "") -> Prunable:
             ends.append(("", head))
     named = [(name, head) for name, head in kept.items() if head is not None]
     found = tree_paths(tx, key, [*named, *ends])[len(named) :]
-    return Prunable(messages=sum(limb.messages for limb in found), tokens=sum(limb.tokens for limb in found))
+    return Pruned(messages=sum(limb.messages for limb in found), tokens=sum(limb.tokens for limb in found))
 
 
 def prune(tx: Transaction, key: SessionKey) -> Pruned:

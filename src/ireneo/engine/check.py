@@ -20,7 +20,7 @@ from ireneo.ports.store import Transaction
 
 if TYPE_CHECKING:
     from ireneo.formats.logs.format import LogFormat
-    from ireneo.ports.clock import Clock
+    from ireneo.ports.models import Clock
     from ireneo.ports.store import Transaction
 
 LOOKED_BACK = 400

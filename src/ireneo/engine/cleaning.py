@@ -21,7 +21,7 @@ from ireneo.log.message import Draft, Message, MessageId, message_id
 from ireneo.log.redaction import cleaned_fields, redacted
 from ireneo.log.tree import CountParts, Head, SessionKey, chain, head_of
 from ireneo.memories.intake import MemoryDetails
-from ireneo.ports.redactor import Redactor
+from ireneo.ports.models import Redactor
 from ireneo.ports.store import Transaction
 
 S = TypeVar("S", bound=Struct)

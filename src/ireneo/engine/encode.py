@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from ireneo.context.parts import without_thinking
 from ireneo.context.rebuild import Explained
 from ireneo.context.view import ContextItem, What, drafts
-from ireneo.formats.chat.format import ChatFormat, Payload, ThinkingRule, Violation
-from ireneo.formats.chat.given import made_into_objects
+from ireneo.formats.chat.format import ChatFormat, Payload, ThinkingRule
 from ireneo.formats.chat.losses import losses, without_dangling, without_thoughts
-from ireneo.formats.chat.rules import THINKING_MISSING
+from ireneo.formats.chat.registry import made_into_objects
+from ireneo.formats.chat.rules import THINKING_MISSING, Violation
 from ireneo.log.message import Draft, Thinking, short, texts
 from ireneo.log.weigh import Count, arguments_text, weigh
 from ireneo.summaries.summary import Level

@@ -62,7 +62,7 @@ def find_summary(tx: Transaction, key: SessionKey, name: str) -> Summary:
 def _missing(tx: Transaction, key: SessionKey, name: str) -> str:
     """Why nothing was found: a memory is called as messages are, and stands in no session."""
     if len(name) >= MIN_ID_LENGTH and tx.memories.get(key.space, [name]):
-        return f"{name} is a memory, and no message of session {key.session}; open it from the memory (`open_id`)."
+        return f"{name} is a memory, and no message of session {key.session}; open it from the memory (`lookup`)."
     return f"There is no message {name} in session {key.session}."
 
 

@@ -35,8 +35,7 @@ from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, NotFound, S
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.record import Record
-from ireneo.ports.memories import Wanted, folded
-from ireneo.ports.search import Shelf
+from ireneo.ports.memories import IndexName, Wanted, folded
 from ireneo.ports.store import Transaction
 
 ROLE_WORDS = frozenset(
@@ -156,7 +155,7 @@ def _named(tx: Transaction, key: SessionKey, sources: Collection[str], name: Sub
 # killed in between has erased nothing or everything; the bytes are overwritten by whoever comes next.
 
 
-INDEXES: tuple[Shelf, ...] = ("messages", "memories")
+INDEXES: tuple[IndexName, ...] = ("messages", "memories")
 
 
 class ErasureCounts(Struct, frozen=True, kw_only=True):

@@ -22,9 +22,8 @@ from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.scratchpad import Pad
 from ireneo.patterns import lazy_re
-from ireneo.ports.leases import Lease
-from ireneo.ports.runs import LearnedFile
-from ireneo.ports.store import Rebuild, Transaction
+from ireneo.ports.memories import LearnedFile
+from ireneo.ports.store import Lease, Rebuild, Transaction
 from ireneo.summaries.summary import Summary, SummaryId
 
 _WORD = lazy_re(r"\w+")

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.format import Payload
-from ireneo.formats.chat.given import DEFAULT_FORMAT, OBJECTS, ReadMessages, read_given
+from ireneo.formats.chat.format import Payload, messages_of
+from ireneo.formats.chat.registry import DEFAULT_FORMAT, OBJECTS, ReadMessages, read_given
 from ireneo.formats.logs.registry import chat_format_of
-from ireneo.formats.values import library_of, messages_of
+from ireneo.formats.values import library_of
 from ireneo.log.message import Draft
 
 Given: TypeAlias = "Draft | Mapping[str, object] | str | object"

@@ -20,18 +20,16 @@ from ireneo.engine.synthesis import Synthesis, synthesise
 from ireneo.errors import BadInput, ModelError, NotFound, SessionNotFound
 from ireneo.lessons.guard import is_guards
 from ireneo.lessons.lessons import applies, best_told, lesson_drafts, projects_of
-from ireneo.lessons.run import LEARNER, TOLD, LearnedRun, Observation
+from ireneo.lessons.run import LEARNER, MODEL, LearnedRun, Observation
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import Studied, join_windows, study, sum_observations
 from ireneo.lessons.wording import limited
 from ireneo.lessons.write_diary import render_diary
 from ireneo.log.tree import MAIN, Head, SessionKey
 from ireneo.memories.record import Evidence, MemoryDraft, Record
-from ireneo.ports.leases import Lease
-from ireneo.ports.llm import LanguageModel
-from ireneo.ports.memories import Wanted
-from ireneo.ports.runs import LearnedFile
-from ireneo.ports.store import SessionInfo, Transaction
+from ireneo.ports.memories import LearnedFile, Wanted
+from ireneo.ports.models import LanguageModel
+from ireneo.ports.store import Lease, SessionInfo, Transaction
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
@@ -142,7 +140,7 @@ def still_told(tx: Transaction, key: SessionKey, head: Head, before: Iterable[Ob
     """
     kept = []
     for each in before:
-        if each.cue.startswith(TOLD) and _stand(tx, key, head, (*each.sources, *each.against)):
+        if each.cue.startswith(MODEL) and _stand(tx, key, head, (*each.sources, *each.against)):
             kept.append(each)
     return kept
 

@@ -14,9 +14,8 @@ from datetime import datetime, timedelta
 
 from ireneo.errors import StoreError
 from ireneo.log.tree import SessionKey
-from ireneo.ports.clock import Clock
-from ireneo.ports.leases import Lease
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.models import Clock
+from ireneo.ports.store import Lease, Store, Transaction
 
 LEASE_SECONDS = 180.0
 """Longer than a slow call of a model, which must not outlive it."""

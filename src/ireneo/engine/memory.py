@@ -48,20 +48,252 @@ from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.ranking import RecallResults
 from ireneo.memories.record import Kind, MemoryId, Record, Source
 from ireneo.memories.scratchpad import Pad
-from ireneo.ports.store import SessionInfo, Transaction
+from ireneo.ports.store import SessionInfo
 from ireneo.summaries.policy import Policy, preset_of
 from ireneo.summaries.policy import preset as preset_named
 
 
-class Knowledge:
-    """The memories of one space: what is true, what happened, how it is done, what not to try again."""
+class Memory:
+    """What `ireneo.open` gives: the sessions of one space, and its memories. No call ever reaches another space."""
 
-    def __init__(self, means: Resources, space: str) -> None:
+    def __init__(self, resources: Resources, space: str) -> None:
         """Stand on an open store."""
         self.space = space
-        self._means = means
-        self._store = means.store
+        self._resources = resources
+        self._store = resources.store
         self._held = HeldVectors()
+        self._situations = Situations()
+
+    async def session(
+        self, id: str, *, branch: str = MAIN, must_exist: bool = False, task: str = "", project: str = ""
+    ) -> Session:
+        """The session called `id`, on one of its branches; it is made by its first append.
+
+        Its contexts show the scratchpad of `task`, or of the task that is called as the session is. `project`, a name
+        or the directory where it lies, is the one that it works on: what it shows is told there, and not in others. An
+        imported log says that itself. With `must_exist`, raises SessionNotFound where it was not made yet, and
+        BadInput where it is known to be of another project.
+        """
+        named = project_told(project)
+        key = await self._store.read(stored_name, SessionKey(self.space, id), self._resources.cleaning())
+        info = await self._store.read(lambda tx: tx.sessions.get(key))
+        if info is None and must_exist:
+            raise SessionNotFound(f"There is no session {id!r} in space {self.space!r}; see `ireneo sessions`.")
+        if named and info is not None:
+            check_project(id, info.project, named)
+        session = Session(self._resources, key, branch, info.source if info else None, task, named)
+        if must_exist:
+            await session.check()
+        return session
+
+    async def sessions(self) -> Sequence[SessionInfo]:
+        """Every session of the space, the one that was appended to last standing first."""
+        return await self._store.read(lambda tx: tx.sessions.list(self.space))
+
+    async def import_log(
+        self, lines: Iterable[bytes], log: LogFormat, *, name: str, keep_secrets: bool | None = None
+    ) -> AsyncIterator[Imported]:
+        """Store the sessions of a log, one at a time as they are read; `name` is the file's.
+
+        What is there already is left as it is, so that a log that has grown can be imported again. Keys, tokens and
+        passwords become marks such as ``[REDACTED password]`` before anything is stored, unless `keep_secrets` says
+        otherwise, here or where the memory was opened. A message that is stored already is found again, with its
+        secrets or without them.
+        """
+        if isinstance(log, LinearFormat):
+            async for done in self.joined(name, only_adds=False, keep_secrets=keep_secrets).import_log(
+                lines, log, name=name
+            ):
+                yield done
+            return
+        with self._resources.spool() as spool:
+            found = (
+                log.grow(lines, name, spool)
+                if isinstance(log, StreamingFormat)
+                else map(as_stream, log.read(lines, name))
+            )
+            for logged in found:
+                cleaning = self._resources.cleaning(keep_secrets)
+                source = f"{log.name}:{cleaning.text(name)}"
+                done = await import_session(self._store, self.space, logged, source, self._resources.count, cleaning)
+                if preset_of(source, self._resources.preset).pyramid is None:
+                    async for _ in (await self.session(done.session)).catch_up():
+                        pass
+                yield done
+
+    def joined(self, session: str, *, only_adds: bool = True, keep_secrets: bool | None = None) -> JoinedImport:
+        """Begin to take logs into one session called `session`, one behind the other from its first message on.
+
+        Take the same logs again, with new ones behind them, and only these are added. Unless `only_adds` is off,
+        BadInput is raised where the session has gone on otherwise. Secrets become marks before anything is stored, as
+        `import_log` tells.
+        """
+        cleaning = self._resources.cleaning(keep_secrets)
+        key, preset = SessionKey(self.space, session), self._resources.preset
+        return JoinedImport(self._store, key, self._resources.count, cleaning, only_adds=only_adds, preset=preset)
+
+    async def work(
+        self,
+        *,
+        until_idle: bool = False,
+        preset: str | Policy | None = None,
+        lease_seconds: float = LEASE_SECONDS,
+        leases: bool = True,
+    ) -> AsyncIterator[WorkResult]:
+        """Write what is due behind the conversation, in this and in any number of processes; tells each piece.
+
+        Without a model the summaries that the structure gives; with one its texts, under a lease of `lease_seconds`
+        each, which is renewed while the model is waited for. It ends when nothing is due any more, or, unless
+        `until_idle`, never. Each session is worked on as it is looked at; with `preset`, all of them so. What was
+        done is remembered as well: episodes and failures of each turn of work and each leaf of a story, and, where
+        enough is new, what follows from them.
+        """
+        chosen = preset_named(preset) if isinstance(preset, str) else preset
+        worker = Worker(self._store, self._resources.clock, lease_seconds=lease_seconds, leases=leases)
+        async for worked in Works(self._resources, self.space, worker, chosen).run(until_idle=until_idle):
+            yield worked
+
+    async def doctor(
+        self, *, mend: bool = False, quick: bool = False, told: Callable[[int], None] = lambda messages: None
+    ) -> Sequence[Finding]:
+        """Look over the store and every session of the space: what is wrong, and what is worth knowing.
+
+        With `mend` what can be mended is mended: broken summaries are taken out, since they are made again from the
+        log; stale leases and failures are forgotten; counters, indexes, vectors and what was learned from runs are
+        put right. The log is never changed. `quick` leaves out whether each message is what its id says and each row
+        what was stored, which reads all of it; `told` is told how many more messages were looked at.
+        """
+        now = self._resources.clock.now()
+        return await examine(self._store, self.space, now, mend=mend, quick=quick, told=told)
+
+    async def secrets(self, *, mend: bool = False, told: Callable[[int], None] = lambda messages: None) -> Secrets:
+        """Look for keys, tokens and passwords in all that is kept of the space: how many of which sort stand where.
+
+        With `mend` they are taken out, and out of every byte of the store. Messages get the ids that they have without
+        them, so that their logs are known when they are imported again; branches, pins and the sources of memories
+        follow, summaries over what has changed are dropped. `told` is told how many more messages were looked at.
+        """
+        return await secrets(self._resources, self.space, mend=mend, told=told)
+
+    async def close(self) -> None:
+        """Let go of the store."""
+        await self._store.close()
+
+    async def learn(self, sessions: Iterable[str] | None = None) -> AsyncIterator[LearnedSession]:
+        """Learn from every session of the space that was not learned from as far as it stands now, or from `sessions`.
+
+        Tells each. It may be stopped, killed and run by several at once: what was learned stays, and nothing is
+        learned twice. With a model each run is also read by it; its failure is told, and changes nothing.
+        """
+        async for learned in learn(self._resources, self.space, sessions):
+            yield learned
+
+    async def unlearned(self) -> int:
+        """How many sessions of the space `learn` would learn from."""
+        return len(await self._store.read(due_runs, self.space))
+
+    async def lessons(
+        self,
+        *,
+        project: str | None = None,
+        category: Category | None = None,
+        confidence: Level | None = None,
+        disputed: bool = False,
+    ) -> Sequence[Lesson]:
+        """What runs taught and still holds, the surest first; with `project` what concerns it or holds in several.
+
+        With `disputed` also what counts no longer since somebody spoke against it, with the reason that was given.
+        """
+        return await self._store.read(
+            listing.lessons,
+            self._resources,
+            self.space,
+            project=project,
+            category=category,
+            confidence=confidence,
+            disputed=disputed,
+        )
+
+    async def runs(self) -> Sequence[LearnedRun]:
+        """The runs that were learned from, each with its diary, the one that ended last standing first."""
+        return await self._store.read(lambda tx: tx.runs.list(self.space))
+
+    async def claims(self, *, least_runs: int = 1) -> Sequence[ClaimTotals]:
+        """What the runs show together: every claim that held in so many of them, and what that cost."""
+        claims = await self._store.read(lambda tx: tx.runs.claims(self.space, least_runs=least_runs))
+        return [each for each in claims if not is_guards(each.cue)]
+
+    async def calibration(self) -> CalibrationReport | None:
+        """How good the confidence of lessons is here: what the earlier runs foretold, and what came true in the later.
+
+        None where there are too few runs.
+        """
+        return await self._store.read(calibration, self.space)
+
+    async def check(
+        self,
+        tool: str,
+        arguments: Mapping[str, object] | str,
+        *,
+        session: str | None = None,
+        project: str | None = None,
+        conditions: Mapping[str, str] | None = None,
+        log: LogFormat | None = None,
+        lines: Iterable[bytes] = (),
+    ) -> GuardAdvice | None:
+        """Say before a call is made whether one like it has failed; None where nothing speaks against it.
+
+        With `session` as things stand there now; where it is not stored, its log so far may be given as `lines` in
+        the format `log`. Past runs of `project`, a name or
+        the directory where it lies, say most; that calls failed in others counts, and what was said there is not
+        quoted. What was seen under other `conditions` (versions, hashes of
+        files) than are given doesn't count. It is advice, and never raises for what a call says.
+        """
+        if log is None and not (isinstance(lines, Sequence) and not lines):
+            raise BadInput("`lines` of a log are given, and not in which format they are; name it as `log`.")
+        so_far = situation_of_log(log, lines, session or "") if log is not None else None
+        call = Call(id="", name=tool, arguments=arguments if isinstance(arguments, str) else dict(arguments))
+        # What runs taught was drawn from calls without their secrets.
+        call = self._resources.drawing().choices(Draft(role="assistant", parts=(call,))).drafts[0].calls[0]
+        return await self._store.read(
+            check,
+            self._resources.clock,
+            self._situations,
+            self.space,
+            call,
+            session=session,
+            so_far=so_far,
+            project=project_asked(project),
+            conditions=conditions,
+        )
+
+    async def known_files(self, digests: Sequence[str]) -> frozenset[str]:
+        """Those of `digests`, of whole files, that were learned from already."""
+        return await self._store.read(files.known_files, self.space, digests)
+
+    async def mark_file(self, digest: str, *, name: str, sessions: Sequence[str]) -> None:
+        """Note that a file, told by the digest of its content, was learned from whole."""
+        await self._store.write(files.mark_file, self._resources, self.space, digest, name, sessions)
+
+    async def lookup(self, id: str, *, session: str = "", project: str | None = None) -> LookupResult:
+        """What an id names, wherever in the space: a block, a message, a memory, a pin, a session's diary.
+
+        Its beginning will do where nothing else begins so. With `session` what stands in sessions is looked for in
+        that one alone. Raises NotFound, and BadInput where it might name several.
+
+        With `project` what belongs to another one is not opened.
+        """
+        return await lookup(self._resources, self.space, id, session, project_asked(project))
+
+    async def dispute(
+        self, id: str, reason: str, *, claim: str = "", origin: Source = "agent", project: str | None = None
+    ) -> Annotation | Remembered:
+        """Say that the block or the memory `id` is wrong, and why; of a block one `claim` alone may be.
+
+        The reason is kept with whose word it is, `origin`. With `project` what belongs to another one is not
+        disputed. Raises NotFound, and BadInput without a reason.
+        """
+        return await dispute_id(self._resources, self.space, id, reason, claim, origin, project_asked(project))
 
     @staticmethod
     def project_named(given: str) -> str:
@@ -70,7 +302,7 @@ class Knowledge:
 
     def count(self, text: str) -> int:
         """What `text` costs, in tokens, as this memory counts them."""
-        return self._means.count(text)
+        return self._resources.count(text)
 
     async def remember(self, text: str, **told: Unpack[MemoryDetails]) -> Remembered:
         """Remember `text`, and tell what became of it: added, reinforced, superseded, disputed, overturned or ignored.
@@ -79,15 +311,15 @@ class Knowledge:
         BadInput, with nothing written, where something of it can't be used. Keys, tokens and passwords become marks,
         unless the memory was opened with `keep_secrets`.
         """
-        return await remember(self._means, self.space, text, **told)
+        return await remember(self._resources, self.space, text, **told)
 
     async def remember_all(self, texts: Iterable[tuple[str, MemoryDetails]]) -> Sequence[Remembered]:
         """Remember many texts, each with what is told of it, in one transaction: all of them or, on BadInput, none."""
-        return await self._means.store.write(remember_all, self._means, self.space, texts)
+        return await self._store.write(remember_all, self._resources, self.space, texts)
 
     async def get(self, ids: Sequence[str]) -> Sequence[Record]:
         """The memories whose ids begin with one of `ids`, in the order asked; unknown ones are passed over."""
-        return await self._means.store.read(get, self.space, ids)
+        return await self._store.read(get, self.space, ids)
 
     async def history(
         self,
@@ -101,14 +333,14 @@ class Knowledge:
 
         With `at` only what was true at that moment; with `believed_at` as we believed then, having been told no more.
         """
-        return await self._means.store.read(history, self.space, subject, attribute, at=at, believed_at=believed_at)
+        return await self._store.read(history, self.space, subject, attribute, at=at, believed_at=believed_at)
 
     async def used(self, ids: Sequence[str], *, helped: bool | None = None) -> Sequence[Record]:
         """Note that memories were acted on now and, where that is known, whether it helped or harmed.
 
         Raises MemoryNotFound.
         """
-        return await self._means.store.write(used, self._means, self.space, ids, helped=helped)
+        return await self._store.write(used, self._resources, self.space, ids, helped=helped)
 
     async def recall(
         self,
@@ -148,14 +380,14 @@ class Knowledge:
             undone=undone,
             explain=explain,
         )
-        return await recall(self._means, self.space, self._held, asked)
+        return await recall(self._resources, self.space, self._held, asked)
 
     async def embed(self) -> AsyncIterator[Embedded]:
         """Give everything that is searched its vectors by the memory's embedder; tells each piece.
 
         It may be stopped and goes on where it was. Nothing where there is no embedder. Raises EmbedderError.
         """
-        embedder = self._means.embedder
+        embedder = self._resources.embedder
         while embedder is not None:
             embedded = await embed_due(self._store, self.space, embedder, TOGETHER)
             if embedded.documents:
@@ -194,7 +426,7 @@ class Knowledge:
             as_=as_,
             undone=undone,
         )
-        return await briefs.brief(self._means, self.space, cue, task, budget)
+        return await briefs.brief(self._resources, self.space, cue, task, budget)
 
     def scratchpad(self, task: str, *, project: str | None = None) -> Scratchpad:
         """The scratchpad of a task: the contexts of the session called `task` show it. Raises BadInput for no name.
@@ -202,33 +434,33 @@ class Knowledge:
         With `project` it is that project's alone: its calls raise BadInput where the pad, or the session that is called
         as the task is, is not of it.
         """
-        return Scratchpad(self._means, self.space, task, project_asked(project))
+        return Scratchpad(self._resources, self.space, task, project_asked(project))
 
     async def pads(self) -> Sequence[Pad]:
         """Every scratchpad of the space, the one that was written last standing first."""
-        return await self._means.store.read(scratchpads.pads, self.space)
+        return await self._store.read(scratchpads.pads, self.space)
 
     async def reflect(self, *, force: bool = False) -> Reflected:
         """Look back: draw up to three conclusions from what happened, and reconsider those that lost their ground.
 
         It is done where enough is new; with `force` wherever anything is. `work` does it by itself.
         """
-        return await reflect(self._means, self.space, force=force)
+        return await reflect(self._resources, self.space, force=force)
 
-    async def fading(self, limit: int = 20) -> Sequence[ArchiveCandidate]:
+    async def archive_candidates(self, limit: int = 20) -> Sequence[ArchiveCandidate]:
         """The memories that would be put away next, the least retained first, and why."""
-        return await self._means.store.read(archive_candidates, self._means, self.space, limit)
+        return await self._store.read(archive_candidates, self._resources, self.space, limit)
 
     async def archive(self, keep: int) -> Sequence[MemoryId]:
         """Put the least retained memories away until `keep` are left in use; pinned ones never; returns which.
 
         They are not recalled any more; `restore` takes them out again.
         """
-        return await archive(self._means, self.space, keep)
+        return await archive(self._resources, self.space, keep)
 
     async def restore(self, ids: Sequence[str]) -> Sequence[Record]:
         """Take memories out again that were put away. Raises NotFound."""
-        return await self._means.store.write(restore, self.space, ids)
+        return await self._store.write(restore, self.space, ids)
 
     async def forget(
         self,
@@ -251,7 +483,7 @@ class Knowledge:
         named, NotFound where it is not there.
         """
         return await forget(
-            self._means,
+            self._resources,
             self.space,
             subject=subject,
             message=message,
@@ -268,7 +500,7 @@ class Knowledge:
 
         `there` gives what stands under a path already: what was edited there and not imported yet is told as such.
         """
-        async for each in export_memories(self._means, self.space, to, there):
+        async for each in export_memories(self._resources, self.space, to, there):
             yield each
 
     async def import_memories(self, files: Iterable[MemoryFile]) -> MemoriesImported:
@@ -277,257 +509,9 @@ class Knowledge:
         The same file twice changes nothing. Edited words are their user's, and take the place of those before. What
         can't be read is told, with its line, and the rest is stored.
         """
-        return await import_memories(self._means, self.space, files)
+        return await import_memories(self._resources, self.space, files)
 
     @staticmethod
     def reads_memories(sample: bytes) -> bool:
         """Whether a file that begins with `sample` holds memories, and is no log."""
         return bool(recognised(sample))
-
-
-class Learning(Knowledge):
-    """The memories of one space, and the runs that taught them."""
-
-    def __init__(self, means: Resources, space: str) -> None:
-        """Stand on an open store."""
-        super().__init__(means, space)
-        self._situations = Situations()
-
-    async def learn(self, sessions: Iterable[str] | None = None) -> AsyncIterator[LearnedSession]:
-        """Learn from every session of the space that was not learned from as far as it stands now, or from `sessions`.
-
-        Tells each. It may be stopped, killed and run by several at once: what was learned stays, and nothing is
-        learned twice. With a model each run is also read by it; its failure is told, and changes nothing.
-        """
-        async for learned in learn(self._means, self.space, sessions):
-            yield learned
-
-    async def unlearned(self) -> int:
-        """How many sessions of the space `learn` would learn from."""
-        return len(await self._means.store.read(due_runs, self.space))
-
-    async def lessons(
-        self,
-        *,
-        project: str | None = None,
-        category: Category | None = None,
-        confidence: Level | None = None,
-        disputed: bool = False,
-    ) -> Sequence[Lesson]:
-        """What runs taught and still holds, the surest first; with `project` what concerns it or holds in several.
-
-        With `disputed` also what counts no longer since somebody spoke against it, with the reason that was given.
-        """
-        return await self._means.store.read(
-            listing.lessons,
-            self._means,
-            self.space,
-            project=project,
-            category=category,
-            confidence=confidence,
-            disputed=disputed,
-        )
-
-    async def runs(self) -> Sequence[LearnedRun]:
-        """The runs that were learned from, each with its diary, the one that ended last standing first."""
-        return await self._store.read(lambda tx: tx.runs.list(self.space))
-
-    async def claims(self, *, least_runs: int = 1) -> Sequence[ClaimTotals]:
-        """What the runs show together: every claim that held in so many of them, and what that cost."""
-
-        def look(tx: Transaction) -> Sequence[ClaimTotals]:
-            return tx.runs.claims(self.space, least_runs=least_runs)
-
-        claims = await self._store.read(look)
-        return [each for each in claims if not is_guards(each.cue)]
-
-    async def calibration(self) -> CalibrationReport | None:
-        """How good the confidence of lessons is here: what the earlier runs foretold, and what came true in the later.
-
-        None where there are too few runs.
-        """
-        return await self._means.store.read(calibration, self.space)
-
-    async def check(
-        self,
-        tool: str,
-        arguments: Mapping[str, object] | str,
-        *,
-        session: str | None = None,
-        project: str | None = None,
-        conditions: Mapping[str, str] | None = None,
-        log: LogFormat | None = None,
-        lines: Iterable[bytes] = (),
-    ) -> GuardAdvice | None:
-        """Say before a call is made whether one like it has failed; None where nothing speaks against it.
-
-        With `session` as things stand there now; where it is not stored, its log so far may be given as `lines` in
-        the format `log`. Past runs of `project`, a name or
-        the directory where it lies, say most; that calls failed in others counts, and what was said there is not
-        quoted. What was seen under other `conditions` (versions, hashes of
-        files) than are given doesn't count. It is advice, and never raises for what a call says.
-        """
-        if log is None and not (isinstance(lines, Sequence) and not lines):
-            raise BadInput("`lines` of a log are given, and not in which format they are; name it as `log`.")
-        so_far = situation_of_log(log, lines, session or "") if log is not None else None
-        call = Call(id="", name=tool, arguments=arguments if isinstance(arguments, str) else dict(arguments))
-        # What runs taught was drawn from calls without their secrets.
-        call = self._means.drawing().choices(Draft(role="assistant", parts=(call,))).drafts[0].calls[0]
-        return await self._store.read(
-            check,
-            self._means.clock,
-            self._situations,
-            self.space,
-            call,
-            session=session,
-            so_far=so_far,
-            project=project_asked(project),
-            conditions=conditions,
-        )
-
-    async def known_files(self, digests: Sequence[str]) -> frozenset[str]:
-        """Those of `digests`, of whole files, that were learned from already."""
-        return await self._means.store.read(files.known_files, self.space, digests)
-
-    async def mark_file(self, digest: str, *, name: str, sessions: Sequence[str]) -> None:
-        """Note that a file, told by the digest of its content, was learned from whole."""
-        await self._means.store.write(files.mark_file, self._means, self.space, digest, name, sessions)
-
-    async def open_id(self, id: str, *, session: str = "", project: str | None = None) -> LookupResult:
-        """What an id names, wherever in the space: a block, a message, a memory, a pin, a session's diary.
-
-        Its beginning will do where nothing else begins so. With `session` what stands in sessions is looked for in
-        that one alone. Raises NotFound, and BadInput where it might name several.
-
-        With `project` what belongs to another one is not opened.
-        """
-        return await lookup(self._means, self.space, id, session, project_asked(project))
-
-    async def dispute(
-        self, id: str, reason: str, *, claim: str = "", origin: Source = "agent", project: str | None = None
-    ) -> Annotation | Remembered:
-        """Say that the block or the memory `id` is wrong, and why; of a block one `claim` alone may be.
-
-        The reason is kept with whose word it is, `origin`. With `project` what belongs to another one is not
-        disputed. Raises NotFound, and BadInput without a reason.
-        """
-        return await dispute_id(self._means, self.space, id, reason, claim, origin, project_asked(project))
-
-
-class Memory(Learning):
-    """What `ireneo.open` gives: the sessions of one space, and its memories. No call ever reaches another space."""
-
-    async def session(
-        self, id: str, *, branch: str = MAIN, must_exist: bool = False, task: str = "", project: str = ""
-    ) -> Session:
-        """The session called `id`, on one of its branches; it is made by its first append.
-
-        Its contexts show the scratchpad of `task`, or of the task that is called as the session is. `project`, a name
-        or the directory where it lies, is the one that it works on: what it shows is told there, and not in others. An
-        imported log says that itself. With `must_exist`, raises SessionNotFound where it was not made yet, and
-        BadInput where it is known to be of another project.
-        """
-        named = project_told(project)
-        key = await self._store.read(stored_name, SessionKey(self.space, id), self._means.cleaning())
-        info = await self._store.read(lambda tx: tx.sessions.get(key))
-        if info is None and must_exist:
-            raise SessionNotFound(f"There is no session {id!r} in space {self.space!r}; see `ireneo sessions`.")
-        if named and info is not None:
-            check_project(id, info.project, named)
-        session = Session(self._means, key, branch, info.source if info else None, task, named)
-        if must_exist:
-            await session.check()
-        return session
-
-    async def sessions(self) -> Sequence[SessionInfo]:
-        """Every session of the space, the one that was appended to last standing first."""
-        return await self._store.read(lambda tx: tx.sessions.list(self.space))
-
-    async def import_log(
-        self, lines: Iterable[bytes], log: LogFormat, *, name: str, keep_secrets: bool | None = None
-    ) -> AsyncIterator[Imported]:
-        """Store the sessions of a log, one at a time as they are read; `name` is the file's.
-
-        What is there already is left as it is, so that a log that has grown can be imported again. Keys, tokens and
-        passwords become marks such as ``[REDACTED password]`` before anything is stored, unless `keep_secrets` says
-        otherwise, here or where the memory was opened. A message that is stored already is found again, with its
-        secrets or without them.
-        """
-        if isinstance(log, LinearFormat):
-            async for done in self.joined(name, only_adds=False, keep_secrets=keep_secrets).import_log(
-                lines, log, name=name
-            ):
-                yield done
-            return
-        with self._means.spool() as spool:
-            found = (
-                log.grow(lines, name, spool)
-                if isinstance(log, StreamingFormat)
-                else map(as_stream, log.read(lines, name))
-            )
-            for logged in found:
-                cleaning = self._means.cleaning(keep_secrets)
-                source = f"{log.name}:{cleaning.text(name)}"
-                done = await import_session(self._store, self.space, logged, source, self._means.count, cleaning)
-                if preset_of(source, self._means.preset).pyramid is None:
-                    async for _ in (await self.session(done.session)).catch_up():
-                        pass
-                yield done
-
-    def joined(self, session: str, *, only_adds: bool = True, keep_secrets: bool | None = None) -> JoinedImport:
-        """Begin to take logs into one session called `session`, one behind the other from its first message on.
-
-        Take the same logs again, with new ones behind them, and only these are added. Unless `only_adds` is off,
-        BadInput is raised where the session has gone on otherwise. Secrets become marks before anything is stored, as
-        `import_log` tells.
-        """
-        cleaning = self._means.cleaning(keep_secrets)
-        key, preset = SessionKey(self.space, session), self._means.preset
-        return JoinedImport(self._store, key, self._means.count, cleaning, only_adds=only_adds, preset=preset)
-
-    async def work(
-        self,
-        *,
-        until_idle: bool = False,
-        preset: str | Policy | None = None,
-        lease_seconds: float = LEASE_SECONDS,
-        leases: bool = True,
-    ) -> AsyncIterator[WorkResult]:
-        """Write what is due behind the conversation, in this and in any number of processes; tells each piece.
-
-        Without a model the summaries that the structure gives; with one its texts, under a lease of `lease_seconds`
-        each, which is renewed while the model is waited for. It ends when nothing is due any more, or, unless
-        `until_idle`, never. Each session is worked on as it is looked at; with `preset`, all of them so. What was
-        done is remembered as well: episodes and failures of each turn of work and each leaf of a story, and, where
-        enough is new, what follows from them.
-        """
-        chosen = preset_named(preset) if isinstance(preset, str) else preset
-        worker = Worker(self._store, self._means.clock, lease_seconds=lease_seconds, leases=leases)
-        async for worked in Works(self._means, self.space, worker, chosen).run(until_idle=until_idle):
-            yield worked
-
-    async def doctor(
-        self, *, mend: bool = False, quick: bool = False, told: Callable[[int], None] = lambda messages: None
-    ) -> Sequence[Finding]:
-        """Look over the store and every session of the space: what is wrong, and what is worth knowing.
-
-        With `mend` what can be mended is mended: broken summaries are taken out, since they are made again from the
-        log; stale leases and failures are forgotten; counters, indexes, vectors and what was learned from runs are
-        put right. The log is never changed. `quick` leaves out whether each message is what its id says and each row
-        what was stored, which reads all of it; `told` is told how many more messages were looked at.
-        """
-        now = self._means.clock.now()
-        return await examine(self._store, self.space, now, mend=mend, quick=quick, told=told)
-
-    async def secrets(self, *, mend: bool = False, told: Callable[[int], None] = lambda messages: None) -> Secrets:
-        """Look for keys, tokens and passwords in all that is kept of the space: how many of which sort stand where.
-
-        With `mend` they are taken out, and out of every byte of the store. Messages get the ids that they have without
-        them, so that their logs are known when they are imported again; branches, pins and the sources of memories
-        follow, summaries over what has changed are dropped. `told` is told how many more messages were looked at.
-        """
-        return await secrets(self._means, self.space, mend=mend, told=told)
-
-    async def close(self) -> None:
-        """Let go of the store."""
-        await self._store.close()

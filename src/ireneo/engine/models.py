@@ -19,8 +19,7 @@ from msgspec import Struct
 from ireneo.errors import BadInput, IreneoError, ModelError, ModelTimeout, SpendingLimit
 from ireneo.log.tree import SessionKey
 from ireneo.log.weigh import Count
-from ireneo.ports.clock import Clock
-from ireneo.ports.llm import LanguageModel, Prompt, Reply, Task
+from ireneo.ports.models import Clock, LanguageModel, Prompt, Reply, Task
 from ireneo.ports.store import Spent, Store, Transaction
 
 DEFAULT = "default"

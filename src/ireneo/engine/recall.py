@@ -44,8 +44,8 @@ from ireneo.memories.ranking import (
 from ireneo.memories.ranking import IndexStats as Size
 from ireneo.memories.recall.time_words import Window
 from ireneo.memories.record import Record, disputes
-from ireneo.ports.search import FoundMemory, FoundMessage, SearchPort
-from ireneo.ports.search import Shelf as Name
+from ireneo.ports.memories import FoundMemory, FoundMessage, SearchPort
+from ireneo.ports.memories import IndexName as Name
 from ireneo.ports.store import Transaction
 
 INSTANT = timedelta(microseconds=1)

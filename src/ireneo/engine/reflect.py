@@ -36,8 +36,8 @@ from ireneo.memories.reflect import (
     reflection_due,
     still_stands,
 )
-from ireneo.ports.llm import LanguageModel, Usage
 from ireneo.ports.memories import Wanted
+from ireneo.ports.models import LanguageModel, Usage
 from ireneo.ports.store import Transaction
 from ireneo.prompts import REFLECT
 from ireneo.prompts.replies import ConclusionSaid, ReflectReply

@@ -12,8 +12,7 @@ from ireneo.engine.models import Limits, Models, Spending
 from ireneo.formats.logs.format import Spool
 from ireneo.log.tree import SessionKey
 from ireneo.log.weigh import Count
-from ireneo.ports.clock import Clock
-from ireneo.ports.embedder import Embedder
+from ireneo.ports.models import Clock, Embedder
 from ireneo.ports.store import Store
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.policy import CODING, Policy

@@ -20,7 +20,7 @@ from ireneo.log.tree import SessionKey
 from ireneo.memories.index import session_of
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import Evidence, Kind, MemoryId, Record, project_of, supporting
-from ireneo.ports.search import FoundSession
+from ireneo.ports.memories import FoundSession
 from ireneo.ports.store import Transaction
 
 MOST_RESULTS = 1_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from datetime import datetime
@@ -22,7 +21,7 @@ from ireneo.engine import summarise as summarising
 from ireneo.engine import tree as seeing
 from ireneo.engine.annotations import Pin
 from ireneo.engine.append import Appended
-from ireneo.engine.branches import Prunable, memory_named
+from ireneo.engine.branches import memory_named
 from ireneo.engine.context import Cached
 from ireneo.engine.diary import Diary
 from ireneo.engine.encode import Context, with_objects
@@ -39,109 +38,33 @@ from ireneo.engine.tree import Tree
 from ireneo.engine.work import BlockWork, StoryWork, TextWriter, WorkResult, summarised_by
 from ireneo.errors import BadInput, SessionNotFound
 from ireneo.formats.chat.format import ThinkingRule
-from ireneo.formats.chat.given import DEFAULT_FORMAT
-from ireneo.formats.chat.registry import chat_format
+from ireneo.formats.chat.registry import DEFAULT_FORMAT, chat_format
 from ireneo.formats.logs.registry import chat_format_of
 from ireneo.lessons.write_diary import AgentNotes, lines_of
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import Annotation, Head, SessionKey
 from ireneo.memories.record import Record
-from ireneo.ports.store import Transaction
-from ireneo.ports.upkeep import Pruned
+from ireneo.ports.store import Pruned, Transaction
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.policy import Policy, Prices, preset, preset_of
 from ireneo.summaries.summary import Level
-
-
-class SessionNotes(ABC):
-    """A branch of a session, as far as something is noted on it."""
-
-    def __init__(self, means: Resources, key: SessionKey, branch: str) -> None:
-        """Name the place; nothing is read yet."""
-        self.key = key
-        self.branch = branch
-        self._means = means
-        self._store = means.store
-        self._count = means.count
-
-    async def pin(self, text: str) -> Annotation:
-        """Pin `text` here: it is shown word for word in every context from now on, until it is released.
-
-        A session that has no message yet may be pinned: then it stands from the first one on, on every branch.
-        """
-        text = self._means.cleaning().text(text)
-        return await self._store.write(noting.pin, self.key, self.branch, text)
-
-    async def release(self, pin: str) -> Annotation:
-        """Let go of a pin, by its id or its words. Raises BadInput where no such pin stands."""
-        return await noting.release(self._store, self.key, self.branch, pin, *self._own())
-
-    async def pins(self) -> Sequence[Pin]:
-        """The constraints that stand: those that were found in what users and the system said, and those by hand.
-
-        Of a story the open threads as well.
-        """
-        return await self._store.read(noting.pins, self.key, self.branch, *self._own())
-
-    async def dispute(self, id: str, reason: str, *, claim: str = "") -> Annotation:
-        """Say that the summary `id` is wrong, or one `claim` of it, in its words.
-
-        It is shown as disputed until a model has written it again from its sources, with `reason` in view. Raises
-        SummaryNotFound, and BadInput where it doesn't say the claim.
-        """
-        reason = self._means.cleaning().text(reason)
-        return await self._store.write(noting.dispute, self.key, id, reason, claim)
-
-    async def diary(
-        self,
-        tried: str | Sequence[str] = (),
-        *,
-        worked: str | Sequence[str] = (),
-        failed: str | Sequence[str] = (),
-        pattern: str = "",
-        goal: str = "",
-    ) -> Diary:
-        """The diary of this path; with arguments, once they are written into it.
-
-        What the agent writes is of the task that is being worked on: the approaches that it `tried` (several, or a
-        text with one a line), each with its outcome, what `worked`, what `failed`, the `pattern` behind it in one
-        sentence, and the `goal` in its own words. It leads over what the structure shows of that task. Whatever it
-        names that stands nowhere in the session is marked as unverified, and secrets are taken out. Written twice,
-        the lines add up. Raises BadInput over 8 lines of a section, and before the first message.
-        """
-        cleaning = self._means.drawing()
-
-        def said(name: str, text: str | Sequence[str]) -> tuple[str, ...]:
-            return tuple(cleaning.text(line) for line in lines_of(name, text))
-
-        given = AgentNotes(
-            tried=said("tried", tried),
-            worked=said("worked", worked),
-            failed=said("failed", failed),
-            pattern=" ".join(said("pattern", pattern)),
-            goal=" ".join(said("goal", goal)),
-        )
-        if not given.is_empty:
-            await diaries.write_entry(self._store, self.key, self.branch, given, cleaning)
-        return await diaries.read_diary(self._store, self.key, self.branch, self._count, cleaning)
-
-    @abstractmethod
-    def _own(self) -> tuple[Policy, Voice]:
-        """How the session is cut where nothing else is said, and in whose voice its texts are."""
-
 
 MAX_TEXTS = 1_000_000
 """More than any story has: all that are due."""
 
 
-class Session(SessionNotes):
+class Session:
     """A conversation or a run, on one of its branches; made by `Memory.session`."""
 
     def __init__(
-        self, means: Resources, key: SessionKey, branch: str, source: str | None, task: str = "", project: str = ""
+        self, resources: Resources, key: SessionKey, branch: str, source: str | None, task: str = "", project: str = ""
     ) -> None:
         """Name the place; nothing is read yet. Contexts show the scratchpad of `task`, of none that of the id."""
-        super().__init__(means, key, branch)
+        self.key = key
+        self.branch = branch
+        self._resources = resources
+        self._store = resources.store
+        self._count = resources.count
         self.task = task or key.session
         self._source = source
         self._project = project
@@ -204,8 +127,8 @@ class Session(SessionNotes):
             source=self._source,
             after=after,
             project=self._project,
-            now=self._means.clock.now(),
-            cleaning=self._means.cleaning(),
+            now=self._resources.clock.now(),
+            cleaning=self._resources.cleaning(),
             chat=chat_format(format or chat_format_of(self._source) or DEFAULT_FORMAT),
             shown=self._shown[0] if self._shown and may_be_back else None,
         )
@@ -246,7 +169,7 @@ class Session(SessionNotes):
         await self._check_character(policy)
         if prices is not None and policy.pyramid is not None:
             raise BadInput("A story is told anew for each context, and `prices` decide nothing of it; leave them out.")
-        now = self._means.clock.now()
+        now = self._resources.clock.now()
         idle = (now - self._asked_at).total_seconds() if self._asked_at else None
         self._asked_at = now
         terms = ContextOptions(
@@ -258,12 +181,12 @@ class Session(SessionNotes):
             asked=thinking,
         )
         if policy.pyramid is not None:
-            told = voice_of(policy, self._means.story_voice)
+            told = voice_of(policy, self._resources.story_voice)
             self._tellings = self._tellings or TellingCache(terms)
             kept, pads = self._tellings, self._cached.pads
             found = await story_context(self._store, self.key, self.branch, chat, terms, told, kept, pads)
         else:
-            voice, cached = self._means.voice, self._cached
+            voice, cached = self._resources.voice, self._cached
             found = await cutting.context(self._store, self.key, self.branch, chat, terms, voice, cached)
         # One with blocks is known by them.
         whole = found.view and all(row.what == "message" for row in found.view)
@@ -285,7 +208,7 @@ class Session(SessionNotes):
                     yield told
             return
         terms = ContextOptions(budget=budget, policy=policy, count=self._count)
-        summarised = summarising.summarise(self._store, self.key, self.branch, terms, self._means.voice, models)
+        summarised = summarising.summarise(self._store, self.key, self.branch, terms, self._resources.voice, models)
         async for each in summarised:
             yield each
 
@@ -298,7 +221,7 @@ class Session(SessionNotes):
         if policy.pyramid is not None:
             return await self._work(policy).due()
         terms = ContextOptions(budget=budget, policy=policy, count=self._count)
-        due = await summarising.due_summaries(self._store, self.key, self.branch, terms, self._means.voice)
+        due = await summarising.due_summaries(self._store, self.key, self.branch, terms, self._resources.voice)
         return sum(models.for_task(summary.level) is not None for summary in due)
 
     async def catch_up(self, *, preset: str | Policy | None = None, as_: str = "") -> AsyncIterator[WorkResult]:
@@ -312,7 +235,7 @@ class Session(SessionNotes):
             async for worked in self._work(policy).catch_up():
                 yield worked
             return
-        desk = TextWriter(self._means, Worker(self._store, self._means.clock), self.key, self.branch)
+        desk = TextWriter(self._resources, Worker(self._store, self._resources.clock), self.key, self.branch)
         work = BlockWork(desk, ContextOptions(budget=0, policy=policy, count=self._count))
         # Who stops listening lets go of the lease at once.
         async with aclosing(work.catch_up()) as steps:
@@ -340,9 +263,9 @@ class Session(SessionNotes):
 
     async def fork(self, name: str, *, at: str | None = None) -> Session:
         """Make the branch `name` at the message `at` (the head, where none is given), and stand on it."""
-        name = self._means.cleaning().text(name)
+        name = self._resources.cleaning().text(name)
         await self._store.write(branches.fork, self.key, self.branch, name, at)
-        return Session(self._means, self.key, name, self._source, self.task, self._project)
+        return Session(self._resources, self.key, name, self._source, self.task, self._project)
 
     async def branches(self) -> Mapping[str, Head | None]:
         """Where each branch stands. Raises SessionNotFound before the first append."""
@@ -358,12 +281,16 @@ class Session(SessionNotes):
         await self._check_character(policy)
         return await self._store.read(seeing.tree, self.key, self.branch, policy, self._count, self._voice(policy))
 
-    async def loose(self, without: str = "") -> Prunable:
-        """What `prune` would take out now, or once the branch `without` were dropped. Raises as `drop` does."""
-        return await self._store.read(pruning.prunable, self.key, without)
+    async def prune(self, branch: str = "", *, dry_run: bool = False) -> Pruned:
+        """Take out every message that no branch leads to, for good, with all that hangs on it.
 
-    async def prune(self) -> Pruned:
-        """Take out every message that no branch leads to, for good, with all that hangs on it."""
+        With `branch` the name of that one is forgotten first, which raises as `drop` does. A `dry_run` changes nothing
+        and says how many messages would go; it does not count their summaries.
+        """
+        if dry_run:
+            return await self._store.read(pruning.prunable, self.key, branch)
+        if branch:
+            await self.drop(branch)
         return await self._store.write(pruning.prune, self.key)
 
     async def drop(self, branch: str) -> None:
@@ -387,14 +314,15 @@ class Session(SessionNotes):
     async def _read_source(self) -> str | None:
         """What the session came from; another may have told since this was made."""
         if self._source is None:
-            info = await self._store.read(lambda tx: tx.sessions.get(self.key))
+            async with self._store.read() as tx:
+                info = await tx.sessions.get(self.key)
             self._source = info.source if info else None
         return self._source
 
     def _policy(self, given: str | Policy | None, seen_by: str = "") -> Policy:
         """The policy that is meant: the one that was named, or the session's own; a character's, where one is named."""
         if given is None:
-            policy = preset_of(self._source, self._means.preset)
+            policy = preset_of(self._source, self._resources.preset)
         else:
             policy = given if isinstance(given, Policy) else preset(given)
         return policy.seen(seen_by) if seen_by else policy
@@ -418,14 +346,14 @@ class Session(SessionNotes):
         return policy, self._voice(policy)
 
     def _voice(self, policy: Policy) -> Voice:
-        return voice_of(policy, self._means.story_voice) if policy.pyramid else self._means.voice
+        return voice_of(policy, self._resources.story_voice) if policy.pyramid else self._resources.voice
 
     def _work(self, policy: Policy) -> StoryWork:
-        worker = Worker(self._store, self._means.clock)
-        return StoryWork(TextWriter(self._means, worker, self.key, self.branch), policy)
+        worker = Worker(self._store, self._resources.clock)
+        return StoryWork(TextWriter(self._resources, worker, self.key, self.branch), policy)
 
     def _writers(self) -> Models:
-        models = self._means.models_for(self.key)
+        models = self._resources.models_for(self.key)
         if all(models.for_task(task) is None for task in get_args(Level)):
             raise BadInput("This memory was opened without a model for summaries; open it with one: model=….")
         return models
@@ -434,3 +362,64 @@ class Session(SessionNotes):
         """Raise SessionNotFound unless the session has the branch that this stands on."""
         if self.branch not in await self.branches():
             raise SessionNotFound(f"Session {self.id} has no branch {self.branch!r}.")
+
+    async def pin(self, text: str) -> Annotation:
+        """Pin `text` here: it is shown word for word in every context from now on, until it is released.
+
+        A session that has no message yet may be pinned: then it stands from the first one on, on every branch.
+        """
+        text = self._resources.cleaning().text(text)
+        return await self._store.write(noting.pin, self.key, self.branch, text)
+
+    async def release(self, pin: str) -> Annotation:
+        """Let go of a pin, by its id or its words. Raises BadInput where no such pin stands."""
+        return await noting.release(self._store, self.key, self.branch, pin, *self._own())
+
+    async def pins(self) -> Sequence[Pin]:
+        """The constraints that stand: those that were found in what users and the system said, and those by hand.
+
+        Of a story the open threads as well.
+        """
+        return await self._store.read(noting.pins, self.key, self.branch, *self._own())
+
+    async def dispute(self, id: str, reason: str, *, claim: str = "") -> Annotation:
+        """Say that the summary `id` is wrong, or one `claim` of it, in its words.
+
+        It is shown as disputed until a model has written it again from its sources, with `reason` in view. Raises
+        SummaryNotFound, and BadInput where it doesn't say the claim.
+        """
+        reason = self._resources.cleaning().text(reason)
+        return await self._store.write(noting.dispute, self.key, id, reason, claim)
+
+    async def diary(
+        self,
+        tried: str | Sequence[str] = (),
+        *,
+        worked: str | Sequence[str] = (),
+        failed: str | Sequence[str] = (),
+        pattern: str = "",
+        goal: str = "",
+    ) -> Diary:
+        """The diary of this path; with arguments, once they are written into it.
+
+        What the agent writes is of the task that is being worked on: the approaches that it `tried` (several, or a
+        text with one a line), each with its outcome, what `worked`, what `failed`, the `pattern` behind it in one
+        sentence, and the `goal` in its own words. It leads over what the structure shows of that task. Whatever it
+        names that stands nowhere in the session is marked as unverified, and secrets are taken out. Written twice,
+        the lines add up. Raises BadInput over 8 lines of a section, and before the first message.
+        """
+        cleaning = self._resources.drawing()
+
+        def said(name: str, text: str | Sequence[str]) -> tuple[str, ...]:
+            return tuple(cleaning.text(line) for line in lines_of(name, text))
+
+        given = AgentNotes(
+            tried=said("tried", tried),
+            worked=said("worked", worked),
+            failed=said("failed", failed),
+            pattern=" ".join(said("pattern", pattern)),
+            goal=" ".join(said("goal", goal)),
+        )
+        if not given.is_empty:
+            await diaries.write_entry(self._store, self.key, self.branch, given, cleaning)
+        return await diaries.read_diary(self._store, self.key, self.branch, self._count, cleaning)

@@ -24,7 +24,7 @@ from ireneo.log.message import SHORT, Message, MessageId, Part, Result, Text, is
 from ireneo.log.tree import Annotation
 from ireneo.log.weigh import Count
 from ireneo.patterns import lazy_re
-from ireneo.ports.llm import LanguageModel, Prompt
+from ireneo.ports.models import LanguageModel, Prompt
 from ireneo.prompts import STORY, STORY_DEEP
 from ireneo.prompts.replies import StoryReply, ThreadSaid
 from ireneo.prompts.voices import Voice, story_voice

@@ -25,9 +25,8 @@ from ireneo.engine.writing import Job, Sources, Verdict, WrittenSummary, write
 from ireneo.errors import BadReply, IreneoError, ModelError, ModelRefused, Overtaken, SummaryNotFound
 from ireneo.log.message import Message, MessageId, heard_by
 from ireneo.log.tree import Head, SessionKey, head_of
-from ireneo.ports.leases import Lease
-from ireneo.ports.llm import LanguageModel
-from ireneo.ports.store import Span, Store, Transaction
+from ireneo.ports.models import LanguageModel
+from ireneo.ports.store import Lease, Span, Store, Transaction
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import settings, source_depth

@@ -13,7 +13,7 @@ from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, call_text, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.grounding.status import error_text
-from ireneo.lessons.run import CATEGORY, TOLD, DiaryEntry, Observation
+from ireneo.lessons.run import CATEGORY, MODEL, DiaryEntry, Observation
 from ireneo.lessons.shell import RunMaterial, run_steps
 from ireneo.lessons.study import MOST_AGAINST, MOST_SOURCES
 from ireneo.lessons.wording import limited
@@ -22,7 +22,7 @@ from ireneo.log.message import Message
 from ireneo.log.weigh import Count
 from ireneo.memories.record import Record, likeness_key
 from ireneo.patterns import lazy_re
-from ireneo.ports.llm import LanguageModel, Usage
+from ireneo.ports.models import LanguageModel, Usage
 from ireneo.prompts import LESSONS_FAILURE, LESSONS_SUCCESS
 from ireneo.prompts.replies import LessonSaid, LessonsReply
 
@@ -145,7 +145,7 @@ async def synthesise(
     """Ask a model what a run teaches beyond the lessons that are `known`. Raises ModelError."""
     shown = _shown(material, entries, count)
     # Those in a model's words first: of the others the rules count without being told.
-    told = sorted((each for each in known if each.cue), key=lambda each: not each.cue.startswith(TOLD))[:KNOWN_TOLD]
+    told = sorted((each for each in known if each.cue), key=lambda each: not each.cue.startswith(MODEL))[:KNOWN_TOLD]
     text = LESSONS_FAILURE if _failed(material) else LESSONS_SUCCESS
     prompt = text.render(
         diary=_cut(render_diary(entries), DIARY_TOKENS, "diary", count) or "(nothing was tried)",
@@ -219,7 +219,7 @@ def _observation(taught: LessonSaid, shown: Sequence[Message], material: RunMate
     cited = cited_by(taught.messages, shown)
     at = next((each.draft.at for each in reversed(cited) if each.draft.at is not None), None)
     return Observation(
-        cue=f"{TOLD}{likeness_key(taught.lesson)}",
+        cue=f"{MODEL}{likeness_key(taught.lesson)}",
         category=taught.category,
         session=material.session,
         project=material.project,
@@ -241,7 +241,7 @@ def _again(
         for again in said:
             record = told[again.lesson - 1] if 1 <= again.lesson <= len(told) else None
             there = cited_by(again.messages, shown)
-            if record is None or not record.cue.startswith(TOLD) or not speaks_of(record.text, there):
+            if record is None or not record.cue.startswith(MODEL) or not speaks_of(record.text, there):
                 continue
             cited = tuple(each.id for each in there)
             out[record.cue] = Observation(

@@ -13,15 +13,14 @@ from msgspec import Struct
 
 from ireneo.errors import EmbedderError, MissingExtra
 from ireneo.memories.index import Vector, text_of_message
-from ireneo.ports.embedder import Embedder
-from ireneo.ports.search import SearchPort, Shelf
+from ireneo.ports.memories import IndexName, SearchPort, VectorChanges, VectorsPort
+from ireneo.ports.models import Embedder
 from ireneo.ports.store import Store, Transaction
-from ireneo.ports.vectors import VectorChanges, VectorsPort
 
 if TYPE_CHECKING:
     from ireneo.memories.nearest import Vectors
 
-INDEXES: tuple[Shelf, ...] = ("memories", "messages")
+INDEXES: tuple[IndexName, ...] = ("memories", "messages")
 """What was made of it first: it is little, and asked for most."""
 TOGETHER = 256
 """Documents of one transaction: what a process that is stopped loses of its work at most."""
@@ -48,7 +47,7 @@ async def embed_due(store: Store, space: str, embedder: Embedder, limit: int = 1
         while done < limit:
             wanted = min(TOGETHER, limit - done)
 
-            def look(tx: Transaction, shelf: Shelf, wanted: int) -> Mapping[int, str]:
+            def look(tx: Transaction, shelf: IndexName, wanted: int) -> Mapping[int, str]:
                 due = tx.vectors.due(space, shelf, embedder.name, wanted)
                 return _texts(tx.search, space, shelf, due)
 
@@ -81,7 +80,7 @@ async def vectors_of(embedder: Embedder, texts: Sequence[str], *, query: bool = 
 
 
 def _keep(
-    tx: Transaction, space: str, shelf: Shelf, name: str, texts: Mapping[int, str], vectors: Sequence[Vector]
+    tx: Transaction, space: str, shelf: IndexName, name: str, texts: Mapping[int, str], vectors: Sequence[Vector]
 ) -> int:
     """Keep the vectors of those documents that still say what they said."""
     now = _texts(tx.search, space, shelf, list(texts))
@@ -93,7 +92,7 @@ def _keep(
     return tx.vectors.put(space, shelf, name, still)
 
 
-def _texts(port: SearchPort, space: str, shelf: Shelf, documents: Sequence[int]) -> Mapping[int, str]:
+def _texts(port: SearchPort, space: str, shelf: IndexName, documents: Sequence[int]) -> Mapping[int, str]:
     """What each document says."""
     if shelf == "messages":
         return {each.document: text_of_message(each.message.draft) for each in port.messages(space, documents)}
@@ -103,7 +102,7 @@ def _texts(port: SearchPort, space: str, shelf: Shelf, documents: Sequence[int])
 MOST_BYTES = 512 * 1024 * 1024
 """What the vectors of all spaces together may take: those of about a million documents of 384 dimensions."""
 
-_Key: TypeAlias = tuple[str, Shelf, str]
+_Key: TypeAlias = tuple[str, IndexName, str]
 
 
 class HeldVectors:
@@ -120,13 +119,13 @@ class HeldVectors:
         """The memory that they take."""
         return sum(held.vectors.size_bytes for held in self._held.values())
 
-    def count(self, space: str, shelf: Shelf, embedder: str) -> int:
+    def count(self, space: str, shelf: IndexName, embedder: str) -> int:
         """How many documents had a vector when they were searched last."""
         held = self._held.get((space, shelf, embedder))
         return len(held.vectors) if held else 0
 
     def nearest(
-        self, port: VectorsPort, space: str, shelf: Shelf, embedder: str, query: Vector, k: int
+        self, port: VectorsPort, space: str, shelf: IndexName, embedder: str, query: Vector, k: int
     ) -> Sequence[tuple[int, float]]:
         """The `k` documents whose vectors are nearest to `query`, with their cosines, the nearest first.
 

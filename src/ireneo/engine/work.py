@@ -31,9 +31,8 @@ from ireneo.engine.vectors import embed_due
 from ireneo.engine.writing import WrittenSummary
 from ireneo.errors import EmbedderError, MessageNotFound, ModelError, Overtaken, SpendingLimit, SummaryNotFound
 from ireneo.log.tree import Annotation, Head, SessionKey
-from ireneo.ports.leases import Lease
-from ireneo.ports.llm import LanguageModel, Prompt, R, Reply
-from ireneo.ports.store import SessionInfo, Transaction
+from ireneo.ports.models import LanguageModel, Prompt, R, Reply
+from ireneo.ports.store import Lease, SessionInfo, Transaction
 from ireneo.summaries.policy import PRESETS, Policy, preset_of, story_of
 from ireneo.summaries.summary import Level, Summary, SummaryId
 

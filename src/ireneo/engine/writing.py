@@ -34,7 +34,7 @@ from ireneo.log.message import Media, Message, Result, Text, as_read
 from ireneo.log.tree import Annotation
 from ireneo.log.weigh import Count, arguments_text
 from ireneo.patterns import lazy_re
-from ireneo.ports.llm import LanguageModel, Prompt, Usage
+from ireneo.ports.models import LanguageModel, Prompt, Usage
 from ireneo.prompts import PROMPTS
 from ireneo.prompts.replies import DeadEnd, GoalReply, KeptName, TurnReply
 from ireneo.prompts.voices import VOICES, Voice

@@ -200,7 +200,7 @@ class ToolAnswers:
     async def expand(self, id: str, start: int) -> str:
         """What an id names, from a character on."""
         named = id.strip("[] ")
-        opened = await self._memory.open_id(named, project=self.project)
+        opened = await self._memory.lookup(named, project=self.project)
         if opened.memory is not None:
             text = remembered(opened.memory)
         elif opened.note is not None:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.format import Payload
 from ireneo.patterns import lazy_re
 
-# Objects of the providers' clients as JSON: what the client itself would send of them.
-#
-# No client is imported. An object is known by the module of its class, and dumps itself.
-
+BOM: Final = b"\xef\xbb\xbf"
 
 CLIENTS: Final = ("openai", "anthropic", "google")
 FRAMEWORKS: Final = ("langchain", "langchain_core", "langgraph", "pydantic_ai")
@@ -45,34 +41,6 @@ def dumped(item: object) -> object:
         return dump(mode="python", by_alias=True, exclude_none=True)
     excluded = getattr(item, "__api_exclude__", None)
     return dump(mode="json", by_alias=True, exclude_unset=True, exclude=excluded, warnings=False)
-
-
-def messages_of(payload: object, key: str = "messages") -> list[object]:
-    """The message list that `payload` is, or holds under `key`, or else under `messages`."""
-    if isinstance(payload, Payload):
-        return list(payload.messages)
-    if isinstance(payload, dict):
-        held = key if key in payload else "messages"
-        payload = payload.get(held)
-        if not isinstance(payload, list):
-            raise UnreadableLog(f"`{held}` is {kind(payload)}, not a list of messages")
-    if not isinstance(payload, list):
-        raise UnreadableLog(f"This is {kind(payload)}, not a list of messages nor an object that holds one in `{key}`")
-    return payload
-
-
-def listed_in(payload: object, key: str = "messages") -> object:
-    """What stands where `payload` would hold its messages, whatever it is."""
-    if isinstance(payload, Payload):
-        return payload.messages
-    return payload.get(key, payload.get("messages")) if isinstance(payload, dict) else payload
-
-
-def placed_messages(payload: object, key: str = "messages") -> Iterator[tuple[str, dict[str, object]]]:
-    """Each message of `payload`, copied, with the words that name its place: ``message 3`` is the fourth."""
-    for index, message in enumerate(messages_of(payload, key)):
-        place = f"message {index}"
-        yield place, record(detached(record(message, place), place), place)
 
 
 def detached(value: object, place: str) -> object:
@@ -138,6 +106,40 @@ def type_of(block: dict[str, object], place: str) -> str:
     if not isinstance(name, str):
         raise UnreadableLog(f"{place}: it has no type")
     return name
+
+
+def placed_blocks(content: object, place: str, what: str = "block") -> list[tuple[str, dict[str, object]]]:
+    """The blocks of a message's content, each with the words that name its place; a string is short for one text.
+
+    `what` is what the format calls its blocks.
+    """
+    if isinstance(content, str):
+        return [(place, {"type": "text", "text": content})]
+    if not isinstance(content, list):
+        raise UnreadableLog(f"{place}, content: it is {kind(content)}, neither a string nor a list of {what}s")
+    blocks = [(f"{place}, {what} {index}", block) for index, block in enumerate(content)]
+    return [(where, record(block, where)) for where, block in blocks]
+
+
+def read_arguments(written: object) -> dict[str, object] | str:
+    """What a model wrote as the arguments of a call: the object, or the string as it is where it holds none."""
+    if isinstance(written, dict):
+        return written
+    if not isinstance(written, str) or not written.strip():
+        return {}
+    try:
+        parsed = msgspec.json.decode(written)
+    except (msgspec.DecodeError, RecursionError):
+        # What the model wrote is kept as it wrote it.
+        return written
+    return parsed if isinstance(parsed, dict) else written
+
+
+def given_arguments(given: object) -> dict[str, object] | str:
+    """The arguments of a call where a format has an object for them; anything else as the JSON that it is."""
+    if isinstance(given, dict | str):
+        return given
+    return {} if given is None else msgspec.json.encode(given).decode()
 
 
 def text_or(value: object, otherwise: str = "") -> str:

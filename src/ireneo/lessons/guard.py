@@ -13,9 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.grounding.neutral import instruction_like
-from ireneo.lessons.cues import Chain, chains
+from ireneo.lessons.cues import Chain, action_cue, chains, is_named, words
 from ireneo.lessons.guard_defaults import PRIOR
-from ireneo.lessons.observe import ENDS_IN
+from ireneo.lessons.observe import ENDS_IN, UNREAD
 from ireneo.lessons.run import Cost, Observation, costs_of
 from ireneo.lessons.shell import RunMaterial, Shape, normalized_error, shape
 from ireneo.lessons.situation import PastOutcome, Situation, base, keys
@@ -50,7 +50,7 @@ class GuardAdvice(Struct, frozen=True, kw_only=True, omit_defaults=True):
     evidence: tuple[Proof, ...]
     """Never empty."""
     cue: str
-    """The situation, by its name."""
+    """The situation, in words."""
     last_failed: datetime | None = None
     changed: tuple[str, ...] = ()
     """What was changed since it failed in this session, and what else is different from when it failed in others."""
@@ -137,16 +137,6 @@ class Estimate(Struct, frozen=True, kw_only=True):
     chain: Chain
     cue: str
     """The most particular cue of the loudest chain of which enough was seen."""
-
-
-def is_named(cue: str) -> bool:
-    """Whether a cue is of one program or action, and not of a sort of calls."""
-    return cue.startswith("`")
-
-
-def action_cue(deed: str) -> str:
-    """The most general cue of all: that a call of this sort fails."""
-    return f"{deed}: any"
 
 
 def stored(cue: str) -> str:
@@ -372,7 +362,7 @@ def lesson_cues(call: Call, found: GuardAdvice) -> tuple[str, ...]:
     """The cues of the lessons that may be made of what a caution says."""
     program = shape(call).program
     errors = dict.fromkeys(normalized_error(_STATUS.sub("", proof.quote)) for proof in found.evidence if proof.quote)
-    return tuple(f"{name}{ENDS_IN}{error}" for error in errors if error for name in (program, f"{program} unread"))
+    return tuple(f"{name}{ENDS_IN}{error}" for error in errors if error for name in (program, f"{program}{UNREAD}"))
 
 
 def judge(
@@ -411,7 +401,7 @@ def judge(
         failed=failed,
         of=total,
         evidence=proofs,
-        cue=sure.cue,
+        cue=words(sure.cue),
         last_failed=max((each.at for each in shown if each.at and each.held), default=None),
         changed=tuple(dict.fromkeys((*map(base, since), *others)))[:_MOST_CHANGED],
     )
@@ -474,7 +464,7 @@ def _since(situation: Situation, last: PastOutcome) -> str:
 
 def _plain(sure: Estimate, seen: Shape) -> str:
     """The situation in words: its name, without the program or sort of call that it begins with."""
-    said = sure.cue.removeprefix(f"`{seen.program}`").removeprefix(f"`{seen.action}`").removeprefix(seen.deed)
+    said = words(sure.cue).removeprefix(f"`{seen.program}`").removeprefix(f"`{seen.action}`").removeprefix(seen.deed)
     # Of past runs the sentence goes on to speak: what is new is so in this session alone.
     return said.lstrip(": ").replace("was never tried", "was not tried in this session") or "calls of this sort"
 

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, source_texts
-from ireneo.lessons.observe import ENDS_IN, GOT_OVER, occasion_of
-from ireneo.lessons.run import TOLD, Category, Observation
+from ireneo.lessons.observe import ENDS_IN, GOT_OVER, claim_words, occasion_of, remedy_words
+from ireneo.lessons.run import MODEL, Category, Observation
 from ireneo.lessons.shell import FOUND_NOTHING, LOOKS_ONLY, TESTS_FAILED, TIMED_OUT, WITHOUT_A_WORD
 from ireneo.log.message import Message
 from ireneo.memories.record import TRUST, Kind, MemoryDraft, Record, project_of, supporting
@@ -186,6 +186,7 @@ _OF_A_LANGUAGE = lazy_re(
 _OWN = lazy_re(r"`(?:mise run|make|just|npm run|pnpm|yarn|task|nox|tox|rake|poe) [^`]*`|`[\w.-]+/[\w./-]+`")
 """What a text names that one project has and another has not: its commands, its files."""
 _TESTS = lazy_re(r", such as `[^`]*`(?: and `[^`]*`)?")
+_OF_A_FACT = ("subject", "attribute", "value")
 _VERBATIM = lazy_re(r"“[^“”]{0,1000}+”|`[^`]*`")
 _ACCIDENT = lazy_re(r"/tmp/|/var/folders/|\b[0-9a-f]{10,}\b|\b[0-9a-f]{8}-[0-9a-f]{4}\b|/(?:Users|home)/\w+")
 
@@ -215,7 +216,7 @@ def lesson_drafts(sightings: Sequence[Observation], known: Record | None, now: d
     have = {(each.session, each.against) for each in known.evidence} if known else frozenset[tuple[str, bool]]()
     firm = _firm(claim, now)
     pieces = [
-        _lesson_draft(each, told, text, now, against)
+        _lesson_draft(each, known or _named_anew(told), text, now, against)
         for each in sorted(claim, key=lambda one: (one.at is None, one.at or now, one.session))
         if each.sources or each.against
         if (against := not each.held and firm and each.broke >= TWICE) or each.held
@@ -237,7 +238,7 @@ def worth_telling(sightings: Sequence[Observation]) -> bool:
     told = best_told(sightings)
     if told is None or _ACCIDENT.search(told.text):
         return False
-    if told.cue.startswith(TOLD):
+    if told.cue.startswith(MODEL):
         # What it is worth, the model was asked; that it is so, was held against its messages.
         return True
     if is_generic(told):
@@ -357,10 +358,30 @@ def _firm(sightings: Sequence[Observation], now: datetime) -> bool:
     return confidence_of([each for each in sightings if each.held], now).chance >= SURE_FROM
 
 
-def _lesson_draft(seen: Observation, told: Observation, text: str, now: datetime, against: bool) -> MemoryDraft:
+class _Names(Struct, frozen=True, kw_only=True):
+    """Under which names a lesson is remembered: those in which it is first said, whatever their words become later."""
+
+    subject: str = ""
+    attribute: str = ""
+    value: str = ""
+    task_type: str = ""
+    name: str = ""
+    signature: str = ""
+
+
+def _named_anew(told: Observation) -> _Names:
+    if told.category == "factual":
+        return _Names(**{name: told.conditions.get(name, "") for name in _OF_A_FACT})
+    if told.category == "failure":
+        return _Names(signature=claim_words(told.cue))
+    action, _, label = told.cue.rpartition(GOT_OVER)
+    name = f"{claim_words(action)}: {remedy_words(label)}" if action else claim_words(told.cue)
+    return _Names(task_type=told.task_type, name=name)
+
+
+def _lesson_draft(seen: Observation, names: Record | _Names, text: str, now: datetime, against: bool) -> MemoryDraft:
     conditions = {**seen.conditions, **({"project": seen.project} if seen.project else {})}
     kind = KIND[seen.category]
-    action, _, label = seen.cue.rpartition(GOT_OVER)
     return MemoryDraft(
         text=text,
         kind=kind,
@@ -370,14 +391,14 @@ def _lesson_draft(seen: Observation, told: Observation, text: str, now: datetime
         origin="run",
         trust=TRUST["run"],
         confidence=round(confidence_of([seen], now).chance, 3),
-        subject=told.conditions.get("subject", "") if kind == "semantic" else "",
-        attribute=told.conditions.get("attribute", "") if kind == "semantic" else "",
-        value=told.conditions.get("value", "") if kind == "semantic" else "",
-        task_type=told.task_type if kind == "procedural" else "",
-        name=f"{action}: {label}" if kind == "procedural" and action else seen.cue if kind == "procedural" else "",
-        signature=seen.cue if kind == "failure" else "",
+        subject=names.subject,
+        attribute=names.attribute,
+        value=names.value,
+        task_type=names.task_type,
+        name=names.name,
+        signature=names.signature,
         cue=seen.cue,
-        conditions={name: value for name, value in conditions.items() if name not in ("subject", "attribute", "value")},
+        conditions={name: value for name, value in conditions.items() if name not in _OF_A_FACT},
         against=against,
         session=seen.session,
         messages=seen.against if against and seen.against else seen.sources,

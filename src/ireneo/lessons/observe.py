@@ -81,7 +81,7 @@ class Remedy(Struct, frozen=True, kw_only=True):
     """What was done about a failure, and whether it helped."""
 
     label: str
-    """Its name, without what is of one run only: ``Read first``, ``bin/test``, ``with -tags=integration``. Empty: an
+    """Its code, without what is of one run only: ``first:Read``, ``bin/test``, ``with:-tags=integration``. Empty: an
     example, which is no claim."""
     words: str
     """What to do, to stand after "When … fails, "."""
@@ -133,7 +133,7 @@ def _of_a_tool(run: Sequence[TriedCall], at: int) -> Remedy | None:
     read = next((each for each in between if each.worked and each.shape.path == path and _reads(each)), None)
     if read is not None and not several:
         return Remedy(
-            label=f"{read.shape.tool} first",
+            label=f"first:{read.shape.tool}",
             words=f"read the file with `{read.shape.tool}` first",
             tries=(read, again),
             worked=again.worked,
@@ -145,7 +145,7 @@ def _of_a_tool(run: Sequence[TriedCall], at: int) -> Remedy | None:
     # A text that was not found at all is as often found when more of it is given as when less is: that says nothing.
     if several and 0 < len(failed.shape.removed) < len(again.shape.removed):
         words = "give more of the lines to be replaced"
-        return Remedy(label="more lines", words=words, tries=(again,), worked=again.worked)
+        return Remedy(label="more-lines", words=words, tries=(again,), worked=again.worked)
     return None
 
 
@@ -161,7 +161,7 @@ def _elsewhere(run: Sequence[TriedCall], at: int) -> Remedy | None:
         if then is not None and _is_meant(failed.shape.path, then.shape.path):
             name = each.program
             words = f"look where it is with `{name}` first"
-            return Remedy(label=f"{name} first", words=words, tries=(each, then), worked=then.worked)
+            return Remedy(label=f"first:{name}", words=words, tries=(each, then), worked=then.worked)
     return None
 
 
@@ -186,7 +186,7 @@ def _other_argument(run: Sequence[TriedCall], at: int) -> Remedy | None:
             return Remedy(label=f"{key} {value}", words=words, tries=(again,), worked=True)
     dropped = [key for key in given if key not in then]
     if len(changed) == len(dropped) == 1:
-        return Remedy(label=f"no {dropped[0]}", words=f"leave `{dropped[0]}` out", tries=(again,), worked=True)
+        return Remedy(label=f"no:{dropped[0]}", words=f"leave `{dropped[0]}` out", tries=(again,), worked=True)
     return None
 
 
@@ -217,11 +217,11 @@ def _flags(failed: TriedCall, again: TriedCall | None, fault: str) -> Remedy | N
     added, dropped = sorted(now - before - _TOO_COMMON), sorted(before - now - _TOO_COMMON)
     if len(added) > 1 or len(dropped) > 1 or not (added or dropped) or (again.faults and again.faults[0] != fault):
         return None
-    label, words = (f"with {added[0]}", f"give it `{added[0]}`") if added else ("", "")
+    label, words = (f"with:{added[0]}", f"give it `{added[0]}`") if added else ("", "")
     if added and dropped:
-        label, words = f"{added[0]} for {dropped[0]}", f"give it `{added[0]}` in place of `{dropped[0]}`"
+        label, words = f"swap:{dropped[0]}:{added[0]}", f"give it `{added[0]}` in place of `{dropped[0]}`"
     elif dropped:
-        label, words = f"without {dropped[0]}", f"leave `{dropped[0]}` out"
+        label, words = f"without:{dropped[0]}", f"leave `{dropped[0]}` out"
     return Remedy(label=label, words=words, tries=(failed, again), worked=again.worked)
 
 
@@ -260,7 +260,7 @@ def _after(failed: TriedCall, between: Sequence[TriedCall], again: TriedCall) ->
     if _LOOKS.search(name) or not _PROGRAM_NAME.match(name):
         return None
     words = f"run `{name}` first"
-    return Remedy(label=f"{name} first", words=words, tries=(doing[-1], again), worked=again.worked)
+    return Remedy(label=f"first:{name}", words=words, tries=(doing[-1], again), worked=again.worked)
 
 
 def _narrower(run: Sequence[TriedCall], at: int) -> Remedy | None:
@@ -273,7 +273,7 @@ def _narrower(run: Sequence[TriedCall], at: int) -> Remedy | None:
             how = f"`{each.program}` with `{found[1]}`" if found[1] else f"`{each.program}` and its name"
             words = f"run one test alone by {how}"
             ran = each.worked or each.faults[:1] == (TESTS_FAILED,)
-            return Remedy(label=f"{each.program} alone", words=words, tries=(each,), worked=ran, end="")
+            return Remedy(label=f"alone:{each.program}", words=words, tries=(each,), worked=ran, end="")
     return None
 
 
@@ -287,10 +287,10 @@ def _wider(run: Sequence[TriedCall], at: int) -> Remedy | None:
         less = pattern.strip("\\b^$ ")
         if pattern != sought and less in sought and len(less) >= _LEAST_SOUGHT:
             words = f"search for less of it, as `{pattern}` was found where `{sought}` was not"
-            return Remedy(label="less of it", words=words, tries=(run[at], each), worked=True, end="")
+            return Remedy(label="less", words=words, tries=(run[at], each), worked=True, end="")
         if pattern == sought and each.shape.paths != run[at].shape.paths:
             words = f"search more files, as `{pattern}` stood in another one than was guessed"
-            return Remedy(label="more files", words=words, tries=(run[at], each), worked=True, end="")
+            return Remedy(label="more-files", words=words, tries=(run[at], each), worked=True, end="")
     return None
 
 
@@ -324,15 +324,36 @@ def _given(each: TriedCall) -> frozenset[str]:
 
 # What fails in a run: of each program the errors that it ended in, and how they were got over.
 #
-# Three sorts of claims come of it. ``go test ⇒ any error`` is the occasion: how often it was run, and failed at all.
-# ``go test ⇒ build failed`` is a failure. ``go test ⇒ build failed → with -tags=integration`` is what was done about
+# Three sorts of claims come of it. ``go test ⇒ <any>`` is the occasion: how often it was run, and failed at all.
+# ``go test ⇒ build failed`` is a failure. ``go test ⇒ build failed → with:-tags=integration`` is what was done about
 # it.
 
 
 ENDS_IN = " ⇒ "
 GOT_OVER = " → "
 """What stands between the parts of a cue: the program, its error, and the remedy."""
-ANY = "any error"
+ANY = "<any>"
+UNREAD = " <unread>"
+"""What stands behind a tool for files in a cue, where it was used on a file that was not read before."""
+_FAULT_WORDS = {
+    ANY: "any error",
+    FOUND_NOTHING: "found nothing",
+    TIMED_OUT: "timed out",
+    TESTS_FAILED: "tests failed",
+    WITHOUT_A_WORD: "no error named",
+}
+_REMEDY_WORDS = {
+    "first": "{} first",
+    "alone": "{} alone",
+    "with": "with {}",
+    "without": "without {}",
+    "no": "no {}",
+    "swap": "{1} for {0}",
+    "more-lines": "more lines",
+    "less": "less of it",
+    "more-files": "more files",
+}
+"""How the codes of a claim read in its name."""
 _NAME_CHARACTERS = 80
 _PLAIN = {
     FOUND_NOTHING: "finds nothing",
@@ -361,6 +382,23 @@ def occasion_of(cue: str) -> str:
     if GOT_OVER in cue or ENDS_IN not in cue:
         return cue
     return f"{cue.partition(ENDS_IN)[0]}{ENDS_IN}{ANY}"
+
+
+def claim_words(cue: str) -> str:
+    """The code of a claim about a failure, or about what comes first, in words: as a name that people read."""
+    if ENDS_IN not in cue:
+        return cue.replace(AFTER, " after ", 1)
+    action, _, rest = cue.partition(ENDS_IN)
+    fault, _, label = rest.partition(GOT_OVER)
+    doing = f"{action.removesuffix(UNREAD)} unread" if action.endswith(UNREAD) else action
+    said = f"{doing}{ENDS_IN}{_FAULT_WORDS.get(fault, fault)}"
+    return f"{said}{GOT_OVER}{remedy_words(label)}" if label else said
+
+
+def remedy_words(label: str) -> str:
+    """The code of a remedy in words."""
+    code, *given = label.split(":", 2 if label.startswith("swap:") else 1)
+    return _REMEDY_WORDS[code].format(*given) if code in _REMEDY_WORDS else label
 
 
 def signature_of(cue: str) -> str:
@@ -462,7 +500,7 @@ def action_of(each: TriedCall) -> str:
     name = " ".join(each.program.replace(ENDS_IN.strip(), "=>").replace(GOT_OVER.strip(), "->").split())[
         :_NAME_CHARACTERS
     ]
-    return f"{name} unread" if each.unread else name
+    return f"{name}{UNREAD}" if each.unread else name
 
 
 def fails_with(failed: TriedCall, fault: str) -> str:
@@ -521,7 +559,7 @@ def _failure_observation(
 _PREPARES = lazy_re(
     r"(?:^|[\s:/_-])(?:fmt|format|gofmt|prettier|generate|codegen|gen|install|sync|tidy|migrate|setup|bootstrap)\b"
 )
-AFTER = " after "
+AFTER = " <after> "
 """What stands in a cue between a command and the one that comes before it."""
 
 
@@ -583,18 +621,21 @@ def _precedence_observation(
     )
 
 
+PLACE = "<place>"
 PLACES = 3
 """Parts of a path that say where a file lies."""
 _SERVES = (
-    ("the formatter", lazy_re(r"(?:^|[\s:/_-])(?:fmt|format|gofmt|prettier)(?![\w-])")),
-    ("the linter", lazy_re(r"(?:^|[\s:/_-])(?:lint|clippy|check-style|checkstyle)(?![\w-])")),
-    ("the generator", lazy_re(r"(?:^|[\s:/_-])(?:generate|codegen|gen)(?![\w-])")),
-    ("the integration tests", lazy_re(r"(?:integration|e2e)(?![\w-])")),
-    ("the tests", lazy_re(r"(?:^|[\s:/_-])(?:tests?|runtests\.py|spec)(?![\w-])")),
-    ("the checks", lazy_re(r"(?:^|[\s:/_-])check(?![\w-])")),
-    ("the build", lazy_re(r"(?:^|[\s:/_-])build(?![\w-])")),
+    ("formatter", lazy_re(r"(?:^|[\s:/_-])(?:fmt|format|gofmt|prettier)(?![\w-])")),
+    ("linter", lazy_re(r"(?:^|[\s:/_-])(?:lint|clippy|check-style|checkstyle)(?![\w-])")),
+    ("generator", lazy_re(r"(?:^|[\s:/_-])(?:generate|codegen|gen)(?![\w-])")),
+    ("integration", lazy_re(r"(?:integration|e2e)(?![\w-])")),
+    ("tests", lazy_re(r"(?:^|[\s:/_-])(?:tests?|runtests\.py|spec)(?![\w-])")),
+    ("checks", lazy_re(r"(?:^|[\s:/_-])check(?![\w-])")),
+    ("build", lazy_re(r"(?:^|[\s:/_-])build(?![\w-])")),
 )
 """What a command is for, by the last words of its name: `test-harness.sh` is something for tests, and runs none."""
+_PURPOSES = {"integration": "integration tests"}
+"""How what a command is for reads, where that is not its code."""
 _SCRIPT = lazy_re(r"(?:run[-_]?)?(?:tests?|lint|fmt|format|build|generate|codegen)(?:\.\w+)?")
 """A script of the project that is named after what it does, and not one that only lies beside tests."""
 _MISSING = lazy_re(r"does not exist|no such file|not found|cannot find|could not find", re.I)
@@ -617,8 +658,9 @@ def _commands(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Obser
             used.setdefault((serves, each.shown), []).append(each)
     for (serves, shown), group in used.items():
         ran = [each for each in group if each.worked or not is_environment(each.faults[0])]
-        said = f"This project runs {serves.replace('the ', 'its ', 1)} with `{shown}`."
-        yield _fact(material, f"command of {serves}: {shown}", group, len(ran), said, (serves, shown))
+        what = _PURPOSES.get(serves, serves)
+        said = f"This project runs its {what} with `{shown}`."
+        yield _fact(material, f"<command:{serves}> {shown}", group, len(ran), said, (f"the {what}", shown))
 
 
 def _files(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observation]:
@@ -634,7 +676,7 @@ def _files(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observat
             continue
         lies = "/".join(found.shape.path.split("/")[-PLACES:])
         said = f"`{name}` lies at `{lies}`: it was looked for elsewhere in vain."
-        yield _fact(material, f"place of {name}: {lies}", [failed, found], 1, said, (f"place of {name}", lies))
+        yield _fact(material, f"{PLACE} {name}: {lies}", [failed, found], 1, said, (f"place of {name}", lies))
 
 
 def _fact(
@@ -645,16 +687,16 @@ def _fact(
     failed = [each for each in seen if not each.worked]
     attribute, value = slot
     return Observation(
-        cue=f"{material.project}: {about}",
+        cue=f"{material.project} {about}",
         category="factual",
         session=material.session,
         project=material.project,
         at=max((each.at for each in seen if each.at is not None), default=None),
         held=held,
-        broke=len(seen) - held if held < len(seen) and not about.startswith("place") else 0,
+        broke=len(seen) - held if held < len(seen) and not about.startswith(PLACE) else 0,
         text=text if held and is_supported(text, sources, messages) else "",
         task_type=seen[-1].step.action.deed,
         conditions={"subject": material.project, "attribute": f"{attribute}: {value}", "value": value},
         sources=sources,
-        tokens=sum(each.tokens for each in failed) if about.startswith("place") else 0,
+        tokens=sum(each.tokens for each in failed) if about.startswith(PLACE) else 0,
     )

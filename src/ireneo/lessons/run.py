@@ -194,7 +194,7 @@ Category = Literal["factual", "procedural", "failure"]
 memories."""
 CATEGORY: Mapping[Kind, Category] = {"semantic": "factual", "procedural": "procedural", "failure": "failure"}
 """What a lesson is called by its kind of memory."""
-TOLD = "told: "
+MODEL = "model: "
 """What the cues of claims in a model's own words begin with: no rule sees them again, only a model does."""
 
 
@@ -202,7 +202,7 @@ class Observation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A claim in one run."""
 
     cue: str
-    """Its name, readable, the same in all runs and projects: ``edit unread ⇒ File has not been read yet``."""
+    """Its code, the same in all runs and projects: ``Edit <unread> ⇒ File has not been read yet``."""
     category: Category
     session: str
     project: str = ""

@@ -242,11 +242,12 @@ def _pattern(command: str) -> str:
 
 MOST_FAULTS = 3
 """Errors that are told apart in one output: a linter names several."""
-FOUND_NOTHING = "found nothing"
+FOUND_NOTHING = "<nothing>"
 """A search that ends with a failing status because nothing is there."""
-TIMED_OUT = "timed out"
-TESTS_FAILED = "tests failed"
-WITHOUT_A_WORD = "no error named"
+TIMED_OUT = "<timeout>"
+TESTS_FAILED = "<tests>"
+WITHOUT_A_WORD = "<silent>"
+"""The codes of faults that no words of an output name; an error's name has no angle brackets."""
 _LOOKED_AT = 40_000
 _WORDS = 9
 _CHARACTERS = 80
@@ -315,7 +316,9 @@ def faults(step: Step) -> tuple[str, ...]:
 
 
 def normalized_error(line: str) -> str:
-    """The name of an error: its line without its accidents, each of which is an ellipsis."""
+    """The name of an error: its line without its accidents, each of which is an ellipsis; a code stays one."""
+    if line in (FOUND_NOTHING, TIMED_OUT, TESTS_FAILED, WITHOUT_A_WORD):
+        return line
     line = _CUT_OFF.sub("…", line)
     line = _ONE_OFF.sub(r"\1", _PROMPT.sub("", " ".join(_TAGS.sub(" ", line).split())))
     if missing := _NO_MODULE.search(line):
@@ -357,7 +360,7 @@ def _of_a_program(output: str) -> Iterator[str]:
         return
     if _TESTS.search(output):
         raised = _SUMMED_UP.search(output)
-        yield f"{TESTS_FAILED}" if raised is None else f"{raised[1]}"
+        yield TESTS_FAILED if raised is None else raised[1]
         return
     if "Traceback (most recent call last)" in output and (raised_all := _RAISED.findall(output)):
         yield raised_all[-1]

@@ -18,37 +18,37 @@ from ireneo.summaries.steps import CHANGES, Step, steps
 # A wrong option fails until the call is put otherwise, whatever files are changed; a test fails until the code is.
 
 
-OTHER = "another error"
+OTHER = "other"
 _CAUSES = (
     (
-        "a wrong option",
+        "option",
         r"usage:|accepts [\w ]{1,20} arg|unknown (?:flag|option|command|shorthand)|unrecognized (?:arg|opt)"
         r"|(?:illegal|invalid) option|no such option|unexpected argument|requires at least|required flag",
     ),
     (
-        "something not installed",
+        "not-installed",
         r"command not found|No module named|ModuleNotFound|cannot find module|executable file not found"
         r"|not installed|ImportError",
     ),
     (
-        "something not there",
+        "not-there",
         r"no such file|does not exist|not found|ENOENT|cannot access|can.t open|unknown revision|no tests ran"
         r"|no test files",
     ),
     (
-        "code that does not build",
+        "not-built",
         r"SyntaxError|IndentationError|undefined|build failed|expected .{0,400} found|cannot use|NameError|syntax error"
         r"|declared and not used|typecheck",
     ),
-    ("a refusal", r"permission denied|not permitted|denied|unauthorized|credential|authenticat|blocked"),
-    ("a time limit", r"timed? ?out|deadline"),
-    ("a test", r"FAIL|assert|expected|errors?="),
+    ("refused", r"permission denied|not permitted|denied|unauthorized|credential|authenticat|blocked"),
+    ("time-limit", r"timed? ?out|deadline"),
+    ("test", r"FAIL|assert|expected|errors?="),
 )
 _PATTERNS = tuple((name, lazy_re(pattern, re.I)) for name, pattern in _CAUSES)
 
 
 def cause(error: str) -> str:
-    """The sort of cause that an error's own line names, as it goes into a sentence: ``failed for a wrong option``."""
+    """The sort of cause that an error's own line names, by its code."""
     return next((name for name, pattern in _PATTERNS if pattern.search(error)), OTHER)
 
 
@@ -213,23 +213,23 @@ class SessionFiles:
         return next((self._texts[found] for found in self._same(path)), None)
 
     def standing(self, path: str) -> str:
-        """How well a path is known: missing, written, read, a folder, named, known by its name only, or guessed."""
+        """How well a path is known, by its code: missing, written, read, a folder, named, known by name, guessed."""
         trimmed = path.rstrip("/")
         if path in self._missing or trimmed in self._missing:
             return "missing"
         known = self.text(path)
         if known is not None:
             if known.forgotten:
-                return "that no longer counts as read"
-            return "changed by another" if known.changed else "written" if known.written else "read"
+                return "forgotten"
+            return "disturbed" if known.changed else "written" if known.written else "read"
         if trimmed in self._folders:
             return "folder"
         named = self._mentioned.get(base(trimmed), ())
         if any(_ends_alike(trimmed, each) for each in named):
             return "named"
         if named:
-            return "known by name only"
-        return "guessed in a known folder" if trimmed.rpartition("/")[0] in self._folders else "guessed"
+            return "name-only"
+        return "guessed-near" if trimmed.rpartition("/")[0] in self._folders else "guessed"
 
     def _same(self, path: str) -> list[str]:
         return [each for each in self._texts if each == path or (base(each) == base(path) and _ends_alike(each, path))]

@@ -1,6 +1,6 @@
-"""What the engine needs of a store: a log, the sessions in it, what is derived from it, learned, and spent on that.
+"""What the engine needs of a store: a log, the sessions in it, what is derived from it, and what was spent on that.
 
-All its ports share one transaction, and a transaction is a function::
+All ports share one transaction, and a transaction is a function::
 
     def look(tx: Transaction, key: SessionKey) -> Head | None:
         return tx.log.head(key)
@@ -31,15 +31,192 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 from msgspec import Struct
 
 from ireneo.log.message import Draft, Message, MessageId
-from ireneo.log.tree import Annotation, Head, SessionKey
-from ireneo.ports.erasure import ErasurePort, Scrubbed
-from ireneo.ports.leases import LeasesPort
-from ireneo.ports.memories import MemoriesPort, PadsPort
-from ireneo.ports.runs import LedgerPort, RunsPort
-from ireneo.ports.search import SearchPort, WordsPort
-from ireneo.ports.upkeep import UpkeepPort
-from ireneo.ports.vectors import VectorsPort
+from ireneo.log.tree import Annotation, AnnotationId, Head, SessionKey
+from ireneo.ports.memories import LedgerPort, MemoriesPort, PadsPort, RunsPort, SearchPort, VectorsPort, WordsPort
 from ireneo.summaries.summary import Summary, SummaryId
+
+# What the engine needs of a store so that two writers seldom do the same work.
+#
+# Leases save money and nothing else: the truth is kept by the names of what is written, which two writers of one
+# stretch share. A lease spans the call of a model, and no transaction does.
+#
+# Times are compared exactly, to the microsecond, and come back in UTC; one without a zone is taken for UTC. As with
+# every port, writing to a session that was never made raises SessionNotFound.
+
+
+class Lease(Struct, frozen=True, kw_only=True):
+    """The right to do one piece of work, until it expires."""
+
+    key: SessionKey
+    work: str
+    """The name of the piece: the anchor of the summary that is to be written, or what is to be caught up with."""
+    holder: str
+    """Who has it; empty where nobody has it, and what is kept is only how the work failed."""
+    token: int
+    """Grows each time that the work is taken, also after it was given back or forgotten: whoever comes with an older
+    one was overtaken. The works of a session count together, so it may grow by more than one."""
+    until: datetime
+    """When it expires."""
+    failures: int = 0
+    """How often the work failed in a row."""
+    error: str = ""
+    """How it failed last, in a sentence."""
+    retry_at: datetime | None = None
+    """Before this time it is not tried again."""
+
+
+class LeasesPort(Protocol):
+    """The leases on a session's work."""
+
+    def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
+        """Take the lease on `work` until `until`; None while another holds it, or before its `retry_at`.
+
+        One that `holder` has already is taken anew, and one that has expired at `now` is taken over. So is one that
+        would outlast `until` by more than ten minutes, and by more than the time from `now` to `until`: nobody leases
+        for so long, so the clock was set back since. (By less it may: not everybody leases for as long.) For the same
+        reason a `retry_at` that lies a day ahead or more is passed over. The number of failures and the last
+        error are carried on, the `retry_at` is not. Raises BadInput where `holder` is empty.
+        """
+
+    def renew(self, lease: Lease, until: datetime) -> bool:
+        """Make it last until `until`; False, and nothing changed, where it was taken over or let go of.
+
+        One that has expired is renewed too, as long as nobody has taken it since.
+        """
+
+    def give_back(self, lease: Lease) -> bool:
+        """Let go of it, the work being done: nothing is kept of it, nor of its failures.
+
+        False, and nothing changed, where it was taken over or let go of.
+        """
+
+    def fail(self, lease: Lease, error: str, retry_at: datetime) -> bool:
+        """Let go of it, the work having failed: how often, how and when to try again is kept, without a holder.
+
+        False, and nothing changed, where it was taken over or let go of.
+        """
+
+    def of_session(self, key: SessionKey) -> Sequence[Lease]:
+        """Every lease that is held and every failure that is kept, by the name of the work."""
+
+    def forget(self, key: SessionKey, work: str) -> bool:
+        """Drop a lease whoever holds it, and what is kept of its failures. False where there is none."""
+
+
+# What the engine needs of a store to erase: to take content out of it for good, and out of every byte that it keeps.
+#
+# What is taken out through other ports in the same transaction (summaries, leases, memories, scratchpads) counts as
+# erased too, once `begin` was called in it. The bytes are gone when `Store.scrub` has said so.
+
+
+class Scrubbed(Struct, frozen=True, kw_only=True):
+    """What a scrub came to."""
+
+    complete: bool
+    """Nothing that was erased stands in any byte of the store any more."""
+    note: str = ""
+    """Where it is not: why, and what finishes it."""
+
+
+class ErasurePort(Protocol):
+    """Taking content out for good."""
+
+    def begin(self) -> None:
+        """Say that this transaction erases, before it takes anything out: the store is to be scrubbed after it."""
+
+    def count(self, key: SessionKey) -> int:
+        """How many messages of a session were erased and left their place: it only grows.
+
+        Whoever writes down what was made of messages asks again: where it has grown since they were read, an erasure
+        came between.
+        """
+
+    def messages(self, key: SessionKey, messages: Sequence[Message]) -> int:
+        """Put what is left of erased messages (`ireneo.log.redaction`) in their place; returns how many there were.
+
+        Their payloads, records and source ids go, and so does what made them searchable. Positions, turns, tokens and
+        times stay as they are stored. Raises MessageNotFound, and BadInput for one that is not marked as erased.
+        """
+
+    def notes(self, key: SessionKey, annotations: Sequence[AnnotationId], marks: Sequence[Rebuild]) -> int:
+        """Take out annotations and the marks of rebuilds; returns how many there were of both."""
+
+    def session(self, key: SessionKey) -> bool:
+        """Take a session out with all that hangs on it, its run included. False where it was not made.
+
+        What it spent counts on for its space, and no longer names it.
+        """
+
+    def space(self, space: str) -> int:
+        """Take out all that is kept of a space, its spending included; returns how many sessions it had."""
+
+
+class Pruned(Struct, frozen=True, kw_only=True):
+    """What was taken out of a session, since no branch leads to it."""
+
+    messages: int = 0
+    tokens: int = 0
+    summaries: int = 0
+
+
+TOGETHER = 20_000
+"""Messages that are looked at in one transaction."""
+
+
+class Altered(Struct, frozen=True, kw_only=True):
+    """What was found of values that are not what was stored, and how far it was looked."""
+
+    faults: tuple[str, ...] = ()
+    looked: int = 0
+    """How many messages were looked at."""
+    after: int | None = None
+    """From where to go on; None: it is done."""
+
+
+class UpkeepPort(Protocol):
+    """The upkeep of a store."""
+
+    def faults(self) -> Sequence[str]:
+        """What is wrong with the store itself, a sentence each: damage, rows that point to what is not there.
+
+        It looks at every space, since damage keeps to none. Of one kind of fault it names so many, and then says that
+        there are more.
+        """
+
+    def altered(self, after: int = 0, limit: int = TOGETHER) -> Altered:
+        """What in the store is not what was stored, a sentence each: `limit` messages after the place `after`.
+
+        With the last of them all that is no message. Over every space, as `faults`; whatever stands there is told and
+        never raised.
+        """
+
+    def mend(self) -> None:
+        """Put right what `faults` and `altered` told of and what follows from the log: counters, indexes, vectors.
+
+        What can't be made again from the rest stays as it is.
+        """
+
+    def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
+        """The id of every summary of a session, on whatever path, by its first and then its last position."""
+
+    def discard(self, key: SessionKey, ids: Sequence[SummaryId]) -> int:
+        """Take out summaries by id; the log has all that they were made from. Returns how many were there."""
+
+    def ends(self, key: SessionKey) -> Sequence[Head]:
+        """Where the tree ends on no branch: the last message of each path that was abandoned, by position, then id."""
+
+    def drop(self, key: SessionKey, branch: str) -> bool:
+        """Forget the name of a branch; its messages stay until `prune`. False where there is no such branch."""
+
+    def prune(self, key: SessionKey) -> Pruned:
+        """Take out every message that no branch leads to, with all that hangs on it: payloads, summaries, marks, notes.
+
+        So does the run that was learned from the session, where its head goes.
+
+        What is taken out is always whole subtrees, so what stays still has its whole path. Raises SessionNotFound,
+        and BadInput where the session has messages and no branch, since nothing would be left.
+        """
+
 
 P = ParamSpec("P")
 T = TypeVar("T")

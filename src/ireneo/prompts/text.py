@@ -8,7 +8,7 @@ from string import Template
 
 from msgspec import Struct
 
-from ireneo.ports.llm import Prompt, Task
+from ireneo.ports.models import Prompt, Task
 
 _CUT = "\n---\n"
 

@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar
 import msgspec
 
 from ireneo.errors import BadReply
-from ireneo.ports.llm import Prompt, Reply, Usage
+from ireneo.ports.models import Prompt, Reply, Usage
 
 R = TypeVar("R", bound=msgspec.Struct)
 

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ireneo.adapters.embed.opening import open_embedder
-from ireneo.ports.embedder import Embedder
+from ireneo.ports.models import Embedder
 
 Answering = Callable[["AskedFor"], tuple[int, bytes]]
 

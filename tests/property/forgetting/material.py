@@ -12,8 +12,8 @@ from tests.property.invariants.material import TINY, Teller
 from tests.property.invariants.promises import TOKENS
 
 from ireneo import Draft, Memory, Message, Session
-from ireneo.adapters.payload import pack
-from ireneo.adapters.sqlite.words import token
+from ireneo.adapters.rules import pack
+from ireneo.adapters.sqlite.index import token
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.lessons.run import DiaryEntry, DiaryLine, LearnedRun, Observation
@@ -22,9 +22,8 @@ from ireneo.log.tree import SessionKey
 from ireneo.memories.recall.words import terms
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.scratchpad import Pad
-from ireneo.ports.llm import Prompt
-from ireneo.ports.memories import Wanted
-from ireneo.ports.runs import LearnedFile
+from ireneo.ports.memories import LearnedFile, Wanted
+from ireneo.ports.models import Prompt
 from ireneo.ports.store import Store, Transaction
 from ireneo.testing.scripted import ManualClock, Scripted, ScriptedLLM
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from tests.property.hostile.sessions import INJECTION
 
 from ireneo.errors import BadReply, ModelRefused
-from ireneo.ports.llm import Prompt
+from ireneo.ports.models import Prompt
 from ireneo.testing.scripted import Scripted
 
 _PATH = re.compile(r"(?<![\w/.-])[\w-][\w.-]*(?:/[\w.-]+)+\.\w{1,4}\b")

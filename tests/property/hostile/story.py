@@ -13,7 +13,7 @@ from tests.property.hostile.sessions import INJECTION
 
 from ireneo.errors import BadReply, ModelRefused
 from ireneo.log.message import Draft, Message
-from ireneo.ports.llm import Prompt
+from ireneo.ports.models import Prompt
 from ireneo.testing.scripted import Scripted
 
 PEOPLE = ("Vera", "Holm", "Tam", "Anselm", "Bridget", "Corin", "Dolores", "Edda", "Old Piet", "Ines Falk")

@@ -13,7 +13,7 @@ from ireneo import Memory
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import Resources
 from ireneo.errors import BadReply, ModelRefused, ModelTimeout, ModelUnavailable, SpendingLimit
-from ireneo.ports.llm import Prompt, Reply
+from ireneo.ports.models import Prompt, Reply
 from ireneo.ports.store import Store
 from ireneo.testing.scripted import ManualClock, Scripted, ScriptedLLM
 

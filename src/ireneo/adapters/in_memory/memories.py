@@ -1,13 +1,33 @@
-"""The memories and the scratchpads of a space, in memory."""
+"""What was learned, in memory: memories, scratchpads, runs, and what finds them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from math import fsum
 
-from ireneo.adapters.in_memory.shelf import Shelf
-from ireneo.memories.record import Kind, MemoryId, Record
+from msgspec.structs import replace
+
+from ireneo.adapters.in_memory.state import SessionState, Snapshot, SpaceState, VectorSet
+from ireneo.adapters.rules import check_lengths, check_sightings, in_utc
+from ireneo.lessons.run import ClaimTotals, LearnedRun, Observation
+from ireneo.log.message import MessageId
+from ireneo.log.tree import SessionKey
+from ireneo.memories.index import Vector, author_of_message, place_of, terms_of_stored
+from ireneo.memories.record import Kind, MemoryId, Record, project_of
 from ireneo.memories.scratchpad import Pad
-from ireneo.ports.memories import Wanted, folded
+from ireneo.ports.memories import (
+    FoundMemory,
+    FoundMessage,
+    FoundSession,
+    IndexSize,
+    LearnedFile,
+    VectorChanges,
+    Wanted,
+    folded,
+)
+from ireneo.ports.memories import IndexName as Shelved
 
 FOUND_AT_MOST = 10
 
@@ -15,7 +35,7 @@ FOUND_AT_MOST = 10
 class MemoryMemories:
     """`ireneo.ports.memories.MemoriesPort` over one open transaction."""
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: Snapshot) -> None:
         self._shelf = shelf
 
     def put(self, space: str, records: Sequence[Record]) -> int:
@@ -59,7 +79,7 @@ class MemoryMemories:
 class MemoryPads:
     """`ireneo.ports.memories.PadsPort` over one open transaction."""
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: Snapshot) -> None:
         self._shelf = shelf
 
     def read(self, space: str, task: str) -> Pad | None:
@@ -96,3 +116,342 @@ def _is_meant(record: Record, wanted: Wanted) -> bool:
         and (not wanted.cues or (record.cue != "" and record.cue in wanted.cues))
         and (not wanted.lessons or record.cue != "")
     )
+
+
+_ANY = datetime(1970, 1, 1, tzinfo=UTC)
+"""Some time, from which others are counted."""
+
+
+class MemoryRuns:
+    """`ireneo.ports.memories.RunsPort` over one open transaction."""
+
+    def __init__(self, shelf: Snapshot) -> None:
+        self._shelf = shelf
+
+    def put(self, space: str, run: LearnedRun, sightings: Sequence[Observation]) -> None:
+        """Store a run with its sightings in the place of what its session had."""
+        kept = self._shelf.change_kept(space)
+        check_sightings(run, sightings)
+        take_out_run(kept, run.session)
+        kept.runs[run.session] = run
+        for each in sightings:
+            kept.sightings[each.cue] = {**kept.sightings.get(each.cue, {}), run.session: each}
+
+    def get(self, space: str, sessions: Sequence[str]) -> Sequence[LearnedRun]:
+        """The runs of these sessions."""
+        runs = self._shelf.kept(space).runs
+        return [runs[session] for session in sessions if session in runs]
+
+    def list(self, space: str, limit: int | None = None) -> Sequence[LearnedRun]:
+        """The runs, the one that ended last standing first."""
+        runs = self._shelf.kept(space).runs.values()
+        return sorted(runs, key=lambda run: _newest_first(run.ended, run.session))[:limit]
+
+    def remove(self, space: str, session: str) -> bool:
+        """Take a run out with its sightings."""
+        return take_out_run(self._shelf.change_kept(space), session)
+
+    def sightings(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Observation]:
+        """The sightings of these claims."""
+        known = self._shelf.kept(space).sightings
+        found: list[Observation] = []
+        for cue in dict.fromkeys(cues):
+            of_cue = known.get(cue, {}).values()
+            found += sorted(of_cue, key=lambda each: _newest_first(each.at, each.session))[:limit]
+        return found
+
+    def of_run(self, space: str, session: str) -> Sequence[Observation]:
+        """The sightings of one run."""
+        known = self._shelf.kept(space).sightings
+        return [known[cue][session] for cue in sorted(known) if session in known[cue]]
+
+    def strays(self, space: str) -> Sequence[str]:
+        """The sessions whose run or sightings hang on nothing."""
+        kept = self._shelf.kept(space)
+        loose = {
+            run.session
+            for run in kept.runs.values()
+            if run.head not in self._shelf.see(SessionKey(space, run.session)).messages
+        }
+        sighted = {session for of_cue in kept.sightings.values() for session in of_cue}
+        return sorted(loose | (sighted - kept.runs.keys()))
+
+    def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[ClaimTotals]:
+        """Every claim that held in so many runs, summed up."""
+        known = self._shelf.kept(space).sightings
+        meant = [known[cue] for cue in sorted(known) if session is None or session in known[cue]]
+        claims = [sum_up(of_cue.values()) for of_cue in meant]
+        return [claim for claim in claims if claim.runs >= least_runs]
+
+
+class MemoryLedger:
+    """`ireneo.ports.memories.LedgerPort` over one open transaction."""
+
+    def __init__(self, shelf: Snapshot) -> None:
+        self._shelf = shelf
+
+    def known(self, space: str, learner: str, digests: Sequence[str]) -> frozenset[str]:
+        """Those of `digests` that `learner` has learned from."""
+        ledger = self._shelf.kept(space).ledger
+        return frozenset(digest for digest in digests if (learner, digest) in ledger)
+
+    def mark(self, space: str, file: LearnedFile) -> None:
+        """Note a file."""
+        self._shelf.change_kept(space).ledger[file.learner, file.digest] = file
+
+    def list(self, space: str) -> Sequence[LearnedFile]:
+        """Every file that is noted."""
+        ledger = self._shelf.kept(space).ledger
+        return [ledger[place] for place in sorted(ledger)]
+
+    def remove(self, space: str, files: Sequence[LearnedFile]) -> int:
+        """Take out what is noted of these files."""
+        ledger = self._shelf.change_kept(space).ledger
+        return sum(ledger.pop((file.learner, file.digest), None) is not None for file in files)
+
+
+def take_out_run(kept: SpaceState, session: str) -> bool:
+    """Take a run out with its sightings; says whether there was one."""
+    for cue in [cue for cue, of_cue in kept.sightings.items() if session in of_cue]:
+        left = {name: each for name, each in kept.sightings[cue].items() if name != session}
+        if left:
+            kept.sightings[cue] = left
+        else:
+            del kept.sightings[cue]
+    return kept.runs.pop(session, None) is not None
+
+
+def sum_up(sightings: Iterable[Observation]) -> ClaimTotals:
+    """A claim as the sum of its sightings, of which there is at least one."""
+    every = list(sightings)
+    held = [each for each in every if each.held > 0]
+    times = sorted(in_utc(each.at) for each in held if each.at is not None)
+    return ClaimTotals(
+        cue=every[0].cue,
+        category=min(each.category for each in every),
+        held=sum(each.held for each in every),
+        broke=sum(each.broke for each in every),
+        runs=len(held),
+        projects=tuple(sorted({each.project for each in held if each.project})),
+        first=times[0] if times else None,
+        last=times[-1] if times else None,
+        tokens=sum(each.tokens for each in every),
+        seconds=fsum(each.seconds for each in every),
+    )
+
+
+def _newest_first(at: datetime | None, name: str) -> tuple[bool, timedelta, str]:
+    """A key that puts the newest first, what has no time last, and those of one time by name."""
+    return at is None, timedelta() if at is None else _ANY - in_utc(at), name
+
+
+class MemorySearch:
+    """`ireneo.ports.memories.SearchPort` over one open transaction."""
+
+    def __init__(self, shelf: Snapshot) -> None:
+        self._shelf = shelf
+
+    def size(self, space: str, shelf: Shelved) -> IndexSize:
+        """How much there is."""
+        lengths = [length for _, _, length in self._documents(space, shelf)]
+        return IndexSize(documents=len(lengths), terms=sum(lengths))
+
+    def count(self, space: str, shelf: Shelved, terms: Sequence[str]) -> Mapping[str, int]:
+        """How many documents have each term."""
+        return {term: len(found) for term, found in (self.postings(space, shelf, terms)).items()}
+
+    def postings(self, space: str, shelf: Shelved, terms: Sequence[str]) -> Mapping[str, Sequence[int]]:
+        """The numbers of the documents that have each term."""
+        documents = sorted(self._documents(space, shelf), key=lambda each: each[0])
+        return {term: [number for number, held, _ in documents if term in held] for term in terms}
+
+    def messages(self, space: str, documents: Sequence[int]) -> Sequence[FoundMessage]:
+        """Read messages by number."""
+        places = {
+            place_of(number): FoundMessage(document=number, key=tree.key, message=tree.messages[name])
+            for tree in self._shelf.space(space)
+            for number, name in tree.numbers.items()
+        }
+        return [places[place_of(each)] for each in documents if place_of(each) in places]
+
+    def memories(self, space: str, documents: Sequence[int]) -> Sequence[FoundMemory]:
+        """Read memories by number."""
+        kept = self._shelf.kept(space)
+        places = {
+            place_of(number): FoundMemory(document=number, record=kept.memories[name])
+            for number, name in kept.documents.items()
+        }
+        return [places[place_of(each)] for each in documents if place_of(each) in places]
+
+    def authors(self, space: str) -> Mapping[str, int]:
+        """In how many of the space's messages each author speaks."""
+        messages = (message for tree in self._shelf.space(space) for message in tree.messages.values())
+        spoke = Counter(author for each in messages if (author := author_of_message(each.draft)))
+        return {author: spoke[author] for author in sorted(spoke)}
+
+    def undone(self, space: str) -> Sequence[tuple[int, int]]:
+        """The messages that lie on no branch, as runs of numbers."""
+        return sorted(run for tree in self._shelf.space(space) for run in _without(tree, tree.on_branches()))
+
+    def aside(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
+        """The messages of a session that don't lie on the path to one of them, as runs of numbers."""
+        tree = self._shelf.need(key)
+        return _without(tree, {message.id for message in tree.walk(to)})
+
+    def of_project(self, space: str, documents: Sequence[int], project: str) -> Sequence[int]:
+        """Those of the documents of memories that may be of a project, or of none."""
+        there = {tree.key.session: tree.project or "" for tree in self._shelf.space(space)}
+        found: list[int] = []
+        for each in self.memories(space, documents):
+            projects = {project_of(piece) or there.get(piece.session, "") for piece in each.record.evidence}
+            found += [each.document] if projects & {"", project} else []
+        return found
+
+    def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:
+        """The sessions whose keys begin numbers."""
+        there = {tree.number: tree for tree in self._shelf.space(space)}
+        return {
+            key: FoundSession(session=there[key].key.session, project=there[key].project or "")
+            for key in keys
+            if key in there
+        }
+
+    def _documents(self, space: str, shelf: Shelved) -> Iterator[tuple[int, Collection[str], int]]:
+        """The number of each document, its terms, and how many these are with what is said twice."""
+        if shelf == "messages":
+            for tree in self._shelf.space(space):
+                for each in tree.documents.values():
+                    yield each.number, each.terms, each.length
+        else:
+            kept = self._shelf.kept(space)
+            for number, name in kept.documents.items():
+                yield number, frozenset(kept.terms[name]), len(kept.terms[name])
+
+
+def _without(tree: SessionState, live: Collection[MessageId]) -> list[tuple[int, int]]:
+    """The documents of a session but those of `live` messages, each a run of its own."""
+    return sorted((number, number) for number, name in tree.numbers.items() if name not in live)
+
+
+class MemoryWords:
+    """`ireneo.ports.memories.WordsPort` over one open transaction."""
+
+    def __init__(self, shelf: Snapshot) -> None:
+        self._shelf = shelf
+
+    def faults(self, space: str) -> Sequence[str]:
+        """What is wrong with the index of a space."""
+        found: list[str] = []
+        for tree in self._shelf.space(space):
+            wanted = {name for name, message in tree.messages.items() if terms_of_stored(message)}
+            where = f"of session {tree.key.session!r}"
+            if missing := len(wanted - tree.documents.keys()):
+                found.append(f"{missing} messages {where} are in no index of words.")
+            if loose := len(tree.documents.keys() - wanted):
+                found.append(f"{loose} documents {where} are of messages that aren't there.")
+        return found
+
+    def rebuild(self, space: str) -> int:
+        """Index a space anew."""
+        looked = 0
+        for each in self._shelf.space(space):
+            tree = self._shelf.change(each.key)
+            tree.documents = {name: found for name, found in tree.documents.items() if name in tree.messages}
+            for name in [name for name in tree.messages if name not in tree.documents]:
+                tree.index(tree.messages[name])
+            tree.numbers = {found.number: name for name, found in tree.documents.items()}
+            looked += len(tree.messages)
+        return looked
+
+
+class MemoryVectors:
+    """`ireneo.ports.memories.VectorsPort` over one open transaction."""
+
+    def __init__(self, shelf: Snapshot) -> None:
+        self._shelf = shelf
+
+    def put(self, space: str, shelf: Shelved, embedder: str, vectors: Mapping[int, Vector]) -> int:
+        """Keep vectors of documents that are still there."""
+        kept = self._shelf.change_kept(space)
+        if not vectors:
+            return 0
+        there = _documents(self._shelf, space, shelf)
+        known = _set(self._shelf, space, shelf, embedder)
+        before = next((len(vector) for _, _, vector in known.vectors.values()), None)
+        check_lengths(embedder, vectors, before)
+        now, changes = dict(known.vectors), known.changes
+        for document, vector in vectors.items():
+            if document in there and (document not in now or now[document][2] != vector):
+                changes += 1
+                now[document] = (changes, there[document], bytes(vector))
+        gone = {document: change for document, change in known.gone.items() if document not in now}
+        kept.vectors[shelf, embedder] = replace(known, changes=changes, vectors=now, gone=gone)
+        return changes - known.changes
+
+    def since(self, space: str, shelf: Shelved, embedder: str, change: int) -> VectorChanges:
+        """What changed after a change."""
+        known = _set(self._shelf, space, shelf, embedder)
+        whole = change < known.forgotten
+        after = 0 if whole else change
+        return VectorChanges(
+            change=max(change, known.changes),
+            added={document: vector for document, (at, _, vector) in known.vectors.items() if at > after},
+            removed=[document for document, at in known.gone.items() if at > after] if after else [],
+            whole=whole,
+        )
+
+    def due(self, space: str, shelf: Shelved, embedder: str, limit: int) -> Sequence[int]:
+        """The documents that have no vector of an embedder yet."""
+        vectors = _set(self._shelf, space, shelf, embedder).vectors
+        due = [document for document in _documents(self._shelf, space, shelf) if document not in vectors]
+        return sorted(due, reverse=True)[:limit]
+
+    def embedders(self, space: str) -> Sequence[str]:
+        """The embedders of which the space has vectors."""
+        names = {embedder for _, embedder in self._shelf.kept(space).vectors}
+        shelves: tuple[Shelved, ...] = ("messages", "memories")
+        return sorted(name for name in names if any(_set(self._shelf, space, shelf, name).vectors for shelf in shelves))
+
+    def drop(self, space: str, embedder: str) -> int:
+        """Take out all vectors of an embedder."""
+        kept, dropped = self._shelf.change_kept(space), 0
+        for shelf, name in list(kept.vectors):
+            if name == embedder:
+                known = _set(self._shelf, space, shelf, name)
+                dropped += len(known.vectors)
+                # The numbers of changes must never come again.
+                changes = known.changes + len(known.vectors)
+                kept.vectors[shelf, name] = VectorSet(changes=changes, forgotten=changes)
+        return dropped
+
+
+def settle(shelf: Snapshot) -> None:
+    """Take out the vectors of what the transaction took out or rewrote, whoever did it."""
+    for space in shelf.spaces():
+        for (shelved, embedder), known in shelf.kept(space).vectors.items():
+            settled = _set(shelf, space, shelved, embedder)
+            if settled is not known:
+                shelf.change_kept(space).vectors[shelved, embedder] = settled
+
+
+def _set(shelf: Snapshot, space: str, shelved: Shelved, embedder: str) -> VectorSet:
+    """A set of vectors without those of documents that are gone, or that say something else by now."""
+    known = shelf.kept(space).vectors.get((shelved, embedder)) or VectorSet()
+    there = _documents(shelf, space, shelved) if known.vectors else {}
+    lost = [document for document, (_, text, _) in known.vectors.items() if there.get(document) != text]
+    if not lost:
+        return known
+    return VectorSet(
+        changes=known.changes + len(lost),
+        vectors={document: each for document, each in known.vectors.items() if document not in set(lost)},
+        gone={**known.gone, **{document: known.changes + at for at, document in enumerate(lost, 1)}},
+        forgotten=known.forgotten,
+    )
+
+
+def _documents(shelf: Snapshot, space: str, shelved: Shelved) -> Mapping[int, str]:
+    """The documents that are there; of a memory with its text, since that may change."""
+    if shelved == "messages":
+        return dict.fromkeys((number for tree in shelf.space(space) for number in tree.numbers), "")
+    kept = shelf.kept(space)
+    return {number: kept.memories[name].text for number, name in kept.documents.items()}

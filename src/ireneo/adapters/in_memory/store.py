@@ -7,22 +7,30 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from msgspec import Struct
 
-from ireneo.adapters.in_memory.derived import MemoryAnnotations, MemoryRebuilds, MemorySummaries
-from ireneo.adapters.in_memory.erasure import MemoryErasure
-from ireneo.adapters.in_memory.leases import MemoryLeases
-from ireneo.adapters.in_memory.log import MemoryLog
-from ireneo.adapters.in_memory.memories import MemoryMemories, MemoryPads
-from ireneo.adapters.in_memory.runs import MemoryLedger, MemoryRuns
-from ireneo.adapters.in_memory.search import MemorySearch, MemoryWords
-from ireneo.adapters.in_memory.shelf import Held, Shelf
-from ireneo.adapters.in_memory.spending import MemorySpending
-from ireneo.adapters.in_memory.upkeep import MemoryUpkeep
-from ireneo.adapters.in_memory.vectors import MemoryVectors, settle
-from ireneo.adapters.pool import Job, Pool, check_plain, check_result
+from ireneo.adapters.in_memory.log import (
+    MemoryAnnotations,
+    MemoryLeases,
+    MemoryLog,
+    MemoryRebuilds,
+    MemorySpending,
+    MemorySummaries,
+)
+from ireneo.adapters.in_memory.memories import (
+    MemoryLedger,
+    MemoryMemories,
+    MemoryPads,
+    MemoryRuns,
+    MemorySearch,
+    MemoryVectors,
+    MemoryWords,
+    settle,
+)
+from ireneo.adapters.in_memory.state import Snapshot, StoreState
+from ireneo.adapters.in_memory.upkeep import MemoryErasure, MemoryUpkeep
+from ireneo.adapters.pool import Cancellation, Pool, check_plain, check_result
 from ireneo.adapters.transition import TransitionalStore
 from ireneo.log.tree import Head, SessionKey
-from ireneo.ports.erasure import Scrubbed
-from ireneo.ports.store import SessionInfo, Transaction
+from ireneo.ports.store import Scrubbed, SessionInfo, Transaction
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -34,7 +42,7 @@ READERS = 4
 class MemorySessions:
     """`ireneo.ports.store.SessionsPort` over one open transaction."""
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: Snapshot) -> None:
         self._shelf = shelf
 
     def create(self, key: SessionKey, source: str | None) -> bool:
@@ -102,7 +110,7 @@ class InMemoryStore(TransitionalStore):
     def __init__(self) -> None:
         """Make an empty store."""
         super().__init__()
-        self._held = Held()
+        self._held = StoreState()
         self._writers = self._pool(1)
         self._readers = self._pool(READERS)
 
@@ -111,8 +119,8 @@ class InMemoryStore(TransitionalStore):
     ) -> T:
         check_plain(function)
 
-        def read(_: None, job: Job) -> T:
-            return _called(lambda tx: function(tx, *args, **kwargs), Shelf(self._held, writes=False), job)
+        def read(_: None, cancellation: Cancellation) -> T:
+            return _called(lambda tx: function(tx, *args, **kwargs), Snapshot(self._held, writes=False), cancellation)
 
         return await self._readers.run(read)
 
@@ -121,10 +129,10 @@ class InMemoryStore(TransitionalStore):
     ) -> T:
         check_plain(function)
 
-        def write(_: None, job: Job) -> T:
-            shelf = Shelf(self._held, writes=True)
-            result = _called(lambda tx: function(tx, *args, **kwargs), shelf, job)
-            job.begin_commit()
+        def write(_: None, cancellation: Cancellation) -> T:
+            shelf = Snapshot(self._held, writes=True)
+            result = _called(lambda tx: function(tx, *args, **kwargs), shelf, cancellation)
+            cancellation.begin_commit()
             self._held = shelf.shut()
             return result
 
@@ -140,11 +148,11 @@ class InMemoryStore(TransitionalStore):
         self._writers.close()
 
     def _pool(self, size: int) -> Pool[None]:
-        return Pool([None] * size, lambda _: None, self._nesting, "ireneo-memory")
+        return Pool([None] * size, lambda _: None, self._guard, "ireneo-memory")
 
 
-def _called(work: Callable[[MemoryTransaction], T], shelf: Shelf, job: Job) -> T:
-    job.check()
+def _called(work: Callable[[MemoryTransaction], T], shelf: Snapshot, cancellation: Cancellation) -> T:
+    cancellation.check()
     try:
         result = work(_over(shelf))
         check_result(result)
@@ -155,7 +163,7 @@ def _called(work: Callable[[MemoryTransaction], T], shelf: Shelf, job: Job) -> T
     return result
 
 
-def _over(shelf: Shelf) -> MemoryTransaction:
+def _over(shelf: Snapshot) -> MemoryTransaction:
     return MemoryTransaction(
         log=MemoryLog(shelf),
         sessions=MemorySessions(shelf),

@@ -1,24 +1,73 @@
-"""The upkeep of sessions in memory: what is wrong with them, and what nobody needs any more."""
+"""The upkeep of sessions in memory: what is wrong with them, what nobody needs any more, and what is erased."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from ireneo.adapters.chain import between, check_branches
-from ireneo.adapters.in_memory.faults import find_faults
-from ireneo.adapters.in_memory.runs import take_out_run
-from ireneo.adapters.in_memory.shelf import Shelf
-from ireneo.adapters.in_memory.tree import Tree
-from ireneo.log.message import MessageId
-from ireneo.log.tree import Head, SessionKey, head_of
-from ireneo.ports.upkeep import TOGETHER, Altered, Pruned
+from msgspec.structs import replace
+
+from ireneo.adapters.in_memory.memories import take_out_run
+from ireneo.adapters.in_memory.state import SessionState, Snapshot
+from ireneo.adapters.rules import between, check_branches, check_erased
+from ireneo.log.message import Message, MessageId
+from ireneo.log.tree import AnnotationId, Head, SessionKey, head_of
+from ireneo.ports.store import TOGETHER, Altered, Pruned, Rebuild
 from ireneo.summaries.summary import SummaryId
 
 
-class MemoryUpkeep:
-    """`ireneo.ports.upkeep.UpkeepPort` over one open transaction."""
+def find_faults(tree: SessionState) -> Iterator[str]:
+    """What is wrong with a session, a sentence each."""
+    where = f"session {tree.key.session!r} of space {tree.key.space!r}"
+    for message in tree.messages.values():
+        yield from _of_message(tree, message, where)
+    yield from _of_what_hangs(tree, where)
+    for branch, head in tree.branches.items():
+        if head is not None and head not in tree.messages:
+            yield f"Branch {branch!r} of {where} points to {head}, and no such message is there."
+    for lease in tree.leases.values():
+        if lease.token > tree.leased:
+            yield f"The lease on {lease.work!r} of {where} has token {lease.token}, and only {tree.leased} were given."
 
-    def __init__(self, shelf: Shelf) -> None:
+
+def _of_message(tree: SessionState, message: Message, where: str) -> Iterator[str]:
+    parent = None if message.parent is None else tree.messages.get(message.parent)
+    place = f"{message.id} at position {message.position} of {where}"
+    if message.parent is not None and parent is None:
+        yield f"Message {place} goes on after {message.parent}, and no such message is there."
+        return
+    if message.position != (parent.position + 1 if parent else 0):
+        yield f"Message {place} stands behind a message that isn't its parent."
+    if message.total_tokens != (parent.total_tokens if parent else 0) + message.tokens:
+        yield f"Message {place} gives a total that its path doesn't cost."
+
+
+def _of_what_hangs(tree: SessionState, where: str) -> Iterator[str]:
+    for name in tree.payloads:
+        if name not in tree.messages:
+            yield f"A payload hangs on {name} of {where}, and no such message is there."
+    stands = {name: message.position for name, message in tree.messages.items()}
+    for summary in tree.summaries.values():
+        covered = stands.get(summary.first), stands.get(summary.last)
+        if covered != (summary.first_position, summary.last_position):
+            yield (
+                f"Summary {summary.id} of {where} covers positions {summary.first_position} to "
+                f"{summary.last_position}, and its messages aren't there."
+            )
+    for mark in tree.rebuilds.values():
+        if stands.get(mark.at) != mark.at_position:
+            yield (
+                f"The mark of a rebuild to {mark.budget_tokens} tokens hangs on position {mark.at_position} of "
+                f"{where}, and its message isn't there."
+            )
+    for note in tree.annotations.values():
+        if note.at and stands.get(note.at) != note.at_position:
+            yield f"Annotation {note.id} hangs on position {note.at_position} of {where}, and its message isn't there."
+
+
+class MemoryUpkeep:
+    """`ireneo.ports.store.UpkeepPort` over one open transaction."""
+
+    def __init__(self, shelf: Snapshot) -> None:
         self._shelf = shelf
 
     def faults(self) -> Sequence[str]:
@@ -77,7 +126,7 @@ class MemoryUpkeep:
         )
 
 
-def _kept(tree: Tree) -> set[MessageId]:
+def _kept(tree: SessionState) -> set[MessageId]:
     """The messages on the path of some branch."""
     kept: set[MessageId] = set()
     for head in tree.branches.values():
@@ -90,7 +139,7 @@ def _kept(tree: Tree) -> set[MessageId]:
     return kept
 
 
-def _take_out(tree: Tree, kept: set[MessageId]) -> None:
+def _take_out(tree: SessionState, kept: set[MessageId]) -> None:
     """Leave of a tree only the messages that are `kept`, and what hangs on them."""
     tree.messages = {name: message for name, message in tree.messages.items() if name in kept}
     tree.payloads = {name: packed for name, packed in tree.payloads.items() if name in kept}
@@ -101,3 +150,49 @@ def _take_out(tree: Tree, kept: set[MessageId]) -> None:
     tree.rebuilds = {name: each for name, each in tree.rebuilds.items() if each.at in kept}
     tree.annotations = {name: each for name, each in tree.annotations.items() if not each.at or each.at in kept}
     tree.span = between([message.draft.at for message in tree.messages.values() if message.draft.at is not None])
+
+
+class MemoryErasure:
+    """`ireneo.ports.store.ErasurePort` over one open transaction."""
+
+    def __init__(self, shelf: Snapshot) -> None:
+        self._shelf = shelf
+
+    def begin(self) -> None:
+        """Say that this transaction erases; of memory nothing is left that would have to be overwritten."""
+        self._shelf.check_writes()
+
+    def count(self, key: SessionKey) -> int:
+        """How many messages of a session were erased."""
+        return sum(message.erased for message in self._shelf.see(key).messages.values())
+
+    def messages(self, key: SessionKey, messages: Sequence[Message]) -> int:
+        """Put what is left of erased messages in their place."""
+        tree = self._shelf.change(key)
+        check_erased(messages)
+        for message in messages:
+            tree.need(message.id)
+        for message in messages:
+            stored = tree.messages[message.id]
+            draft = replace(stored.draft, parts=message.parts, source_id=None)
+            tree.messages[message.id] = replace(stored, draft=draft, erased=True)
+            tree.payloads.pop(message.id, None)
+            tree.unindex(message.id)
+        return len(messages)
+
+    def notes(self, key: SessionKey, annotations: Sequence[AnnotationId], marks: Sequence[Rebuild]) -> int:
+        """Take out annotations and the marks of rebuilds."""
+        tree = self._shelf.change(key)
+        places = [(mark.family, mark.budget_tokens, mark.at) for mark in marks]
+        gone = sum(tree.annotations.pop(name, None) is not None for name in annotations)
+        return gone + sum(tree.rebuilds.pop(place, None) is not None for place in places)
+
+    def session(self, key: SessionKey) -> bool:
+        """Take a session out with all that hangs on it."""
+        self._shelf.unname(key)
+        take_out_run(self._shelf.change_kept(key.space), key.session)
+        return self._shelf.drop(key)
+
+    def space(self, space: str) -> int:
+        """Take out all that is kept of a space."""
+        return self._shelf.drop_space(space)

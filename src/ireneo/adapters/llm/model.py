@@ -4,14 +4,81 @@ from __future__ import annotations
 
 import asyncio
 from importlib.util import find_spec
-from typing import TypeVar
+from typing import Literal, TypeVar, cast, get_args
 
 from msgspec import Struct
 
-from ireneo.adapters.llm.names import Place, place_of
-from ireneo.adapters.llm.patience import Patience, Tally
 from ireneo.errors import BadInput, MissingExtra, ModelTimeout
-from ireneo.ports.llm import Prompt, Reply, Usage
+from ireneo.ports.models import Prompt, Reply, Usage
+
+Provider = Literal["openai", "anthropic", "google", "ollama"]
+"""Whose way of talking the server has."""
+
+KEYS: dict[Provider, str] = {
+    "openai": "OPENAI_API_KEY",
+    "anthropic": "ANTHROPIC_API_KEY",
+    "google": "GOOGLE_API_KEY",
+}
+"""Where the libraries of the providers look for a key."""
+
+OLLAMA = "http://localhost:11434/v1"
+"""Where Ollama listens unless it was told otherwise."""
+
+
+class ModelAddress(Struct, frozen=True, kw_only=True):
+    """A model, and where it is asked."""
+
+    name: str
+    """The whole name, such as ``ollama:llama3:8b``."""
+    provider: Provider
+    model: str
+    """What the server calls it, such as ``llama3:8b``."""
+    base_url: str | None
+    """None: where the provider is."""
+    api_key: str | None
+    """None: what the provider's library finds."""
+
+
+def place_of(name: str, base_url: str | None, api_key: str | None) -> ModelAddress:
+    """Read a model's name. Raises BadInput."""
+    provider, _, model = name.partition(":")
+    if provider not in get_args(Provider) or not model.strip():
+        raise BadInput(
+            f"There is no model {name!r}: write openai:, anthropic:, google: or ollama: and then the model's name, "
+            "with a base_url for another server that speaks like OpenAI's or Anthropic's."
+        )
+    if base_url is not None and not base_url.startswith(("http://", "https://")):
+        raise BadInput(f"The base_url {base_url!r} has to begin with http:// or https://.")
+    if base_url is not None and provider == "anthropic":
+        # Anthropic's library adds the version itself, where OpenAI's expects it in the address.
+        base_url = base_url.rstrip("/").removesuffix("/v1")
+    return ModelAddress(
+        name=name, provider=cast(Provider, provider), model=model.strip(), base_url=base_url, api_key=api_key or None
+    )
+
+
+class RetryPolicy(Struct, frozen=True, kw_only=True):
+    """How long and how often a model is asked."""
+
+    timeout_seconds: float
+    """For one ask, its attempts and the waits between them included."""
+    attempts: int
+    pause_seconds: float
+    """Before the second attempt; twice as long before each further one."""
+
+
+class RequestCost(Struct, kw_only=True):
+    """What one ask has cost so far."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """What went in and came out."""
+        return self.tokens_in + self.tokens_out
+
 
 R = TypeVar("R", bound=Struct)
 
@@ -42,7 +109,7 @@ def open_model(
     if find_spec("pydantic_ai") is None:
         raise _missing(name)
     return ProviderModel(
-        place, Patience(timeout_seconds=timeout_seconds, attempts=attempts, pause_seconds=pause_seconds)
+        place, RetryPolicy(timeout_seconds=timeout_seconds, attempts=attempts, pause_seconds=pause_seconds)
     )
 
 
@@ -53,7 +120,7 @@ def _missing(name: str) -> MissingExtra:
 class ProviderModel:
     """A LanguageModel, made by `open_model`; may be used from any task and any event loop."""
 
-    def __init__(self, place: Place, patience: Patience) -> None:
+    def __init__(self, place: ModelAddress, patience: RetryPolicy) -> None:
         """Name the model; nothing is loaded yet."""
         self.name = place.name
         self._place = place
@@ -62,16 +129,16 @@ class ProviderModel:
     async def check(self) -> None:
         """See, without asking anything, whether the model could be asked. Raises BadInput where a key is missing."""
         await self._load()
-        from ireneo.adapters.llm import attempts
+        from ireneo.adapters.llm import requests as attempts
 
         await attempts.check(self._place)
 
     async def ask(self, prompt: Prompt, reply: type[R]) -> Reply[R]:
         """Ask once, and read the answer as a `reply`. Raises ModelError, and BadInput where a key is missing."""
         await self._load()
-        from ireneo.adapters.llm import attempts
+        from ireneo.adapters.llm import requests as attempts
 
-        tally = Tally()
+        tally = RequestCost()
         try:
             async with asyncio.timeout(self._patience.timeout_seconds):
                 value = await attempts.attempt(self._place, prompt, reply, self._patience, tally)
@@ -92,7 +159,7 @@ class ProviderModel:
             raise _missing(self.name) from missing
 
 
-def _load(place: Place) -> None:
-    from ireneo.adapters.llm.attempts import load
+def _load(place: ModelAddress) -> None:
+    from ireneo.adapters.llm.requests import load
 
     load(place)

@@ -8,12 +8,17 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from ireneo.adapters.redact.detector import detected
-from ireneo.adapters.redact.forms import formed
-from ireneo.adapters.redact.keys import lines_of, private_keys
-from ireneo.adapters.redact.likely import is_carried
-from ireneo.adapters.redact.named import named, value_named
-from ireneo.adapters.redact.span import Span, merged
+from ireneo.adapters.redact.patterns import (
+    SecretSpan,
+    detected,
+    formed,
+    is_carried,
+    lines_of,
+    merged,
+    named,
+    private_keys,
+    value_named,
+)
 from ireneo.patterns import lazy_re
 
 SHORTEST = 6
@@ -160,7 +165,7 @@ class SecretRedactor:
         return text
 
 
-def _secrets(text: str, name: str) -> Iterator[Span]:
+def _secrets(text: str, name: str) -> Iterator[SecretSpan]:
     if name:
         yield from value_named(text, name)
     if len(text) >= BLOB and _BLOB.fullmatch(text):
@@ -174,7 +179,7 @@ def _secrets(text: str, name: str) -> Iterator[Span]:
     yield from named(text)
 
 
-def _inside_quotes(text: str, span: Span) -> Span:
+def _inside_quotes(text: str, span: SecretSpan) -> SecretSpan:
     """`span` without the quote at its end, or what escapes it: a string of JSON must end where it did."""
     end = span.end
     while end > span.start and text[end - 1] in "\\\"'`":
@@ -182,7 +187,7 @@ def _inside_quotes(text: str, span: Span) -> Span:
     return span._replace(end=end)
 
 
-def _outside_marks(text: str, spans: list[Span]) -> list[Span]:
+def _outside_marks(text: str, spans: list[SecretSpan]) -> list[SecretSpan]:
     """`spans` without what is marked already; of one that a mark stands in, the parts beside it."""
     if not spans or "[REDACTED " not in text:
         return spans
@@ -193,10 +198,10 @@ def _outside_marks(text: str, spans: list[Span]) -> list[Span]:
         cuts = [mark for mark in marks if mark[0] < span.end and mark[1] > span.start]
         for begin, end in cuts:
             if begin - start >= SHORTEST:
-                out.append(Span(start, begin, span.kind))
+                out.append(SecretSpan(start, begin, span.kind))
             start = max(start, end)
         if not cuts or span.end - start >= SHORTEST:
-            out.append(Span(start, span.end, span.kind))
+            out.append(SecretSpan(start, span.end, span.kind))
     return out
 
 

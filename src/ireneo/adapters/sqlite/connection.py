@@ -1,44 +1,187 @@
-"""One SQLite connection, opened when it is first needed; one thread at a time works on it."""
+"""One SQLite connection: how it is opened, how it waits for a locked file, and what its errors mean."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import random
+import struct
+import threading
+import time
+import zlib
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import wraps
 from pathlib import Path
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeAlias, TypeVar
+from urllib.parse import quote
 
 import apsw
+import msgspec
+from msgspec import Struct
 
-from ireneo.adapters.pool import Job
-from ireneo.adapters.sqlite.busy import Patience
-from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.translate import UNPARSABLE, UNPARSED, translate
-from ireneo.errors import BadInput, StoreError
+from ireneo.adapters.pool import Cancellation
+from ireneo.adapters.sqlite.rows import SQL
+from ireneo.errors import BadInput, NotADatabase, ReadOnlyStore, StoreBusy, StoreError, Unreachable
 
+SHORTEST_SECONDS = 0.001
+LONGEST_SECONDS = 0.025
+GROWTH = 1.5
+STEPS = 20
+"""After so many tries a pause has long reached its ceiling; further powers would only overflow."""
+
+
+class BusyHandler:
+    """A busy handler for one connection: SQLite calls it with the number of tries, and waits on while it says True.
+
+    SQLite's own wait is the same for everyone, so that writers who came at once meet again at each try, and the one
+    that waited longest asks most rarely. Here a pause is random, and its ceiling is low enough that a waiter of long
+    standing asks nearly as often as a newcomer.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._began = 0.0
+        self.given_up = threading.Event()
+        """Set, by another thread, once nobody wants what it waits for any more: the wait ends at once."""
+
+    def __call__(self, tries: int) -> bool:
+        """Pause, and say whether to try again; False once the limit is over or the wait was given up."""
+        if tries == 0:
+            self._began = time.monotonic()
+        left = self._began + self._seconds - time.monotonic()
+        if left <= 0:
+            return False
+        ceiling = min(LONGEST_SECONDS, SHORTEST_SECONDS * GROWTH ** min(tries, STEPS))
+        pause = random.uniform(ceiling / 4, ceiling)
+        return not self.given_up.wait(min(pause, left))
+
+
+class ErrorMeaning(Struct, frozen=True):
+    """What an error of the driver means to a caller."""
+
+    error: type[StoreError]
+    sentence: str
+    """Follows the name of the file."""
+
+
+BUSY = ErrorMeaning(
+    StoreBusy, "was kept locked for too long by another process; try again, or look for one that hangs."
+)
+FOREIGN = ErrorMeaning(NotADatabase, "is not an Ireneo database; name another file, or a new one.")
+DAMAGED = ErrorMeaning(StoreError, "is damaged; restore it from a copy.")
+UNOPENED = ErrorMeaning(Unreachable, "can't be opened; check that its folder exists and that you may write to it.")
+READ_ONLY = ErrorMeaning(ReadOnlyStore, "may not be written to; check its permissions and those of its folder.")
+UNREADABLE = ErrorMeaning(StoreError, "can't be read or written; the disk or its file system reports a fault.")
+FULL = ErrorMeaning(StoreError, "can't grow; the disk is full.")
+UNPARSED = "holds something that can't be read; see `ireneo doctor`"
+"""A value that is not what was written: the file is damaged, and SQLite doesn't know."""
+
+UNPARSABLE = (ValueError, TypeError, LookupError, OverflowError, msgspec.MsgspecError, struct.error, zlib.error)
+"""What reading such a value raises: of JSON, a time, packed bytes, a number that is none."""
+
+TOO_BIG = ErrorMeaning(StoreError, "can't hold a single value this large; split it, or keep it in a file of its own.")
+NO_MEMORY = ErrorMeaning(StoreError, "can't be worked on; there is no memory left.")
+CLOSED = ErrorMeaning(StoreError, "was closed while it was in use; open the store again.")
+FORKED = ErrorMeaning(StoreError, "was opened before this process was forked; open the store after the fork.")
+OUR_FAULT = ErrorMeaning(
+    StoreError, "was asked for something that it can't do; this is a fault in Ireneo, please report it."
+)
+
+MEANINGS: Mapping[type[apsw.Error], ErrorMeaning] = {
+    apsw.BusyError: BUSY,
+    apsw.LockedError: BUSY,
+    apsw.ProtocolError: BUSY,
+    apsw.NotADBError: FOREIGN,
+    apsw.FormatError: FOREIGN,
+    apsw.CorruptError: DAMAGED,
+    apsw.CantOpenError: UNOPENED,
+    apsw.PermissionsError: READ_ONLY,
+    apsw.ReadOnlyError: READ_ONLY,
+    apsw.AuthError: READ_ONLY,
+    apsw.IOError: UNREADABLE,
+    apsw.NoLFSError: UNREADABLE,
+    apsw.FullError: FULL,
+    apsw.TooBigError: TOO_BIG,
+    apsw.NoMemError: NO_MEMORY,
+    apsw.ConnectionClosedError: CLOSED,
+    apsw.ConnectionNotClosedError: CLOSED,
+    apsw.CursorClosedError: CLOSED,
+    apsw.VFSFileClosedError: CLOSED,
+    apsw.ForkingViolationError: FORKED,
+    apsw.AbortError: OUR_FAULT,
+    apsw.BindingsError: OUR_FAULT,
+    apsw.ConstraintError: OUR_FAULT,
+    apsw.EmptyError: OUR_FAULT,
+    apsw.ExecTraceAbort: OUR_FAULT,
+    apsw.ExecutionCompleteError: OUR_FAULT,
+    apsw.ExtensionLoadingError: OUR_FAULT,
+    apsw.IncompleteExecutionError: OUR_FAULT,
+    apsw.InternalError: OUR_FAULT,
+    apsw.InterruptError: OUR_FAULT,
+    apsw.InvalidContextError: OUR_FAULT,
+    apsw.MismatchError: OUR_FAULT,
+    apsw.MisuseError: OUR_FAULT,
+    apsw.NoFTS5Error: OUR_FAULT,
+    apsw.NotFoundError: OUR_FAULT,
+    apsw.RangeError: OUR_FAULT,
+    apsw.SQLError: OUR_FAULT,
+    apsw.SchemaChangeError: OUR_FAULT,
+    apsw.ThreadingViolationError: OUR_FAULT,
+    apsw.VFSNotImplementedError: OUR_FAULT,
+}
+"""Every class that apsw has: a test fails when it grows one that is missing here."""
+
+
+def translate(fault: apsw.Error, path: Path) -> StoreError:
+    """Say in our words what the driver says of the file at `path`; raise the result ``from fault``."""
+    # A class that a later apsw brings is no reason to let it through.
+    meaning = MEANINGS.get(type(fault), OUR_FAULT)
+    detail = f" ({fault})" if meaning in (OUR_FAULT, DAMAGED, UNREADABLE) else ""
+    return meaning.error(f"{path} {meaning.sentence}{detail}")
+
+
+P = ParamSpec("P")
 T = TypeVar("T")
+Q = TypeVar("Q", bound="Port")
 
 LONGEST = 200
 """Characters of what a parser says."""
-
-Work = Callable[[apsw.Connection], T]
-"""What is done on a connection."""
 
 
 class Connection:
     """A connection that is opened by the first work that it is given."""
 
-    def __init__(self, path: Path, busy_seconds: float, prepare: Callable[[apsw.Connection, Patience], None]) -> None:
+    def __init__(
+        self, path: Path, busy_seconds: float, prepare: Callable[[apsw.Connection, BusyHandler], None]
+    ) -> None:
         """Keep a connection to `path` ready; `prepare` is run on it right after it was opened."""
         self._path = path
         self._prepare = prepare
-        self._patience = Patience(busy_seconds)
+        self._busy = BusyHandler(busy_seconds)
         self._database: apsw.Connection | None = None
 
-    def run(self, work: Work[T]) -> T:
-        """Do `work`. Raises StoreError for whatever the driver raises."""
+    @property
+    def database(self) -> apsw.Connection:
+        """The driver's connection, opened and prepared."""
+        if self._database is None:
+            database = self._open()
+            try:
+                database.set_busy_handler(self._busy)
+                self._prepare(database, self._busy)
+            except BaseException:
+                database.close(True)
+                raise
+            self._database = database
+        return self._database
+
+    def execute(self, name: str) -> None:
+        """Run the query called `name`, which takes and gives nothing. Raises as `run` does."""
+        self.run(lambda: self.database.execute(SQL[name]).fetchall())
+
+    def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do `work` on the connection. Raises StoreError for whatever the driver raises."""
         try:
-            return work(self._opened())
+            return work(*args, **kwargs)
         except apsw.Error as fault:
             raise translate(fault, self._path) from fault
         except UnicodeEncodeError as fault:
@@ -46,9 +189,9 @@ class Connection:
         except UNPARSABLE as fault:
             raise StoreError(f"{self._path} {UNPARSED} ({' '.join(str(fault).split())[:LONGEST]}).") from fault
 
-    def serve(self, job: Job) -> None:
-        """Let go of the wait for a locked file as soon as nobody waits for `job`."""
-        self._patience.given_up = job.cancelled
+    def heed(self, cancellation: Cancellation) -> None:
+        """Let go of the wait for a locked file as soon as a cancellation is requested."""
+        self._busy.given_up = cancellation.requested
 
     def finish(self) -> None:
         """End a transaction that read; raises StoreError where what was read can't be relied on."""
@@ -69,21 +212,149 @@ class Connection:
         if database is not None:
             database.close(True)
 
-    def _opened(self) -> apsw.Connection:
-        if self._database is None:
-            database = self._open()
-            try:
-                database.set_busy_handler(self._patience)
-                self._prepare(database, self._patience)
-            except BaseException:
-                database.close(True)
-                raise
-            self._database = database
-        return self._database
-
     def _open(self) -> apsw.Connection:
         if self._path != Path(":memory:"):
             # A new file is for its owner's eyes alone. What keeps it from being made, SQLite says as it opens it.
             with suppress(OSError):
                 os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         return apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+
+
+CHANGED = "was written to while it was read; ask again."
+WITHOUT_LOCKS = ("unix-none", "win32-none")
+"""What SQLite calls the ways to a file that take no locks: where no lock file can be made, there are none to take."""
+
+_Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
+
+
+class RestingConnection(Connection):
+    """A connection to a file that can't be written to, or whose folder can't: nothing is made beside it.
+
+    Whoever reads a file in WAL mode writes as well: into the ``-shm`` beside it, where readers and writers find each
+    other. Where that is there, SQLite reads by it even if it may not write to it. Where it is not, nobody is at the
+    file, and two cases are left:
+
+    - There is no WAL, or an empty one: all that was written is in the file, which is read as one that never changes.
+    - There is a WAL with something in it, which a process left behind that was killed: it is read along, in this
+      connection's own memory and without locks.
+
+    Neither would notice a writer who comes meanwhile. So the file is opened anew for each transaction, closed behind
+    it, and looked at again when that ends: what was read from a file that changed meanwhile is not given out.
+    """
+
+    def __init__(
+        self, path: Path, busy_seconds: float, prepare: Callable[[apsw.Connection, BusyHandler], None]
+    ) -> None:
+        """Keep a connection to `path` ready."""
+        super().__init__(path, busy_seconds, prepare)
+        self._stamp: _Stamp | None = None
+        """How the file was when it was opened; None where SQLite itself sees to it that a snapshot stands still."""
+
+    def finish(self) -> None:
+        """Raise StoreError where the file was changed since the transaction began."""
+        if self._stamp is not None and _stamp(self._path) != self._stamp:
+            raise StoreError(f"{self._path} {CHANGED}")
+
+    def _open(self) -> apsw.Connection:
+        self._stamp = None
+        if _beside(self._path, "-shm").exists():
+            return apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READONLY)
+        self._stamp = _stamp(self._path)
+        if not _size(_beside(self._path, "-wal")):
+            flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+            return apsw.Connection(f"file:{quote(str(self._path))}?immutable=1", flags)
+        vfs = next((name for name in WITHOUT_LOCKS if name in apsw.vfs_names()), None)
+        if vfs is None:
+            raise Unreachable(f"{self._path} has a WAL beside it, which can't be read along here; copy both elsewhere.")
+        database = apsw.Connection(str(self._path), apsw.SQLITE_OPEN_READONLY, vfs=vfs)
+        # In this mode alone SQLite keeps the index of a WAL in its own memory.
+        database.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
+        # Else it would try to bring the WAL into the file when it is closed.
+        database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        return database
+
+    def settle(self) -> None:
+        """Roll back what is still open, and close the file."""
+        super().settle()
+        self.close()
+
+
+def is_writable(path: Path) -> bool:
+    """Whether a file that is there and holds something may be written to, as far as its permissions tell."""
+    return not _size(path) or os.access(path, os.W_OK)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+def _stamp(path: Path) -> _Stamp:
+    """What changes of a file and its WAL when somebody writes to them."""
+    return tuple(_times(each) for each in (path, _beside(path, "-wal")))
+
+
+def _times(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return (found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+class OpenTransaction:
+    """A transaction on a connection, until it is over."""
+
+    def __init__(self, connection: Connection, *, writes: bool) -> None:
+        """Stand on the transaction that was begun on `connection`; `writes` says whether it may change anything."""
+        self.connection = connection
+        self.database = connection.database
+        self.writes = writes
+        self.is_over = False
+
+
+class Port:
+    """A port over an open transaction: each of its methods is marked with what it does, `reads` or `writes`."""
+
+    def __init__(self, transaction: OpenTransaction) -> None:
+        """Work on an open transaction."""
+        self._transaction = transaction
+        self._database = transaction.database
+
+
+def reads(method: Callable[Concatenate[Q, P], T]) -> Callable[Concatenate[Q, P], T]:
+    """A method of a port that reads.
+
+    It raises StoreError once the transaction is over, and for whatever the driver raises.
+    """
+
+    @wraps(method)
+    def within(self: Q, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        if self._transaction.is_over:
+            raise StoreError("The transaction is over; open another with store.read() or store.write().")
+        return self._transaction.connection.run(method, self, *args, **kwargs)
+
+    return within
+
+
+def writes(method: Callable[Concatenate[Q, P], T]) -> Callable[Concatenate[Q, P], T]:
+    """A method of a port that writes: all of it or, where it raises, nothing.
+
+    It raises StoreError in a transaction that only reads, and as those do that read.
+    """
+
+    def whole(self: Q, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        if not self._transaction.writes:
+            raise StoreError("This transaction only reads; write inside store.write().")
+        # apsw's own block is a savepoint inside a transaction, so that a caller may catch what this raises.
+        with self._database:
+            result = method(self, *args, **kwargs)
+        return result  # noqa: RET504 (mypy can't know that the block swallows nothing)
+
+    return wraps(method)(reads(whole))

@@ -1,109 +1,81 @@
-"""The leases on a session's work, in SQLite."""
+"""Who is at which work, and what was spent on models, in SQLite."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import TypeAlias, cast
 
 import apsw
 
-from ireneo.adapters.leasing import check_holder, failed, is_held, may_take, renewed, taken
-from ireneo.adapters.sqlite.channel import Channel
-from ireneo.adapters.sqlite.places import find_session, need_session
-from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.times import microseconds, time_of
+from ireneo.adapters.rules import check_holder, failed, is_held, may_take, renewed, taken
+from ireneo.adapters.sqlite.connection import Port, reads, writes
+from ireneo.adapters.sqlite.rows import SQL, microseconds, time_of
+from ireneo.adapters.sqlite.tree import find_session, need_session
 from ireneo.log.tree import SessionKey
-from ireneo.ports.leases import Lease
+from ireneo.ports.store import Lease, Spent
 
 _Row: TypeAlias = tuple[str, str, int, int, int, str, int | None]
 
 
-class SqliteLeases:
-    """`ireneo.ports.leases.LeasesPort` over one open transaction."""
+class SqliteLeases(Port):
+    """`ireneo.ports.store.LeasesPort` over one open transaction."""
 
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
-
+    @writes
     def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
-        """Take the lease on a piece of work, unless another holds it or it is too early."""
-        return self._channel.change(take_lease, key, work, holder, now, until)
+        """Take the lease on a piece of work; None where the rules don't let `holder` have it."""
+        session = need_session(self._database, key).key
+        check_holder(holder)
+        found = _find(self._database, session, key, work)
+        if not may_take(found, holder, now, until):
+            return None
+        ((token,),) = self._database.execute(SQL["next_token"], {"key": session})
+        lease = taken(found, key, work, holder, token, until)
+        _put(self._database, session, lease)
+        return lease
 
+    @writes
     def renew(self, lease: Lease, until: datetime) -> bool:
-        """Make a lease last longer."""
-        return self._channel.change(renew_lease, lease, until)
+        """Make a lease last until `until`, if it is still held."""
+        session = need_session(self._database, lease.key).key
+        found = _held(self._database, session, lease)
+        if found is not None:
+            _put(self._database, session, renewed(found, until))
+        return found is not None
 
+    @writes
     def give_back(self, lease: Lease) -> bool:
-        """Let go of a lease, the work being done."""
-        return self._channel.change(give_back_lease, lease)
+        """Delete a lease, if it is still held."""
+        session = need_session(self._database, lease.key).key
+        if _held(self._database, session, lease) is None:
+            return False
+        self._database.execute(SQL["delete_lease"], {"key": session, "work": lease.work})
+        return True
 
+    @writes
     def fail(self, lease: Lease, error: str, retry_at: datetime) -> bool:
-        """Let go of a lease, the work having failed."""
-        return self._channel.change(fail_lease, lease, error, retry_at)
+        """Keep of a lease only how its work failed, if it is still held."""
+        session = need_session(self._database, lease.key).key
+        found = _held(self._database, session, lease)
+        if found is not None:
+            _put(self._database, session, failed(found, error, retry_at))
+        return found is not None
 
+    @reads
     def of_session(self, key: SessionKey) -> Sequence[Lease]:
-        """Every lease and every failure of a session."""
-        return self._channel.ask(list_leases, key)
+        """Every lease and every failure of a session, by the name of the work."""
+        session = find_session(self._database, key)
+        if session is None:
+            return []
+        return [
+            _lease(key, cast(_Row, row)) for row in self._database.execute(SQL["list_leases"], {"key": session.key})
+        ]
 
+    @writes
     def forget(self, key: SessionKey, work: str) -> bool:
-        """Drop a lease whoever holds it."""
-        return self._channel.change(forget_lease, key, work)
-
-
-def take_lease(
-    database: apsw.Connection, key: SessionKey, work: str, holder: str, now: datetime, until: datetime
-) -> Lease | None:
-    """Take the lease on a piece of work; None where the rules don't let `holder` have it."""
-    session = need_session(database, key).key
-    check_holder(holder)
-    found = _find(database, session, key, work)
-    if not may_take(found, holder, now, until):
-        return None
-    ((token,),) = database.execute(SQL["next_token"], {"key": session})
-    lease = taken(found, key, work, holder, token, until)
-    _put(database, session, lease)
-    return lease
-
-
-def renew_lease(database: apsw.Connection, lease: Lease, until: datetime) -> bool:
-    """Make a lease last until `until`, if it is still held."""
-    session = need_session(database, lease.key).key
-    found = _held(database, session, lease)
-    if found is not None:
-        _put(database, session, renewed(found, until))
-    return found is not None
-
-
-def give_back_lease(database: apsw.Connection, lease: Lease) -> bool:
-    """Delete a lease, if it is still held."""
-    session = need_session(database, lease.key).key
-    if _held(database, session, lease) is None:
-        return False
-    database.execute(SQL["delete_lease"], {"key": session, "work": lease.work})
-    return True
-
-
-def fail_lease(database: apsw.Connection, lease: Lease, error: str, retry_at: datetime) -> bool:
-    """Keep of a lease only how its work failed, if it is still held."""
-    session = need_session(database, lease.key).key
-    found = _held(database, session, lease)
-    if found is not None:
-        _put(database, session, failed(found, error, retry_at))
-    return found is not None
-
-
-def list_leases(database: apsw.Connection, key: SessionKey) -> list[Lease]:
-    """Every lease and every failure of a session, by the name of the work."""
-    session = find_session(database, key)
-    if session is None:
-        return []
-    return [_lease(key, cast(_Row, row)) for row in database.execute(SQL["list_leases"], {"key": session.key})]
-
-
-def forget_lease(database: apsw.Connection, key: SessionKey, work: str) -> bool:
-    """Delete a lease, whoever holds it."""
-    database.execute(SQL["delete_lease"], {"key": need_session(database, key).key, "work": work})
-    return database.changes() > 0
+        """Delete a lease, whoever holds it."""
+        self._database.execute(SQL["delete_lease"], {"key": need_session(self._database, key).key, "work": work})
+        return self._database.changes() > 0
 
 
 def _held(database: apsw.Connection, session: int, lease: Lease) -> Lease | None:
@@ -144,3 +116,35 @@ def _lease(key: SessionKey, row: _Row) -> Lease:
         error=error,
         retry_at=None if retry_at is None else time_of(retry_at),
     )
+
+
+class SqliteSpending(Port):
+    """`ireneo.ports.store.SpendingPort` over one open transaction."""
+
+    @writes
+    def add(self, key: SessionKey, day: date, spent: Spent) -> None:
+        """Add to the counters of a session and a day, whether or not the session was made."""
+        self._database.execute(
+            SQL["add_spent"],
+            {
+                "space": key.space,
+                "session": key.session,
+                "day": day.isoformat(),
+                "calls": spent.calls,
+                "tokens": spent.tokens,
+            },
+        )
+
+    @reads
+    def of_session(self, key: SessionKey) -> Spent:
+        """The counters of a session over all days."""
+        ((calls, tokens),) = self._database.execute(
+            SQL["spent_of_session"], {"space": key.space, "session": key.session}
+        )
+        return Spent(calls=calls, tokens=tokens)
+
+    @reads
+    def of_day(self, space: str, day: date) -> Spent:
+        """The counters of a day over all sessions of a space."""
+        ((calls, tokens),) = self._database.execute(SQL["spent_of_day"], {"space": space, "day": day.isoformat()})
+        return Spent(calls=calls, tokens=tokens)

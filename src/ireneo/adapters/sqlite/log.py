@@ -1,88 +1,149 @@
-"""The messages of a session's tree, in SQLite."""
+"""The messages of a session's tree, and the sessions, in SQLite."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias, cast
 
 import apsw
 import msgspec
 
-from ireneo.adapters.chain import check_chain, check_place, widen
-from ireneo.adapters.payload import pack
-from ireneo.adapters.sqlite.channel import Channel
-from ireneo.adapters.sqlite.checksums import with_checksum
-from ireneo.adapters.sqlite.documents import Placed, index_messages
-from ireneo.adapters.sqlite.places import (
+from ireneo.adapters.rules import check_chain, check_place, pack, widen
+from ireneo.adapters.sqlite.connection import Port, reads, writes
+from ireneo.adapters.sqlite.index import Placed, index_messages
+from ireneo.adapters.sqlite.rows import (
+    SQL,
+    Bindings,
+    from_row,
+    message_row,
+    read_head,
+    read_parts,
+    read_time,
+    to_row,
+    with_checksum,
+    write_time,
+)
+from ireneo.adapters.sqlite.tree import (
+    Branches,
     SessionRow,
+    add_undone,
     find_path,
     find_place,
     find_session,
+    find_standing,
     need_place,
     need_session,
+    settle_moved,
 )
-from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.rows import Bindings, from_row, message_row, read_head, read_parts, to_row, write_time
-from ireneo.adapters.sqlite.undone import Branches, add_undone, find_standing, settle_moved
 from ireneo.log.message import Draft, Message, MessageId, voices_in
 from ireneo.log.tree import Head, SessionKey
+from ireneo.ports.store import SessionInfo
 
 FOUND_AT_MOST = 100
 
 
-class SqliteLog:
+class SqliteLog(Port):
     """`ireneo.ports.store.LogPort` over one open transaction."""
 
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
-
+    @reads
     def head(self, key: SessionKey, branch: str = "main") -> Head | None:
-        """Where a branch stands."""
-        return self._channel.ask(find_head, key, branch)
+        """Where a branch stands; None when it has no message or does not exist."""
+        row = self._database.execute(
+            SQL["find_head"], {"space": key.space, "session": key.session, "branch": branch}
+        ).fetchone()
+        return None if row is None else read_head(*row)
 
+    @writes
     def insert(self, key: SessionKey, messages: Sequence[Message]) -> int:
-        """Store a chain of messages; those that are there already are left as they are."""
-        return self._channel.change(insert_messages, key, messages)
+        """Store those of a chain that are new, and make them searchable; says how many."""
+        session = need_session(self._database, key)
+        placed = store_messages(self._database, key, session, messages)
+        if placed:
+            add_undone(self._database, key.space, index_messages(self._database, key.space, session.key, placed))
+        return len(placed)
 
+    @writes
     def move(self, key: SessionKey, branch: str, to: MessageId | None) -> None:
-        """Make a branch point elsewhere."""
-        self._channel.change(move_and_settle, key, branch, to)
+        """Make a branch point elsewhere, and settle what lies on no branch then."""
+        session = need_session(self._database, key).key
+        before = find_standing(self._database, session, branch)
+        move_branch(self._database, key, branch, to)
+        settle_moved(self._database, key.space, session, before, find_standing(self._database, session, branch))
 
+    @reads
     def path(self, key: SessionKey, to: MessageId, first: int, last: int) -> Sequence[Message]:
-        """Read a run of positions of a path."""
-        return self._channel.ask(read_path, key, to, first, last)
+        """Read positions `first` to `last` of the path to `to`: one range of rows for each of its stretches."""
+        session, stretches = find_path(self._database, key, to, first)
+        out: list[Message] = []
+        for stretch in reversed(stretches):
+            run = {
+                "key": session.key,
+                "segment": stretch.segment,
+                "first": max(first, stretch.first),
+                "last": min(last, stretch.last),
+            }
+            out.extend(from_row(message_row(row)) for row in self._database.execute(SQL["read_stretch"], run))
+        return out
 
+    @reads
     def find(self, key: SessionKey, ids: Sequence[str]) -> Sequence[Message]:
-        """Read messages by the beginning of their id, or by their source id."""
-        return self._channel.ask(find_messages, key, ids)
+        """Read messages by the beginning of their id, or by their whole source id, in the order asked."""
+        session = find_session(self._database, key)
+        if session is None:
+            return []
+        found: dict[MessageId, Message] = {}
+        for name in ids:
+            asked: Bindings = {"key": session.key, "prefix": name, "source_id": name, "limit": FOUND_AT_MOST}
+            for query in ("find_by_id", "find_by_source"):
+                for row in self._database.execute(SQL[query], asked):
+                    message = from_row(message_row(row))
+                    found.setdefault(message.id, message)
+            if len(found) >= FOUND_AT_MOST:
+                break
+        return list(found.values())[:FOUND_AT_MOST]
 
+    @reads
     def natives(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
-        """Read whole drafts."""
-        return self._channel.ask(read_natives, key, ids)
+        """Read whole drafts, payload and record included; unknown ids are passed over."""
+        session = find_session(self._database, key)
+        if session is None:
+            return {}
+        out: dict[MessageId, Draft] = {}
+        for name in ids:
+            row = self._database.execute(SQL["read_payload"], {"key": session.key, "id": name}).fetchone()
+            if row is not None:
+                *light, packed = row
+                out[name] = from_row(message_row(light), packed).draft
+        return out
 
+    @reads
     def lie(
         self, space: str, named: Sequence[tuple[str, Sequence[MessageId]]], branch: str | None = None
     ) -> Sequence[bool]:
-        """Whether messages lie on branches."""
-        return self._channel.ask(lie_on_branches, space, named, branch)
+        """Of each session's messages whether all of them lie on a branch, or on the one that is meant."""
+        known: dict[str, Branches | None] = {}
+        out: list[bool] = []
+        for session, names in named:
+            if session not in known:
+                key = SessionKey(space, session)
+                row = find_session(self._database, key)
+                known[session] = None if row is None else Branches(self._database, row.key, branch)
+            branches = known[session]
+            out.append(branches is None or branches.hold(names))
+        return out
 
+    @reads
     def voices(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
-        """Who speaks, or is said to be there."""
-        return self._channel.ask(list_voices, space, session, name)
-
-
-def find_head(database: apsw.Connection, key: SessionKey, branch: str) -> Head | None:
-    """Where a branch stands; None when it has no message or does not exist."""
-    row = database.execute(SQL["find_head"], {"space": key.space, "session": key.session, "branch": branch}).fetchone()
-    return None if row is None else read_head(*row)
-
-
-def insert_messages(database: apsw.Connection, key: SessionKey, messages: Sequence[Message]) -> int:
-    """Store those of a chain that are new, and make them searchable; says how many."""
-    session = need_session(database, key)
-    placed = store_messages(database, key, session, messages)
-    if placed:
-        add_undone(database, key.space, index_messages(database, key.space, session.key, placed))
-    return len(placed)
+        """Who speaks in a session or a space, or is said to be there; with `name` only whether that one is."""
+        letters = '"author":' if name is None else msgspec.json.encode(name).decode()
+        found: set[str] = set()
+        for query_letters in (letters,) if name is not None else (letters, '"present":'):
+            asked: Bindings = {"space": space, "session": session, "letters": query_letters}
+            for (parts,) in self._database.execute(SQL["parts_with"], asked):
+                found.update(voices_in(read_parts(str(parts))))
+                if name is not None and name in found:
+                    return frozenset((name,))
+        return frozenset(found) if name is None else frozenset()
 
 
 def store_messages(
@@ -171,84 +232,83 @@ def move_branch(database: apsw.Connection, key: SessionKey, branch: str, to: Mes
     )
 
 
-def move_and_settle(database: apsw.Connection, key: SessionKey, branch: str, to: MessageId | None) -> None:
-    """Make a branch point elsewhere, and settle what lies on no branch then."""
-    session = need_session(database, key).key
-    before = find_standing(database, session, branch)
-    move_branch(database, key, branch, to)
-    settle_moved(database, key.space, session, before, find_standing(database, session, branch))
+_Row: TypeAlias = tuple[str, str | None, int, int, str | None, str | None, str | None]
 
 
-def read_path(database: apsw.Connection, key: SessionKey, to: MessageId, first: int, last: int) -> list[Message]:
-    """Read positions `first` to `last` of the path that ends in `to`: one range of rows for each of its stretches."""
-    session, stretches = find_path(database, key, to, first)
-    out: list[Message] = []
-    for stretch in reversed(stretches):
-        run = {
-            "key": session.key,
-            "segment": stretch.segment,
-            "first": max(first, stretch.first),
-            "last": min(last, stretch.last),
+class SqliteSessions(Port):
+    """`ireneo.ports.store.SessionsPort` over one open transaction."""
+
+    @writes
+    def create(self, key: SessionKey, source: str | None) -> bool:
+        """Make a session unless it is there."""
+        return create_session(self._database, key, source)
+
+    @reads
+    def list(self, space: str) -> Sequence[SessionInfo]:
+        """Every session of a space, the one that was appended to last standing first."""
+        return [_info(space, cast(_Row, row)) for row in self._database.execute(SQL["list_sessions"], {"space": space})]
+
+    @reads
+    def get(self, key: SessionKey) -> SessionInfo | None:
+        """One session as the list has it."""
+        row = self._database.execute(SQL["get_session"], {"space": key.space, "session": key.session}).fetchone()
+        return None if row is None else _info(key.space, cast(_Row, row))
+
+    @reads
+    def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
+        """Each branch of a session by name."""
+        session = need_session(self._database, key)
+        return {
+            branch: None if name is None else read_head(name, position, turn, total)
+            for branch, name, position, turn, total in self._database.execute(
+                SQL["list_branches"], {"key": session.key}
+            )
         }
-        out.extend(from_row(message_row(row)) for row in database.execute(SQL["read_stretch"], run))
-    return out
+
+    @writes
+    def place(self, key: SessionKey, project: str) -> None:
+        """Note which project a session worked on."""
+        self._database.execute(SQL["place_session"], {"key": need_session(self._database, key).key, "project": project})
+
+    @reads
+    def unplaced(self, space: str) -> Sequence[SessionKey]:
+        """The sessions of a space of which nobody noted yet which project they worked on."""
+        rows = self._database.execute(SQL["unplaced_sessions"], {"space": space})
+        return [SessionKey(space, str(session)) for (session,) in rows]
+
+    @reads
+    def projects(self, space: str, sessions: Sequence[str]) -> Mapping[str, str]:
+        """The projects of sessions, by name."""
+        return list_projects(self._database, space, sessions)
 
 
-def find_messages(database: apsw.Connection, key: SessionKey, ids: Sequence[str]) -> list[Message]:
-    """Read messages by the beginning of their id, or by their whole source id, in the order asked."""
-    session = find_session(database, key)
-    if session is None:
-        return []
-    found: dict[MessageId, Message] = {}
-    for name in ids:
-        asked: Bindings = {"key": session.key, "prefix": name, "source_id": name, "limit": FOUND_AT_MOST}
-        for query in ("find_by_id", "find_by_source"):
-            for row in database.execute(SQL[query], asked):
-                message = from_row(message_row(row))
-                found.setdefault(message.id, message)
-        if len(found) >= FOUND_AT_MOST:
-            break
-    return list(found.values())[:FOUND_AT_MOST]
+def create_session(database: apsw.Connection, key: SessionKey, source: str | None) -> bool:
+    """Make a session unless it is there; says whether it was made. One without a source takes the first it is given."""
+    told = {"space": key.space, "session": key.session, "source": source}
+    database.execute(SQL["create_session"], told)
+    made = database.changes() > 0
+    if not made and source is not None:
+        database.execute(SQL["name_source"], told)
+    return made
 
 
-def read_natives(database: apsw.Connection, key: SessionKey, ids: Sequence[MessageId]) -> dict[MessageId, Draft]:
-    """Read whole drafts, payload and record included; unknown ids are passed over."""
-    session = find_session(database, key)
-    if session is None:
-        return {}
-    out: dict[MessageId, Draft] = {}
-    for name in ids:
-        row = database.execute(SQL["read_payload"], {"key": session.key, "id": name}).fetchone()
+def _info(space: str, row: _Row) -> SessionInfo:
+    return SessionInfo(
+        key=SessionKey(space, row[0]),
+        source=row[1],
+        messages=row[2],
+        tokens=row[3],
+        first_at=read_time(row[4]),
+        last_at=read_time(row[5]),
+        project=row[6],
+    )
+
+
+def list_projects(database: apsw.Connection, space: str, sessions: Sequence[str]) -> dict[str, str]:
+    """The projects of sessions, by name."""
+    found: dict[str, str] = {}
+    for session in dict.fromkeys(sessions):
+        row = database.execute(SQL["project_of_session"], {"space": space, "session": session}).fetchone()
         if row is not None:
-            *light, packed = row
-            out[name] = from_row(message_row(light), packed).draft
-    return out
-
-
-def lie_on_branches(
-    database: apsw.Connection, space: str, named: Sequence[tuple[str, Sequence[MessageId]]], branch: str | None
-) -> list[bool]:
-    """Of each session's messages whether all of them lie on a branch, or on the one that is meant."""
-    known: dict[str, Branches | None] = {}
-    out: list[bool] = []
-    for session, names in named:
-        if session not in known:
-            key = SessionKey(space, session)
-            row = find_session(database, key)
-            known[session] = None if row is None else Branches(database, row.key, branch)
-        branches = known[session]
-        out.append(branches is None or branches.hold(names))
-    return out
-
-
-def list_voices(database: apsw.Connection, space: str, session: str | None, name: str | None) -> frozenset[str]:
-    """Who speaks in a session or a space, or is said to be there; with `name` only whether that one is."""
-    letters = '"author":' if name is None else msgspec.json.encode(name).decode()
-    found: set[str] = set()
-    for query_letters in (letters,) if name is not None else (letters, '"present":'):
-        asked: Bindings = {"space": space, "session": session, "letters": query_letters}
-        for (parts,) in database.execute(SQL["parts_with"], asked):
-            found.update(voices_in(read_parts(str(parts))))
-            if name is not None and name in found:
-                return frozenset((name,))
-    return frozenset(found) if name is None else frozenset()
+            found[session] = str(row[0])
+    return found

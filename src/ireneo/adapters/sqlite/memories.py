@@ -1,62 +1,84 @@
-"""The memories of a space, in SQLite."""
+"""What was learned, in SQLite: memories, scratchpads, runs with their observations, and the files that were read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import cast
 
 import apsw
 import msgspec
 
-from ireneo.adapters.sqlite.channel import Channel
-from ireneo.adapters.sqlite.checksums import with_checksum
-from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.rows import Bindings
-from ireneo.adapters.sqlite.sessions import list_projects
-from ireneo.adapters.sqlite.times import microseconds
-from ireneo.adapters.sqlite.words import need_prefix, tokens
+from ireneo.adapters.rules import check_sightings, in_utc
+from ireneo.adapters.sqlite.connection import Port, reads, writes
+from ireneo.adapters.sqlite.index import need_prefix, tokens
+from ireneo.adapters.sqlite.log import list_projects
+from ireneo.adapters.sqlite.rows import SQL, Bindings, microseconds, time_of, with_checksum
+from ireneo.lessons.run import Category, ClaimTotals, LearnedRun, Observation
 from ireneo.memories.index import memory_number, terms_of_memory
 from ireneo.memories.record import Kind, MemoryId, Record, project_of
-from ireneo.ports.memories import Wanted, folded
+from ireneo.memories.scratchpad import Pad
+from ireneo.ports.memories import LearnedFile, Wanted, folded
 
 FOUND_AT_MOST = 10
 
 _RECORD = msgspec.json.Decoder(Record)
 
 
-class SqliteMemories:
+class SqliteMemories(Port):
     """`ireneo.ports.memories.MemoriesPort` over one open transaction."""
 
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
-
+    @writes
     def put(self, space: str, records: Sequence[Record]) -> int:
-        """Store records; one whose id is taken is replaced."""
-        return self._channel.change(put_memories, space, records)
+        """Store records, and make them searchable; says how many were new."""
+        return sum(_put(self._database, space, record) for record in records)
 
+    @reads
     def get(self, space: str, ids: Sequence[str]) -> Sequence[Record]:
-        """Read memories by the beginning of their id."""
-        return self._channel.ask(get_memories, space, ids)
+        """Read memories by the beginning of their id, in the order asked, each once."""
+        found: dict[MemoryId, Record] = {}
+        for name in ids:
+            asked: Bindings = {"space": space, "prefix": name, "limit": FOUND_AT_MOST}
+            for record in _read(self._database, "find_memories", asked):
+                found.setdefault(record.id, record)
+        return list(found.values())
 
+    @reads
     def of_key(self, space: str, kind: Kind, key: str) -> Sequence[Record]:
-        """Every memory of a kind under one key."""
-        return self._channel.ask(memories_of_key, space, kind, key)
+        """Every memory of a kind under one key, by when it was recorded."""
+        return _read(self._database, "memories_of_key", {"space": space, "kind": kind, "key": key})
 
+    @reads
     def list(self, space: str, wanted: Wanted, limit: int | None = None) -> Sequence[Record]:
-        """The memories that are meant."""
-        return self._channel.ask(list_memories, space, wanted, limit)
+        """The memories that are meant, the newest first."""
+        return _read(
+            self._database,
+            _shortest_way(wanted),
+            {
+                "space": space,
+                "kind": wanted.kind,
+                "states": msgspec.json.encode(wanted.states).decode(),
+                "subject": None if wanted.subject is None else folded(wanted.subject),
+                "task_type": None if wanted.task_type is None else folded(wanted.task_type),
+                "archived": wanted.archived,
+                "unreflected": wanted.unreflected,
+                "stale": wanted.stale,
+                "cues": msgspec.json.encode(wanted.cues).decode(),
+                "lessons": wanted.lessons,
+                "limit": -1 if limit is None else limit,
+            },
+        )
 
+    @reads
     def citing(self, space: str, sources: Sequence[str]) -> Sequence[Record]:
-        """Every memory whose evidence names one of `sources`."""
-        return self._channel.ask(memories_citing, space, sources)
+        """Every memory whose evidence names one of `sources`, by when it was recorded."""
+        asked = msgspec.json.encode(list(dict.fromkeys(sources))).decode()
+        return _read(self._database, "memories_citing", {"space": space, "sources": asked})
 
+    @writes
     def remove(self, space: str, ids: Sequence[MemoryId]) -> int:
         """Take memories out for good."""
-        return self._channel.change(remove_memories, space, ids)
-
-
-def put_memories(database: apsw.Connection, space: str, records: Sequence[Record]) -> int:
-    """Store records, and make them searchable; says how many were new."""
-    return sum(_put(database, space, record) for record in records)
+        return remove_memories(self._database, space, ids)
 
 
 def _put(database: apsw.Connection, space: str, record: Record) -> bool:
@@ -152,48 +174,6 @@ def remove_memories(database: apsw.Connection, space: str, ids: Sequence[MemoryI
     return gone
 
 
-def get_memories(database: apsw.Connection, space: str, ids: Sequence[str]) -> list[Record]:
-    """Read memories by the beginning of their id, in the order asked, each once."""
-    found: dict[MemoryId, Record] = {}
-    for name in ids:
-        asked: Bindings = {"space": space, "prefix": name, "limit": FOUND_AT_MOST}
-        for record in _read(database, "find_memories", asked):
-            found.setdefault(record.id, record)
-    return list(found.values())
-
-
-def memories_of_key(database: apsw.Connection, space: str, kind: Kind, key: str) -> list[Record]:
-    """Every memory of a kind under one key, by when it was recorded."""
-    return _read(database, "memories_of_key", {"space": space, "kind": kind, "key": key})
-
-
-def memories_citing(database: apsw.Connection, space: str, sources: Sequence[str]) -> list[Record]:
-    """Every memory whose evidence names one of `sources`, by when it was recorded."""
-    asked = msgspec.json.encode(list(dict.fromkeys(sources))).decode()
-    return _read(database, "memories_citing", {"space": space, "sources": asked})
-
-
-def list_memories(database: apsw.Connection, space: str, wanted: Wanted, limit: int | None) -> list[Record]:
-    """The memories that are meant, the newest first."""
-    return _read(
-        database,
-        _shortest_way(wanted),
-        {
-            "space": space,
-            "kind": wanted.kind,
-            "states": msgspec.json.encode(wanted.states).decode(),
-            "subject": None if wanted.subject is None else folded(wanted.subject),
-            "task_type": None if wanted.task_type is None else folded(wanted.task_type),
-            "archived": wanted.archived,
-            "unreflected": wanted.unreflected,
-            "stale": wanted.stale,
-            "cues": msgspec.json.encode(wanted.cues).decode(),
-            "lessons": wanted.lessons,
-            "limit": -1 if limit is None else limit,
-        },
-    )
-
-
 def _shortest_way(wanted: Wanted) -> str:
     """The query that has an index for what narrows most."""
     if wanted.cues:
@@ -213,3 +193,210 @@ def _shortest_way(wanted: Wanted) -> str:
 
 def _read(database: apsw.Connection, query: str, bindings: Bindings) -> list[Record]:
     return [_RECORD.decode(record) for (record,) in database.execute(SQL[query], bindings)]
+
+
+_PAD = msgspec.json.Decoder(Pad)
+
+
+class SqlitePads(Port):
+    """`ireneo.ports.memories.PadsPort` over one open transaction."""
+
+    @reads
+    def read(self, space: str, task: str) -> Pad | None:
+        """The scratchpad of a task; None where there is none."""
+        row = self._database.execute(SQL["read_pad"], {"space": space, "task": task}).fetchone()
+        return None if row is None else _PAD.decode(row[0])
+
+    @writes
+    def write(self, space: str, pad: Pad) -> None:
+        """Store a scratchpad in the place of the one that its task had."""
+        self._database.execute(
+            SQL["write_pad"],
+            with_checksum(
+                "pads",
+                {
+                    "space": space,
+                    "task": pad.task,
+                    "written": microseconds(pad.written),
+                    "record": msgspec.json.encode(pad).decode(),
+                },
+            ),
+        )
+
+    @writes
+    def remove(self, space: str, task: str) -> bool:
+        """Take a scratchpad out; says whether there was one."""
+        self._database.execute(SQL["remove_pad"], {"space": space, "task": task})
+        return self._database.changes() > 0
+
+    @reads
+    def list(self, space: str) -> Sequence[Pad]:
+        """Every scratchpad, the one that was written last standing first."""
+        return [_PAD.decode(record) for (record,) in self._database.execute(SQL["list_pads"], {"space": space})]
+
+
+ClaimRow = tuple[str, Category, int, int, int, str, int | None, int | None, int, float]
+"""A claim in the order in which the queries sum it up."""
+
+NEVER = -(2**63)
+"""What stands for no time, so that it sorts as the oldest."""
+
+_RUN = msgspec.json.Decoder(LearnedRun)
+_SIGHTING = msgspec.json.Decoder(Observation)
+_NAMES = msgspec.json.Decoder(tuple[str, ...])
+
+
+class SqliteRuns(Port):
+    """`ireneo.ports.memories.RunsPort` over one open transaction."""
+
+    @writes
+    def put(self, space: str, run: LearnedRun, sightings: Sequence[Observation]) -> None:
+        """Store a run with its sightings in the place of what its session had."""
+        check_sightings(run, sightings)
+        self._database.execute(
+            SQL["put_run"],
+            with_checksum(
+                "runs",
+                {
+                    "space": space,
+                    "session": run.session,
+                    "head": run.head,
+                    "ended": None if run.ended is None else _moment(run.ended),
+                    "record": msgspec.json.encode(run).decode(),
+                },
+            ),
+        )
+        self._database.execute(SQL["delete_sightings_of_run"], {"space": space, "session": run.session})
+        self._database.executemany(SQL["add_sighting"], (_sighting_row(space, sighting) for sighting in sightings))
+
+    @reads
+    def get(self, space: str, sessions: Sequence[str]) -> Sequence[LearnedRun]:
+        """The runs of these sessions, in the order asked."""
+        found = []
+        for session in sessions:
+            row = self._database.execute(SQL["get_run"], {"space": space, "session": session}).fetchone()
+            if row is not None:
+                found.append(_RUN.decode(row[0]))
+        return found
+
+    @reads
+    def list(self, space: str, limit: int | None = None) -> Sequence[LearnedRun]:
+        """The runs, the one that ended last standing first."""
+        asked: Bindings = {"space": space, "limit": -1 if limit is None else limit}
+        return [_RUN.decode(record) for (record,) in self._database.execute(SQL["list_runs"], asked)]
+
+    @writes
+    def remove(self, space: str, session: str) -> bool:
+        """Take a run out with its sightings."""
+        return remove_run(self._database, space, session)
+
+    @reads
+    def sightings(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Observation]:
+        """The sightings of these claims, in the order asked, at most `limit` of each, the newest first."""
+        found: list[Observation] = []
+        for cue in dict.fromkeys(cues):
+            asked: Bindings = {"space": space, "cue": cue, "limit": limit}
+            found += _sightings(self._database.execute(SQL["list_sightings"], asked))
+        return found
+
+    @reads
+    def of_run(self, space: str, session: str) -> Sequence[Observation]:
+        """The sightings of one run, by cue."""
+        return _sightings(self._database.execute(SQL["sightings_of_run"], {"space": space, "session": session}))
+
+    @reads
+    def strays(self, space: str) -> Sequence[str]:
+        """The sessions whose run has a head that is not stored, or that have sightings and no run, by name."""
+        return [session for (session,) in self._database.execute(SQL["stray_runs"], {"space": space})]
+
+    @reads
+    def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[ClaimTotals]:
+        """The claims of a space that held in so many runs, summed up; with `session` only those that it sighted."""
+        asked: Bindings = {"space": space, "least_runs": least_runs, "never": NEVER}
+        if session is None:
+            rows = self._database.execute(SQL["sum_claims"], asked)
+        else:
+            rows = self._database.execute(SQL["sum_claims_of_run"], {**asked, "session": session})
+        return [_claim(cast(ClaimRow, row)) for row in rows]
+
+
+def _sighting_row(space: str, sighting: Observation) -> dict[str, str | bytes | int | float | None]:
+    row: Bindings = {
+        "space": space,
+        "cue": sighting.cue,
+        "session": sighting.session,
+        "at": NEVER if sighting.at is None else _moment(sighting.at),
+        "category": sighting.category,
+        "project": sighting.project,
+        "held": sighting.held,
+        "broke": sighting.broke,
+        "tokens": sighting.tokens,
+        "record": msgspec.json.encode(sighting).decode(),
+    }
+    return {**with_checksum("sightings", row), "seconds": float(sighting.seconds)}
+
+
+def _moment(at: datetime) -> int:
+    return microseconds(in_utc(at))
+
+
+def remove_run(database: apsw.Connection, space: str, session: str) -> bool:
+    """Take a run out with its sightings; says whether there was one."""
+    named = {"space": space, "session": session}
+    database.execute(SQL["delete_sightings_of_run"], named)
+    database.execute(SQL["delete_run"], named)
+    return database.changes() > 0
+
+
+def _sightings(rows: Iterable[tuple[str]]) -> list[Observation]:
+    return [_SIGHTING.decode(record) for (record,) in rows]
+
+
+def _claim(row: ClaimRow) -> ClaimTotals:
+    cue, category, held, broke, runs, projects, first, last, tokens, seconds = row
+    return ClaimTotals(
+        cue=cue,
+        category=category,
+        held=held,
+        broke=broke,
+        runs=runs,
+        projects=tuple(sorted(_NAMES.decode(projects))),
+        first=None if first is None else time_of(first),
+        last=None if last is None else time_of(last),
+        tokens=tokens,
+        seconds=seconds,
+    )
+
+
+_FILE = msgspec.json.Decoder(LearnedFile)
+
+
+class SqliteLedger(Port):
+    """`ireneo.ports.memories.LedgerPort` over one open transaction."""
+
+    @reads
+    def known(self, space: str, learner: str, digests: Sequence[str]) -> frozenset[str]:
+        """Those of `digests` that `learner` has learned from."""
+        asked = {"space": space, "learner": learner, "digests": msgspec.json.encode(list(digests)).decode()}
+        return frozenset(digest for (digest,) in self._database.execute(SQL["known_files"], asked))
+
+    @writes
+    def mark(self, space: str, file: LearnedFile) -> None:
+        """Note a file; one that is noted already is replaced."""
+        record = msgspec.json.encode(file).decode()
+        row = {"space": space, "learner": file.learner, "digest": file.digest, "record": record}
+        self._database.execute(SQL["mark_file"], row)
+
+    @reads
+    def list(self, space: str) -> Sequence[LearnedFile]:
+        """Every file that is noted, by learner, then digest."""
+        return [_FILE.decode(record) for (record,) in self._database.execute(SQL["list_files"], {"space": space})]
+
+    @writes
+    def remove(self, space: str, files: Sequence[LearnedFile]) -> int:
+        """Take out what was noted of these files; says of how many there was something."""
+        gone = 0
+        for file in files:
+            self._database.execute(SQL["remove_file"], {"space": space, "learner": file.learner, "digest": file.digest})
+            gone += self._database.changes()
+        return gone

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -9,9 +10,10 @@ from typing import Literal
 import apsw
 from msgspec import Struct
 
-from ireneo.adapters.sqlite.busy import Patience
-from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.reindex import BATCH, is_current, reindex
+from ireneo.adapters.sqlite.claim_codes import rename_claims
+from ireneo.adapters.sqlite.connection import BusyHandler
+from ireneo.adapters.sqlite.rows import SQL
+from ireneo.adapters.sqlite.search import BATCH, is_current, reindex
 from ireneo.errors import BadInput, NewerDatabase, NotADatabase, ReadOnlyStore, StoreError, Unreachable
 
 APPLICATION_ID = int.from_bytes(b"Irno", "big")
@@ -27,12 +29,18 @@ Durability = Literal["full", "normal"]
 """What an acknowledged write has survived: "full", a power cut; "normal", the end of the process only."""
 
 
+STEPS: Mapping[int, Callable[[apsw.Connection], None]] = {10: rename_claims}
+"""What a migration does beside its SQL, by its number."""
+
+
 class Migration(Struct, frozen=True, kw_only=True):
     """One step of the schema; it is applied once, in one transaction with its record."""
 
     number: int
     name: str
     sql: str
+    step: Callable[[apsw.Connection], None] | None = None
+    """What SQL alone can't do, behind it."""
 
 
 @cache
@@ -41,7 +49,8 @@ def load_migrations() -> tuple[Migration, ...]:
     found = []
     for file in Path(__file__).with_name("migrations").iterdir():
         number, _, name = file.name.removesuffix(".sql").partition("_")
-        found.append(Migration(number=int(number), name=name, sql=file.read_text(encoding="utf-8")))
+        sql = file.read_text(encoding="utf-8")
+        found.append(Migration(number=int(number), name=name, sql=sql, step=STEPS.get(int(number))))
     return tuple(sorted(found, key=lambda migration: migration.number))
 
 
@@ -60,7 +69,7 @@ def check_place(path: Path) -> None:
         raise NotADatabase(f"{path} is not an Ireneo database; name another file, or a new one.")
 
 
-def prepare_writer(database: apsw.Connection, patience: Patience, path: Path, durability: Durability) -> None:
+def prepare_writer(database: apsw.Connection, patience: BusyHandler, path: Path, durability: Durability) -> None:
     """Make a connection fit for writing, and its file if it is new or of an earlier version.
 
     Several processes may do this to one file at once. Raises NotADatabase or NewerDatabase, with the file as it was.
@@ -80,13 +89,13 @@ def prepare_writer(database: apsw.Connection, patience: Patience, path: Path, du
         reindex(database, BATCH)
 
 
-def prepare_reader(database: apsw.Connection, patience: Patience) -> None:
+def prepare_reader(database: apsw.Connection, patience: BusyHandler) -> None:
     """Make a connection fit for reading, of a file that a writer has prepared."""
     database.execute("PRAGMA query_only = ON")
     database.execute("PRAGMA trusted_schema = OFF")
 
 
-def prepare_resting(database: apsw.Connection, patience: Patience, path: Path) -> None:
+def prepare_resting(database: apsw.Connection, patience: BusyHandler, path: Path) -> None:
     """Make a connection fit for reading, of a file that can't be written to. Raises as `prepare_writer` does.
 
     One of an earlier version can't be brought up to date there.
@@ -103,6 +112,8 @@ def apply_migration(database: apsw.Connection, migration: Migration, path: Path)
     try:
         if migration.number not in _read_applied(database, path):
             database.execute(migration.sql)
+            if migration.step is not None:
+                migration.step(database)
             database.execute(SQL["record_migration"], {"number": migration.number, "name": migration.name})
         database.execute(SQL["commit"])
     except BaseException:
@@ -124,7 +135,7 @@ def _read_applied(database: apsw.Connection, path: Path) -> set[int]:
     return applied
 
 
-def _switch_to_wal(database: apsw.Connection, patience: Patience, path: Path) -> None:
+def _switch_to_wal(database: apsw.Connection, patience: BusyHandler, path: Path) -> None:
     """Switch the file to WAL, where it stays.
 
     SQLite reads the file first and then wants to write to it; when another one writes just then it doesn't call the

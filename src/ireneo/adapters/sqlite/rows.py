@@ -1,17 +1,124 @@
-"""Messages as rows, and rows as messages."""
+"""How values stand in a file: queries by name, rows, times, and checksums."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from operator import itemgetter
+from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 from msgspec import Struct
 
-from ireneo.adapters.payload import unpack
-from ireneo.adapters.sqlite.checksums import Value, with_checksum
+from ireneo.adapters.rules import unpack
 from ireneo.log.message import Draft, Message, MessageId, Origin, Part, Role
 from ireneo.log.tree import Head
+from ireneo.patterns import lazy_re
+
+_NAME = lazy_re(r"^-- name: (\w+)\n", re.MULTILINE)
+
+
+def parse_queries(text: str) -> dict[str, str]:
+    """Split the text of a .sql file into its queries by name; what stands before the first name is a comment."""
+    _, *pieces = _NAME.split(text)
+    names, bodies = pieces[0::2], pieces[1::2]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two queries are named {name}")
+    return {name: body.strip() for name, body in zip(names, bodies, strict=True)}
+
+
+def load_queries() -> Mapping[str, str]:
+    """Read every query that ships with the package; a name stands once in all files together."""
+    found: dict[str, str] = {}
+    for file in sorted(Path(__file__).with_name("queries").iterdir(), key=lambda file: file.name):
+        queries = parse_queries(file.read_text(encoding="utf-8"))
+        if twice := found.keys() & queries.keys():
+            raise ValueError(f"two queries are named {', '.join(sorted(twice))}")
+        found |= queries
+    return MappingProxyType(found)
+
+
+SQL = load_queries()
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def microseconds(at: datetime) -> int:
+    """The microseconds from the beginning of 1970 in UTC to `at`, which has a zone."""
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def time_of(microseconds: int) -> datetime:
+    """The time that is so many microseconds after the beginning of 1970, in UTC."""
+    return _EPOCH + microseconds * _MICROSECOND
+
+
+# Checksums of rows: a byte that changed by itself is told from what was stored.
+#
+# SQLite sees to it that a page can be read, and not that it holds what was written. So each row that says something
+# carries a CRC-32 of its columns, which no change of a single byte escapes.
+
+
+Value = str | bytes | int | None
+"""What is bound to a query."""
+
+COVERED: Mapping[str, tuple[str, ...]] = {
+    "messages": (
+        *("key", "segment", "position", "id", "parent", "role", "origin", "turn", "tokens", "thinking_tokens"),
+        *("total_tokens", "at", "source_id", "joined", "parts", "erased"),
+    ),
+    "branches": ("key", "branch", "segment", "position"),
+    "summaries": ("key", "id", "family", "segment", "first_position", "last_position", "depth", "record"),
+    "annotations": ("key", "id", "segment", "at_position", "record"),
+    "memories": (
+        *("space", "id", "kind", "key", "state", "archived", "subject", "task_type", "at", "recorded"),
+        *("unreflected", "stale", "cue", "record"),
+    ),
+    "pads": ("space", "task", "written", "record"),
+    "runs": ("space", "session", "head", "ended", "record"),
+    "sightings": ("space", "session", "cue", "at", "category", "project", "held", "broke", "tokens", "record"),
+}
+"""What the checksum of a row covers, by the names under which it is written, in the order in which `ROWS` gives them.
+That of a vector covers its set, its document and itself."""
+
+
+ROWS: Mapping[str, str] = {
+    "messages": "rows_of_messages",
+    "payloads": "rows_of_payloads",
+    "branches": "rows_of_branches",
+    "summaries": "rows_of_summaries",
+    "annotations": "rows_of_annotations",
+    "memories": "rows_of_memories",
+    "pads": "rows_of_pads",
+    "runs": "rows_of_runs",
+    "sightings": "rows_of_sightings",
+    "vectors": "rows_of_vectors",
+}
+"""The query that reads all rows of a table. Payloads have a checksum of their own inside."""
+
+
+_BETWEEN = "\x1f"
+_NOTHING = str(None).encode()
+_VALUES = {table: itemgetter(*names) for table, names in COVERED.items()}
+_WRITTEN = {table: _BETWEEN.join(["%s"] * len(names)) for table, names in COVERED.items()}
+
+
+def checksum(values: Sequence[bytes | None]) -> int:
+    """The checksum of a row, by its columns as bytes, in order: numbers in digits, as SQLite gives them."""
+    return zlib.crc32(_BETWEEN.encode().join([_NOTHING if value is None else value for value in values]))
+
+
+def with_checksum(table: str, row: Mapping[str, Value]) -> dict[str, Value]:
+    """`row` as it is written, with its checksum; it holds no bytes and no truth values."""
+    # The same as above, in one step for all columns: there are as many rows as messages.
+    return {**row, "checksum": zlib.crc32((_WRITTEN[table] % _VALUES[table](row)).encode())}
+
 
 _PARTS = msgspec.json.Decoder(tuple[Part, ...])
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import partial
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 import apsw
 
-from ireneo.adapters.pool import Job, Pool, check_plain, check_result
-from ireneo.adapters.sqlite.at_rest import RestingConnection, is_writable
-from ireneo.adapters.sqlite.channel import Channel
-from ireneo.adapters.sqlite.connection import Connection
+from ireneo.adapters.pool import Cancellation, Pool, check_plain, check_result
+from ireneo.adapters.sqlite.connection import READ_ONLY, Connection, OpenTransaction, RestingConnection, is_writable
+from ireneo.adapters.sqlite.erasure import WAIT_SECONDS, look_at_scrubs, scrub_file
 from ireneo.adapters.sqlite.migrate import (
     Durability,
     check_place,
@@ -22,31 +22,23 @@ from ireneo.adapters.sqlite.migrate import (
     prepare_resting,
     prepare_writer,
 )
-from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.sqlite.scrub import WAIT_SECONDS, look_at_scrubs, scrub_file
-from ireneo.adapters.sqlite.translate import READ_ONLY
+from ireneo.adapters.sqlite.rows import SQL
 from ireneo.adapters.transition import TransitionalStore
 from ireneo.errors import BadInput, ReadOnlyStore, Unreachable
-from ireneo.ports.erasure import Scrubbed
-from ireneo.ports.store import Transaction
-
-if TYPE_CHECKING:
-    from ireneo.adapters.sqlite.annotations import SqliteAnnotations
-    from ireneo.adapters.sqlite.erasure import SqliteErasure
-    from ireneo.adapters.sqlite.leases import SqliteLeases
-    from ireneo.adapters.sqlite.ledger import SqliteLedger
-    from ireneo.adapters.sqlite.log import SqliteLog
-    from ireneo.adapters.sqlite.memories import SqliteMemories
-    from ireneo.adapters.sqlite.pads import SqlitePads
-    from ireneo.adapters.sqlite.rebuilds import SqliteRebuilds
-    from ireneo.adapters.sqlite.reindex import SqliteWords
-    from ireneo.adapters.sqlite.runs import SqliteRuns
-    from ireneo.adapters.sqlite.search import SqliteSearch
-    from ireneo.adapters.sqlite.sessions import SqliteSessions
-    from ireneo.adapters.sqlite.spending import SqliteSpending
-    from ireneo.adapters.sqlite.summaries import SqliteSummaries
-    from ireneo.adapters.sqlite.upkeep import SqliteUpkeep
-    from ireneo.adapters.sqlite.vectors import SqliteVectors
+from ireneo.ports.memories import LedgerPort, MemoriesPort, PadsPort, RunsPort, SearchPort, VectorsPort, WordsPort
+from ireneo.ports.store import (
+    AnnotationsPort,
+    ErasurePort,
+    LeasesPort,
+    LogPort,
+    RebuildsPort,
+    Scrubbed,
+    SessionsPort,
+    SpendingPort,
+    SummariesPort,
+    Transaction,
+    UpkeepPort,
+)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -55,124 +47,52 @@ READERS = 4
 """Connections that read, each opened when the others are taken; what is more waits its turn."""
 
 
+class Lazy(Generic[T]):
+    """A port of a transaction, whose module is loaded when it is first asked for."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module = f"{__package__}.{module}"
+        self._name = name
+
+    def __set_name__(self, owner: type[SqliteTransaction], name: str) -> None:
+        self._attribute = name
+
+    @overload
+    def __get__(self, instance: None, owner: type[SqliteTransaction]) -> Self: ...
+    @overload
+    def __get__(self, instance: SqliteTransaction, owner: type[SqliteTransaction]) -> T: ...
+    def __get__(self, instance: SqliteTransaction | None, owner: type[SqliteTransaction]) -> Self | T:
+        """The port of `instance`, which keeps it."""
+        if instance is None:
+            return self
+        port: T = getattr(import_module(self._module), self._name)(instance.transaction)
+        vars(instance)[self._attribute] = port
+        return port
+
+
 class SqliteTransaction:
-    """All ports over one open transaction; the module of each is loaded when it is first asked for."""
+    """All ports over one open transaction."""
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, transaction: OpenTransaction) -> None:
         """Stand on an open transaction."""
-        self._channel = channel
+        self.transaction = transaction
 
-    @cached_property
-    def log(self) -> SqliteLog:
-        """The messages."""
-        from ireneo.adapters.sqlite.log import SqliteLog
-
-        return SqliteLog(self._channel)
-
-    @cached_property
-    def sessions(self) -> SqliteSessions:
-        """The sessions."""
-        from ireneo.adapters.sqlite.sessions import SqliteSessions
-
-        return SqliteSessions(self._channel)
-
-    @cached_property
-    def summaries(self) -> SqliteSummaries:
-        """The summaries."""
-        from ireneo.adapters.sqlite.summaries import SqliteSummaries
-
-        return SqliteSummaries(self._channel)
-
-    @cached_property
-    def rebuilds(self) -> SqliteRebuilds:
-        """The marks of rebuilds."""
-        from ireneo.adapters.sqlite.rebuilds import SqliteRebuilds
-
-        return SqliteRebuilds(self._channel)
-
-    @cached_property
-    def annotations(self) -> SqliteAnnotations:
-        """The pins, releases and disputes."""
-        from ireneo.adapters.sqlite.annotations import SqliteAnnotations
-
-        return SqliteAnnotations(self._channel)
-
-    @cached_property
-    def spending(self) -> SqliteSpending:
-        """What was spent on models."""
-        from ireneo.adapters.sqlite.spending import SqliteSpending
-
-        return SqliteSpending(self._channel)
-
-    @cached_property
-    def leases(self) -> SqliteLeases:
-        """Who is at which work."""
-        from ireneo.adapters.sqlite.leases import SqliteLeases
-
-        return SqliteLeases(self._channel)
-
-    @cached_property
-    def vectors(self) -> SqliteVectors:
-        """The vectors of what is searched."""
-        from ireneo.adapters.sqlite.vectors import SqliteVectors
-
-        return SqliteVectors(self._channel)
-
-    @cached_property
-    def memories(self) -> SqliteMemories:
-        """What was learned."""
-        from ireneo.adapters.sqlite.memories import SqliteMemories
-
-        return SqliteMemories(self._channel)
-
-    @cached_property
-    def pads(self) -> SqlitePads:
-        """The scratchpads."""
-        from ireneo.adapters.sqlite.pads import SqlitePads
-
-        return SqlitePads(self._channel)
-
-    @cached_property
-    def runs(self) -> SqliteRuns:
-        """The runs that were learned from."""
-        from ireneo.adapters.sqlite.runs import SqliteRuns
-
-        return SqliteRuns(self._channel)
-
-    @cached_property
-    def ledger(self) -> SqliteLedger:
-        """The files that were."""
-        from ireneo.adapters.sqlite.ledger import SqliteLedger
-
-        return SqliteLedger(self._channel)
-
-    @cached_property
-    def search(self) -> SqliteSearch:
-        """What finds messages and memories by their words."""
-        from ireneo.adapters.sqlite.search import SqliteSearch
-
-        return SqliteSearch(self._channel)
-
-    @cached_property
-    def words(self) -> SqliteWords:
-        """The index of those words."""
-        from ireneo.adapters.sqlite.reindex import SqliteWords
-
-        return SqliteWords(self._channel)
-
-    @cached_property
-    def upkeep(self) -> SqliteUpkeep:
-        """What keeps the store sound."""
-        from ireneo.adapters.sqlite.upkeep import SqliteUpkeep
-
-        return SqliteUpkeep(self._channel)
-
-    @cached_property
-    def erasure(self) -> SqliteErasure:
-        """What takes content out for good."""
-        from ireneo.adapters.sqlite.erasure import SqliteErasure
-
-        return SqliteErasure(self._channel)
+    log: Lazy[LogPort] = Lazy("log", "SqliteLog")
+    sessions: Lazy[SessionsPort] = Lazy("log", "SqliteSessions")
+    summaries: Lazy[SummariesPort] = Lazy("summaries", "SqliteSummaries")
+    rebuilds: Lazy[RebuildsPort] = Lazy("summaries", "SqliteRebuilds")
+    annotations: Lazy[AnnotationsPort] = Lazy("summaries", "SqliteAnnotations")
+    spending: Lazy[SpendingPort] = Lazy("leases", "SqliteSpending")
+    leases: Lazy[LeasesPort] = Lazy("leases", "SqliteLeases")
+    vectors: Lazy[VectorsPort] = Lazy("vectors", "SqliteVectors")
+    memories: Lazy[MemoriesPort] = Lazy("memories", "SqliteMemories")
+    pads: Lazy[PadsPort] = Lazy("memories", "SqlitePads")
+    runs: Lazy[RunsPort] = Lazy("memories", "SqliteRuns")
+    ledger: Lazy[LedgerPort] = Lazy("memories", "SqliteLedger")
+    search: Lazy[SearchPort] = Lazy("search", "SqliteSearch")
+    words: Lazy[WordsPort] = Lazy("search", "SqliteWords")
+    upkeep: Lazy[UpkeepPort] = Lazy("upkeep", "SqliteUpkeep")
+    erasure: Lazy[ErasurePort] = Lazy("erasure", "SqliteErasure")
 
 
 class SqliteStore(TransitionalStore):
@@ -222,89 +142,78 @@ class SqliteStore(TransitionalStore):
         if look:
             return await self._readers.run(partial(_alone, look_at_scrubs))
         self._check_writable()
-        return await self._writers.run(lambda _, job: _scrub(self._to_scrub(), job))
+        return await self._writers.run(lambda _, cancellation: self._scrub(cancellation))
 
     async def close(self) -> None:
         """Let go of the file: idle connections now, one that a transaction is on as soon as that is over."""
         for connection in (*self._readers.close(), *self._writers.close()):
             await asyncio.to_thread(connection.close)
 
+    def _scrub(self, cancellation: Cancellation) -> Scrubbed:
+        connection = self._to_scrub()
+        try:
+            return _alone(scrub_file, connection, cancellation)
+        finally:
+            connection.close()
+
     def _pool(self, connections: Sequence[Connection]) -> Pool[Connection]:
-        return Pool(connections, Connection.close, self._nesting, "ireneo-sqlite")
+        return Pool(connections, Connection.close, self._guard, "ireneo-sqlite")
 
     def _check_writable(self) -> None:
         if self._read_only:
             raise READ_ONLY.error(f"{self._path} {READ_ONLY.sentence}")
 
 
-def _alone(work: Callable[[apsw.Connection], T], connection: Connection, job: Job) -> T:
-    """Do work outside of any transaction."""
-    connection.serve(job)
-    try:
-        return connection.run(work)
-    finally:
-        connection.settle()
-
-
-def _read_through(work: Callable[[SqliteTransaction], T], connection: Connection, job: Job) -> T:
+def _read_through(work: Callable[[SqliteTransaction], T], connection: Connection, cancellation: Cancellation) -> T:
     """Call `work` with a snapshot."""
-    connection.serve(job)
+    connection.heed(cancellation)
     try:
-        connection.run(_begin_read)
-        result = _called(work, connection, job, writes=False)
+        connection.execute("begin_read")
+        connection.execute("take_snapshot")
+        result = _called(work, connection, cancellation, writes=False)
         connection.finish()
         return result
     finally:
         connection.settle()
 
 
-def _write_through(work: Callable[[SqliteTransaction], T], connection: Connection, job: Job) -> T:
+def _write_through(work: Callable[[SqliteTransaction], T], connection: Connection, cancellation: Cancellation) -> T:
     """Call `work` with a transaction, and commit it."""
-    connection.serve(job)
+    connection.heed(cancellation)
     try:
-        connection.run(_begin_write)
-        result = _called(work, connection, job, writes=True)
-        job.begin_commit()
-        connection.run(_commit)
+        connection.execute("begin_write")
+        result = _called(work, connection, cancellation, writes=True)
+        cancellation.begin_commit()
+        connection.execute("commit")
         return result
     finally:
         connection.settle()
 
 
-def _called(work: Callable[[SqliteTransaction], T], connection: Connection, job: Job, *, writes: bool) -> T:
-    job.check()
-    channel = Channel(connection, writes=writes)
+def _called(
+    work: Callable[[SqliteTransaction], T], connection: Connection, cancellation: Cancellation, *, writes: bool
+) -> T:
+    cancellation.check()
+    transaction = OpenTransaction(connection, writes=writes)
     try:
-        result = work(SqliteTransaction(channel))
+        result = work(SqliteTransaction(transaction))
     finally:
-        channel.shut()
+        transaction.is_over = True
     check_result(result)
     return result
 
 
-def _scrub(connection: Connection, job: Job) -> Scrubbed:
-    connection.serve(job)
+def _alone(work: Callable[[apsw.Connection], T], connection: Connection, cancellation: Cancellation) -> T:
+    """Do work outside of any transaction."""
+    connection.heed(cancellation)
     try:
-        return connection.run(scrub_file)
+        return connection.run(lambda: work(connection.database))
     finally:
-        connection.close()
+        connection.settle()
 
 
 def _touch(database: apsw.Connection) -> None:
     database.execute(SQL["take_snapshot"]).fetchall()
-
-
-def _begin_read(database: apsw.Connection) -> None:
-    database.execute(SQL["begin_read"])
-    database.execute(SQL["take_snapshot"]).fetchall()
-
-
-def _begin_write(database: apsw.Connection) -> None:
-    database.execute(SQL["begin_write"])
-
-
-def _commit(database: apsw.Connection) -> None:
-    database.execute(SQL["commit"])
 
 
 async def open_sqlite(

@@ -1,4 +1,4 @@
-"""The summaries over a session's tree, in SQLite."""
+"""What is derived from a session's tree, in SQLite: summaries, marks of rebuilds, annotations."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from functools import lru_cache
 import apsw
 import msgspec
 
-from ireneo.adapters.sqlite.channel import Channel
-from ireneo.adapters.sqlite.checksums import with_checksum
-from ireneo.adapters.sqlite.places import find_path, find_session, need_place, need_session
-from ireneo.adapters.sqlite.queries import SQL
+from ireneo.adapters.sqlite.connection import Port, reads, writes
+from ireneo.adapters.sqlite.rows import SQL, with_checksum
+from ireneo.adapters.sqlite.tree import find_path, find_session, need_place, need_session
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
-from ireneo.log.tree import PathRange, SessionKey
-from ireneo.ports.store import Span
+from ireneo.log.tree import BEFORE_FIRST, Annotation, PathRange, SessionKey
+from ireneo.ports.store import Rebuild, Span
 from ireneo.summaries.summary import Summary, SummaryId
 
 _SUMMARY = msgspec.json.Decoder(Summary)
@@ -28,35 +27,86 @@ Candidate = tuple[int, int, int, SummaryId, PathRange]
 and the stretch that it came from."""
 
 
-class SqliteSummaries:
+class SqliteSummaries(Port):
     """`ireneo.ports.store.SummariesPort` over one open transaction."""
 
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
-
+    @writes
     def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
         """Store summaries; those whose anchor is taken are left as they are."""
-        return self._channel.change(put_summaries, key, summaries)
+        return put_summaries(self._database, key, summaries)
 
+    @reads
     def frontier(self, key: SessionKey, to: MessageId, family: str) -> Sequence[Summary]:
-        """The widest summaries along a path."""
-        return self._channel.ask(find_frontier, key, to, family)
+        """The widest summaries along the path to `to`.
 
+        Each stretch offers its nearest candidate, and a heap keeps the nearest of all. One that an earlier choice
+        overlaps is asked for again from there on; so a step costs one look into an index, however many summaries there
+        are and however many stretches lie elsewhere on the path.
+        """
+        session, stretches = find_path(self._database, key, to)
+        waiting: list[Candidate] = []
+
+        def offer(stretch: PathRange, first: int) -> None:
+            if first > stretch.last:
+                return
+            row = self._database.execute(
+                SQL["next_summary"],
+                {
+                    "key": session.key,
+                    "family": family,
+                    "segment": stretch.segment,
+                    "first": first,
+                    "last": stretch.last,
+                },
+            ).fetchone()
+            if row is not None:
+                heapq.heappush(waiting, (row[0], -row[1], -row[2], row[3], stretch))
+
+        for stretch in stretches:
+            offer(stretch, 0)
+        chosen: list[SummaryId] = []
+        start = 0
+        while waiting:
+            first, reach, _, name, stretch = heapq.heappop(waiting)
+            if first >= start:
+                chosen.append(name)
+                start = 1 - reach
+            offer(stretch, start)
+        return _read(self._database, session.key, chosen)
+
+    @reads
     def get(self, key: SessionKey, ids: Sequence[SummaryId]) -> Sequence[Summary]:
-        """Read summaries by id."""
-        return self._channel.ask(get_summaries, key, ids)
+        """Read summaries in the order asked; unknown ids are passed over."""
+        session = find_session(self._database, key)
+        return [] if session is None else _read(self._database, session.key, ids)
 
+    @reads
     def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
-        """Read summaries by the beginning of their id."""
-        return self._channel.ask(find_summaries, key, prefix)
+        """Read the summaries whose id begins with `prefix`, the newest stretch first."""
+        session = find_session(self._database, key)
+        if session is None:
+            return []
+        rows = self._database.execute(SQL["find_summaries"], {"key": session.key, "prefix": prefix})
+        return [_decoded(record) for (record,) in rows]
 
+    @reads
     def spans(self, key: SessionKey, to: MessageId, family: str, depth: int, first: int = 0) -> Sequence[Span]:
-        """What the summaries of one family and depth cover along a path."""
-        return self._channel.ask(list_spans, key, to, family, depth, first)
+        """What the summaries of one family and depth cover: a range of the index for each stretch, no record read."""
+        session, stretches = find_path(self._database, key, to, first)
+        found: list[tuple[int, int, SummaryId]] = []
+        for stretch in stretches:
+            run = {"family": family, "segment": stretch.segment, "first": first, "last": stretch.last, "depth": depth}
+            found.extend(self._database.execute(SQL["list_spans"], {"key": session.key, **run}))
+        found.sort()
+        return [Span(id=name, first_position=start, last_position=end) for start, end, name in found]
 
+    @reads
     def families(self, key: SessionKey) -> Sequence[str]:
-        """The families of which the session has summaries."""
-        return self._channel.ask(list_families, key)
+        """The families of which the session has summaries, by name."""
+        session = find_session(self._database, key)
+        if session is None:
+            return []
+        return [family for (family,) in self._database.execute(SQL["list_families"], {"key": session.key})]
 
 
 def put_summaries(database: apsw.Connection, key: SessionKey, summaries: Sequence[Summary]) -> int:
@@ -88,75 +138,6 @@ def put_summaries(database: apsw.Connection, key: SessionKey, summaries: Sequenc
     return new
 
 
-def find_frontier(database: apsw.Connection, key: SessionKey, to: MessageId, family: str) -> list[Summary]:
-    """The widest summaries along the path to `to`.
-
-    Each stretch offers its nearest candidate, and a heap keeps the nearest of all. One that an earlier choice
-    overlaps is asked for again from there on; so a step costs one look into an index, however many summaries there
-    are and however many stretches lie elsewhere on the path.
-    """
-    session, stretches = find_path(database, key, to)
-    waiting: list[Candidate] = []
-
-    def offer(stretch: PathRange, first: int) -> None:
-        if first > stretch.last:
-            return
-        row = database.execute(
-            SQL["next_summary"],
-            {"key": session.key, "family": family, "segment": stretch.segment, "first": first, "last": stretch.last},
-        ).fetchone()
-        if row is not None:
-            heapq.heappush(waiting, (row[0], -row[1], -row[2], row[3], stretch))
-
-    for stretch in stretches:
-        offer(stretch, 0)
-    chosen: list[SummaryId] = []
-    start = 0
-    while waiting:
-        first, reach, _, name, stretch = heapq.heappop(waiting)
-        if first >= start:
-            chosen.append(name)
-            start = 1 - reach
-        offer(stretch, start)
-    return _read(database, session.key, chosen)
-
-
-def get_summaries(database: apsw.Connection, key: SessionKey, ids: Sequence[SummaryId]) -> list[Summary]:
-    """Read summaries in the order asked; unknown ids are passed over."""
-    session = find_session(database, key)
-    return [] if session is None else _read(database, session.key, ids)
-
-
-def find_summaries(database: apsw.Connection, key: SessionKey, prefix: str) -> list[Summary]:
-    """Read the summaries whose id begins with `prefix`, the newest stretch first."""
-    session = find_session(database, key)
-    if session is None:
-        return []
-    rows = database.execute(SQL["find_summaries"], {"key": session.key, "prefix": prefix})
-    return [_decoded(record) for (record,) in rows]
-
-
-def list_spans(
-    database: apsw.Connection, key: SessionKey, to: MessageId, family: str, depth: int, first: int
-) -> list[Span]:
-    """What the summaries of one family and depth cover: a range of the index for each stretch, no record read."""
-    session, stretches = find_path(database, key, to, first)
-    found: list[tuple[int, int, SummaryId]] = []
-    for stretch in stretches:
-        run = {"family": family, "segment": stretch.segment, "first": first, "last": stretch.last, "depth": depth}
-        found.extend(database.execute(SQL["list_spans"], {"key": session.key, **run}))
-    found.sort()
-    return [Span(id=name, first_position=start, last_position=end) for start, end, name in found]
-
-
-def list_families(database: apsw.Connection, key: SessionKey) -> list[str]:
-    """The families of which the session has summaries, by name."""
-    session = find_session(database, key)
-    if session is None:
-        return []
-    return [family for (family,) in database.execute(SQL["list_families"], {"key": session.key})]
-
-
 def list_summaries(database: apsw.Connection, key: SessionKey) -> list[SummaryId]:
     """The id of every summary of a session."""
     session = find_session(database, key)
@@ -183,3 +164,130 @@ def _read(database: apsw.Connection, session: int, ids: Sequence[SummaryId]) -> 
 @lru_cache(maxsize=DECODED)
 def _decoded(record: str) -> Summary:
     return _SUMMARY.decode(record)
+
+
+_TEXTS = msgspec.json.Decoder(tuple[SummaryId, ...])
+
+
+class SqliteRebuilds(Port):
+    """`ireneo.ports.store.RebuildsPort` over one open transaction."""
+
+    @reads
+    def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
+        """The mark whose edge lies furthest along the path to `to`, looked for from the path's end."""
+        session, stretches = find_path(self._database, key, to)
+        for stretch in stretches:
+            row = self._database.execute(
+                SQL["last_rebuild"],
+                {
+                    "key": session.key,
+                    "family": family,
+                    "budget_tokens": budget_tokens,
+                    "segment": stretch.segment,
+                    "last": stretch.last,
+                },
+            ).fetchone()
+            if row is not None:
+                return Rebuild(
+                    family=family,
+                    budget_tokens=budget_tokens,
+                    at=row[0],
+                    at_position=row[1],
+                    target_tokens=row[2],
+                    taken_up=_TEXTS.decode(row[3]),
+                )
+        return None
+
+    @writes
+    def put(self, key: SessionKey, rebuild: Rebuild) -> None:
+        """Store a mark where its edge stands; one at the same edge, family and budget is replaced."""
+        session = need_session(self._database, key)
+        place = need_place(self._database, session.key, key, rebuild.at)
+        if place.position != rebuild.at_position:
+            raise BadInput(f"The rebuild gives a position at which its edge {rebuild.at} doesn't stand.")
+        self._database.execute(
+            SQL["put_rebuild"],
+            {
+                "key": session.key,
+                "family": rebuild.family,
+                "budget_tokens": rebuild.budget_tokens,
+                "segment": place.segment,
+                "at_position": rebuild.at_position,
+                "at": rebuild.at,
+                "target_tokens": rebuild.target_tokens,
+                "taken_up": msgspec.json.encode(rebuild.taken_up).decode(),
+            },
+        )
+
+    @reads
+    def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
+        """Every mark of a session, by position."""
+        session = find_session(self._database, key)
+        if session is None:
+            return []
+        return [
+            Rebuild(
+                family=family,
+                budget_tokens=budget_tokens,
+                at=at,
+                at_position=at_position,
+                target_tokens=target_tokens,
+                taken_up=_TEXTS.decode(taken_up),
+            )
+            for family, budget_tokens, at, at_position, target_tokens, taken_up in self._database.execute(
+                SQL["list_rebuilds"], {"key": session.key}
+            )
+        ]
+
+
+NO_SEGMENT = -1
+"""Where what was noted before the first message lies; segments are numbered from 0."""
+_ANNOTATION = msgspec.json.Decoder(Annotation)
+
+
+class SqliteAnnotations(Port):
+    """`ireneo.ports.store.AnnotationsPort` over one open transaction."""
+
+    @writes
+    def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
+        """Store annotations where the message stands that they are at; says how many were new."""
+        session = need_session(self._database, key)
+        new = 0
+        for annotation in annotations:
+            segment, position = NO_SEGMENT, BEFORE_FIRST
+            if annotation.at:
+                place = need_place(self._database, session.key, key, annotation.at)
+                segment, position = place.segment, place.position
+            if position != annotation.at_position:
+                raise BadInput(f"Annotation {annotation.id} gives a position at which {annotation.at} doesn't stand.")
+            self._database.execute(
+                SQL["insert_annotation"],
+                with_checksum(
+                    "annotations",
+                    {
+                        "key": session.key,
+                        "id": annotation.id,
+                        "segment": segment,
+                        "at_position": annotation.at_position,
+                        "record": msgspec.json.encode(annotation).decode(),
+                    },
+                ),
+            )
+            new += self._database.changes()
+        return new
+
+    @reads
+    def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
+        """The annotations along the path to `to`: one range of an index for each of its stretches."""
+        stretches: list[PathRange] = []
+        session = find_session(self._database, key)
+        if to is not None:
+            session, stretches = find_path(self._database, key, to)
+        if session is None:
+            return []
+        out: list[Annotation] = []
+        before = PathRange(segment=NO_SEGMENT, first=BEFORE_FIRST, last=BEFORE_FIRST)
+        for stretch in (before, *reversed(stretches)):
+            run = {"key": session.key, "segment": stretch.segment, "first": stretch.first, "last": stretch.last}
+            out.extend(_ANNOTATION.decode(record) for (record,) in self._database.execute(SQL["list_annotations"], run))
+        return out

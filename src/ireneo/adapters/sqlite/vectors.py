@@ -8,48 +8,89 @@ from typing import cast
 import apsw
 from msgspec import Struct
 
-from ireneo.adapters.sqlite.channel import Channel
-from ireneo.adapters.sqlite.checksums import checksum
-from ireneo.adapters.sqlite.queries import SQL
-from ireneo.adapters.vector_lengths import check_lengths
+from ireneo.adapters.rules import check_lengths
+from ireneo.adapters.sqlite.connection import Port, reads, writes
+from ireneo.adapters.sqlite.rows import SQL, checksum
 from ireneo.memories.index import Vector
-from ireneo.ports.search import Shelf
-from ireneo.ports.vectors import VectorChanges
+from ireneo.ports.memories import IndexName, VectorChanges
 
 REMEMBERED = 10_000
 """Documents that lost their vector, of which is known that they did; once there are more, and more than have one, all
 processes read the vectors anew."""
 
-_PUT: dict[Shelf, str] = {"messages": "put_message_vector", "memories": "put_memory_vector"}
-_COUNT: dict[Shelf, str] = {"messages": "count_message_documents", "memories": "count_memory_documents"}
-_DUE: dict[Shelf, str] = {"messages": "due_messages", "memories": "due_memories"}
+_PUT: dict[IndexName, str] = {"messages": "put_message_vector", "memories": "put_memory_vector"}
+_COUNT: dict[IndexName, str] = {"messages": "count_message_documents", "memories": "count_memory_documents"}
+_DUE: dict[IndexName, str] = {"messages": "due_messages", "memories": "due_memories"}
 
 
-class SqliteVectors:
-    """`ireneo.ports.vectors.VectorsPort` over one open transaction."""
+class SqliteVectors(Port):
+    """`ireneo.ports.memories.VectorsPort` over one open transaction."""
 
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
+    @writes
+    def put(self, space: str, shelf: IndexName, embedder: str, vectors: Mapping[int, Vector]) -> int:
+        """Keep the vectors of those documents that are there."""
+        if not vectors:
+            return 0
+        found = _find(self._database, space, shelf, embedder)
+        dimensions = check_lengths(embedder, vectors, found.dimensions if found and found.kept else None)
+        if found is None:
+            made = {"space": space, "shelf": shelf, "embedder": embedder, "dimensions": dimensions}
+            self._database.execute(SQL["make_vector_set"], made)
+            found = _Set(key=self._database.last_insert_rowid(), dimensions=dimensions, changes=0, kept=0, forgotten=0)
+        elif found.dimensions != dimensions:
+            self._database.execute(SQL["measure_vector_set"], {"key": found.key, "dimensions": dimensions})
+        change, query = found.changes, SQL[_PUT[shelf]]
+        for document, vector in vectors.items():
+            given = {"key": found.key, "document": document, "change": change + 1, "vector": vector, "space": space}
+            kept = checksum([b"%d" % found.key, b"%d" % document, vector])
+            self._database.execute(query, {**given, "checksum": kept})
+            change += self._database.changes()
+        _forget_gone(self._database, found)
+        return change - found.changes
 
-    def put(self, space: str, shelf: Shelf, embedder: str, vectors: Mapping[int, Vector]) -> int:
-        """Keep vectors of documents that are still there."""
-        return self._channel.change(put_vectors, space, shelf, embedder, vectors)
+    @reads
+    def since(self, space: str, shelf: IndexName, embedder: str, change: int) -> VectorChanges:
+        """The vectors that came and went after a change."""
+        found = _find(self._database, space, shelf, embedder)
+        if found is None:
+            return VectorChanges(change=change, added={}, removed=[], whole=False)
+        whole = change < found.forgotten
+        asked = {"key": found.key, "change": 0 if whole else change}
+        added = dict(self._database.execute(SQL["vectors_since"], asked))
+        # Whoever has nothing has nothing to forget.
+        removed = (
+            [row[0] for row in self._database.execute(SQL["vectors_gone_since"], asked)] if change and not whole else []
+        )
+        return VectorChanges(change=max(change, found.changes), added=added, removed=removed, whole=whole)
 
-    def since(self, space: str, shelf: Shelf, embedder: str, change: int) -> VectorChanges:
-        """What changed after a change."""
-        return self._channel.ask(read_changes, space, shelf, embedder, change)
+    @reads
+    def due(self, space: str, shelf: IndexName, embedder: str, limit: int) -> Sequence[int]:
+        """The newest documents without a vector."""
+        found = _find(self._database, space, shelf, embedder)
+        # Every vector is that of a document: where there are as many, none is due, and counting is quicker.
+        if (
+            found is not None
+            and found.kept == self._database.execute(SQL[_COUNT[shelf]], {"space": space}).fetchall()[0][0]
+        ):
+            return []
+        asked = {"space": space, "key": None if found is None else found.key, "limit": limit}
+        return [document for (document,) in self._database.execute(SQL[_DUE[shelf]], asked)]
 
-    def due(self, space: str, shelf: Shelf, embedder: str, limit: int) -> Sequence[int]:
-        """The documents that have no vector of an embedder yet."""
-        return self._channel.ask(list_due, space, shelf, embedder, limit)
-
+    @reads
     def embedders(self, space: str) -> Sequence[str]:
-        """The embedders of which the space has vectors."""
-        return self._channel.ask(list_embedders, space)
+        """The names of the embedders that have vectors in a space."""
+        return [embedder for (embedder,) in self._database.execute(SQL["list_embedders"], {"space": space})]
 
+    @writes
     def drop(self, space: str, embedder: str) -> int:
-        """Take out all vectors of an embedder."""
-        return self._channel.change(drop_embedder, space, embedder)
+        """Take out all vectors of an embedder. Its sets stay, since the numbers of changes must never come again."""
+        rows = self._database.execute(SQL["list_sets_of_embedder"], {"space": space, "embedder": embedder})
+        sets = cast("list[tuple[int, int]]", rows.fetchall())
+        for key, _ in sets:
+            self._database.execute(SQL["drop_vectors"], {"key": key})
+            self._database.execute(SQL["forget_vectors_gone"], {"key": key})
+            self._database.execute(SQL["forget_before"], {"key": key})
+        return sum(kept for _, kept in sets)
 
 
 class _Set(Struct, frozen=True, kw_only=True):
@@ -62,70 +103,7 @@ class _Set(Struct, frozen=True, kw_only=True):
     forgotten: int
 
 
-def put_vectors(
-    database: apsw.Connection, space: str, shelf: Shelf, embedder: str, vectors: Mapping[int, Vector]
-) -> int:
-    """Keep the vectors of those documents that are there."""
-    if not vectors:
-        return 0
-    found = _find(database, space, shelf, embedder)
-    dimensions = check_lengths(embedder, vectors, found.dimensions if found and found.kept else None)
-    if found is None:
-        made = {"space": space, "shelf": shelf, "embedder": embedder, "dimensions": dimensions}
-        database.execute(SQL["make_vector_set"], made)
-        found = _Set(key=database.last_insert_rowid(), dimensions=dimensions, changes=0, kept=0, forgotten=0)
-    elif found.dimensions != dimensions:
-        database.execute(SQL["measure_vector_set"], {"key": found.key, "dimensions": dimensions})
-    change, query = found.changes, SQL[_PUT[shelf]]
-    for document, vector in vectors.items():
-        given = {"key": found.key, "document": document, "change": change + 1, "vector": vector, "space": space}
-        kept = checksum([b"%d" % found.key, b"%d" % document, vector])
-        database.execute(query, {**given, "checksum": kept})
-        change += database.changes()
-    _forget_gone(database, found)
-    return change - found.changes
-
-
-def read_changes(database: apsw.Connection, space: str, shelf: Shelf, embedder: str, change: int) -> VectorChanges:
-    """The vectors that came and went after a change."""
-    found = _find(database, space, shelf, embedder)
-    if found is None:
-        return VectorChanges(change=change, added={}, removed=[], whole=False)
-    whole = change < found.forgotten
-    asked = {"key": found.key, "change": 0 if whole else change}
-    added = dict(database.execute(SQL["vectors_since"], asked))
-    # Whoever has nothing has nothing to forget.
-    removed = [row[0] for row in database.execute(SQL["vectors_gone_since"], asked)] if change and not whole else []
-    return VectorChanges(change=max(change, found.changes), added=added, removed=removed, whole=whole)
-
-
-def list_due(database: apsw.Connection, space: str, shelf: Shelf, embedder: str, limit: int) -> list[int]:
-    """The newest documents without a vector."""
-    found = _find(database, space, shelf, embedder)
-    # Every vector is that of a document: where there are as many, none is due, and counting is quicker than looking.
-    if found is not None and found.kept == database.execute(SQL[_COUNT[shelf]], {"space": space}).fetchall()[0][0]:
-        return []
-    asked = {"space": space, "key": None if found is None else found.key, "limit": limit}
-    return [document for (document,) in database.execute(SQL[_DUE[shelf]], asked)]
-
-
-def list_embedders(database: apsw.Connection, space: str) -> list[str]:
-    """The names of the embedders that have vectors in a space."""
-    return [embedder for (embedder,) in database.execute(SQL["list_embedders"], {"space": space})]
-
-
-def drop_embedder(database: apsw.Connection, space: str, embedder: str) -> int:
-    """Take out all vectors of an embedder. Its sets stay, since the numbers of their changes must never come again."""
-    rows = database.execute(SQL["list_sets_of_embedder"], {"space": space, "embedder": embedder})
-    sets = cast("list[tuple[int, int]]", rows.fetchall())
-    for key, _ in sets:
-        database.execute(SQL["drop_vectors"], {"key": key})
-        database.execute(SQL["forget_vectors_gone"], {"key": key})
-        database.execute(SQL["forget_before"], {"key": key})
-    return sum(kept for _, kept in sets)
-
-
-def _find(database: apsw.Connection, space: str, shelf: Shelf, embedder: str) -> _Set | None:
+def _find(database: apsw.Connection, space: str, shelf: IndexName, embedder: str) -> _Set | None:
     asked = {"space": space, "shelf": shelf, "embedder": embedder}
     row = database.execute(SQL["find_vector_set"], asked).fetchone()
     if row is None:

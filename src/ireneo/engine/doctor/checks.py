@@ -15,12 +15,11 @@ from ireneo.context.returned import pieces
 from ireneo.engine.branches import TreePath
 from ireneo.engine.known import text_id
 from ireneo.errors import MessageNotFound, NotFound, StoreError
-from ireneo.formats.chat.notes import NOTES
+from ireneo.formats.chat.format import NOTES
 from ireneo.log.message import BLOCK_TAGS, Message, MessageId, message_id, short
 from ireneo.log.tree import Annotation, Head, SessionKey
 from ireneo.patterns import lazy_re
-from ireneo.ports.leases import Lease
-from ireneo.ports.store import Rebuild, Transaction
+from ireneo.ports.store import Lease, Rebuild, Transaction
 from ireneo.prompts import PROMPTS
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.summary import Summary, SummaryId, Threads, anchor

@@ -425,7 +425,7 @@ def fading(limit: Limit = 20, as_json: AsJson = False, db: Db = None, space: Spa
     """
 
     async def work(memory: ireneo.Memory) -> Sequence[ArchiveCandidate]:
-        return await memory.fading(limit)
+        return await memory.archive_candidates(limit)
 
     found = reading(db, space, work)
     if as_json:

@@ -431,7 +431,7 @@ def _expand_answer(id: str, opened: LookupResult) -> dict[str, object]:
 
 
 async def _in_space(memory: ireneo.Memory, id: str, session: str | None) -> LookupResult:
-    return await memory.open_id(id, session=(await session_named(memory, session)).id if session else "")
+    return await memory.lookup(id, session=(await session_named(memory, session)).id if session else "")
 
 
 async def _in_file(given: str, id: str, session: str | None, budget: int, format: str) -> LookupResult:

@@ -28,6 +28,7 @@ from ireneo.faces.cli.screens.layout import checking_bar, waiting
 
 if TYPE_CHECKING:
     from ireneo.faces.cli.screens.lists import FindingRow
+    from ireneo.ports.store import Pruned
     from ireneo.types import ErasureReceipt, Secrets
 
 
@@ -267,27 +268,20 @@ def prune(
     Messages that a rewind left behind, and what was made of them, for good. It asks before it does.
     """
 
-    async def preview(memory: ireneo.Memory) -> tuple[str, int, int]:
+    async def work(memory: ireneo.Memory, *, dry_run: bool) -> tuple[str, Pruned]:
         named = await session_named(memory, session)
-        loose = await named.loose(branch)
-        return named.id, loose.messages, loose.tokens
+        return named.id, await named.prune(branch, dry_run=dry_run)
 
-    async def work(memory: ireneo.Memory) -> tuple[int, int, int]:
-        named = await session_named(memory, session)
-        if branch:
-            await named.drop(branch)
-        gone = await named.prune()
-        return gone.messages, gone.tokens, gone.summaries
-
-    title, messages, tokens = reading(db, space, preview)
+    title, due = reading(db, space, lambda memory: work(memory, dry_run=True))
+    messages, tokens = due.messages, due.tokens
     what = f"{counted(messages, 'message')} ({tokens:,} tokens)"
     if not yes and (messages or branch) and not agreed(_prune_question(title, branch, what, messages), what="messages"):
         raise typer.Exit(1)
     with waiting("Taking out …"):
-        done = reading(db, space, work)
+        _, done = reading(db, space, lambda memory: work(memory, dry_run=False))
     if as_json:
-        answer = dict(zip(("messages", "tokens", "summaries"), done, strict=True))
-        write_json({"session": title, "dropped": branch or None, **answer})
+        counts = {"messages": done.messages, "tokens": done.tokens, "summaries": done.summaries}
+        write_json({"session": title, "dropped": branch or None, **counts})
     else:
         _say(_prune_told(title, branch, done))
 
@@ -299,8 +293,8 @@ def _prune_question(title: str, branch: str, what: str, messages: int) -> str:
     return f"Forget branch {branch} of {title}, and {taken}, for good?"
 
 
-def _prune_told(title: str, branch: str, done: tuple[int, int, int]) -> str:
-    messages, tokens, summaries = done
+def _prune_told(title: str, branch: str, done: Pruned) -> str:
+    messages, tokens, summaries = done.messages, done.tokens, done.summaries
     dropped = f"Branch {branch} of {title} is forgotten. " if branch else ""
     if not messages:
         return f"{dropped}Some branch leads to every message of {title}; nothing was taken out."

@@ -1,66 +1,43 @@
-"""Anthropic's messages."""
+"""Anthropic Messages: content blocks, results in user messages, and the system prompt apart."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import compress
-from typing import Final, TypeAlias
+from typing import Final
 
-import msgspec
 from msgspec.structs import replace
 
-from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.format import Payload, ThinkingRule, Violation, keep_native, settle_natives
-from ireneo.formats.chat.langchain_names import NAME as LANGCHAIN
-from ireneo.formats.chat.notes import (
+from ireneo.formats.chat import repairs, rules
+from ireneo.formats.chat.format import (
+    ANTHROPIC,
+    LANGCHAIN,
+    OPENAI,
+    RESPONSES,
     WORDLESS_ERROR,
+    ChatFormat,
+    Json,
+    Payload,
+    Repair,
+    ThinkingRule,
     cast_summaries,
+    filtered,
     flatten_summaries,
     media_note,
-    opaque_note,
     origin_of,
+    placed_messages,
     recognise_summaries,
-)
-from ireneo.formats.chat.openai import NAME as OPENAI
-from ireneo.formats.chat.repairs import (
-    FITTING_NAME,
-    Repair,
-    answer_calls,
-    drop_blanks,
-    fitting_name,
-    give_unique_ids,
-    is_blank,
-    join_drafts,
-    keep_server_pairs,
-    leading_systems,
-    open_with_user,
-    place_parts,
-    provider_groups,
-    quote_later_systems,
-    repaired,
     with_parts,
 )
-from ireneo.formats.chat.responses import NAME as RESPONSES
-from ireneo.formats.chat.rules import (
-    PAIR_RULES,
-    Outline,
-    Outlines,
-    Rule,
-    breach,
-    call_without_id,
-    first_not_user,
-    thinking_missing,
-    unknown_role,
-    unreadable,
-    violations,
-)
+from ireneo.formats.chat.rules import Outline, Outlines, Rule, Violation, breach, each
 from ireneo.formats.values import (
     copied_messages,
     detached,
-    kind,
+    given_arguments,
     listing,
-    placed_messages,
+    mapping,
+    objects,
+    placed_blocks,
     record,
     role_of,
     text_or,
@@ -70,56 +47,200 @@ from ireneo.formats.values import (
 from ireneo.log.message import Call, Draft, Media, Native, Opaque, Part, Result, Role, Text, Thinking, opens_turn
 from ireneo.patterns import lazy_re
 
-NAME: Final = "anthropic"
-
-ROLES: Final = ("user", "assistant", "system")
+_ROLES: Final = ("user", "assistant", "system")
 """A system message has no place in the list, but is found in some; it is read, and reported."""
-
-CALL: Final = "tool_use"
-RESULT: Final = "tool_result"
+_CALL: Final = "tool_use"
+_RESULT: Final = "tool_result"
 THINKING: Final = ("thinking", "redacted_thinking")
-
-FITTING_ID: Final = lazy_re(r"[A-Za-z0-9_-]+")
-
-
-def is_server_call(kind: str) -> bool:
-    """Whether a block is a call that the provider runs: ``server_tool_use``, ``mcp_tool_use``."""
-    return kind.endswith(f"_{CALL}")
+_OWN_PARTS = ("", "text", _CALL, _RESULT, *THINKING)
+"""Blocks that have parts of their own; one that was not read as such is broken."""
+_FITTING_ID: Final = lazy_re(r"[A-Za-z0-9_-]+")
 
 
-def is_server_result(kind: str) -> bool:
-    """Whether a block is the result of one: ``web_search_tool_result`` and its like."""
-    return kind.endswith(f"_{RESULT}")
+def is_of_server(kind: str) -> bool:
+    """Whether a block is a call that the provider runs, or its result: ``mcp_tool_use``, ``web_search_tool_result``."""
+    return _is_server_call(kind) or _is_server_result(kind)
 
 
-def kind_of(block: dict[str, object]) -> str:
-    """The type of a block; empty where it has none."""
-    kind = block.get("type")
-    return kind if isinstance(kind, str) else ""
+def _is_server_call(kind: str) -> bool:
+    return kind.endswith(f"_{_CALL}")
 
+
+def _is_server_result(kind: str) -> bool:
+    return kind.endswith(f"_{_RESULT}")
+
+
+def _kind(block: Json) -> str:
+    return text_or(block.get("type"))
+
+
+# Reading: content blocks are parts, one for one.
+
+
+def _read_system(system: object) -> list[Part]:
+    parts: list[Part] = []
+    for index, item in enumerate(listing(system, "system")):
+        place = f"system, block {index}"
+        block = record(item, place)
+        if type_of(block, place) == "text":
+            parts.append(Text(text=words(block.get("text"), f"{place}, text")))
+        else:
+            parts.append(Opaque(format=ANTHROPIC, payload=block))
+    return parts
+
+
+def _read_blocks(message: Json, place: str) -> list[tuple[Json, Part]]:
+    role = role_of(message, place, _ROLES)
+    return [(block, _read_block(block, role, where)) for where, block in placed_blocks(message.get("content"), place)]
+
+
+def _read_block(block: Json, role: str, place: str) -> Part:
+    """The part that a block is; one of a kind that is not known here stays as it is."""
+    name = type_of(block, place)
+    if name == _CALL:
+        name = words(block.get("name"), f"{place}, name")
+        return Call(id=text_or(block.get("id")), name=name, arguments=given_arguments(block.get("input")))
+    if name == _RESULT:
+        inner = placed_blocks(block["content"], place) if block.get("content") else []
+        parts = tuple(_read_content(each, where) for where, each in inner)
+        return Result(call_id=text_or(block.get("tool_use_id")), parts=parts, failed=_failed(block))
+    part: Part | None = None
+    if role == "assistant":
+        if name == "thinking" and isinstance(block.get("thinking"), str):
+            signature = text_or(block.get("signature")) or None
+            bound = ANTHROPIC if signature else None
+            part = Thinking(text=text_or(block["thinking"]), signature=signature, format=bound)
+        elif name == "redacted_thinking" and isinstance(block.get("data"), str):
+            part = Thinking(sealed=text_or(block["data"]), format=ANTHROPIC)
+        elif _is_server_call(name):
+            part = _read_server_call(block)
+        elif _is_server_result(name) and isinstance(block.get("tool_use_id"), str):
+            # Carried whole: much of it is sealed.
+            whole = Opaque(format=ANTHROPIC, payload=block)
+            part = Result(call_id=text_or(block["tool_use_id"]), parts=(whole,), failed=_failed(block))
+    return part or _read_content(block, place)
+
+
+def _read_content(block: Json, place: str) -> Text | Media | Opaque:
+    name = type_of(block, place)
+    if name == "text":
+        return Text(text=words(block.get("text"), f"{place}, text"))
+    return read_media(block) if name in ("image", "document") else Opaque(format=ANTHROPIC, payload=block)
+
+
+def _failed(block: Json) -> bool | None:
+    # Only what was said to have failed has a flag that tells: false is what harnesses write without looking.
+    return True if block.get("is_error") is True else None
+
+
+def read_media(block: Json) -> Media | Opaque:
+    """An image or document block; with a source of another kind (a file's id, text) it stays as it is."""
+    source = mapping(block.get("source"))
+    name = text_or(block.get("title")) if isinstance(block.get("title"), str) else None
+    media_type, data, url = source.get("media_type"), source.get("data"), source.get("url")
+    if source.get("type") == "base64" and isinstance(media_type, str) and isinstance(data, str):
+        return Media(media_type=media_type, data=data, name=name)
+    if source.get("type") == "url" and isinstance(url, str):
+        return Media(media_type="image/*" if block.get("type") == "image" else _PDF, url=url, name=name)
+    return Opaque(format=ANTHROPIC, payload=block)
+
+
+# Writing: the format can carry the parts by then.
 
 _IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _PDF = "application/pdf"
 
 
-def read_media(block: dict[str, object]) -> Media | Opaque:
-    """An image or document block; with a source of another kind (a file's id, text) it stays as it is."""
-    source = block.get("source")
-    if isinstance(source, dict):
-        image = block.get("type") == "image"
-        title = block.get("title")
-        name = title if isinstance(title, str) else None
-        media_type, data, url = source.get("media_type"), source.get("data"), source.get("url")
-        if source.get("type") == "base64" and isinstance(media_type, str) and isinstance(data, str):
-            return Media(media_type=media_type, data=data, name=name)
-        if source.get("type") == "url" and isinstance(url, str):
-            return Media(media_type="image/*" if image else _PDF, url=url, name=name)
-    return Opaque(format=NAME, payload=block)
+def _write_system(drafts: Sequence[Draft]) -> str | list[Json] | None:
+    """The system prompt, apart from the messages: a string where it is one plain text, else blocks."""
+    if len(drafts) == 1 and len(drafts[0].parts) == 1 and isinstance(drafts[0].parts[0], Text) and not drafts[0].native:
+        return drafts[0].parts[0].text
+    blocks: list[Json] = []
+    for draft in drafts:
+        kept = draft.native.payload if draft.native is not None else None
+        if isinstance(kept, list):
+            blocks += [record(block, "system") for block in kept]
+        else:
+            blocks += _write_blocks([part for part in draft.parts if not repairs.is_blank(part)])
+    native = any(draft.native is not None for draft in drafts)
+    if len(blocks) == 1 and not native and isinstance(blocks[0].get("text"), str):
+        return str(blocks[0]["text"])
+    return blocks if blocks or native else None
 
 
-def write_media(media: Media) -> dict[str, object] | None:
+def _write_message(group: Sequence[Draft]) -> Json:
+    """The one message that holds a draft, or several of one provider role."""
+    written = [_write_draft(draft) for draft in group]
+    if len(written) == 1:
+        return written[0]
+    message: Json = {}
+    content: list[object] = []
+    for half in written:
+        message |= half
+        said = half.get("content")
+        content += said if isinstance(said, list) else [{"type": "text", "text": said}]
+    return message | {"content": content}
+
+
+def _write_draft(draft: Draft) -> Json:
+    if draft.native is not None:
+        return record(draft.native.payload, "native")
+    only = draft.parts[0] if len(draft.parts) == 1 else None
+    if draft.role == "user" and isinstance(only, Text) and not draft.joined:
+        return {"role": "user", "content": only.text}
+    if draft.role == "tool":
+        return {"role": "user", "content": [_write_result(result) for result in draft.results]}
+    return {"role": draft.role, "content": _write_blocks(draft.parts)}
+
+
+def _merge_natives(before: Draft, draft: Draft) -> Native | None:
+    """The payload of two drafts that are one message; None where their parts say it all."""
+    if before.native is None and draft.native is None:
+        return None
+    return Native(format=ANTHROPIC, payload=_write_message([before, draft]))
+
+
+def _write_blocks(parts: Sequence[Part]) -> list[Json]:
+    return [block for part in parts if (block := _write_block(part)) is not None]
+
+
+def _write_block(part: Part) -> Json | None:
+    match part:
+        case Text():
+            return {"type": "text", "text": part.text}
+        case Thinking() if part.sealed is not None:
+            return {"type": "redacted_thinking", "data": part.sealed}
+        case Thinking():
+            # Without its signature it is refused.
+            if not part.signature:
+                return None
+            return {"type": "thinking", "thinking": part.text, "signature": part.signature}
+        case Call():
+            return _write_call(part)
+        case Result():
+            return server_block(part) or _write_result(part)
+        case Media():
+            return write_media(part) or {"type": "text", "text": media_note(part)}
+    return part.payload if part.format == ANTHROPIC else None
+
+
+def _write_result(result: Result) -> Json:
+    only = result.parts[0] if len(result.parts) == 1 else None
+    content: object = ""
+    if isinstance(only, Text):
+        content = only.text
+    elif result.parts:
+        content = _write_blocks(result.parts)
+    block: Json = {"type": _RESULT, "tool_use_id": result.call_id, "content": content}
+    if result.failed:
+        # An error that says nothing is refused.
+        block |= {"content": content or WORDLESS_ERROR, "is_error": True}
+    return block
+
+
+def write_media(media: Media) -> Json | None:
     """The block that shows `media`; None where the format has none for it."""
-    source: dict[str, object]
+    source: Json
     if media.data is not None:
         source = {"type": "base64", "media_type": media.media_type, "data": media.data}
     elif media.url is not None and media.url.startswith(("http://", "https://")):
@@ -128,174 +249,86 @@ def write_media(media: Media) -> dict[str, object] | None:
         return None
     if media.media_type in _IMAGES or (media.data is None and media.media_type.startswith("image/")):
         return {"type": "image", "source": source}
-    if media.media_type == _PDF:
-        named: dict[str, object] = {"title": media.name} if media.name else {}
-        return {"type": "document", "source": source, **named}
-    return None
+    if media.media_type != _PDF:
+        return None
+    title: Json = {"title": media.name} if media.name else {}
+    return {"type": "document", "source": source, **title}
 
+
+# Calls, and those that the provider runs itself, whose results stand in the same assistant message.
 
 _MCP_CALL = "mcp_tool_use"
 _MCP = "mcp__"
 
 
-def read_server_call(block: dict[str, object]) -> Call | None:
+def _read_server_call(block: Json) -> Call | None:
     """A call of a provider's tool, or of an MCP server that it connects to (named ``mcp__server__tool``)."""
     call_id, name, given = block.get("id"), block.get("name"), block.get("input")
     if not isinstance(call_id, str) or not isinstance(name, str) or not isinstance(given, dict):
         return None
     server = block.get("server_name")
-    if block.get("type") == _MCP_CALL and isinstance(server, str):
+    if _kind(block) == _MCP_CALL and isinstance(server, str):
         name = f"{_MCP}{server}__{name}"
     return Call(id=call_id, name=name, arguments=given, server=True)
 
 
-def write_server_call(call: Call) -> dict[str, object]:
-    """The block of a call that the provider ran."""
+def _write_call(call: Call) -> Json:
     given = call.arguments if isinstance(call.arguments, dict) else {"arguments": call.arguments}
+    if not call.server:
+        return {"type": _CALL, "id": call.id, "name": call.name, "input": given}
     server, found, name = call.name.removeprefix(_MCP).partition("__")
     if call.name.startswith(_MCP) and found:
         return {"type": _MCP_CALL, "id": call.id, "name": name, "server_name": server, "input": given}
     return {"type": "server_tool_use", "id": call.id, "name": call.name, "input": given}
 
 
-def read_server_result(block: dict[str, object]) -> Result | None:
-    """The result of one, whose block is carried whole: much of it is sealed."""
-    call_id = block.get("tool_use_id")
-    if not isinstance(call_id, str):
-        return None
-    failed = True if block.get("is_error") is True else None
-    return Result(call_id=call_id, parts=(Opaque(format=NAME, payload=block),), failed=failed)
-
-
-def server_block(result: Result) -> dict[str, object] | None:
+def server_block(result: Result) -> Json | None:
     """The block that `result` carries whole; None where it is no result of a provider's tool."""
     only = result.parts[0] if len(result.parts) == 1 else None
-    if not isinstance(only, Opaque) or only.format != NAME or not is_server_result(kind_of(only.payload)):
+    if not isinstance(only, Opaque) or only.format != ANTHROPIC or not _is_server_result(_kind(only.payload)):
         return None
     return only.payload if only.payload.get("tool_use_id") == result.call_id else None
 
 
-def is_server_block(result: Result) -> bool:
-    """Whether `result` can be written as the result of a provider's tool."""
+def _is_server_block(result: Result) -> bool:
     return server_block(result) is not None
 
 
-# Plain messages that were read as another format's, before anything told that the session is Anthropic's.
-#
-# Several formats write them alike, but only here do the keys beside a text (where a cache may end, what is cited) mean
-# anything to every provider, so that a payload which holds nothing else may be sent as it is.
+# Repairs of this format alone.
+
+_BESIDE_TEXT = frozenset({"type", "text", "cache_control", "citations"})
 
 
-_BESIDE = frozenset({"type", "text", "cache_control", "citations"})
+def _adopt_plain(draft: Draft) -> Draft:
+    """Take over what other formats wrote in blocks of text, before anything told that the session is Anthropic's.
 
-
-def adopt_plain(drafts: Sequence[Draft]) -> list[Draft]:
-    """Take over what others wrote of a system prompt, a user's or the model's words in blocks of text."""
-    return [_adopted(draft) for draft in drafts]
-
-
-def _adopted(draft: Draft) -> Draft:
-    blocks = _plain_blocks(draft.native) if draft.native is not None and not draft.joined else None
-    if blocks is None or draft.role == "tool":
+    Several formats write plain messages alike, but only here do the keys beside a text (where a cache may end, what is
+    cited) mean anything to every provider, so that a payload which holds nothing else may be sent as it is.
+    """
+    native = draft.native
+    if native is None or draft.joined or draft.role == "tool":
         return draft
-    payload: object = blocks if draft.role == "system" else {"role": draft.role, "content": blocks}
-    return replace(draft, native=Native(format=NAME, payload=payload))
-
-
-def _plain_blocks(native: Native) -> list[object] | None:
-    """The blocks of text that a payload holds, where they are all that a model reads of it."""
-    payload = native.payload
-    if native.format == LANGCHAIN and isinstance(payload, dict):
-        payload = payload.get("data")
-    if not isinstance(payload, dict) or native.format not in (OPENAI, RESPONSES, LANGCHAIN, NAME):
-        return None
-    if native.format == NAME and payload.get("role") != "system":
-        return None
+    payload = mapping(native.payload)
+    if native.format == LANGCHAIN:
+        payload = mapping(payload.get("data")) or payload
+    if native.format not in (ANTHROPIC, LANGCHAIN, OPENAI, RESPONSES):
+        return draft
     blocks = payload.get("content")
-    if not isinstance(blocks, list) or not blocks:
-        return None
-    plain = all(isinstance(each, dict) and each.get("type") == "text" and each.keys() <= _BESIDE for each in blocks)
-    return blocks if plain else None
-
-
-def content_blocks(content: object, place: str) -> list[dict[str, object]]:
-    """The blocks of a message's content; a string is short for one text block."""
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    if not isinstance(content, list):
-        raise UnreadableLog(f"{place}, content: it is {kind(content)}, neither a string nor a list of blocks")
-    return [record(block, f"{place}, block {index}") for index, block in enumerate(content)]
-
-
-def read_block(block: dict[str, object], role: str, place: str) -> Part:
-    """The part that a block is; one of a kind that is not known here stays as it is."""
-    name = type_of(block, place)
-    if name == "text":
-        return Text(text=words(block.get("text"), f"{place}, text"))
-    if name == CALL:
-        return Call(
-            id=text_or(block.get("id")), name=words(block.get("name"), f"{place}, name"), arguments=_read_input(block)
-        )
-    if name == RESULT:
-        return _read_result(block, place)
-    if name in ("image", "document"):
-        return read_media(block)
-    return _read_assistants(block, name) if role == "assistant" else Opaque(format=NAME, payload=block)
-
-
-def _read_assistants(block: dict[str, object], name: str) -> Part:
-    part: Part | None = None
-    if name == "thinking" and isinstance(block.get("thinking"), str):
-        signature = text_or(block.get("signature")) or None
-        part = Thinking(text=text_or(block.get("thinking")), signature=signature, format=NAME if signature else None)
-    elif name == "redacted_thinking" and isinstance(block.get("data"), str):
-        part = Thinking(sealed=text_or(block.get("data")), format=NAME)
-    elif is_server_call(name):
-        part = read_server_call(block)
-    elif is_server_result(name):
-        part = read_server_result(block)
-    return part or Opaque(format=NAME, payload=block)
-
-
-def _read_result(block: dict[str, object], place: str) -> Result:
-    content = block.get("content")
-    parts: list[Text | Media | Opaque] = []
-    if content:
-        for index, inner in enumerate(content_blocks(content, place)):
-            where = f"{place}, block {index}"
-            name = type_of(inner, where)
-            if name == "text":
-                parts.append(Text(text=words(inner.get("text"), f"{where}, text")))
-            elif name in ("image", "document"):
-                parts.append(read_media(inner))
-            else:
-                parts.append(Opaque(format=NAME, payload=inner))
-    # Only what was said to have failed has a flag that tells: false is what harnesses write without looking.
-    failed = True if block.get("is_error") is True else None
-    return Result(call_id=text_or(block.get("tool_use_id")), parts=tuple(parts), failed=failed)
-
-
-def _read_input(block: dict[str, object]) -> dict[str, object] | str:
-    given = block.get("input")
-    if isinstance(given, dict):
-        return given
-    if given is None:
-        return {}
-    return given if isinstance(given, str) else msgspec.json.encode(given).decode()
-
-
-_OWN_PARTS = ("", "text", CALL, RESULT, *THINKING)
-"""Blocks that have parts of their own; one that was not read as such is broken."""
-
-
-def express(draft: Draft) -> Draft:
-    """Say in text what the format has no block for; thinking that is unsigned, or signed elsewhere, is left out."""
-    if draft.native is not None:
+    own = native.format == ANTHROPIC and payload.get("role") != "system"
+    if own or not isinstance(blocks, list) or not blocks:
         return draft
-    return with_parts(draft, [_said(part, draft.role) for part in draft.parts if not _is_foreign(part)])
+    if not all(isinstance(each, dict) and _kind(each) == "text" and each.keys() <= _BESIDE_TEXT for each in blocks):
+        return draft
+    plain = blocks if draft.role == "system" else {"role": draft.role, "content": blocks}
+    return replace(draft, native=Native(format=ANTHROPIC, payload=plain))
 
 
-def whole_loops(drafts: Sequence[Draft]) -> list[Draft]:
+def _is_foreign(part: Part) -> bool:
+    """Whether it is thinking that is unsigned, or signed elsewhere."""
+    return isinstance(part, Thinking) and not (part.is_bound and part.format in (None, ANTHROPIC))
+
+
+def _whole_loops(drafts: Sequence[Draft]) -> list[Draft]:
     """Take the signed thinking out of a tool loop in which a thought is no longer signed.
 
     Where a secret stood in it, a thought has lost its signature and is left out; the provider takes that of a whole
@@ -313,7 +346,7 @@ def whole_loops(drafts: Sequence[Draft]) -> list[Draft]:
 def _whole_loop(drafts: Sequence[Draft]) -> list[Draft]:
     thoughts = [part for draft in drafts for part in draft.parts if isinstance(part, Thinking)]
     calls = any(draft.calls for draft in drafts)
-    if not calls or all(part.is_bound or part.format not in (None, NAME) for part in thoughts):
+    if not calls or all(part.is_bound or part.format not in (None, ANTHROPIC) for part in thoughts):
         return list(drafts)
     return [
         with_parts(draft, [part for part in draft.parts if not isinstance(part, Thinking)])
@@ -323,406 +356,173 @@ def _whole_loop(drafts: Sequence[Draft]) -> list[Draft]:
     ]
 
 
-def _is_foreign(part: Part) -> bool:
-    return isinstance(part, Thinking) and not (part.is_bound and part.format in (None, NAME))
+# The rules.
 
 
-def _said(part: Part, role: str) -> Part:
-    if isinstance(part, Call):
-        return part if part.server else replace(part, name=fitting_name(part.name))
-    if isinstance(part, Result):
-        if role == "assistant" and is_server_block(part):
-            return part
-        return replace(part, parts=tuple(_carried(each, True) for each in part.parts))
-    return _carried(part, role == "user") if isinstance(part, Media | Opaque) else part
-
-
-def _carried(part: Text | Media | Opaque, shown: bool) -> Text | Media | Opaque:
-    if isinstance(part, Media) and not (shown and write_media(part) is not None):
-        return Text(text=media_note(part))
-    if isinstance(part, Opaque) and not _is_block(part):
-        return Text(text=opaque_note(part))
-    return part
-
-
-def _is_block(part: Opaque) -> bool:
-    kind = kind_of(part.payload)
-    broken = kind in _OWN_PARTS or is_server_call(kind) or is_server_result(kind)
-    return part.format == NAME and not broken
-
-
-def write_messages(drafts: Sequence[Draft]) -> list[dict[str, object]]:
-    """The messages of a list without its system prompt: results together, and what was joined to them."""
-    return [write_message(group) for group in provider_groups(drafts)]
-
-
-def write_message(group: Sequence[Draft]) -> dict[str, object]:
-    """The one message that holds a draft, or several of one provider role."""
-    written = [_written(draft) for draft in group]
-    if len(written) == 1:
-        return written[0]
-    message: dict[str, object] = {}
-    content: list[object] = []
-    for half in written:
-        message |= half
-        said = half.get("content")
-        content += said if isinstance(said, list) else [{"type": "text", "text": said}]
-    return message | {"content": content}
-
-
-def write_system(drafts: Sequence[Draft]) -> str | list[dict[str, object]] | None:
-    """The system prompt, apart from the messages: a string where it is one plain text, else blocks."""
-    if len(drafts) == 1 and len(drafts[0].parts) == 1 and isinstance(drafts[0].parts[0], Text) and not drafts[0].native:
-        return drafts[0].parts[0].text
-    blocks: list[dict[str, object]] = []
-    for draft in drafts:
-        kept = draft.native.payload if draft.native is not None else None
-        if isinstance(kept, list):
-            blocks += [record(block, "system") for block in kept]
-        else:
-            blocks += write_blocks([part for part in draft.parts if not is_blank(part)])
-    native = any(draft.native is not None for draft in drafts)
-    if len(blocks) == 1 and not native and isinstance(blocks[0].get("text"), str):
-        return str(blocks[0]["text"])
-    return blocks if blocks or native else None
-
-
-def merge_natives(before: Draft, draft: Draft) -> Native | None:
-    """The payload of two drafts that are one message; None where their parts say it all."""
-    if before.native is None and draft.native is None:
-        return None
-    return Native(format=NAME, payload=write_message([before, draft]))
-
-
-def write_blocks(parts: Sequence[Part]) -> list[dict[str, object]]:
-    """The content blocks of `parts`; what the format has no block for is left out."""
-    return [block for part in parts if (block := _write_block(part)) is not None]
-
-
-def _written(draft: Draft) -> dict[str, object]:
-    if draft.native is not None:
-        return record(draft.native.payload, "native")
-    only = draft.parts[0] if len(draft.parts) == 1 else None
-    if draft.role == "user" and isinstance(only, Text) and not draft.joined:
-        return {"role": "user", "content": only.text}
-    if draft.role == "tool":
-        return {"role": "user", "content": [_write_result(result) for result in draft.results]}
-    return {"role": draft.role, "content": write_blocks(draft.parts)}
-
-
-def _write_block(part: Part) -> dict[str, object] | None:
-    if isinstance(part, Text):
-        return {"type": "text", "text": part.text}
-    if isinstance(part, Thinking):
-        return _write_thinking(part)
-    if isinstance(part, Call):
-        return write_server_call(part) if part.server else _write_call(part)
-    if isinstance(part, Result):
-        return server_block(part) or _write_result(part)
-    if isinstance(part, Media):
-        return write_media(part) or {"type": "text", "text": media_note(part)}
-    return part.payload if part.format == NAME else None
-
-
-def _write_thinking(part: Thinking) -> dict[str, object] | None:
-    # Without its seal or signature it is refused.
-    if part.sealed is not None:
-        return {"type": "redacted_thinking", "data": part.sealed}
-    return {"type": "thinking", "thinking": part.text, "signature": part.signature} if part.signature else None
-
-
-def _write_call(call: Call) -> dict[str, object]:
-    given = call.arguments if isinstance(call.arguments, dict) else {"arguments": call.arguments}
-    return {"type": CALL, "id": call.id, "name": call.name, "input": given}
-
-
-def _write_result(result: Result) -> dict[str, object]:
-    only = result.parts[0] if len(result.parts) == 1 else None
-    content: object = ""
-    if isinstance(only, Text):
-        content = only.text
-    elif result.parts:
-        content = write_blocks(result.parts)
-    block: dict[str, object] = {"type": RESULT, "tool_use_id": result.call_id, "content": content}
-    if result.failed:
-        # An error that says nothing is refused.
-        block |= {"content": content or WORDLESS_ERROR, "is_error": True}
-    return block
-
-
-Block: TypeAlias = dict[str, object]
-
-
-def read_system(system: object) -> list[Draft]:
-    """The draft of a system prompt that stands apart from the messages; none where there is none."""
-    if system is None:
-        return []
-    system = detached(system, "system")
-    if isinstance(system, str):
-        return [Draft(role="system", parts=(Text(text=system),))]
-    parts: list[Part] = []
-    for index, item in enumerate(listing(system, "system")):
-        place = f"system, block {index}"
-        block = record(item, place)
-        if type_of(block, place) == "text":
-            parts.append(Text(text=words(block.get("text"), f"{place}, text")))
-        else:
-            parts.append(Opaque(format=NAME, payload=block))
-    draft = Draft(role="system", parts=tuple(parts))
-    return [keep_native(draft, NAME, system, write_system([express(draft)]))]
-
-
-def read_message(message: dict[str, object], place: str) -> list[Draft]:
-    """The drafts that a message is, each with its payload where the parts don't give it back."""
-    role = role_of(message, place, ROLES)
-    blocks = content_blocks(message.get("content"), place)
-    parts = [read_block(block, role, f"{place}, block {index}") for index, block in enumerate(blocks)]
-    if role != "user":
-        return [_draft("assistant" if role == "assistant" else "system", parts, message)]
-    brought = [isinstance(part, Result) for part in parts]
-    if not any(brought) or all(brought):
-        return [_draft("tool" if any(brought) else "user", parts, message)]
-    return [_half(message, blocks, parts, of_results=True), _half(message, blocks, parts, of_results=False)]
-
-
-def _half(message: dict[str, object], blocks: list[Block], parts: list[Part], *, of_results: bool) -> Draft:
-    """The results of a user message, or the rest of it: as if it had held nothing else."""
-    chosen = [isinstance(part, Result) is of_results for part in parts]
-    half = {**message, "content": list(compress(blocks, chosen))}
-    return _draft("tool" if of_results else "user", list(compress(parts, chosen)), half, joined=not of_results)
-
-
-def _draft(role: Role, parts: list[Part], message: dict[str, object], *, joined: bool = False) -> Draft:
-    draft = Draft(
-        role=role,
-        parts=tuple(parts),
-        origin=origin_of(parts) if role == "user" else "spoken",
-        source_id=text_or(message.get("id")) or None,
-        joined=joined,
-    )
-    return keep_native(draft, NAME, message, write_message([express(draft)]))
-
-
-def blocks_of(holder: dict[str, object]) -> list[dict[str, object]]:
+def _blocks(holder: Json) -> list[Json]:
     """The content blocks of a message or of a tool result, as far as they are blocks."""
     content = holder.get("content")
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    return [{"type": "text", "text": content}] if isinstance(content, str) else objects(content)
 
 
-def empty_text(outlines: Outlines) -> Iterator[Violation]:
+@each("system-in-list")
+def _system_in_list(outline: Outline) -> Iterator[str]:
+    """The system prompt stands apart from the messages."""
+    if outline.role == "system":
+        yield "a system prompt stands apart, under `system`, not in the list."
+
+
+def _blank_system(system: object) -> Iterator[Violation]:
+    """No block of the system prompt is blank. It has no place in the list; it is reported at the list's beginning."""
+    for place, block in enumerate(system if isinstance(system, list) else ()):
+        text = block.get("text") if isinstance(block, dict) and _kind(block) == "text" else None
+        if isinstance(text, str) and not text.strip():
+            yield Violation(rule="empty-text", index=0, message=f"system, block {place}: its text is blank.")
+
+
+@each("bad-call-id")
+def _bad_call_id(outline: Outline) -> Iterator[str]:
+    """An id is made of letters, digits, underscores and hyphens."""
+    for name in filter(None, (*outline.calls, *outline.results)):
+        if not _FITTING_ID.fullmatch(name):
+            yield f"the id {name!r} may only hold letters, digits, underscores and hyphens."
+
+
+@each("bad-call-name")
+def _bad_call_name(outline: Outline) -> Iterator[str]:
+    """A tool's name is made of at most 128 letters, digits, underscores and hyphens."""
+    for block in _blocks(outline.message):
+        name = block.get("name")
+        if _kind(block) == _CALL and isinstance(name, str) and not repairs.FITTING_NAME.fullmatch(name):
+            yield f"the tool's name {name!r} may only hold letters, digits, underscores and hyphens, at most 128."
+
+
+@each("empty-text")
+def _empty_text(outline: Outline) -> Iterator[str]:
     """No text block is blank, in a message or in a list that a tool result holds."""
-    for outline in outlines:
-        for block in _texts(outline.message):
-            text = block.get("text")
-            if isinstance(text, str) and not text.strip():
-                yield breach("empty-text", outline.index, "a text block is blank; leave it out.")
-
-
-def empty_content(outlines: Outlines) -> Iterator[Violation]:
-    """A message has content, and so does the result of a call that failed."""
-    for outline in outlines:
-        blocks = blocks_of(outline.message)
-        if not blocks:
-            yield breach("empty-content", outline.index, "it has no content.")
-        for block in blocks:
-            if kind_of(block) == RESULT and block.get("is_error") is True and not block.get("content"):
-                yield breach("empty-content", outline.index, "the result of a failed call must say something.")
-
-
-def thinking_last(outlines: Outlines) -> Iterator[Violation]:
-    """Thinking leads to something: it is not the last block of its message."""
-    for outline in outlines:
-        blocks = blocks_of(outline.message)
-        if outline.role == "assistant" and blocks and kind_of(blocks[-1]) in THINKING:
-            yield breach("thinking-last", outline.index, "its last block is thinking; a text or a call must follow.")
-
-
-def unsigned_thinking(outlines: Outlines) -> Iterator[Violation]:
-    """Thinking goes back with the signature that it came with."""
-    for outline in outlines:
-        for block in blocks_of(outline.message):
-            if kind_of(block) == "thinking" and not block.get("signature"):
-                yield breach("unsigned-thinking", outline.index, "a thinking block has no signature; leave it out.")
-
-
-def results_not_first(outlines: Outlines) -> Iterator[Violation]:
-    """Tool results stand before everything else in their message."""
-    for outline in outlines:
-        kinds = [kind_of(block) == RESULT for block in blocks_of(outline.message)]
-        if outline.role == "user" and kinds != sorted(kinds, reverse=True):
-            yield breach("results-not-first", outline.index, "a tool result stands after other content, not first.")
-
-
-def misplaced_block(outlines: Outlines) -> Iterator[Violation]:
-    """Calls and thinking are the assistant's, tool results the user's."""
-    for outline in outlines:
-        for block in blocks_of(outline.message):
-            kind = kind_of(block)
-            assistants = kind in (CALL, *THINKING) or is_server_call(kind) or is_server_result(kind)
-            if (outline.role == "user" and assistants) or (outline.role == "assistant" and kind == RESULT):
-                says = f"a {kind} block may not stand in a message of the {outline.role}."
-                yield breach("misplaced-block", outline.index, says)
-
-
-def server_pair_split(outlines: Outlines) -> Iterator[Violation]:
-    """A call that the provider ran and its result stand in one assistant message, the call first."""
-    for outline in outlines:
-        pending: set[str] = set()
-        for block in blocks_of(outline.message) if outline.role == "assistant" else ():
-            if is_server_call(kind_of(block)):
-                pending.add(text_or(block.get("id")))
-            elif is_server_result(kind_of(block)):
-                name = text_or(block.get("tool_use_id"))
-                if name in pending:
-                    pending.discard(name)
-                else:
-                    says = f"the {kind_of(block)} names {name!r}, which no call before it in this message made."
-                    yield breach("server-pair-split", outline.index, says)
-        for name in sorted(pending):
-            says = f"the provider's own call {name!r} has no result in the same message."
-            yield breach("server-pair-split", outline.index, says)
-
-
-def bad_arguments(outlines: Outlines) -> Iterator[Violation]:
-    """The input of a call is an object."""
-    for outline in outlines:
-        for block in blocks_of(outline.message):
-            kind = kind_of(block)
-            if (kind == CALL or is_server_call(kind)) and not isinstance(block.get("input"), dict):
-                yield breach("bad-arguments", outline.index, "the input of a call must be an object.")
-
-
-BLOCK_RULES: tuple[Rule, ...] = (
-    empty_text,
-    empty_content,
-    thinking_last,
-    unsigned_thinking,
-    results_not_first,
-    misplaced_block,
-    server_pair_split,
-    bad_arguments,
-)
-
-
-def _texts(message: dict[str, object]) -> Iterator[dict[str, object]]:
-    for block in blocks_of(message):
-        if kind_of(block) == "text":
-            yield block
+    for block in _blocks(outline.message):
         # A string is what a silent command printed; it may be empty.
-        elif kind_of(block) == RESULT and isinstance(block.get("content"), list):
-            yield from (inner for inner in blocks_of(block) if kind_of(inner) == "text")
+        listed = _kind(block) == _RESULT and isinstance(block.get("content"), list)
+        for inner in _blocks(block) if listed else [block]:
+            text = inner.get("text") if _kind(inner) == "text" else None
+            if isinstance(text, str) and not text.strip():
+                yield "a text block is blank; leave it out."
 
 
-def duplicate_call_id(outlines: Outlines) -> Iterator[Violation]:
-    """No two calls of a list bear one id."""
+@each("empty-content")
+def _empty_content(outline: Outline) -> Iterator[str]:
+    """A message has content, and so does the result of a call that failed."""
+    blocks = _blocks(outline.message)
+    if not blocks:
+        yield "it has no content."
+    for block in blocks:
+        if _kind(block) == _RESULT and block.get("is_error") is True and not block.get("content"):
+            yield "the result of a failed call must say something."
+
+
+@each("thinking-last")
+def _thinking_last(outline: Outline) -> Iterator[str]:
+    """Thinking leads to something: it is not the last block of its message."""
+    blocks = _blocks(outline.message)
+    if outline.role == "assistant" and blocks and _kind(blocks[-1]) in THINKING:
+        yield "its last block is thinking; a text or a call must follow."
+
+
+@each("unsigned-thinking")
+def _unsigned_thinking(outline: Outline) -> Iterator[str]:
+    """Thinking goes back with the signature that it came with."""
+    for block in _blocks(outline.message):
+        if _kind(block) == "thinking" and not block.get("signature"):
+            yield "a thinking block has no signature; leave it out."
+
+
+@each("results-not-first")
+def _results_not_first(outline: Outline) -> Iterator[str]:
+    """Tool results stand before everything else in their message."""
+    kinds = [_kind(block) == _RESULT for block in _blocks(outline.message)]
+    if outline.role == "user" and kinds != sorted(kinds, reverse=True):
+        yield "a tool result stands after other content, not first."
+
+
+@each("misplaced-block")
+def _misplaced_block(outline: Outline) -> Iterator[str]:
+    """Calls and thinking are the assistant's, tool results the user's."""
+    for kind in map(_kind, _blocks(outline.message)):
+        assistants = kind in (_CALL, *THINKING) or is_of_server(kind)
+        if (outline.role == "user" and assistants) or (outline.role == "assistant" and kind == _RESULT):
+            yield f"a {kind} block may not stand in a message of the {outline.role}."
+
+
+@each("server-pair-split")
+def _server_pair_split(outline: Outline) -> Iterator[str]:
+    """A call that the provider ran and its result stand in one assistant message, the call first."""
+    pending: set[str] = set()
+    for block in _blocks(outline.message) if outline.role == "assistant" else ():
+        if _is_server_call(_kind(block)):
+            pending.add(text_or(block.get("id")))
+        elif _is_server_result(_kind(block)):
+            name = text_or(block.get("tool_use_id"))
+            if name not in pending:
+                yield f"the {_kind(block)} names {name!r}, which no call before it in this message made."
+            pending.discard(name)
+    for name in sorted(pending):
+        yield f"the provider's own call {name!r} has no result in the same message."
+
+
+@each("bad-arguments")
+def _bad_arguments(outline: Outline) -> Iterator[str]:
+    """The input of a call is an object."""
+    for block in _blocks(outline.message):
+        if (_kind(block) == _CALL or _is_server_call(_kind(block))) and not isinstance(block.get("input"), dict):
+            yield "the input of a call must be an object."
+
+
+def _duplicate_call_id(outlines: Outlines) -> Iterator[Violation]:
+    """No two calls of a list bear one id, those that the provider runs included."""
     seen: set[str] = set()
     for outline in outlines:
-        for block in blocks_of(outline.message):
+        for block in _blocks(outline.message):
             name = block.get("id")
-            if isinstance(name, str) and name and (kind_of(block) == CALL or is_server_call(kind_of(block))):
+            if isinstance(name, str) and name and (_kind(block) == _CALL or _is_server_call(_kind(block))):
                 if name in seen:
                     yield breach("duplicate-call-id", outline.index, f"the id {name!r} is that of an earlier call.")
                 seen.add(name)
 
 
-def bad_call_id(outlines: Outlines) -> Iterator[Violation]:
-    """An id is made of letters, digits, underscores and hyphens."""
-    for outline in outlines:
-        for name in filter(None, (*outline.calls, *outline.results)):
-            if not FITTING_ID.fullmatch(name):
-                says = f"the id {name!r} may only hold letters, digits, underscores and hyphens."
-                yield breach("bad-call-id", outline.index, says)
-
-
-def bad_call_name(outlines: Outlines) -> Iterator[Violation]:
-    """A tool's name is made of at most 128 letters, digits, underscores and hyphens."""
-    for outline in outlines:
-        for block in blocks_of(outline.message):
-            name = block.get("name")
-            if kind_of(block) == CALL and isinstance(name, str) and not FITTING_NAME.fullmatch(name):
-                says = f"the tool's name {name!r} may only hold letters, digits, underscores and hyphens, at most 128."
-                yield breach("bad-call-name", outline.index, says)
-
-
-def system_in_list(outlines: Outlines) -> Iterator[Violation]:
-    """The system prompt stands apart from the messages."""
-    for outline in outlines:
-        if outline.role == "system":
-            yield breach(
-                "system-in-list", outline.index, "a system prompt stands apart, under `system`, not in the list."
-            )
-
-
-def blank_system(system: object) -> Iterator[Violation]:
-    """No block of the system prompt is blank. It has no place in the list; it is reported at the list's beginning."""
-    for place, block in enumerate(system if isinstance(system, list) else ()):
-        text = block.get("text") if isinstance(block, dict) and kind_of(block) == "text" else None
-        if isinstance(text, str) and not text.strip():
-            yield Violation(rule="empty-text", index=0, message=f"system, block {place}: its text is blank.")
-
-
-def outlined(messages: Sequence[dict[str, object]]) -> Outlines:
-    """What the rules see of `messages`: a user message answers the assistant message directly before it."""
-    outlines: list[Outline] = []
-    for index, message in enumerate(messages):
-        role = message.get("role")
-        said = role if isinstance(role, str) else ""
-        after = index - 1 if said == "user" and index and outlines[-1].role == "assistant" else None
-        outlines.append(
-            Outline(
-                index=index,
-                role=said,
-                message=message,
-                calls=_named(message, CALL, "id") if said == "assistant" else (),
-                results=_named(message, RESULT, "tool_use_id") if said == "user" else (),
-                thinks=said == "assistant" and _thinks(message),
-                answers=after,
-            )
-        )
-    return Outlines(outlines)
-
-
-LOCAL_RULES: tuple[Rule, ...] = (
-    unknown_role(ROLES),
-    system_in_list,
-    unreadable(read_message, ROLES),
-    call_without_id,
-    bad_call_id,
-    bad_call_name,
-    *BLOCK_RULES,
+_LOCAL_RULES: tuple[Rule, ...] = (
+    rules.unknown_role(_ROLES),
+    _system_in_list,
+    rules.unreadable(_read_blocks, _ROLES),
+    rules.call_without_id,
+    _bad_call_id,
+    _bad_call_name,
+    _empty_text,
+    _empty_content,
+    _thinking_last,
+    _unsigned_thinking,
+    _results_not_first,
+    _misplaced_block,
+    _server_pair_split,
+    _bad_arguments,
 )
-"""Those that look at one message at a time."""
-
-RULES: tuple[Rule, ...] = (*LOCAL_RULES, duplicate_call_id, first_not_user, *PAIR_RULES)
-THINKING_RULES: tuple[Rule, ...] = (*RULES, thinking_missing)
-"""Those that hold where extended thinking is on for the next call."""
+_RULES = (*_LOCAL_RULES, _duplicate_call_id, rules.first_not_user, rules.unpaired)
 
 
-def _thinks(message: dict[str, object]) -> bool:
-    return any(kind_of(block) in THINKING for block in blocks_of(message)[:1])
-
-
-def _named(message: dict[str, object], kind: str, key: str) -> tuple[str, ...]:
-    names = (block.get(key) for block in blocks_of(message) if kind_of(block) == kind)
-    return tuple(name if isinstance(name, str) else "" for name in names)
-
-
-class AnthropicMessages:
+class AnthropicMessages(ChatFormat):
     """Anthropic Messages: the system prompt stands apart, and tool results stand in user messages."""
 
-    name = NAME
+    name = ANTHROPIC
     thinking: ThinkingRule = "prefix"
+    local_rules = _LOCAL_RULES
+    thinking_rules = (rules.thinking_missing,)
+    rules = _RULES
 
     def decode(self, payload: object) -> list[Draft]:
         """Read a message list, or an object that holds one under `messages` and a prompt under `system`."""
-        prompt = payload.system if isinstance(payload, Payload) else None
-        if isinstance(payload, dict):
-            prompt = payload.get("system")
-        drafts = read_system(prompt)
+        prompt = payload.system if isinstance(payload, Payload) else mapping(payload).get("system")
+        drafts = [] if prompt is None else self._read_system(detached(prompt, "system"))
         for place, message in placed_messages(payload):
-            drafts += read_message(message, place)
+            drafts += self.read_message(message, place)
         return recognise_summaries(drafts)
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
@@ -731,53 +531,116 @@ class AnthropicMessages:
         Calls are answered and results follow their calls, the user begins, blank texts go, and what can't be shown
         is told in a text. Signed thinking goes back as it came; unsigned thinking is left out.
         """
-        sound = repaired(drafts, _REPAIRS)
-        first = leading_systems(sound)
-        system = write_system(sound[:first])
+        sound = self.repaired([_adopt_plain(draft) for draft in drafts])
+        first = repairs.leading_systems(sound)
+        system = _write_system(sound[:first])
         return Payload(
-            messages=copied_messages(write_messages(sound[first:])),
+            messages=copied_messages(map(_write_message, repairs.provider_groups(sound[first:]))),
             system=copied_messages(system) if isinstance(system, list) else system,
         )
 
     def validate(self, payload: Payload, *, thinking: bool = False) -> list[Violation]:
         """Name every rule that the list breaks; with `thinking`, as if extended thinking were on for the next call."""
+        return [*_blank_system(payload.system), *super().validate(payload, thinking=thinking)]
+
+    def read_message(self, message: Json, place: str) -> list[Draft]:
+        """The draft that a message is, or two, where tool results and a user's words share it."""
+        read = _read_blocks(message, place)
+        if message["role"] != "user":
+            role: Role = "assistant" if message["role"] == "assistant" else "system"
+            return [self._draft(role, read, message)]
+        results = [each for each in read if isinstance(each[1], Result)]
+        said = [each for each in read if not isinstance(each[1], Result)]
+        if not results or not said:
+            return [self._draft("tool" if results else "user", read, message)]
+        # Each as if the message had held nothing else.
         return [
-            *blank_system(payload.system),
-            *violations(outlined(payload.messages), THINKING_RULES if thinking else RULES),
+            self._draft("tool", results, message | {"content": [block for block, _ in results]}),
+            self._draft("user", said, message | {"content": [block for block, _ in said]}, joined=True),
         ]
 
+    def read_native(self, payload: object) -> list[Draft] | None:
+        """A list of blocks is a system prompt."""
+        if isinstance(payload, list):
+            return None if any(_blank_system(payload)) else self._read_system(payload)
+        return super().read_native(payload)
 
-def _accepts(payload: object) -> bool:
-    if isinstance(payload, list):
-        return not any(blank_system(payload))
-    return isinstance(payload, dict) and not violations(outlined([payload]), LOCAL_RULES)
+    def without_thinking(self, payload: Json) -> Json:
+        """The message without its blocks of thinking."""
+        return filtered(payload, "content", lambda block: block.get("type") not in THINKING)
 
+    def takes(self, part: Part, role: Role) -> bool:
+        """Thinking goes back with its signature; what is unsigned, or signed elsewhere, does not."""
+        return not _is_foreign(part)
 
-def _read_native(payload: object) -> list[Draft]:
-    return read_system(payload) if isinstance(payload, list) else read_message(record(payload, "native"), "native")
+    def carries(self, part: Media | Opaque, role: str) -> bool:
+        """Whether a message of that role has a block for it."""
+        if isinstance(part, Media):
+            return role in ("user", "tool") and write_media(part) is not None
+        kind = _kind(part.payload)
+        return part.format == ANTHROPIC and kind not in _OWN_PARTS and not is_of_server(kind)
 
+    def fitting_name(self, name: str) -> str:
+        """Letters, digits, underscores and hyphens."""
+        return repairs.fitting_name(name)
 
-def _express_all(drafts: Sequence[Draft]) -> list[Draft]:
-    return [express(draft) for draft in drafts]
+    def expressed_part(self, part: Part, role: Role) -> Part:
+        """What the provider ran itself, and what came of it, stay as they are."""
+        served = part.server if isinstance(part, Call) else isinstance(part, Result) and _is_server_block(part)
+        return part if served and role == "assistant" else super().expressed_part(part, role)
 
+    def repair_steps(self) -> Iterable[Repair]:
+        """Calls and results meet, the user begins, and what is blank goes."""
+        return (
+            flatten_summaries,
+            _whole_loops,
+            self.express,
+            partial(repairs.join_drafts, merge=_merge_natives),
+            partial(repairs.keep_server_pairs, writes=_is_server_block),
+            repairs.place_parts,
+            repairs.drop_blanks,
+            partial(repairs.give_unique_ids, fits=lambda call, draft: _FITTING_ID.fullmatch(call.id) is not None),
+            repairs.answer_calls,
+            repairs.quote_later_systems,
+            cast_summaries,
+            repairs.open_with_user,
+        )
 
-def _id_fits(call: Call, draft: Draft) -> bool:
-    return FITTING_ID.fullmatch(call.id) is not None
+    def outlined(self, messages: Sequence[Json]) -> Outlines:
+        """What the rules see of `messages`: a user message answers the assistant message directly before it."""
+        outlines: list[Outline] = []
+        for index, message in enumerate(messages):
+            role, blocks = text_or(message.get("role")), _blocks(message)
+            calls = [text_or(block.get("id")) for block in blocks if _kind(block) == _CALL]
+            results = [text_or(block.get("tool_use_id")) for block in blocks if _kind(block) == _RESULT]
+            after = index - 1 if role == "user" and index and outlines[-1].role == "assistant" else None
+            outlines.append(
+                Outline(
+                    index=index,
+                    role=role,
+                    message=message,
+                    calls=tuple(calls) if role == "assistant" else (),
+                    results=tuple(results) if role == "user" else (),
+                    thinks=role == "assistant" and any(_kind(block) in THINKING for block in blocks[:1]),
+                    answers=after,
+                )
+            )
+        return Outlines(outlines)
 
+    def _read_system(self, system: object) -> list[Draft]:
+        """The draft of a system prompt that stands apart from the messages."""
+        if isinstance(system, str):
+            return [Draft(role="system", parts=(Text(text=system),))]
+        draft = Draft(role="system", parts=tuple(_read_system(system)))
+        return [self.keep_native(draft, system, _write_system([self.expressed(draft)]))]
 
-_REPAIRS: tuple[Repair, ...] = (
-    adopt_plain,
-    partial(settle_natives, name=NAME, read=_read_native, accepts=_accepts),
-    flatten_summaries,
-    whole_loops,
-    _express_all,
-    partial(join_drafts, merge=merge_natives),
-    partial(keep_server_pairs, writes=is_server_block),
-    place_parts,
-    drop_blanks,
-    partial(give_unique_ids, fits=_id_fits),
-    answer_calls,
-    quote_later_systems,
-    cast_summaries,
-    open_with_user,
-)
+    def _draft(self, role: Role, read: Sequence[tuple[Json, Part]], message: Json, *, joined: bool = False) -> Draft:
+        parts = tuple(part for _, part in read)
+        draft = Draft(
+            role=role,
+            parts=parts,
+            origin=origin_of(parts) if role == "user" else "spoken",
+            source_id=text_or(message.get("id")) or None,
+            joined=joined,
+        )
+        return self.keep_native(draft, message, _write_draft(self.expressed(draft)))

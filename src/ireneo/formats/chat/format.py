@@ -1,52 +1,84 @@
-"""What a chat format is, and when a provider's own payload may be sent again."""
+"""What a chat format is, and what in its lists is ours: notes, summaries, and what the harness or memory injects."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, Literal, TypeAlias
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
-from ireneo.log.message import Draft, Native, Part, Result
+from ireneo.formats.chat.rules import Outlines, Rule, Violation, violations
+from ireneo.formats.values import detached, kind, record
+from ireneo.log.echo import is_recalled
+from ireneo.log.message import (
+    BLOCK_TAGS,
+    PINS_TAG,
+    Call,
+    Draft,
+    Media,
+    Native,
+    Opaque,
+    Origin,
+    Part,
+    Result,
+    Role,
+    Text,
+    Thinking,
+)
 
+FormatName: TypeAlias = Literal["anthropic", "gemini", "langchain", "openai", "openai-responses", "pydantic-ai"]
+"""The name of a chat format."""
 
-class Payload(Struct, frozen=True, kw_only=True):
-    """What is sent to a provider: its message list and, where the format keeps it apart, the system prompt."""
-
-    messages: list[dict[str, object]]
-    system: str | list[dict[str, object]] | None = None
-
-
-class Violation(Struct, frozen=True, kw_only=True):
-    """A rule of the format that a message list breaks, and where."""
-
-    rule: str
-    """The rule's name, such as ``orphaned-result``."""
-    index: int
-    """The place of the message in the list, from 0."""
-    message: str
-    """One sentence: what is wrong, and what the provider wants instead."""
-
+ANTHROPIC: Final = "anthropic"
+GEMINI: Final = "gemini"
+LANGCHAIN: Final = "langchain"
+OPENAI: Final = "openai"
+PYDANTIC_AI: Final = "pydantic-ai"
+RESPONSES: Final = "openai-responses"
 
 ThinkingRule = Literal["prefix", "turn", "none"]
 """When a model's signed thinking may go back: ``prefix``, as long as nothing before it was changed; ``turn``, within
 the turn that is running, whatever was changed before; ``none``, the format has no place for it."""
 
+Json: TypeAlias = dict[str, object]
+"""A JSON object: a message, or a block of one."""
+Repair: TypeAlias = Callable[[Sequence[Draft]], Sequence[Draft]]
 
-class ChatFormat(Protocol):
-    """One provider's message format."""
 
-    name: str
+class Payload(Struct, frozen=True, kw_only=True):
+    """What is sent to a provider: its message list and, where the format keeps it apart, the system prompt."""
+
+    messages: list[Json]
+    system: str | list[Json] | None = None
+
+
+class ChatFormat(ABC):
+    """One provider's message format: pure functions from its lists to drafts and back.
+
+    To write a list is to repair the drafts, a fault at a time (see `repair_steps`), and to write down what is sound.
+    """
+
+    name: FormatName
     thinking: ThinkingRule
+    rules: tuple[Rule, ...]
+    """What a list must hold to."""
+    local_rules: tuple[Rule, ...]
+    """Those of them that look at one message at a time."""
+    thinking_rules: tuple[Rule, ...] = ()
+    """Those that hold besides where extended thinking is on for the next call."""
 
+    @abstractmethod
     def decode(self, payload: object) -> list[Draft]:
         """Read a message list, or an object that holds one under `messages`.
 
         Raises UnreadableLog with the fault's place.
         """
 
+    @abstractmethod
     def encode(self, drafts: Sequence[Draft]) -> Payload:
         """Write drafts as a message list that passes `validate`, mending what a cut may have left (see each format)."""
 
@@ -55,42 +87,318 @@ class ChatFormat(Protocol):
 
         With `thinking`, those too that hold where extended thinking is on for the next call.
         """
+        rules = (*self.rules, *self.thinking_rules) if thinking else self.rules
+        return violations(self.outlined(payload.messages), rules)
+
+    def without_thinking(self, payload: Json) -> Json | None:
+        """The payload of a message without the model's thinking; None where it can't be had so.
+
+        OpenAI's items, for one, name the reasoning that they go on from.
+        """
+        return None
+
+    @abstractmethod
+    def outlined(self, messages: Sequence[Json]) -> Outlines:
+        """What the rules see of `messages`."""
+
+    @abstractmethod
+    def read_message(self, message: Json, place: str) -> list[Draft]:
+        """The drafts that a message is, each with its payload where the parts don't give it back."""
+
+    @abstractmethod
+    def repair_steps(self) -> Iterable[Repair]:
+        """What puts drafts right for this format, in order, once the payloads are settled."""
+
+    @abstractmethod
+    def carries(self, part: Media | Opaque, role: str) -> bool:
+        """Whether a message of that role has a place for `part`."""
+
+    def repaired(self, drafts: Sequence[Draft]) -> list[Draft]:
+        """`drafts`, sound for this format."""
+        out: Sequence[Draft] = [self._settled(draft) for draft in drafts]
+        for repair in self.repair_steps():
+            out = repair(out)
+        return list(out)
+
+    def express(self, drafts: Sequence[Draft]) -> list[Draft]:
+        """Say in text what the format has no part for, and leave out what it does not take."""
+        return [self.expressed(draft) for draft in drafts]
+
+    def expressed(self, draft: Draft) -> Draft:
+        """The same for one draft; one whose provider's payload stands for it is left as it is."""
+        if draft.native is not None:
+            return draft
+        return with_parts(
+            draft, [self.expressed_part(part, draft.role) for part in draft.parts if self.takes(part, draft.role)]
+        )
+
+    def takes(self, part: Part, role: Role) -> bool:
+        """Whether the format takes `part` at all, in whatever form; thinking goes back only as it came."""
+        return not isinstance(part, Thinking)
+
+    def fitting_name(self, name: str) -> str:
+        """The name of a tool, as the format takes it."""
+        return name or UNNAMED
+
+    def expressed_part(self, part: Part, role: Role) -> Part:
+        """`part`, or the text that stands for it."""
+        if isinstance(part, Call):
+            name = self.fitting_name(part.name)
+            return part if part.name == name else replace(part, name=name)
+        if isinstance(part, Result):
+            return replace(part, parts=tuple(self._carried(each, "tool") for each in part.parts))
+        return self._carried(part, role) if isinstance(part, Media | Opaque) else part
+
+    def keep_native(self, draft: Draft, payload: object, written: object) -> Draft:
+        """`draft` with `payload` beside it, unless the parts alone were `written` as the very same JSON."""
+        return draft if written == payload else replace(draft, native=Native(format=self.name, payload=payload))
+
+    def read_native(self, payload: object) -> list[Draft] | None:
+        """What a payload of this format says; None where it breaks a rule of its own, and may not be sent."""
+        if not isinstance(payload, dict) or violations(self.outlined([payload]), self.local_rules):
+            return None
+        return self.read_message(payload, "native")
+
+    def _settled(self, draft: Draft) -> Draft:
+        """Leave a native only where it may be sent unchanged; the other drafts are built from their parts.
+
+        A native may be sent if it is of this format, breaks no rule of its own, and says what the parts say: parts
+        that were changed since (a masked output, say) are the truth.
+        """
+        if draft.native is None:
+            return draft
+        try:
+            said = self.read_native(draft.native.payload) if draft.native.format == self.name else None
+        except UnreadableLog:
+            # Whoever handed it in wrote something else under this format's name; the parts are what there is.
+            said = None
+        same = said is not None and len(said) == 1 and said[0].role == draft.role
+        if said is not None and same and _without_outcomes(said[0].parts) == _without_outcomes(draft.parts):
+            return draft
+        return replace(draft, native=None)
+
+    def _carried(self, part: Text | Media | Opaque, role: str) -> Text | Media | Opaque:
+        if isinstance(part, Text) or self.carries(part, role):
+            return part
+        return Text(text=media_note(part) if isinstance(part, Media) else opaque_note(part))
 
 
-def keep_native(draft: Draft, name: str, payload: object, written: object) -> Draft:
-    """`draft` with `payload` beside it, unless the parts alone were `written` as the very same JSON."""
-    return draft if written == payload else replace(draft, native=Native(format=name, payload=payload))
-
-
-def settle_natives(
-    drafts: Sequence[Draft],
-    name: str,
-    read: Callable[[object], Sequence[Draft]],
-    accepts: Callable[[object], bool],
-) -> list[Draft]:
-    """Leave only the natives that may be sent unchanged; the other drafts are built from their parts.
-
-    A native may be sent if it is of this format, breaks no rule of its own, and says what the parts say: parts
-    that were changed since (a masked output, say) are the truth.
-    """
-    return [draft if _holds(draft, name, read, accepts) else replace(draft, native=None) for draft in drafts]
-
-
-def _holds(
-    draft: Draft, name: str, read: Callable[[object], Sequence[Draft]], accepts: Callable[[object], bool]
-) -> bool:
-    if draft.native is None:
-        return True
-    if draft.native.format != name or not accepts(draft.native.payload):
-        return False
-    try:
-        said = read(draft.native.payload)
-    except UnreadableLog:
-        # Whoever handed it in wrote something else under this format's name; the parts are what there is.
-        return False
-    return len(said) == 1 and said[0].role == draft.role and _bare(said[0].parts) == _bare(draft.parts)
-
-
-def _bare(parts: Sequence[Part]) -> list[Part]:
+def _without_outcomes(parts: Sequence[Part]) -> list[Part]:
     # Whether a call failed may have been derived from the text since; the payload needn't say so.
     return [replace(part, failed=None) if isinstance(part, Result) else part for part in parts]
+
+
+def with_parts(draft: Draft, parts: Iterable[Part]) -> Draft:
+    """`draft` with other parts; its native payload, which would still say the old ones, goes unless they are equal."""
+    new = tuple(parts)
+    return draft if new == draft.parts else replace(draft, parts=new, native=None)
+
+
+def messages_of(payload: object, key: str = "messages") -> list[object]:
+    """The message list that `payload` is, or holds under `key`, or else under `messages`."""
+    if isinstance(payload, Payload):
+        return list(payload.messages)
+    if isinstance(payload, dict):
+        held = key if key in payload else "messages"
+        payload = payload.get(held)
+        if not isinstance(payload, list):
+            raise UnreadableLog(f"`{held}` is {kind(payload)}, not a list of messages")
+    if not isinstance(payload, list):
+        raise UnreadableLog(f"This is {kind(payload)}, not a list of messages nor an object that holds one in `{key}`")
+    return payload
+
+
+def listed_in(payload: object, key: str = "messages") -> object:
+    """What stands where `payload` would hold its messages, whatever it is."""
+    if isinstance(payload, Payload):
+        return payload.messages
+    return payload.get(key, payload.get("messages")) if isinstance(payload, dict) else payload
+
+
+def placed_messages(payload: object, key: str = "messages") -> Iterator[tuple[str, dict[str, object]]]:
+    """Each message of `payload`, copied, with the words that name its place: ``message 3`` is the fourth."""
+    for index, message in enumerate(messages_of(payload, key)):
+        place = f"message {index}"
+        yield place, record(detached(record(message, place), place), place)
+
+
+UNANSWERED = "[no result: this call was not answered]"
+LOST_CALL = "[result of a call that is no longer shown]"
+REPEATED = "[another result of a call that is already answered]"
+BEGINNING = "[The conversation begins here.]"
+NO_REPLY = "[no reply was given here]"
+WORDLESS_ERROR = "[the call failed and said nothing]"
+SYSTEM = "[system]"
+UNNAMED = "unnamed"
+
+
+def media_note(media: Media) -> str:
+    """What stands for a picture, a sound or a file that is not shown: a marker, so that it doesn't vanish unseen."""
+    name = f" {media.name}" if media.name else ""
+    if media.data is not None:
+        return f"[{media.media_type}{name}, {_size(len(media.data) * 3 // 4)}, not shown]"
+    if media.url is not None and not media.url.startswith("data:"):
+        return f"[{media.media_type}{name} at {media.url}, not shown]"
+    return f"[{media.media_type}{name}, not shown]"
+
+
+def opaque_note(block: Opaque) -> str:
+    """What stands for a block that only another format understands."""
+    name = block.payload.get("type")
+    called = name if isinstance(name, str) else "block"
+    return f"[{block.format} {called}, {_size(len(msgspec.json.encode(block.payload)))}, not shown]"
+
+
+def call_note(call: Call) -> str:
+    """What stands for a call that can't be shown as one."""
+    arguments = call.arguments if isinstance(call.arguments, str) else msgspec.json.encode(call.arguments).decode()
+    return f"[call of {call.name}, not shown as one] {arguments}"
+
+
+def result_note(heading: str, result: Result) -> Text:
+    """What stands for a result that can't be shown as one; it is quoted whole, its media as markers."""
+    return Text(text=f"{heading} {_told(result)}".rstrip())
+
+
+def _told(result: Result) -> str:
+    lines = []
+    for part in result.parts:
+        if isinstance(part, Text):
+            lines.append(part.text)
+        else:
+            lines.append(media_note(part) if isinstance(part, Media) else opaque_note(part))
+    return "\n".join(lines)
+
+
+def filtered(holder: Json, key: str, keeps: Callable[[Json], bool]) -> Json:
+    """`holder` with those alone of the objects in the list under `key` that `keeps`."""
+    listed = holder.get(key)
+    if not isinstance(listed, list):
+        return holder
+    return holder | {key: [each for each in listed if not isinstance(each, dict) or keeps(each)]}
+
+
+def words_or_blocks(parts: Sequence[Part], block: Callable[[Part], object]) -> str | list[object]:
+    """Content as most formats have it: a string where there is only text, which every server takes; else a list."""
+    texts = [part.text for part in parts if isinstance(part, Text)]
+    if len(texts) == len(parts):
+        return texts[0] if len(texts) == 1 else "\n\n".join(text for text in texts if text)
+    return [written for part in parts if (written := block(part)) is not None]
+
+
+def joined_text(drafts: Sequence[Draft]) -> str:
+    """The words of a system prompt that stands apart from the messages."""
+    return "\n\n".join(part.text for draft in drafts for part in draft.parts if isinstance(part, Text))
+
+
+def _size(count: int) -> str:
+    if count < 1000:
+        return f"{count} bytes"
+    if count < 1_000_000:
+        return f"{round(count / 1000)} kB"
+    return f"{count / 1_000_000:.1f} MB"
+
+
+_OPEN, _CLOSE = "<system-reminder>", "</system-reminder>"
+
+
+def origin_of(parts: Sequence[Part]) -> Origin:
+    """`injected` where a user message is nothing but reminders of the harness, or what memory put there itself.
+
+    That is pins, a scratchpad, a brief; else it is `spoken`.
+    """
+    texts = [part.text for part in parts if isinstance(part, Text)]
+    injected = len(texts) == len(parts) > 0 and all(map(_is_injected, texts))
+    return "injected" if injected else "spoken"
+
+
+def _is_injected(text: str) -> bool:
+    return _is_reminder(text) or text.startswith(PINS_TAG) or is_recalled(text.removeprefix(f"{SYSTEM} "))
+
+
+def _is_reminder(text: str) -> bool:
+    # A loop and no pattern: a lazy match would reach over the user's words between two reminders.
+    rest = text.strip()
+    if not rest:
+        return False
+    while rest:
+        if not rest.startswith(_OPEN):
+            return False
+        _, closed, rest = rest.partition(_CLOSE)
+        if not closed:
+            return False
+        rest = rest.lstrip()
+    return True
+
+
+# In whose voice a summary stands. First-person text in a user message reads as the user speaking; as the assistant's,
+# it must not be the last word.
+
+NOTES = "(My own notes on earlier work; not a request.)"
+
+
+def flatten_summaries(drafts: Sequence[Draft]) -> list[Draft]:
+    """Make plain text of each summary, so that no other rule has to know of them; its role is settled last."""
+    return [_flat(draft) for draft in drafts]
+
+
+def cast_summaries(drafts: Sequence[Draft]) -> list[Draft]:
+    """Give each summary its role: the assistant where a user message follows, else the user, marked as notes."""
+    return [_cast(draft, _user_follows(drafts, index)) for index, draft in enumerate(drafts)]
+
+
+def recognise_summaries(drafts: Sequence[Draft]) -> list[Draft]:
+    """Find our own blocks in a list that was compacted before, so that they are not taken for what was said.
+
+    Only where `cast_summaries` would give the block the very role it has, so that the list still comes back equal.
+    """
+    out = list(drafts)
+    for index in reversed(range(len(out))):
+        draft = out[index]
+        if _stands_alone(out, index) and len(draft.parts) == 1 and isinstance(draft.parts[0], Text):
+            text = draft.parts[0].text
+            ours = text.startswith(BLOCK_TAGS) if draft.role == "assistant" else text.startswith(_WRAPPED)
+            cast = "assistant" if _user_follows(out, index) else "user"
+            if ours and draft.role == cast:
+                out[index] = replace(draft, origin="summary")
+    return out
+
+
+_WRAPPED = tuple(f"{NOTES}\n{mark}" for mark in BLOCK_TAGS)
+
+
+def _stands_alone(drafts: Sequence[Draft], index: int) -> bool:
+    shared = drafts[index].joined or (index + 1 < len(drafts) and drafts[index + 1].joined)
+    return drafts[index].native is None and not shared
+
+
+def _flat(draft: Draft) -> Draft:
+    if draft.origin != "summary":
+        return draft
+    if draft.calls or draft.results:
+        # What acts is no summary, whatever it is called.
+        return replace(draft, origin="spoken")
+    if draft.native is not None:
+        return draft
+    # Without the line that marks it as notes: what is blank but for that is dropped like any other blank text.
+    return replace(draft, role="user", parts=(Text(text=_unmarked(draft)),), joined=False)
+
+
+def _cast(draft: Draft, user_follows: bool) -> Draft:
+    if draft.origin != "summary":
+        return draft
+    if draft.native is not None and (user_follows or draft.role == "user"):
+        return draft
+    text = _unmarked(draft)
+    if user_follows:
+        return replace(draft, role="assistant", parts=(Text(text=text),), native=None)
+    return replace(draft, role="user", parts=(Text(text=f"{NOTES}\n{text}"),), native=None)
+
+
+def _unmarked(draft: Draft) -> str:
+    return draft.text.removeprefix(f"{NOTES}\n")
+
+
+def _user_follows(drafts: Sequence[Draft], index: int) -> bool:
+    following = drafts[index + 1] if index + 1 < len(drafts) else None
+    return following is not None and following.role == "user" and following.origin != "summary"

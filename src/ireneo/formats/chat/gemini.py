@@ -1,61 +1,42 @@
-"""Gemini's contents."""
+"""Gemini: contents of parts, calls answered in their order, and signatures on the parts that they belong to."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import compress
 from typing import Final, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.format import Payload, ThinkingRule, Violation, keep_native, settle_natives
-from ireneo.formats.chat.notes import (
+from ireneo.formats.chat import repairs, rules
+from ireneo.formats.chat.format import (
+    GEMINI,
     UNNAMED,
+    ChatFormat,
+    Json,
+    Payload,
+    Repair,
+    ThinkingRule,
     cast_summaries,
     flatten_summaries,
+    joined_text,
     media_note,
-    opaque_note,
     origin_of,
+    placed_messages,
     recognise_summaries,
-)
-from ireneo.formats.chat.repairs import (
-    Repair,
-    answer_calls,
-    drop_empty,
-    give_unique_ids,
-    join_drafts,
-    leading_systems,
-    open_with_user,
-    place_parts,
-    provider_groups,
-    quote_later_systems,
-    repaired,
-    tell_server_pairs,
     with_parts,
 )
-from ireneo.formats.chat.rules import (
-    PAIR_RULES,
-    Outline,
-    Outlines,
-    Rule,
-    breach,
-    duplicate_id_in_message,
-    first_not_user,
-    unknown_role,
-    unreadable,
-    violations,
-)
+from ireneo.formats.chat.rules import Outline, Outlines, Rule, Violation, breach, each
 from ireneo.formats.values import (
     copied_messages,
     detached,
+    given_arguments,
     kind,
-    listed_in,
     listing,
-    placed_messages,
+    objects,
     record,
     role_of,
     text_or,
@@ -63,78 +44,75 @@ from ireneo.formats.values import (
 )
 from ireneo.log.message import Call, Draft, Media, Native, Opaque, Part, Result, Role, Text, Thinking
 
-NAME: Final = "gemini"
-
-ROLES: Final = ("user", "model")
-READ_ROLES: Final = (*ROLES, "function")
+_PROMPTS = ("systemInstruction", "system_instruction", "system")
+_ROLES: Final = ("user", "model")
+_READ_ROLES: Final = (*_ROLES, "function")
 """The last is an older name for who brings results; it is read, and reported."""
 
-CALL: Final = "functionCall"
-RESULT: Final = "functionResponse"
-INLINE: Final = "inlineData"
-FILE: Final = "fileData"
-SIGNATURE: Final = "thoughtSignature"
-MEDIA_TYPE: Final = "mimeType"
-URI: Final = "fileUri"
-
+_CALL: Final = "functionCall"
+_RESULT: Final = "functionResponse"
+_INLINE: Final = "inlineData"
+_FILE: Final = "fileData"
+_SIGNATURE: Final = "thoughtSignature"
+_MEDIA_TYPE: Final = "mimeType"
+_URI: Final = "fileUri"
 _SNAKE: Final = {
-    CALL: "function_call",
-    RESULT: "function_response",
-    INLINE: "inline_data",
-    FILE: "file_data",
-    SIGNATURE: "thought_signature",
-    MEDIA_TYPE: "mime_type",
-    URI: "file_uri",
+    _CALL: "function_call",
+    _RESULT: "function_response",
+    _INLINE: "inline_data",
+    _FILE: "file_data",
+    _SIGNATURE: "thought_signature",
+    _MEDIA_TYPE: "mime_type",
+    _URI: "file_uri",
 }
+"""The other spelling of each."""
+_STAND_IN: Final = "skip_thought_signature_validator"
+"""What the provider takes instead of a signature, for a call that it didn't make or whose signature is lost."""
+_TOLD = ("output", "result", "error")
+"""Under which of these a tool's words stand is its author's choice."""
 
 
-def field(record: dict[str, object], name: str) -> object:
+# Contents and parts, in both of their spellings.
+
+
+def _field(record: Json, name: str) -> object:
     """What stands under `name`, in either spelling; None where nothing does."""
     found = record.get(name)
     return found if found is not None else record.get(_SNAKE[name])
 
 
-def without(record: dict[str, object], name: str) -> dict[str, object]:
+def _without(record: Json, name: str) -> Json:
     """`record` without `name`, in either spelling."""
     return {key: value for key, value in record.items() if key not in (name, _SNAKE[name])}
 
 
-def role_in(content: dict[str, object]) -> str:
+def _role(content: Json) -> str:
     """Who speaks; a content that doesn't say so is the user's. Empty where it says something else than a word."""
     role = content.get("role")
-    return "user" if role is None else role if isinstance(role, str) else ""
+    return "user" if role is None else text_or(role)
 
 
-def parts_in(content: dict[str, object]) -> list[dict[str, object]]:
+def _parts(content: Json) -> list[Json]:
     """The parts of a content, as far as they are parts."""
-    listed = content.get("parts")
-    return [part for part in listed if isinstance(part, dict)] if isinstance(listed, list) else []
+    return objects(content.get("parts"))
 
 
-# Which result answers which call, where neither needs to bear an id: by name, and in their order.
-#
-# A call without an id is given one when it is read, made of its name and of its place among the calls of that name, so
-# that a result that is read later, and alone, comes to the same. It is never written.
+# Which result answers which call, where neither needs to bear an id: by name, and in their order. A call without an id
+# is given one when it is read, made of its name and of its place among the calls of that name, so that a result that
+# is read later, and alone, comes to the same. It is never written.
 
-
-Named: TypeAlias = tuple[str, str]
+_Named: TypeAlias = tuple[str, str]
 """A call or a result: its own id, which may be empty, and its name."""
-
 _MADE_UP = "gemini-call-"
 
 
-def named(parts: Iterable[dict[str, object]], kind: str) -> list[Named]:
+def _named(parts: Iterable[Json], kind: str) -> list[_Named]:
     """The calls or the results among `parts`, in order."""
-    inner = (field(part, kind) for part in parts)
+    inner = (_field(part, kind) for part in parts)
     return [(text_or(each.get("id")), text_or(each.get("name"))) for each in inner if isinstance(each, dict)]
 
 
-def is_made_up(call_id: str) -> bool:
-    """Whether the id was given here, and is not to be written."""
-    return call_id.startswith(_MADE_UP)
-
-
-def call_ids(calls: Sequence[Named]) -> list[str]:
+def _call_ids(calls: Sequence[_Named]) -> list[str]:
     """The id of each call of a content: its own, or one that is made up."""
     counts: Counter[str] = Counter()
     out: list[str] = []
@@ -144,160 +122,99 @@ def call_ids(calls: Sequence[Named]) -> list[str]:
     return out
 
 
-def result_ids(results: Sequence[Named], calls: Sequence[Named]) -> list[str]:
+def _result_ids(results: Sequence[_Named], calls: Sequence[_Named]) -> list[str]:
     """The id of the call that each result answers, among those of the content before.
 
     It is the one whose id the result bears, else the first left over that bears its name, else, for a result
     without an id, the first left over; else its own.
     """
-    left = list(zip(call_ids(calls), (name for _, name in calls), strict=True))
+    left = list(zip(_call_ids(calls), (name for _, name in calls), strict=True))
     out: dict[int, str] = {}
-    for matches in (_by_id, _by_name, _by_place):
+    ways: tuple[Callable[[_Named, _Named], bool], ...] = (
+        lambda result, call: result[0] == call[0],
+        lambda result, call: result[1] == call[1],
+        lambda result, call: not result[0],
+    )
+    for matches in ways:
         for place, result in enumerate(results):
             found = next((call for call in left if place not in out and matches(result, call)), None)
             if found is not None:
                 left.remove(found)
                 out[place] = found[0]
-    return [out.get(place, own) for place, own in enumerate(call_ids(results))]
+    return [out.get(place, own) for place, own in enumerate(_call_ids(results))]
 
 
-def _by_id(result: Named, call: Named) -> bool:
-    return result[0] == call[0]
+# Reading: a signature stands before what it was found on.
 
 
-def _by_name(result: Named, call: Named) -> bool:
-    return result[1] == call[1]
+def _read_system(system: object) -> Draft:
+    """A system prompt that stands apart: words, a content, or its parts."""
+    if isinstance(system, dict):
+        system = system.get("parts")
+    if isinstance(system, str):
+        return Draft(role="system", parts=(Text(text=system),))
+    if not isinstance(system, list):
+        raise UnreadableLog(f"system: it is {kind(system)}, neither a string nor a content")
+    parts: list[Part] = []
+    for index, part in enumerate(system):
+        place = f"system, part {index}"
+        parts += _read_part({"text": part} if isinstance(part, str) else record(part, place), "user", place)
+    return Draft(role="system", parts=tuple(parts))
 
 
-def _by_place(result: Named, call: Named) -> bool:
-    return not result[0]
+def _read_content(content: Json, place: str, calls: Sequence[_Named] = ()) -> list[tuple[Json, list[Part]]]:
+    """The parts of a content with what each says; its results answer the `calls` of the content before."""
+    role = "user" if content.get("role") is None else role_of(content, place, _READ_ROLES)
+    listed = content.get("parts", [])
+    if listed is None or "parts" not in content:
+        # As other formats say it; what can be read is read.
+        listed = [{"text": content["content"]}] if isinstance(content.get("content"), str) else []
+    parts = [record(part, f"{place}, part {index}") for index, part in enumerate(listing(listed, f"{place}, parts"))]
+    ids = iter(_call_ids(_named(parts, _CALL)))
+    answered = iter(_result_ids(_named(parts, _RESULT), calls))
+    read: list[tuple[Json, list[Part]]] = []
+    for index, part in enumerate(parts):
+        known = ""
+        if _field(part, _RESULT) is not None:
+            known = next(answered, "")
+        elif _field(part, _CALL) is not None:
+            known = next(ids, "")
+        read.append((part, _read_part(part, role, f"{place}, part {index}", known)))
+    return read
 
 
-_IMAGES = ("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif")
-_OTHERS = ("audio/", "video/", "text/", "application/pdf")
-_PLACES = ("http://", "https://", "gs://")
-
-
-def read_media(part: dict[str, object]) -> Media | None:
-    """What a part shows; None where it shows nothing that is known here."""
-    inline, file = field(part, INLINE), field(part, FILE)
-    if isinstance(inline, dict):
-        media_type, data = field(inline, MEDIA_TYPE), inline.get("data")
-        if isinstance(media_type, str) and isinstance(data, str):
-            return Media(media_type=media_type, data=data)
-    elif isinstance(file, dict):
-        media_type, uri = field(file, MEDIA_TYPE), field(file, URI)
-        if isinstance(media_type, str) and isinstance(uri, str):
-            return Media(media_type=media_type, url=uri)
-    return None
-
-
-def write_media(media: Media) -> dict[str, object] | None:
-    """The part that shows `media`; None where the format has none for it."""
-    if not (media.media_type in _IMAGES or media.media_type.startswith(_OTHERS)):
-        return None
-    if media.data is not None:
-        return {INLINE: {MEDIA_TYPE: media.media_type, "data": media.data}}
-    if media.url is not None and media.url.startswith(_PLACES):
-        return {FILE: {MEDIA_TYPE: media.media_type, URI: media.url}}
-    return None
-
-
-# Which calls must be signed, and what stands where no signature is to be had.
-#
-# Within the turn that is running, the first call of each of the model's steps bears a signature; what came before
-# is not looked at.
-
-
-Content = dict[str, object]
-
-STAND_IN: Final = "skip_thought_signature_validator"
-"""What the provider takes instead of a signature, for a call that it didn't make or whose signature is lost."""
-
-
-def unsigned_calls(contents: Sequence[Content]) -> Iterator[tuple[int, Content]]:
-    """The first call of each step of the running turn that lacks its signature, with its content's index."""
-    for index in range(_running(contents), len(contents)):
-        first = _first_call(contents[index])
-        if first is not None and not field(first, SIGNATURE):
-            yield index, first
-
-
-def sign_running(contents: Sequence[Content]) -> None:
-    """Put the stand-in on each call that lacks a signature and needs one."""
-    for _, part in list(unsigned_calls(contents)):
-        part[SIGNATURE] = STAND_IN
-
-
-def sign(content: Content) -> Content:
-    """Put the stand-in on the first call of a content of ours, if it lacks a signature.
-
-    In whatever turn it stands: else what was sent would change when the turn is over.
-    """
-    first = _first_call(content)
-    if first is not None and not field(first, SIGNATURE):
-        first[SIGNATURE] = STAND_IN
-    return content
-
-
-def _first_call(content: Content) -> Content | None:
-    if role_in(content) != "model":
-        return None
-    return next((part for part in parts_in(content) if field(part, CALL) is not None), None)
-
-
-def _running(contents: Sequence[Content]) -> int:
-    for index in reversed(range(len(contents))):
-        asked = any(field(part, RESULT) is None for part in parts_in(contents[index]))
-        if role_in(contents[index]) == "user" and asked:
-            return index + 1
-    return 0
-
-
-_TOLD = ("output", "result", "error")
-"""Under which of these a tool's words stand is its author's choice."""
-
-
-def read_part(part: dict[str, object], role: str, place: str, call_id: str = "") -> list[Part]:
+def _read_part(part: Json, role: str, place: str, call_id: str = "") -> list[Part]:
     """What a part says, and the signature on it; `call_id` is what a call or a result is known by.
 
     The stand-in for a signature says nothing, and goes back only with the part as it is.
     """
-    signature = field(part, SIGNATURE)
-    signed = role == "model" and isinstance(signature, str) and signature not in ("", STAND_IN)
-    mark = signature if signed and isinstance(signature, str) else None
-    thought = part.get("thought") is True and role == "model"
+    signature = text_or(_field(part, _SIGNATURE))
+    mark = signature if role == "model" and signature not in ("", _STAND_IN) else None
     text = part.get("text")
-    if text is not None and thought:
-        return [Thinking(text=words(text, f"{place}, text"), signature=mark, format=NAME)]
+    if text is not None and part.get("thought") is True and role == "model":
+        return [Thinking(text=words(text, f"{place}, text"), signature=mark, format=GEMINI)]
     said = _read_said(part, place, call_id)
     if mark is None:
         return [said]
     # A signature that comes last stands on an empty text.
-    return [Thinking(signature=mark, format=NAME), *([] if said == Text(text="") else [said])]
+    return [Thinking(signature=mark, format=GEMINI), *([] if said == Text(text="") else [said])]
 
 
-def _read_said(part: dict[str, object], place: str, call_id: str) -> Part:
-    text, call, result = part.get("text"), field(part, CALL), field(part, RESULT)
+def _read_said(part: Json, place: str, call_id: str) -> Part:
+    text, call, result = part.get("text"), _field(part, _CALL), _field(part, _RESULT)
     if text is not None:
         return Text(text=words(text, f"{place}, text"))
     if call is not None:
-        call = record(call, f"{place}, {CALL}")
-        name = words(call.get("name"), f"{place}, {CALL}, name")
-        return Call(id=call_id, name=name, arguments=_read_arguments(call.get("args")))
+        call = record(call, f"{place}, {_CALL}")
+        name = words(call.get("name"), f"{place}, {_CALL}, name")
+        return Call(id=call_id, name=name, arguments=given_arguments(call.get("args")))
     if result is not None:
-        return _read_result(record(result, f"{place}, {RESULT}"), call_id, f"{place}, {RESULT}")
-    media = None if part.get("thought") is True else read_media(part)
-    return media or Opaque(format=NAME, payload=without(part, SIGNATURE))
+        return _read_result(record(result, f"{place}, {_RESULT}"), call_id, f"{place}, {_RESULT}")
+    media = None if part.get("thought") is True else _read_media(part)
+    return media or Opaque(format=GEMINI, payload=_without(part, _SIGNATURE))
 
 
-def _read_arguments(given: object) -> dict[str, object] | str:
-    if isinstance(given, dict):
-        return given
-    return {} if given is None else given if isinstance(given, str) else msgspec.json.encode(given).decode()
-
-
-def _read_result(result: dict[str, object], call_id: str, place: str) -> Result:
+def _read_result(result: Json, call_id: str, place: str) -> Result:
     name = words(result.get("name"), f"{place}, name")
     response = result.get("response")
     failed = None
@@ -307,208 +224,136 @@ def _read_result(result: dict[str, object], call_id: str, place: str) -> Result:
         if key in _TOLD and isinstance(said, str):
             told, failed = said, True if key == "error" else None
     parts: list[Text | Media | Opaque] = [Text(text=told)] if told else []
-    shown = result.get("parts")
-    for part in shown if isinstance(shown, list) else ():
-        if isinstance(part, dict):
-            parts.append(read_media(part) or Opaque(format=NAME, payload=part))
+    parts += [_read_media(part) or Opaque(format=GEMINI, payload=part) for part in objects(result.get("parts"))]
     return Result(call_id=call_id, parts=tuple(parts), failed=failed, name=name)
 
 
-def express(draft: Draft) -> Draft:
-    """Say in text what the format has no part for; empty texts and the thinking of others are left out."""
-    if draft.native is not None:
-        return draft
-    kept = draft.parts if draft.role == "system" else [part for part in draft.parts if not _says_nothing(part)]
-    return with_parts(draft, [_said(part, draft.role) for part in kept])
+def _read_media(part: Json) -> Media | None:
+    """What a part shows, within it or at a URI; None where it shows nothing that is known here."""
+    inline, file = _field(part, _INLINE), _field(part, _FILE)
+    if isinstance(inline, dict):
+        media_type, data = _field(inline, _MEDIA_TYPE), inline.get("data")
+        if isinstance(media_type, str) and isinstance(data, str):
+            return Media(media_type=media_type, data=data)
+    elif isinstance(file, dict):
+        media_type, uri = _field(file, _MEDIA_TYPE), _field(file, _URI)
+        if isinstance(media_type, str) and isinstance(uri, str):
+            return Media(media_type=media_type, url=uri)
+    return None
 
 
-def _says_nothing(part: Part) -> bool:
-    if isinstance(part, Thinking):
-        return part.format != NAME or not (part.text or part.signature)
-    return isinstance(part, Text) and not part.text
+# Writing: the format can carry the parts by then.
+
+_IMAGES = ("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif")
+_OTHERS = ("audio/", "video/", "text/", "application/pdf")
+_PLACES = ("http://", "https://", "gs://")
 
 
-def _said(part: Part, role: str) -> Part:
-    if isinstance(part, Call):
-        return part if part.name else replace(part, name=UNNAMED)
-    if isinstance(part, Result):
-        return replace(part, parts=tuple(_carried(each, "tool") for each in part.parts))
-    return _carried(part, role) if isinstance(part, Media | Opaque) else part
-
-
-def _carried(part: Text | Media | Opaque, role: str) -> Text | Media | Opaque:
-    shown = role in ("user", "assistant")
-    if isinstance(part, Media) and not (shown and write_media(part) is not None):
-        return Text(text=media_note(part))
-    if isinstance(part, Opaque) and not (shown and _is_part(part)):
-        return Text(text=opaque_note(part))
-    return part
-
-
-def _is_part(part: Opaque) -> bool:
-    # One that would be read as something else has parts of its own, and is broken if it was not read so before.
-    own = ("text", "functionCall", "function_call", "functionResponse", "function_response")
-    says = any(value is not None for key, value in part.payload.items() if key != "thought")
-    if part.format != NAME or not says or any(name in part.payload for name in own):
-        return False
-    return read_part(part.payload, "model", "part") == [part]
-
-
-def write_contents(drafts: Sequence[Draft]) -> list[Content]:
-    """The contents of a list without its system prompt: results together, and what was joined to them."""
-    return [write_content(group) for group in provider_groups(drafts)]
-
-
-def write_content(group: Sequence[Draft]) -> Content:
+def _write_content(group: Sequence[Draft]) -> Json:
     """The one content that holds a draft, or several of one provider role."""
-    content: Content = {}
+    content: Json = {}
     parts: list[object] = []
     for draft in group:
-        written = _written(draft)
+        if draft.native is not None:
+            written = record(draft.native.payload, "native")
+        else:
+            role = "model" if draft.role == "assistant" else "user"
+            written = _signed({"role": role, "parts": _write_parts(draft.parts)})
         content |= written
         held = written.get("parts")
         parts += held if isinstance(held, list) else []
     return content | {"parts": parts}
 
 
-def write_system(drafts: Sequence[Draft]) -> str | None:
-    """The system prompt, apart from the contents."""
-    if not drafts:
-        return None
-    return "\n\n".join(part.text for draft in drafts for part in draft.parts if isinstance(part, Text))
-
-
-def merge_natives(before: Draft, draft: Draft) -> Native | None:
-    """The payload of two drafts that are one content; None where their parts say it all."""
-    if before.native is None and draft.native is None:
-        return None
-    return Native(format=NAME, payload=write_content([before, draft]))
-
-
-def _written(draft: Draft) -> Content:
-    if draft.native is not None:
-        return record(draft.native.payload, "native")
-    return sign({"role": "model" if draft.role == "assistant" else "user", "parts": _write_parts(draft.parts)})
-
-
-def _write_parts(parts: Sequence[Part]) -> list[Content]:
-    out: list[Content] = []
-    mark: Content = {}
+def _write_parts(parts: Sequence[Part]) -> list[Json]:
+    out: list[Json] = []
+    mark: Json = {}
     for part in parts:
         if isinstance(part, Thinking):
             # Two signatures in a row: the first was found on an empty text.
             out += [{"text": "", **mark}] if mark else []
-            mark = {SIGNATURE: part.signature} if part.signature else {}
+            mark = {_SIGNATURE: part.signature} if part.signature else {}
             if part.text:
                 out.append({"text": part.text, "thought": True, **mark})
                 mark = {}
-            continue
-        written = _write_part(part)
-        if written is not None:
-            out.append({**written, **mark})
+        else:
+            out.append(_write_part(part) | mark)
             mark = {}
     return [*out, {"text": "", **mark}] if mark else out
 
 
-def _write_part(part: Part) -> Content | None:
+def _write_part(part: Part) -> Json:
     if isinstance(part, Text):
         return {"text": part.text}
     if isinstance(part, Call):
         given = part.arguments if isinstance(part.arguments, dict) else {"arguments": part.arguments}
-        return {CALL: {**_id(part.id), "name": part.name, "args": given}}
+        return {_CALL: {**_own_id(part.id), "name": part.name, "args": given}}
     if isinstance(part, Result):
         told = {"error" if part.failed else "output": part.text}
-        return {RESULT: {**_id(part.call_id), "name": part.name or UNNAMED, "response": told}}
+        return {_RESULT: {**_own_id(part.call_id), "name": part.name or UNNAMED, "response": told}}
     if isinstance(part, Media):
-        return write_media(part) or {"text": media_note(part)}
-    return part.payload if not isinstance(part, Thinking) else None
+        return _write_media(part) or {"text": media_note(part)}
+    return dict(part.payload) if isinstance(part, Opaque) else {}
 
 
-def _id(call_id: str) -> Content:
-    return {} if is_made_up(call_id) else {"id": call_id}
+def _own_id(call_id: str) -> Json:
+    return {} if call_id.startswith(_MADE_UP) else {"id": call_id}
 
 
-def is_contents(payload: object) -> bool:
-    """Whether it is a list of contents, or an object that holds one."""
-    listed = listed_in(payload, "contents")
-    contents = [content for content in listed if isinstance(content, dict)] if isinstance(listed, list) else []
-    named = isinstance(payload, dict) and "contents" in payload
-    return bool(contents) and (named or all("parts" in content and "kind" not in content for content in contents))
+def _write_media(media: Media) -> Json | None:
+    """The part that shows `media`; None where the format has none for it."""
+    if not (media.media_type in _IMAGES or media.media_type.startswith(_OTHERS)):
+        return None
+    if media.data is not None:
+        return {_INLINE: {_MEDIA_TYPE: media.media_type, "data": media.data}}
+    if media.url is not None and media.url.startswith(_PLACES):
+        return {_FILE: {_MEDIA_TYPE: media.media_type, _URI: media.url}}
+    return None
 
 
-def read_system(system: object) -> list[Draft]:
-    """The draft of a system prompt that stands apart: words, a content, or its parts; none where there is none."""
-    if system is None:
-        return []
-    system = detached(system, "system")
-    if isinstance(system, dict):
-        system = system.get("parts")
-    if isinstance(system, str):
-        return [Draft(role="system", parts=(Text(text=system),))]
-    if not isinstance(system, list):
-        raise UnreadableLog(f"system: it is {kind(system)}, neither a string nor a content")
-    parts: list[Part] = []
-    for index, part in enumerate(system):
-        place = f"system, part {index}"
-        parts += read_part({"text": part} if isinstance(part, str) else record(part, place), "user", place)
-    return [Draft(role="system", parts=tuple(parts))]
+def _merge_natives(before: Draft, draft: Draft) -> Native | None:
+    """The payload of two drafts that are one content; None where their parts say it all."""
+    if before.native is None and draft.native is None:
+        return None
+    return Native(format=GEMINI, payload=_write_content([before, draft]))
 
 
-def read_contents(placed: Iterable[tuple[str, Content]]) -> list[Draft]:
-    """The drafts of a list; the results of a content answer the calls of the one before."""
-    out: list[Draft] = []
-    calls: list[Named] = []
-    for place, content in placed:
-        out += read_content(content, place, calls)
-        calls = named(parts_in(content), CALL) if role_in(content) == "model" else []
-    return out
+# Which calls must be signed: within the turn that is running, the first call of each of the model's steps; what came
+# before is not looked at.
 
 
-def read_content(content: Content, place: str, calls: Sequence[Named] = ()) -> list[Draft]:
-    """The drafts that a content is, each with its payload where the parts don't give it back."""
-    role = "user" if content.get("role") is None else role_of(content, place, READ_ROLES)
-    parts = _read_parts(content, place)
-    ids = iter(call_ids(named(parts, CALL)))
-    answered = iter(result_ids(named(parts, RESULT), calls))
-    read: list[list[Part]] = []
-    for index, part in enumerate(parts):
-        brings = field(part, RESULT) is not None
-        known = next(answered if brings else ids, "") if brings or field(part, CALL) is not None else ""
-        read.append(read_part(part, role, f"{place}, part {index}", known))
-    if role == "model":
-        return [_draft("assistant", read, content)]
-    brought = [field(part, RESULT) is not None for part in parts]
-    if not any(brought) or all(brought):
-        return [_draft("tool" if any(brought) else "user", read, content)]
-    halves = [
-        ({**content, "parts": list(compress(parts, chosen))}, list(compress(read, chosen)))
-        for chosen in (brought, [not each for each in brought])
-    ]
-    return [_draft("tool", halves[0][1], halves[0][0]), _draft("user", halves[1][1], halves[1][0], joined=True)]
+def _unsigned_calls(contents: Sequence[Json]) -> Iterator[tuple[int, Json]]:
+    """The first call of each step of the running turn that lacks its signature, with its content's index."""
+    begins = 0
+    for index, content in enumerate(contents):
+        if _role(content) == "user" and any(_field(part, _RESULT) is None for part in _parts(content)):
+            begins = index + 1
+    for index in range(begins, len(contents)):
+        if (first := _unsigned_first(contents[index])) is not None:
+            yield index, first
 
 
-def _read_parts(content: Content, place: str) -> list[Content]:
-    listed = content.get("parts")
-    if listed is None and isinstance(content.get("content"), str):
-        # As other formats say it; what can be read is read.
-        return [{"text": content["content"]}]
-    listed = [] if listed is None else listing(listed, f"{place}, parts")
-    return [record(part, f"{place}, part {index}") for index, part in enumerate(listed)]
+def _unsigned_first(content: Json) -> Json | None:
+    """The first call of a step, where it lacks its signature."""
+    calls = (part for part in _parts(content) if _field(part, _CALL) is not None)
+    first = next(calls, None) if _role(content) == "model" else None
+    return first if first is not None and not _field(first, _SIGNATURE) else None
 
 
-def _draft(role: Role, read: Sequence[Sequence[Part]], content: Content, *, joined: bool = False) -> Draft:
-    parts = tuple(part for each in read for part in each)
-    draft = Draft(
-        role=role,
-        parts=parts,
-        origin=origin_of(parts) if role == "user" else "spoken",
-        source_id=text_or(content.get("id")) or None,
-        joined=joined,
-    )
-    return keep_native(draft, NAME, content, write_content([express(draft)]))
+def _signed(content: Json) -> Json:
+    """Put the stand-in on the first call of a content of ours, if it lacks a signature.
+
+    In whatever turn it stands: else what was sent would change when the turn is over.
+    """
+    if (first := _unsigned_first(content)) is not None:
+        first[_SIGNATURE] = _STAND_IN
+    return content
 
 
-def answer_in_order(drafts: Sequence[Draft]) -> list[Draft]:
+# Repairs of this format alone: calls stand behind a user's content, and are answered in their order, by name.
+
+
+def _answer_in_order(drafts: Sequence[Draft]) -> list[Draft]:
     """Sort the results of each step as its calls are, and name them so.
 
     Expects each call to be answered directly after it, once.
@@ -526,148 +371,126 @@ def answer_in_order(drafts: Sequence[Draft]) -> list[Draft]:
     return [*out, *_ordered(run, calls)]
 
 
-def call_after_user(drafts: Sequence[Draft]) -> list[Draft]:
+def _ordered(run: Sequence[Draft], calls: Sequence[Call]) -> list[Draft]:
+    listed = [result for draft in run for result in draft.results]
+    results = {result.call_id: result for result in listed}
+    wanted = [
+        result if result.name == call.name else replace(result, name=call.name)
+        for call in calls
+        if (result := results.get(call.id)) is not None
+    ]
+    return list(run) if not run or listed == wanted else [replace(run[0], parts=tuple(wanted), native=None)]
+
+
+def _call_after_user(drafts: Sequence[Draft]) -> list[Draft]:
     """Join what the model said to the calls that it made next: calls may not stand behind a content of the model's."""
     out: list[Draft] = []
     for draft in drafts:
         while draft.role == "assistant" and draft.calls and out and out[-1].role == "assistant":
             before = out.pop()
-            draft = replace(before, parts=before.parts + draft.parts, native=merge_natives(before, draft))
+            draft = replace(before, parts=before.parts + draft.parts, native=_merge_natives(before, draft))
         out.append(draft)
     return out
 
 
-def drop_mere_thoughts(drafts: Sequence[Draft]) -> list[Draft]:
+def _drop_mere_thoughts(drafts: Sequence[Draft]) -> list[Draft]:
     """Drop the thoughts of a reply that says and does nothing else."""
-    return [with_parts(draft, ()) if draft.parts and all(map(_is_thinking, draft.parts)) else draft for draft in drafts]
+
+    def is_thought(part: Part) -> bool:
+        return isinstance(part, Thinking) and bool(part.text)
+
+    return [with_parts(draft, ()) if draft.parts and all(map(is_thought, draft.parts)) else draft for draft in drafts]
 
 
-def _is_thinking(part: object) -> bool:
-    return isinstance(part, Thinking) and bool(part.text)
+# The rules.
 
 
-def _ordered(run: Sequence[Draft], calls: Sequence[Call]) -> list[Draft]:
-    results = {result.call_id: result for draft in run for result in draft.results}
-    listed = [result for draft in run for result in draft.results]
-    wanted = [_named(results[call.id], call) for call in calls if call.id in results]
-    if not run or listed == wanted:
-        return list(run)
-    return [replace(run[0], parts=tuple(wanted), native=None)]
+@each("empty-content")
+def _empty_content(outline: Outline) -> Iterator[str]:
+    """A content has parts."""
+    if not _parts(outline.message):
+        yield "it has no parts."
 
 
-def _named(result: Result, call: Call) -> Result:
-    return result if result.name == call.name else replace(result, name=call.name)
+@each("empty-part")
+def _empty_part(outline: Outline) -> Iterator[str]:
+    """Each part says something."""
+    for part in _parts(outline.message):
+        bare = {key for key, value in _without(part, _SIGNATURE).items() if value is not None} <= {"thought"}
+        if bare or (part.get("text") == "" and not _field(part, _SIGNATURE)):
+            yield "a part says nothing; leave it out."
 
 
-def empty_content(outlines: Outlines) -> Iterator[Violation]:
-    """A content has parts, and each part says something."""
-    for outline in outlines:
-        parts = parts_in(outline.message)
-        if not parts:
-            yield breach("empty-content", outline.index, "it has no parts.")
-        for part in parts:
-            bare = {key for key, value in without(part, SIGNATURE).items() if value is not None} <= {"thought"}
-            if bare or (part.get("text") == "" and not field(part, SIGNATURE)):
-                yield breach("empty-part", outline.index, "a part says nothing; leave it out.")
-
-
-def thought_alone(outlines: Outlines) -> Iterator[Violation]:
+@each("thought-alone")
+def _thought_alone(outline: Outline) -> Iterator[str]:
     """A thought leads to something."""
-    for outline in outlines:
-        parts = parts_in(outline.message)
-        if outline.role == "model" and parts and all(_is_thought(part) for part in parts):
-            yield breach("thought-alone", outline.index, "it holds nothing but thoughts.")
+    parts = _parts(outline.message)
+    if outline.role == "model" and parts and all(part.get("thought") is True and part.get("text") for part in parts):
+        yield "it holds nothing but thoughts."
 
 
-def misplaced_part(outlines: Outlines) -> Iterator[Violation]:
+@each("misplaced-part")
+def _misplaced_part(outline: Outline) -> Iterator[str]:
     """Calls are the model's, results the user's."""
-    for outline in outlines:
-        wrong = CALL if outline.role == "user" else RESULT
-        if any(field(part, wrong) is not None for part in parts_in(outline.message)):
-            says = f"a {wrong} part may not stand in a content of the {outline.role}."
-            yield breach("misplaced-part", outline.index, says)
+    wrong = _CALL if outline.role == "user" else _RESULT
+    if any(_field(part, wrong) is not None for part in _parts(outline.message)):
+        yield f"a {wrong} part may not stand in a content of the {outline.role}."
 
 
-def results_not_first(outlines: Outlines) -> Iterator[Violation]:
+@each("results-not-first")
+def _results_not_first(outline: Outline) -> Iterator[str]:
     """Results stand before everything else in their content."""
-    for outline in outlines:
-        kinds = [field(part, RESULT) is not None for part in parts_in(outline.message)]
-        if outline.role == "user" and kinds != sorted(kinds, reverse=True):
-            yield breach("results-not-first", outline.index, "a result stands after other parts, not first.")
+    kinds = [_field(part, _RESULT) is not None for part in _parts(outline.message)]
+    if outline.role == "user" and kinds != sorted(kinds, reverse=True):
+        yield "a result stands after other parts, not first."
 
 
-def bad_arguments(outlines: Outlines) -> Iterator[Violation]:
+@each("bad-arguments")
+def _bad_arguments(outline: Outline) -> Iterator[str]:
     """The arguments of a call are an object, and so is a response."""
-    for outline in outlines:
-        for part in parts_in(outline.message):
-            call, result = field(part, CALL), field(part, RESULT)
-            if isinstance(call, dict) and not isinstance(call.get("args"), dict | None):
-                yield breach("bad-arguments", outline.index, "the args of a call must be an object.")
-            if isinstance(result, dict) and not isinstance(result.get("response"), dict):
-                yield breach("bad-arguments", outline.index, "the response to a call must be an object.")
+    for part in _parts(outline.message):
+        call, result = _field(part, _CALL), _field(part, _RESULT)
+        if isinstance(call, dict) and not isinstance(call.get("args"), dict | None):
+            yield "the args of a call must be an object."
+        if isinstance(result, dict) and not isinstance(result.get("response"), dict):
+            yield "the response to a call must be an object."
 
 
-def bad_call_name(outlines: Outlines) -> Iterator[Violation]:
-    """Each call names its function; an id is one that the provider gave."""
-    for outline in outlines:
-        parts = parts_in(outline.message)
-        for own, name in (*named(parts, CALL), *named(parts, RESULT)):
-            if not name:
-                yield breach("bad-call-name", outline.index, "a call or its result names no function.")
-            if is_made_up(own):
-                yield breach("bad-call-id", outline.index, f"the id {own!r} stands for none; leave it out.")
+def _all_named(outline: Outline) -> list[_Named]:
+    parts = _parts(outline.message)
+    return [*_named(parts, _CALL), *_named(parts, _RESULT)]
 
 
-PART_RULES: tuple[Rule, ...] = (
-    empty_content,
-    thought_alone,
-    misplaced_part,
-    results_not_first,
-    bad_arguments,
-    bad_call_name,
-)
+@each("bad-call-name")
+def _bad_call_name(outline: Outline) -> Iterator[str]:
+    """Each call names its function."""
+    for _, name in _all_named(outline):
+        if not name:
+            yield "a call or its result names no function."
 
 
-def _is_thought(part: dict[str, object]) -> bool:
-    return part.get("thought") is True and bool(part.get("text"))
+@each("bad-call-id")
+def _bad_call_id(outline: Outline) -> Iterator[str]:
+    """An id is one that the provider gave."""
+    for own, _ in _all_named(outline):
+        if own.startswith(_MADE_UP):
+            yield f"the id {own!r} stands for none; leave it out."
 
 
-def outlined(contents: Sequence[dict[str, object]]) -> Outlines:
-    """What the rules see of `contents`: one of the user's answers the one of the model's directly before it."""
-    outlines: list[Outline] = []
-    calls: list[Named] = []
-    for index, content in enumerate(contents):
-        role = role_in(content)
-        results = result_ids(named(parts_in(content), RESULT), calls) if role == "user" else []
-        after = index - 1 if role == "user" and index and outlines[-1].role == "model" else None
-        calls = named(parts_in(content), CALL) if role == "model" else []
-        outlines.append(
-            Outline(
-                index=index,
-                role=role,
-                message=content,
-                calls=tuple(call_ids(calls)),
-                results=tuple(results),
-                answers=after,
-            )
-        )
-    return Outlines(outlines)
-
-
-def answers_differ(outlines: Outlines) -> Iterator[Violation]:
+def _answers_differ(outlines: Outlines) -> Iterator[Violation]:
     """The results are those of the calls before, in the same order, under the same names and ids."""
     contents = [outline.message for outline in outlines]
     for outline in outlines:
         if outline.answers is None or not outline.results:
             continue
-        made = named(parts_in(contents[outline.answers]), CALL)
+        made = _named(_parts(contents[outline.answers]), _CALL)
         # Results that are missing or too many are another rule's.
-        if sorted(outline.results) == sorted(call_ids(made)) and named(parts_in(outline.message), RESULT) != made:
+        if sorted(outline.results) == sorted(_call_ids(made)) and _named(_parts(outline.message), _RESULT) != made:
             says = "its results must stand in the order of the calls before, and bear their names and ids."
             yield breach("answers-differ", outline.index, says)
 
 
-def call_not_after_user(outlines: Outlines) -> Iterator[Violation]:
+def _call_not_after_user(outlines: Outlines) -> Iterator[Violation]:
     """The model calls directly after the user has spoken or a call was answered."""
     before = "user"
     for outline in outlines:
@@ -677,39 +500,43 @@ def call_not_after_user(outlines: Outlines) -> Iterator[Violation]:
         before = outline.role
 
 
-def unsigned_call(outlines: Outlines) -> Iterator[Violation]:
+def _unsigned_call(outlines: Outlines) -> Iterator[Violation]:
     """In the turn that is running, the first call of each content is signed."""
-    for index, _ in unsigned_calls([outline.message for outline in outlines]):
-        says = f"its first call has no thoughtSignature; where none is to be had, {STAND_IN!r} stands for it."
+    for index, _ in _unsigned_calls([outline.message for outline in outlines]):
+        says = f"its first call has no thoughtSignature; where none is to be had, {_STAND_IN!r} stands for it."
         yield breach("unsigned-call", index, says)
 
 
-LOCAL_RULES: tuple[Rule, ...] = (
-    unknown_role(ROLES),
-    unreadable(read_content, ROLES),
-    duplicate_id_in_message,
-    *PART_RULES,
+_LOCAL_RULES: tuple[Rule, ...] = (
+    rules.unknown_role(_ROLES),
+    rules.unreadable(_read_content, _ROLES),
+    rules.duplicate_id_in_message,
+    _empty_content,
+    _empty_part,
+    _thought_alone,
+    _misplaced_part,
+    _results_not_first,
+    _bad_arguments,
+    _bad_call_name,
+    _bad_call_id,
 )
-"""Those that look at one content at a time."""
-
-RULES: tuple[Rule, ...] = (
-    *LOCAL_RULES,
-    first_not_user,
-    *PAIR_RULES,
-    answers_differ,
-    call_not_after_user,
-    unsigned_call,
+_RULES = (
+    *_LOCAL_RULES,
+    rules.first_not_user,
+    rules.unpaired,
+    _answers_differ,
+    _call_not_after_user,
+    _unsigned_call,
 )
 
 
-_PROMPTS = ("systemInstruction", "system_instruction", "system")
-
-
-class GeminiContents:
+class GeminiContents(ChatFormat):
     """Gemini contents: the system instruction stands apart, and calls are answered in their order."""
 
-    name = NAME
+    name = GEMINI
     thinking: ThinkingRule = "turn"
+    local_rules = _LOCAL_RULES
+    rules = _RULES
 
     def decode(self, payload: object) -> list[Draft]:
         """Read a list of contents, or an object that holds one under `contents` (or `messages`).
@@ -720,7 +547,12 @@ class GeminiContents:
         prompt: object = payload.system if isinstance(payload, Payload) else None
         if isinstance(payload, dict):
             prompt = next((payload[key] for key in _PROMPTS if payload.get(key) is not None), None)
-        return recognise_summaries([*read_system(prompt), *read_contents(placed_messages(payload, "contents"))])
+        out = [] if prompt is None else [_read_system(detached(prompt, "system"))]
+        calls: list[_Named] = []
+        for place, content in placed_messages(payload, "contents"):
+            out += self._drafts(content, _read_content(content, place, calls))
+            calls = _named(_parts(content), _CALL) if _role(content) == "model" else []
+        return recognise_summaries(out)
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
         """Write drafts as valid contents, and the system drafts at its beginning apart, as words.
@@ -729,47 +561,103 @@ class GeminiContents:
         text. Signatures go back on the parts that they were found on; a call that has lost its own gets the stand-in
         that the provider takes.
         """
-        sound = repaired(drafts, _REPAIRS)
-        first = leading_systems(sound)
-        contents = copied_messages(write_contents(sound[first:]))
-        sign_running(contents)
-        return Payload(messages=contents, system=write_system(sound[:first]))
+        sound = self.repaired(drafts)
+        first = repairs.leading_systems(sound)
+        contents = copied_messages(map(_write_content, repairs.provider_groups(sound[first:])))
+        for _, part in list(_unsigned_calls(contents)):
+            part[_SIGNATURE] = _STAND_IN
+        return Payload(messages=contents, system=joined_text(sound[:first]) if first else None)
 
-    def validate(self, payload: Payload, *, thinking: bool = False) -> list[Violation]:
-        """Name every rule that the list breaks; they are the same whether or not the model is to think."""
-        return violations(outlined(payload.messages), RULES)
+    def read_message(self, message: Json, place: str) -> list[Draft]:
+        """The draft that a content is, or two, where results and a user's words share it."""
+        return self._drafts(message, _read_content(message, place))
 
+    def without_thinking(self, payload: Json) -> Json:
+        """The content without its thoughts and signatures."""
+        parts = [_without(part, _SIGNATURE) for part in _parts(payload) if part.get("thought") is not True]
+        return payload | {"parts": [part for part in parts if part != {"text": ""}]}
 
-def _accepts(payload: object) -> bool:
-    return isinstance(payload, dict) and not violations(outlined([payload]), LOCAL_RULES)
+    def takes(self, part: Part, role: Role) -> bool:
+        """Neither the thinking of others, nor what says nothing, a system prompt apart."""
+        if isinstance(part, Thinking) and role != "system":
+            return part.format == GEMINI and bool(part.text or part.signature)
+        return role == "system" or not isinstance(part, Text) or part.text != ""
 
+    def carries(self, part: Media | Opaque, role: str) -> bool:
+        """Whether a content of that role has a part for it."""
+        if role not in ("user", "assistant"):
+            return False
+        if isinstance(part, Media):
+            return _write_media(part) is not None
+        # One that would be read as something else has parts of its own, and is broken if it was not read so before.
+        own = ("text", _CALL, _SNAKE[_CALL], _RESULT, _SNAKE[_RESULT])
+        says = any(value is not None for key, value in part.payload.items() if key != "thought")
+        if part.format != GEMINI or not says or any(name in part.payload for name in own):
+            return False
+        return _read_part(part.payload, "model", "part") == [part]
 
-def _read_native(payload: object) -> list[Draft]:
-    return read_content(record(payload, "native"), "native")
+    def repair_steps(self) -> Iterable[Repair]:
+        """Calls stand behind the user's content and are answered in their order, and the user begins."""
+        return (
+            flatten_summaries,
+            self.express,
+            partial(repairs.join_drafts, merge=_merge_natives),
+            repairs.tell_server_pairs,
+            repairs.place_parts,
+            _drop_mere_thoughts,
+            repairs.drop_empty,
+            partial(repairs.give_unique_ids, per_message=True),
+            repairs.answer_calls,
+            _answer_in_order,
+            repairs.quote_later_systems,
+            cast_summaries,
+            repairs.open_with_user,
+            _call_after_user,
+        )
 
+    def outlined(self, messages: Sequence[Json]) -> Outlines:
+        """What the rules see of the contents: one of the user's answers the one of the model's directly before it."""
+        outlines: list[Outline] = []
+        calls: list[_Named] = []
+        for index, content in enumerate(messages):
+            role, parts = _role(content), _parts(content)
+            results = _result_ids(_named(parts, _RESULT), calls) if role == "user" else []
+            after = index - 1 if role == "user" and index and outlines[-1].role == "model" else None
+            calls = _named(parts, _CALL) if role == "model" else []
+            outlines.append(
+                Outline(
+                    index=index,
+                    role=role,
+                    message=content,
+                    calls=tuple(_call_ids(calls)),
+                    results=tuple(results),
+                    answers=after,
+                )
+            )
+        return Outlines(outlines)
 
-def _express_all(drafts: Sequence[Draft]) -> list[Draft]:
-    return [express(draft) for draft in drafts]
+    def _drafts(self, content: Json, read: Sequence[tuple[Json, list[Part]]]) -> list[Draft]:
+        if _role(content) == "model":
+            return [self._draft("assistant", read, content)]
+        results = [each for each in read if _field(each[0], _RESULT) is not None]
+        said = [each for each in read if _field(each[0], _RESULT) is None]
+        if not results or not said:
+            return [self._draft("tool" if results else "user", read, content)]
+        # Each as if the content had held nothing else.
+        return [
+            self._draft("tool", results, content | {"parts": [part for part, _ in results]}),
+            self._draft("user", said, content | {"parts": [part for part, _ in said]}, joined=True),
+        ]
 
-
-def _id_fits(call: Call, draft: Draft) -> bool:
-    return True
-
-
-_REPAIRS: tuple[Repair, ...] = (
-    partial(settle_natives, name=NAME, read=_read_native, accepts=_accepts),
-    flatten_summaries,
-    _express_all,
-    partial(join_drafts, merge=merge_natives),
-    tell_server_pairs,
-    place_parts,
-    drop_mere_thoughts,
-    drop_empty,
-    partial(give_unique_ids, fits=_id_fits, per_message=True),
-    answer_calls,
-    answer_in_order,
-    quote_later_systems,
-    cast_summaries,
-    open_with_user,
-    call_after_user,
-)
+    def _draft(
+        self, role: Role, read: Sequence[tuple[Json, list[Part]]], content: Json, *, joined: bool = False
+    ) -> Draft:
+        parts = tuple(part for _, said in read for part in said)
+        draft = Draft(
+            role=role,
+            parts=parts,
+            origin=origin_of(parts) if role == "user" else "spoken",
+            source_id=text_or(content.get("id")) or None,
+            joined=joined,
+        )
+        return self.keep_native(draft, content, _write_content([self.expressed(draft)]))

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
-from ireneo.formats.chat.anthropic import NAME as ANTHROPIC
-from ireneo.formats.chat.anthropic import THINKING
-from ireneo.formats.chat.format import ChatFormat, Payload, Violation
-from ireneo.formats.chat.gemini import NAME as GEMINI
-from ireneo.formats.chat.gemini import SIGNATURE, parts_in, without
-from ireneo.formats.chat.langchain_names import NAME as LANGCHAIN
-from ireneo.formats.chat.langchain_names import THOUGHTS
-from ireneo.formats.chat.notes import media_note
-from ireneo.formats.chat.openai import NAME as OPENAI
-from ireneo.formats.chat.openai import REASONING
-from ireneo.formats.chat.pydantic_ai import NAME as PYDANTIC_AI
-from ireneo.formats.chat.pydantic_ai import THINKING as THINKING_PART
+from ireneo.formats.chat.format import RESPONSES, ChatFormat, Payload, media_note
+from ireneo.formats.chat.registry import CHAT_FORMATS
 from ireneo.formats.chat.repairs import Spot, match_results
-from ireneo.formats.chat.responses import NAME as RESPONSES
-from ireneo.formats.chat.rules import breach
+from ireneo.formats.chat.rules import Violation, breach
 from ireneo.log.message import Call, Draft, Media, Native, Opaque, Part, Result, Thinking
 
 HEEDED: Final = frozenset({"cache_control", "citations", "annotations", "name", "detail", "title", "context"})
@@ -155,25 +144,12 @@ def _others(count: int) -> str:
     return f"; so it is with {count - 1} more" if count > 1 else ""
 
 
-# A provider's payload without the model's thinking: what else stands in it is kept as it was written.
-#
-# Where a payload can't be had without it (OpenAI's items name the reasoning that they go on from), there is none, and
-# the
-# message is built from its parts.
-
-
-_JsonObject = dict[str, object]
-
-_SIGNED_BESIDE = ("reasoning_details", "thinking_blocks")
-"""Where gateways put what a provider signed, beside the reasoning in words."""
-
-
 def without_thoughts(native: Native | None) -> Native | None:
-    """`native` without thinking; None where it can't be had so."""
-    strip = _STRIPS.get(native.format) if native is not None else None
-    if native is None or strip is None or not isinstance(native.payload, dict):
+    """`native` without thinking, what else stands in it as it was written; None where it can't be had so."""
+    if native is None or native.format not in CHAT_FORMATS or not isinstance(native.payload, dict):
         return None
-    return Native(format=native.format, payload=strip(native.payload))
+    kept = CHAT_FORMATS[native.format].without_thinking(native.payload)
+    return None if kept is None else Native(format=native.format, payload=kept)
 
 
 def without_dangling(drafts: Sequence[Draft], lost: Sequence[bool]) -> list[Draft]:
@@ -191,45 +167,3 @@ def without_dangling(drafts: Sequence[Draft], lost: Sequence[bool]) -> list[Draf
         ours = dangles and draft.role == "assistant" and draft.native is not None and draft.native.format == RESPONSES
         out.append(replace(draft, native=None) if ours else draft)
     return out
-
-
-def _strip_anthropic(message: _JsonObject) -> _JsonObject:
-    return _with_list(message, "content", lambda block: block.get("type") not in THINKING)
-
-
-def _strip_openai(message: _JsonObject) -> _JsonObject:
-    return {key: value for key, value in message.items() if key not in (*REASONING, *_SIGNED_BESIDE)}
-
-
-def _strip_langchain(message: _JsonObject) -> _JsonObject:
-    data = message.get("data")
-    if not isinstance(data, dict):
-        return message
-    data = _with_list(data, "content", lambda block: block.get("type") not in THOUGHTS)
-    more = data.get("additional_kwargs")
-    return message | {"data": data | ({"additional_kwargs": _strip_openai(more)} if isinstance(more, dict) else {})}
-
-
-def _strip_pydantic_ai(message: _JsonObject) -> _JsonObject:
-    return _with_list(message, "parts", lambda part: part.get("part_kind") != THINKING_PART)
-
-
-def _strip_gemini(content: _JsonObject) -> _JsonObject:
-    parts = [without(part, SIGNATURE) for part in parts_in(content) if part.get("thought") is not True]
-    return content | {"parts": [part for part in parts if part != {"text": ""}]}
-
-
-def _with_list(holder: _JsonObject, key: str, keeps: Callable[[_JsonObject], bool]) -> _JsonObject:
-    listed = holder.get(key)
-    if not isinstance(listed, list):
-        return holder
-    return holder | {key: [each for each in listed if not isinstance(each, dict) or keeps(each)]}
-
-
-_STRIPS: dict[str, Callable[[_JsonObject], _JsonObject]] = {
-    ANTHROPIC: _strip_anthropic,
-    GEMINI: _strip_gemini,
-    LANGCHAIN: _strip_langchain,
-    OPENAI: _strip_openai,
-    PYDANTIC_AI: _strip_pydantic_ai,
-}

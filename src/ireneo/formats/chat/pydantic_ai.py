@@ -1,9 +1,9 @@
-"""Pydantic AI's requests and responses."""
+"""Pydantic AI: a message history of requests and responses, as `ModelMessagesTypeAdapter` dumps it."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, Literal, TypeAlias
 
@@ -11,126 +11,102 @@ import msgspec
 from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.format import Payload, ThinkingRule, Violation, keep_native, settle_natives
-from ireneo.formats.chat.notes import (
+from ireneo.formats.chat import repairs, rules
+from ireneo.formats.chat.format import (
+    PYDANTIC_AI,
     UNNAMED,
+    ChatFormat,
+    Json,
+    Payload,
+    Repair,
+    ThinkingRule,
     cast_summaries,
+    filtered,
     flatten_summaries,
     media_note,
+    messages_of,
     origin_of,
     recognise_summaries,
+    words_or_blocks,
 )
-from ireneo.formats.chat.repairs import (
-    Repair,
-    answer_calls,
-    drop_empty,
-    express,
-    express_drafts,
-    give_unique_ids,
-    join_drafts,
-    no_native,
-    open_with_user,
-    place_parts,
-    repaired,
-    tell_server_pairs,
+from ireneo.formats.chat.rules import Outline, Outlines, Rule, each, thinks
+from ireneo.formats.values import (
+    copied_messages,
+    detached,
+    kind,
+    listing,
+    mapping,
+    objects,
+    read_arguments,
+    record,
+    text_or,
+    words,
 )
-from ireneo.formats.chat.rules import (
-    PAIR_RULES,
-    Outline,
-    Outlines,
-    Rule,
-    breach,
-    call_without_id,
-    duplicate_id_in_message,
-    first_not_user,
-    thinking_missing,
-    thinks,
-    unreadable,
-    violations,
-)
-from ireneo.formats.values import copied_messages, detached, kind, listing, messages_of, record, text_or, words
 from ireneo.log.message import Call, Draft, Media, Native, Opaque, Origin, Part, Result, Role, Text, Thinking
 
-NAME: Final = "pydantic-ai"
+_REQUEST: Final = "request"
+_RESPONSE: Final = "response"
 
-REQUEST: Final = "request"
-RESPONSE: Final = "response"
-
-Voice: TypeAlias = Literal["system", "user", "tool", "harness", "summary"]
-"""Who speaks in a part of a request."""
-
-SYSTEM: Final = "system-prompt"
-PROMPT: Final = "user-prompt"
-RETURN: Final = "tool-return"
-RETRY: Final = "retry-prompt"
-FEEDBACK: Final = "retry-feedback"
-COMPACTION: Final = "compaction"
-SPEECH: Final = "speech"
-
-TEXT: Final = "text"
-THINKING: Final = "thinking"
-CALL: Final = "tool-call"
-FILE: Final = "file"
-SERVED: Final = ("builtin-tool-call", "builtin-tool-return")
+_SYSTEM: Final = "system-prompt"
+_PROMPT: Final = "user-prompt"
+_RETURN: Final = "tool-return"
+_RETRY: Final = "retry-prompt"
+_FEEDBACK: Final = "retry-feedback"
+_COMPACTION: Final = "compaction"
+_SPEECH: Final = "speech"
+_TEXT: Final = "text"
+_THINKING: Final = "thinking"
+_CALL: Final = "tool-call"
+_FILE: Final = "file"
+_SERVED: Final = ("builtin-tool-call", "builtin-tool-return")
 """A call that the provider ran, and its result: what becomes of them is the library's to know."""
-
-ONLY_IN_REQUESTS: Final = (SYSTEM, PROMPT, RETURN, RETRY, FEEDBACK)
-ONLY_IN_RESPONSES: Final = (TEXT, THINKING, CALL, FILE, *SERVED)
-
-CONTENT: Final = ("cache-point", "uploaded-file")
+_ONLY_IN_REQUESTS: Final = (_SYSTEM, _PROMPT, _RETURN, _RETRY, _FEEDBACK)
+_ONLY_IN_RESPONSES: Final = (_TEXT, _THINKING, _CALL, _FILE, *_SERVED)
+_WORDS: Final = ("text-content", "structured-content")
+_CARRIED: Final = ("cache-point", "uploaded-file")
 """Items of a prompt that are neither words nor media that can be read."""
 
+_Voice: TypeAlias = Literal["system", "user", "tool", "harness", "summary"]
+"""Who speaks in a part of a request."""
+_VOICES: dict[str, _Voice] = {
+    _SYSTEM: "system",
+    _PROMPT: "user",
+    _SPEECH: "user",
+    _RETURN: "tool",
+    _FEEDBACK: "harness",
+    _COMPACTION: "summary",
+}
+_ROLES: dict[_Voice, Role] = {"system": "system", "tool": "tool"}
+_ORIGINS: dict[_Voice, Origin] = {"harness": "injected", "summary": "summary"}
 
-def kind_named(message: dict[str, object]) -> str:
+_Placed: TypeAlias = tuple[str, Json]
+"""A part, with the words that name its place."""
+
+
+def _message_kind(message: Mapping[str, object]) -> str:
     """Whether a message is a request or a response; empty where it is neither."""
-    kind = message.get("kind")
-    return kind if isinstance(kind, str) and kind in (REQUEST, RESPONSE) else ""
+    said = text_or(message.get("kind"))
+    return said if said in (_REQUEST, _RESPONSE) else ""
 
 
-def part_kind(part: dict[str, object]) -> str:
-    """The kind of a part; empty where it has none."""
-    kind = part.get("part_kind")
-    return kind if isinstance(kind, str) else ""
+def _part_kind(part: Mapping[str, object]) -> str:
+    return text_or(part.get("part_kind"))
 
 
-def voice_of(part: dict[str, object]) -> Voice | None:
+def _voice(part: Json) -> _Voice | None:
     """Who speaks in a part of a request; None where it only records something for the library."""
-    kind = part_kind(part)
-    if kind == RETRY:
+    if _part_kind(part) == _RETRY:
         # One that names no tool is about the response as a whole.
         return "tool" if isinstance(part.get("tool_name"), str) else "harness"
-    return _VOICES.get(kind)
+    return _VOICES.get(_part_kind(part))
 
 
-_VOICES: dict[str, Voice] = {
-    SYSTEM: "system",
-    PROMPT: "user",
-    SPEECH: "user",
-    RETURN: "tool",
-    FEEDBACK: "harness",
-    COMPACTION: "summary",
-}
-
+# Reading.
 
 _ADAPTER = "ModelMessagesTypeAdapter"
 
 
-def dumped_messages(payload: object) -> Iterator[tuple[str, dict[str, object]]]:
-    """Each message of `payload`, copied, with the words that name its place."""
-    for index, item in enumerate(messages_of(payload)):
-        place = f"message {index}"
-        message = item if isinstance(item, dict) else _dumped(item, place)
-        yield place, record(detached(message, place), place)
-
-
-def is_message(item: object) -> bool:
-    """Whether `item` is a message of this format, dumped or as an object."""
-    if isinstance(item, dict):
-        return kind_named(item) != "" and isinstance(item.get("parts"), list)
-    return hasattr(item, "parts") and kind_named({"kind": getattr(item, "kind", None)}) != ""
-
-
-def _dumped(item: object, place: str) -> dict[str, object]:
+def _dumped(item: object, place: str) -> object:
     # The library was loaded by whoever made the object; its adapter stands beside the object's class.
     adapter = getattr(sys.modules.get(type(item).__module__), _ADAPTER, None)
     if adapter is None:
@@ -138,11 +114,117 @@ def _dumped(item: object, place: str) -> dict[str, object]:
             f"{place}: it is {kind(item)}, not an object; dump messages with {_ADAPTER}.dump_python(…, mode='json')"
         )
     try:
-        (message,) = adapter.dump_python([item], mode="json")
+        return adapter.dump_python([item], mode="json")[0]
     except (TypeError, ValueError) as fault:
         raise UnreadableLog(f"{place}: {_ADAPTER} can't dump it ({fault})") from fault
-    return record(message, place)
 
+
+def _read(message: Json, place: str) -> list[tuple[Draft, Json]]:
+    """The drafts that a message is, each with the part of the message that says it."""
+    said = _message_kind(message)
+    if not said:
+        raise UnreadableLog(f"{place}: its kind {message.get('kind')!r} is unknown; expected request or response")
+    placed: list[_Placed] = []
+    for index, item in enumerate(listing(message.get("parts"), f"{place}, parts")):
+        where = f"{place}, part {index}"
+        placed.append((where, record(item, where)))
+        if not _part_kind(placed[-1][1]):
+            raise UnreadableLog(f"{where}: it has no part_kind")
+    if said == _RESPONSE:
+        return [(Draft(role="assistant", parts=tuple(_read_reply(part, where) for where, part in placed)), message)]
+    return [
+        (_read_request(voice, run, joined=index > 0), message | {"parts": [part for _, part in run]})
+        for index, (voice, run) in enumerate(_runs(placed))
+    ]
+
+
+def _runs(placed: Sequence[_Placed]) -> list[tuple[_Voice | None, list[_Placed]]]:
+    """The parts of a request by who speaks; what only records something stays with what stands before it."""
+    runs: list[tuple[_Voice | None, list[_Placed]]] = []
+    for part in placed:
+        voice = _voice(part[1])
+        if runs and (voice is None or runs[-1][0] in (None, voice)):
+            runs[-1] = (runs[-1][0] or voice, [*runs[-1][1], part])
+        else:
+            runs.append((voice, [part]))
+    return runs or [(None, [])]
+
+
+def _read_request(voice: _Voice | None, run: Sequence[_Placed], *, joined: bool) -> Draft:
+    if voice is None:
+        records = tuple(Opaque(format=PYDANTIC_AI, payload=part) for _, part in run)
+        return Draft(role="user", parts=records, origin="injected", joined=joined)
+    parts: list[Part] = []
+    for where, part in run:
+        if _voice(part) == "tool":
+            # One that asks to try again has failed.
+            failed = True if part.get("outcome", "retried") != "success" else None
+            name = words(part.get("tool_name"), f"{where}, tool_name")
+            returned = tuple(_read_return(part.get("content")))
+            parts.append(Result(call_id=text_or(part.get("tool_call_id")), parts=returned, failed=failed, name=name))
+        elif _voice(part) is not None:
+            parts += _read_prompt(part, where)
+    origin = origin_of(parts) if voice == "user" else _ORIGINS.get(voice, "spoken")
+    return Draft(role=_ROLES.get(voice, "user"), parts=tuple(parts), origin=origin, joined=joined)
+
+
+def _read_prompt(part: Json, place: str) -> Sequence[Part]:
+    """What a part says that is no tool's; nothing where it says nothing."""
+    said, content = _part_kind(part), part.get("content")
+    if said == _SPEECH:
+        transcript = part.get("transcript")
+        return [Text(text=transcript) if isinstance(transcript, str) else Opaque(format=PYDANTIC_AI, payload=part)]
+    if said == _SYSTEM or (said == _PROMPT and isinstance(content, str)):
+        return [Text(text=words(content, f"{place}, content"))]
+    if said != _PROMPT:
+        return _read_return(content)
+    if not isinstance(content, list):
+        raise UnreadableLog(f"{place}, content: it is {kind(content)}, neither a string nor a list")
+    parts: list[Part] = []
+    for index, item in enumerate(content):
+        where = f"{place}, content {index}"
+        if isinstance(item, str):
+            parts.append(Text(text=item))
+        elif record(item, where).get("kind") in _WORDS:
+            parts.append(Text(text=words(item.get("content"), where)))
+        else:
+            parts.append(_read_media(item) or Opaque(format=PYDANTIC_AI, payload=item))
+    return parts
+
+
+def _read_return(content: object) -> list[Text | Media | Opaque]:
+    """What a tool gave back: its words, its media, and anything else as the JSON that a model reads."""
+    if content is None:
+        return []
+    listed = content if isinstance(content, list) and any(map(_read_media, content)) else [content]
+    return [
+        _read_media(item) or Text(text=item if isinstance(item, str) else msgspec.json.encode(item).decode())
+        for item in listed
+    ]
+
+
+def _read_reply(part: Json, place: str) -> Part:
+    """The part that a part of a response is; one of a kind that is not known here stays as it is."""
+    read: Part | None = None
+    match _part_kind(part):
+        case "text":
+            read = Text(text=words(part.get("content"), f"{place}, content"))
+        case "thinking":
+            signature = text_or(part.get("signature")) or None
+            text = words(part.get("content"), f"{place}, content")
+            read = Thinking(text=text, signature=signature, format=PYDANTIC_AI if signature else None)
+        case "tool-call":
+            name = words(part.get("tool_name"), f"{place}, tool_name")
+            given = read_arguments(part.get("args"))
+            read = Call(id=text_or(part.get("tool_call_id")), name=name, arguments=given)
+        case "file":
+            read = _read_media(part.get("content"))
+        case "speech" if isinstance(part.get("transcript"), str):
+            read = Text(text=text_or(part["transcript"]))
+    return read or Opaque(format=PYDANTIC_AI, payload=part)
+
+
+# Pictures, sounds and files: items of content.
 
 _BINARY = "binary"
 _URLS = {
@@ -153,149 +235,36 @@ _URLS = {
 }
 
 
-def read_media(item: object) -> Media | None:
+def _read_media(item: object) -> Media | None:
     """The media that an item of content is; None where it is something else."""
-    if not isinstance(item, dict):
-        return None
-    kind, data, url = item.get("kind"), item.get("data"), item.get("url")
-    media_type = text_or(item.get("media_type"))
-    if kind == _BINARY and isinstance(data, str) and media_type:
+    fields = mapping(item)
+    said, data, url = text_or(fields.get("kind")), fields.get("data"), fields.get("url")
+    media_type = text_or(fields.get("media_type"))
+    if said == _BINARY and isinstance(data, str) and media_type:
         return Media(media_type=media_type, data=data)
-    if isinstance(kind, str) and kind in _URLS and isinstance(url, str):
-        return Media(media_type=media_type or _URLS[kind], url=url)
-    return None
+    return Media(media_type=media_type or _URLS[said], url=url) if said in _URLS and isinstance(url, str) else None
 
 
-def write_media(media: Media) -> dict[str, object] | None:
+def _write_media(media: Media) -> Json | None:
     """The item that shows `media`; None where there is nothing to show."""
     if media.data is not None:
         return {"kind": _BINARY, "data": media.data, "media_type": media.media_type}
     if media.url is None or not media.url.startswith(("http://", "https://")):
         return None
     family = media.media_type.partition("/")[0]
-    kind = f"{family}-url" if f"{family}-url" in _URLS else "document-url"
-    item: dict[str, object] = {"kind": kind, "url": media.url}
-    return item if media.media_type == _URLS[kind] else item | {"media_type": media.media_type}
+    said = f"{family}-url" if f"{family}-url" in _URLS else "document-url"
+    item: Json = {"kind": said, "url": media.url}
+    return item if media.media_type == _URLS[said] else item | {"media_type": media.media_type}
 
 
-_WORDS = ("text-content", "structured-content")
+# Writing: the format can carry the parts by then.
 
 
-def read_prompt(part: dict[str, object], place: str) -> list[Part]:
-    """What a part says that is no tool's; nothing where it says nothing."""
-    content = part.get("content")
-    if part_kind(part) == SYSTEM:
-        return [Text(text=words(content, f"{place}, content"))]
-    if part_kind(part) == PROMPT:
-        return [*_items(content, place)]
-    if part_kind(part) == SPEECH:
-        transcript = part.get("transcript")
-        return [Text(text=transcript) if isinstance(transcript, str) else Opaque(format=NAME, payload=part)]
-    return [*read_return(content)]
-
-
-def read_result(part: dict[str, object], place: str) -> Result:
-    """The result that a tool's part is; one that asks to try again has failed."""
-    failed = True if part.get("outcome", "retried") != "success" else None
-    name = words(part.get("tool_name"), f"{place}, tool_name")
-    call_id = text_or(part.get("tool_call_id"))
-    return Result(call_id=call_id, parts=tuple(read_return(part.get("content"))), failed=failed, name=name)
-
-
-def read_return(content: object) -> list[Text | Media | Opaque]:
-    """What a tool gave back: its words, its media, and anything else as the JSON that a model reads."""
-    if content is None:
-        return []
-    if isinstance(content, list):
-        shown = [read_media(item) for item in content]
-        if any(shown):
-            return [media or _told(item) for media, item in zip(shown, content, strict=True)]
-    return [read_media(content) or _told(content)]
-
-
-def _items(content: object, place: str) -> list[Text | Media | Opaque]:
-    if isinstance(content, str):
-        return [Text(text=content)]
-    if not isinstance(content, list):
-        raise UnreadableLog(f"{place}, content: it is {kind(content)}, neither a string nor a list")
-    parts: list[Text | Media | Opaque] = []
-    for index, item in enumerate(listing(content, place)):
-        where = f"{place}, content {index}"
-        if isinstance(item, str):
-            parts.append(Text(text=item))
-        elif record(item, where).get("kind") in _WORDS:
-            parts.append(Text(text=words(record(item, where).get("content"), where)))
-        else:
-            parts.append(read_media(item) or Opaque(format=NAME, payload=record(item, where)))
-    return parts
-
-
-def _told(value: object) -> Text:
-    return Text(text=value if isinstance(value, str) else msgspec.json.encode(value).decode())
-
-
-def read_reply(part: dict[str, object], place: str) -> Part:
-    """The part that a part of a response is; one of a kind that is not known here stays as it is."""
-    kind = part_kind(part)
-    read: Part | None = None
-    if kind == TEXT:
-        read = Text(text=words(part.get("content"), f"{place}, content"))
-    elif kind == THINKING:
-        read = _thinking(part, place)
-    elif kind == CALL:
-        name = words(part.get("tool_name"), f"{place}, tool_name")
-        read = Call(id=text_or(part.get("tool_call_id")), name=name, arguments=_arguments(part.get("args")))
-    elif kind == FILE:
-        read = read_media(part.get("content"))
-    elif kind == SPEECH and isinstance(part.get("transcript"), str):
-        read = Text(text=text_or(part.get("transcript")))
-    return read or Opaque(format=NAME, payload=part)
-
-
-def _thinking(part: dict[str, object], place: str) -> Thinking:
-    signature = text_or(part.get("signature")) or None
-    text = words(part.get("content"), f"{place}, content")
-    return Thinking(text=text, signature=signature, format=NAME if signature else None)
-
-
-def _arguments(given: object) -> dict[str, object] | str:
-    if isinstance(given, dict):
-        return given
-    if not isinstance(given, str) or not given.strip():
-        return {}
-    try:
-        parsed = msgspec.json.decode(given)
-    except (msgspec.DecodeError, RecursionError):
-        # What the model wrote is kept as it wrote it.
-        return given
-    return parsed if isinstance(parsed, dict) else given
-
-
-def carries(part: Media | Opaque, role: str) -> bool:
-    """Whether a message of that role has a part for it."""
-    return _is_shown(part, role) if isinstance(part, Media) else _is_part(part, role)
-
-
-def _is_shown(media: Media, role: str) -> bool:
-    if role == "user":
-        return write_media(media) is not None
-    return role in ("assistant", "tool") and media.data is not None
-
-
-def _is_part(part: Opaque, role: str) -> bool:
-    if part.format != NAME:
-        return False
-    if role == "assistant":
-        kind = part_kind(part.payload)
-        return kind == COMPACTION or (kind in SERVED and isinstance(part.payload.get("tool_name"), str))
-    return role == "user" and part.payload.get("kind") in CONTENT
-
-
-def write_messages(drafts: Sequence[Draft]) -> list[dict[str, object]]:
+def _write_messages(drafts: Sequence[Draft]) -> list[Json]:
     """The messages of a list: a response each, and requests of results together and of what was joined to a draft."""
     groups: list[list[Draft]] = []
     named: dict[str, str] = {}
-    out: list[dict[str, object]] = []
+    out: list[Json] = []
     for draft in drafts:
         before = groups[-1][-1].role if groups else "assistant"
         asked = draft.role != "assistant" and before != "assistant"
@@ -304,14 +273,14 @@ def write_messages(drafts: Sequence[Draft]) -> list[dict[str, object]]:
         else:
             groups.append([draft])
     for group in groups:
-        out.append(write_message(group, named))
+        out.append(_write_message(group, named))
         named.update((call.id, call.name) for draft in group for call in draft.calls)
     return out
 
 
-def write_message(group: Sequence[Draft], named: dict[str, str]) -> dict[str, object]:
+def _write_message(group: Sequence[Draft], named: dict[str, str]) -> Json:
     """The one message that holds a draft, or several; `named` has the tools' names by their calls' ids."""
-    message: dict[str, object] = {"kind": RESPONSE if group[0].role == "assistant" else REQUEST}
+    message: Json = {"kind": _RESPONSE if group[0].role == "assistant" else _REQUEST}
     parts: list[object] = []
     for draft in group:
         if draft.native is None:
@@ -323,207 +292,82 @@ def write_message(group: Sequence[Draft], named: dict[str, str]) -> dict[str, ob
     return message | {"parts": parts}
 
 
-def _write_parts(draft: Draft, named: dict[str, str]) -> list[dict[str, object]]:
+def _write_parts(draft: Draft, named: dict[str, str]) -> list[Json]:
     if draft.role == "tool":
-        return [_write_result(result, named) for result in draft.results]
+        return [
+            {
+                "part_kind": _RETURN,
+                "tool_name": result.name or named.get(result.call_id) or UNNAMED,
+                "content": words_or_blocks(result.parts, _write_item),
+                "tool_call_id": result.call_id,
+                "outcome": "failed" if result.failed else "success",
+            }
+            for result in draft.results
+        ]
     if draft.role == "assistant":
         return [part for each in draft.parts if (part := _write_reply(each)) is not None]
     if draft.role == "system":
-        return [_text(SYSTEM, draft.text)]
-    return [{"part_kind": PROMPT, "content": _write_content(draft.parts)}]
+        return [{"part_kind": _SYSTEM, "content": draft.text}]
+    return [{"part_kind": _PROMPT, "content": words_or_blocks(draft.parts, _write_item)}]
 
 
-def _write_reply(part: Part) -> dict[str, object] | None:
+def _write_reply(part: Part) -> Json | None:
     if isinstance(part, Text):
-        return _text(TEXT, part.text)
+        return {"part_kind": _TEXT, "content": part.text}
     if isinstance(part, Call):
-        return {"part_kind": CALL, "tool_name": part.name, "args": part.arguments, "tool_call_id": part.id}
+        return {"part_kind": _CALL, "tool_name": part.name, "args": part.arguments, "tool_call_id": part.id}
     if isinstance(part, Media):
-        return {"part_kind": FILE, "content": write_media(part)}
+        return {"part_kind": _FILE, "content": _write_media(part)}
     return part.payload if isinstance(part, Opaque) else None
-
-
-def _write_result(result: Result, named: dict[str, str]) -> dict[str, object]:
-    return {
-        "part_kind": RETURN,
-        "tool_name": result.name or named.get(result.call_id) or UNNAMED,
-        "content": _write_content(result.parts),
-        "tool_call_id": result.call_id,
-        "outcome": "failed" if result.failed else "success",
-    }
-
-
-def _write_content(parts: Sequence[Part]) -> str | list[object]:
-    """A string where there is only text; else a list of strings and items."""
-    texts = [part.text for part in parts if isinstance(part, Text)]
-    if len(texts) == len(parts):
-        return texts[0] if len(texts) == 1 else "\n\n".join(text for text in texts if text)
-    return [item for part in parts if (item := _write_item(part)) is not None]
 
 
 def _write_item(part: Part) -> object:
     if isinstance(part, Text):
         return part.text
     if isinstance(part, Media):
-        return write_media(part) or media_note(part)
+        return _write_media(part) or media_note(part)
     return part.payload if isinstance(part, Opaque) else None
 
 
-def _text(kind: str, text: str) -> dict[str, object]:
-    return {"part_kind": kind, "content": text}
+# The rules.
 
 
-Placed: TypeAlias = tuple[str, dict[str, object]]
-"""A part, with the words that name its place."""
-
-_ROLES: dict[Voice, Role] = {"system": "system", "tool": "tool"}
-_ORIGINS: dict[Voice, Origin] = {"harness": "injected", "summary": "summary"}
-
-
-def read_message(message: dict[str, object], place: str) -> list[Draft]:
-    """The drafts that a message is, each with its payload where the parts don't give it back."""
-    kind = kind_named(message)
-    if not kind:
-        raise UnreadableLog(f"{place}: its kind {message.get('kind')!r} is unknown; expected request or response")
-    placed = _placed(message, place)
-    if kind == RESPONSE:
-        parts = tuple(read_reply(part, where) for where, part in placed)
-        return [_kept(Draft(role="assistant", parts=parts), message, placed)]
-    drafts: list[Draft] = []
-    for voice, run in _runs(placed):
-        drafts.append(_kept(_request(voice, run, joined=bool(drafts)), message, run))
-    return drafts
-
-
-def _placed(message: dict[str, object], place: str) -> list[Placed]:
-    out: list[Placed] = []
-    for index, item in enumerate(listing(message.get("parts"), f"{place}, parts")):
-        where = f"{place}, part {index}"
-        part = record(item, where)
-        if not part_kind(part):
-            raise UnreadableLog(f"{where}: it has no part_kind")
-        out.append((where, part))
-    return out
-
-
-def _runs(placed: Sequence[Placed]) -> list[tuple[Voice | None, list[Placed]]]:
-    """The parts of a request by who speaks; what only records something stays with what stands before it."""
-    runs: list[tuple[Voice | None, list[Placed]]] = []
-    for each in placed:
-        voice = voice_of(each[1])
-        if runs and (voice is None or runs[-1][0] in (None, voice)):
-            runs[-1] = (runs[-1][0] or voice, [*runs[-1][1], each])
-        else:
-            runs.append((voice, [each]))
-    return runs or [(None, [])]
-
-
-def _request(voice: Voice | None, run: Sequence[Placed], *, joined: bool) -> Draft:
-    if voice is None:
-        records = tuple(Opaque(format=NAME, payload=part) for _, part in run)
-        return Draft(role="user", parts=records, origin="injected", joined=joined)
-    parts: list[Part] = []
-    for where, part in run:
-        if voice_of(part) == "tool":
-            parts.append(read_result(part, where))
-        elif voice_of(part) is not None:
-            parts += read_prompt(part, where)
-    origin = origin_of(parts) if voice == "user" else _ORIGINS.get(voice, "spoken")
-    return Draft(role=_ROLES.get(voice, "user"), parts=tuple(parts), origin=origin, joined=joined)
-
-
-def _kept(draft: Draft, message: dict[str, object], run: Sequence[Placed]) -> Draft:
-    half = message | {"parts": [part for _, part in run]}
-    if draft.origin == "summary" or not draft.parts:
-        # Another's summary is no prompt, and what says nothing has nothing to be built from.
-        return replace(draft, native=Native(format=NAME, payload=half))
-    return keep_native(draft, NAME, half, write_message([express(draft, carries)], {}))
-
-
-def outlined(messages: Sequence[dict[str, object]]) -> Outlines:
-    """What the rules see of `messages`: a request answers the response directly before it."""
-    outlines: list[Outline] = []
-    for index, message in enumerate(messages):
-        drafts = _drafts(message)
-        role = _role(message, drafts)
-        after = index - 1 if index and role == "user" and outlines[-1].role == "assistant" else None
-        outlines.append(
-            Outline(
-                index=index,
-                role=role,
-                message=message,
-                calls=tuple(call.id for draft in drafts for call in draft.calls),
-                results=tuple(result.call_id for draft in drafts for result in draft.results),
-                thinks=any(map(thinks, drafts[:1])),
-                answers=after,
-            )
-        )
-    return Outlines(outlines)
-
-
-def unknown_kind(outlines: Outlines) -> Iterator[Violation]:
+@each("unknown-kind")
+def _unknown_kind(outline: Outline) -> Iterator[str]:
     """Each message is a request or a response."""
-    for outline in outlines:
-        if not outline.role:
-            kind = outline.message.get("kind")
-            yield breach("unknown-kind", outline.index, f"its kind {kind!r} is unknown; expected request or response.")
+    if not outline.role:
+        yield f"its kind {outline.message.get('kind')!r} is unknown; expected request or response."
 
 
-def misplaced_part(outlines: Outlines) -> Iterator[Violation]:
+@each("misplaced-part")
+def _misplaced_part(outline: Outline) -> Iterator[str]:
     """No part of a request stands in a response, and none of a response in a request."""
-    for outline in outlines:
-        responds = kind_named(outline.message) == RESPONSE
-        for found in map(part_kind, _parts_of(outline.message)):
-            if found in (ONLY_IN_REQUESTS if responds else ONLY_IN_RESPONSES):
-                where = "response" if responds else "request"
-                yield breach("misplaced-part", outline.index, f"a part {found!r} has no place in a {where}.")
+    responds = _message_kind(outline.message) == _RESPONSE
+    for said in map(_part_kind, objects(outline.message.get("parts"))):
+        if said in (_ONLY_IN_REQUESTS if responds else _ONLY_IN_RESPONSES):
+            yield f"a part {said!r} has no place in a {'response' if responds else 'request'}."
 
 
-def result_not_first(outlines: Outlines) -> Iterator[Violation]:
+@each("result-not-first")
+def _result_not_first(outline: Outline) -> Iterator[str]:
     """The results in a request stand before all else in it, as providers want them."""
-    for outline in outlines:
-        voices = [voice for voice in map(voice_of, _parts_of(outline.message)) if voice is not None]
-        first = voices.count("tool")
-        if outline.role != "assistant" and any(voice != "tool" for voice in voices[:first]):
-            yield breach("result-not-first", outline.index, "the results must stand before all else in the request.")
+    voices = [voice for voice in map(_voice, objects(outline.message.get("parts"))) if voice is not None]
+    if outline.role != "assistant" and any(voice != "tool" for voice in voices[: voices.count("tool")]):
+        yield "the results must stand before all else in the request."
 
 
-LOCAL_RULES: tuple[Rule, ...] = (
-    unknown_kind,
-    unreadable(read_message, ("system", "user", "assistant")),
-    misplaced_part,
-    result_not_first,
-    call_without_id,
-    duplicate_id_in_message,
+_LOCAL_RULES: tuple[Rule, ...] = (
+    _unknown_kind,
+    rules.unreadable(_read, ("system", "user", "assistant")),
+    _misplaced_part,
+    _result_not_first,
+    rules.call_without_id,
+    rules.duplicate_id_in_message,
 )
-"""Those that look at one message at a time."""
-
-RULES: tuple[Rule, ...] = (*LOCAL_RULES, first_not_user, *PAIR_RULES)
-THINKING_RULES: tuple[Rule, ...] = (*RULES, thinking_missing)
-"""Those that hold where the provider below thinks, and wants its thinking back."""
+_RULES = (*_LOCAL_RULES, rules.first_not_user, rules.unpaired)
 
 
-def _drafts(message: dict[str, object]) -> list[Draft]:
-    try:
-        return read_message(message, "message")
-    except UnreadableLog:
-        # Another rule says so.
-        return []
-
-
-def _role(message: dict[str, object], drafts: Sequence[Draft]) -> str:
-    kind = kind_named(message)
-    if not kind or kind == RESPONSE:
-        return "assistant" if kind else ""
-    return "system" if drafts and all(draft.role == "system" for draft in drafts) else "user"
-
-
-def _parts_of(message: dict[str, object]) -> list[dict[str, object]]:
-    parts = message.get("parts")
-    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
-
-
-class PydanticAIMessages:
+class PydanticAIMessages(ChatFormat):
     """Pydantic AI's message history, as `ModelMessagesTypeAdapter` dumps and loads it.
 
     Read from message objects in a list as well. An agent's `instructions` stay with the request that they were sent
@@ -531,12 +375,19 @@ class PydanticAIMessages:
     request where an agent is to go on from it without a new prompt.
     """
 
-    name = NAME
+    name = PYDANTIC_AI
     thinking: ThinkingRule = "prefix"
+    local_rules = _LOCAL_RULES
+    thinking_rules = (rules.thinking_missing,)
+    rules = _RULES
 
     def decode(self, payload: object) -> list[Draft]:
         """Read a message list, or an object that holds one under `messages`."""
-        drafts = [draft for place, message in dumped_messages(payload) for draft in read_message(message, place)]
+        drafts: list[Draft] = []
+        for index, item in enumerate(messages_of(payload)):
+            place = f"message {index}"
+            message = record(item if isinstance(item, dict) else _dumped(item, place), place)
+            drafts += self.read_message(record(detached(message, place), place), place)
         return recognise_summaries(drafts)
 
     def encode(self, drafts: Sequence[Draft]) -> Payload:
@@ -545,19 +396,74 @@ class PydanticAIMessages:
         Calls are answered in the request after them, results come first in it, and a request stands first. Thinking
         goes back only in a response that goes back as it came.
         """
-        return Payload(messages=copied_messages(write_messages(repaired(drafts, _REPAIRS))))
+        return Payload(messages=copied_messages(_write_messages(self.repaired(drafts))))
 
-    def validate(self, payload: Payload, *, thinking: bool = False) -> list[Violation]:
-        """Name every rule that the list breaks; with `thinking`, as if extended thinking were on for the next call."""
-        return violations(outlined(payload.messages), THINKING_RULES if thinking else RULES)
+    def read_message(self, message: Json, place: str) -> list[Draft]:
+        """The drafts that a message is: one of each who speaks in it."""
+        return [self._kept(draft, half) for draft, half in _read(message, place)]
 
+    def without_thinking(self, payload: Json) -> Json:
+        """The message without its parts of thinking."""
+        return filtered(payload, "parts", lambda part: part.get("part_kind") != _THINKING)
 
-def _accepts(payload: object) -> bool:
-    return isinstance(payload, dict) and not violations(outlined([payload]), LOCAL_RULES)
+    def carries(self, part: Media | Opaque, role: str) -> bool:
+        """Whether a message of that role has a part for it."""
+        if isinstance(part, Media):
+            return _write_media(part) is not None if role == "user" else role != "system" and part.data is not None
+        if part.format != PYDANTIC_AI:
+            return False
+        if role == "assistant":
+            said = _part_kind(part.payload)
+            return said == _COMPACTION or (said in _SERVED and isinstance(part.payload.get("tool_name"), str))
+        return role == "user" and part.payload.get("kind") in _CARRIED
 
+    def repair_steps(self) -> Iterable[Repair]:
+        """Calls and results meet, and a request stands first."""
+        return (
+            flatten_summaries,
+            self.express,
+            partial(repairs.join_drafts, share=_share),
+            repairs.tell_server_pairs,
+            repairs.place_parts,
+            repairs.drop_empty,
+            partial(repairs.give_unique_ids, per_message=True),
+            repairs.answer_calls,
+            cast_summaries,
+            repairs.open_with_user,
+        )
 
-def _read_native(payload: object) -> list[Draft]:
-    return read_message(record(payload, "native"), "native")
+    def outlined(self, messages: Sequence[Json]) -> Outlines:
+        """What the rules see of `messages`: a request answers the response directly before it."""
+        outlines: list[Outline] = []
+        for index, message in enumerate(messages):
+            try:
+                drafts = [draft for draft, _ in _read(message, "message")]
+            except UnreadableLog:
+                # Another rule says so.
+                drafts = []
+            said = _message_kind(message)
+            role = "assistant" if said == _RESPONSE else "user" if said else ""
+            if role == "user" and drafts and all(draft.role == "system" for draft in drafts):
+                role = "system"
+            after = index - 1 if index and role == "user" and outlines[-1].role == "assistant" else None
+            outlines.append(
+                Outline(
+                    index=index,
+                    role=role,
+                    message=message,
+                    calls=tuple(call.id for draft in drafts for call in draft.calls),
+                    results=tuple(result.call_id for draft in drafts for result in draft.results),
+                    thinks=any(map(thinks, drafts[:1])),
+                    answers=after,
+                )
+            )
+        return Outlines(outlines)
+
+    def _kept(self, draft: Draft, half: Json) -> Draft:
+        if draft.origin == "summary" or not draft.parts:
+            # Another's summary is no prompt, and what says nothing has nothing to be built from.
+            return replace(draft, native=Native(format=PYDANTIC_AI, payload=half))
+        return self.keep_native(draft, half, _write_message([self.expressed(draft)], {}))
 
 
 def _share(before: Draft, draft: Draft) -> bool:
@@ -566,22 +472,3 @@ def _share(before: Draft, draft: Draft) -> bool:
     asked = before.role != "assistant" and draft.role != "assistant"
     spoken = before.role == draft.role and before.origin == draft.origin == "spoken"
     return asked and not ours and not spoken
-
-
-def _has_id(call: Call, draft: Draft) -> bool:
-    return call.id != ""
-
-
-_REPAIRS: tuple[Repair, ...] = (
-    partial(settle_natives, name=NAME, read=_read_native, accepts=_accepts),
-    flatten_summaries,
-    partial(express_drafts, carries=carries),
-    partial(join_drafts, merge=no_native, share=_share),
-    tell_server_pairs,
-    place_parts,
-    drop_empty,
-    partial(give_unique_ids, fits=_has_id, per_message=True),
-    answer_calls,
-    cast_summaries,
-    open_with_user,
-)

@@ -1,35 +1,85 @@
-"""The chat formats by name, and by what a message or a list tells which of them it is in.
+"""The chat formats by name, whose format a message is in, and reading whatever a caller has.
 
-A list is not asked as a whole: a session may begin with words that every format has, and go on in the blocks of one.
+That is words, dictionaries, clients' replies and frameworks' objects, of one provider or of several. Each message is
+read in the format whose marks it bears; a plain one, which several formats have, goes with the messages before it, and
+settles nothing: a session may begin with words, and go on in any provider's blocks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from types import MappingProxyType
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from importlib import import_module
+from itertools import groupby
+from typing import Final
 
-from ireneo.errors import UnknownFormat
-from ireneo.formats.chat.anthropic import NAME as ANTHROPIC
-from ireneo.formats.chat.anthropic import AnthropicMessages, is_server_call, is_server_result
-from ireneo.formats.chat.format import ChatFormat, Payload
-from ireneo.formats.chat.gemini import NAME as GEMINI
-from ireneo.formats.chat.gemini import GeminiContents, is_contents
-from ireneo.formats.chat.langchain import LangChainMessages
-from ireneo.formats.chat.langchain import is_message as is_langchain
-from ireneo.formats.chat.langchain_names import NAME as LANGCHAIN
-from ireneo.formats.chat.openai import NAME as OPENAI
-from ireneo.formats.chat.openai import OpenAIChat
-from ireneo.formats.chat.pydantic_ai import NAME as PYDANTIC_AI
-from ireneo.formats.chat.pydantic_ai import PydanticAIMessages
-from ireneo.formats.chat.pydantic_ai import is_message as is_pydantic_ai
-from ireneo.formats.chat.responses import NAME as RESPONSES
-from ireneo.formats.chat.responses import OpenAIResponses, is_input, is_item
-from ireneo.formats.values import listed_in
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
-# By what one message tells which provider's format it is in.
-#
-# A list is not asked as a whole: a session may begin with words that every format has, and go on in the blocks of one.
+from ireneo.errors import BadInput, UnknownFormat, UnreadableLog
+from ireneo.formats.chat.format import (
+    ANTHROPIC,
+    GEMINI,
+    LANGCHAIN,
+    OPENAI,
+    PYDANTIC_AI,
+    RESPONSES,
+    ChatFormat,
+    Payload,
+)
+from ireneo.formats.values import CLIENTS, detached, kind, library_of, moment, objects, record, text_or
+from ireneo.log.message import Draft
+from ireneo.patterns import lazy_re
 
+DEFAULT_FORMAT: Final = OPENAI
+"""What plain messages are read and written as, where nothing tells: it asks the least of a list."""
+
+
+class _Formats(Mapping[str, ChatFormat]):
+    """The formats by name; the module of one is loaded when it is first asked for."""
+
+    _homes: Final = {
+        ANTHROPIC: "anthropic.AnthropicMessages",
+        GEMINI: "gemini.GeminiContents",
+        LANGCHAIN: "langchain.LangChainMessages",
+        OPENAI: "openai.OpenAIChat",
+        PYDANTIC_AI: "pydantic_ai.PydanticAIMessages",
+        RESPONSES: "responses.OpenAIResponses",
+    }
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, ChatFormat] = {}
+
+    def __getitem__(self, name: str) -> ChatFormat:
+        if name not in self._loaded:
+            module, _, of = self._homes[name].partition(".")
+            self._loaded[name] = getattr(import_module(f"ireneo.formats.chat.{module}"), of)()
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        return len(self._homes)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._homes
+
+
+CHAT_FORMATS: Final[Mapping[str, ChatFormat]] = _Formats()
+"""Every chat format by its name."""
+
+
+def chat_format(name: str) -> ChatFormat:
+    """The chat format of that name. Raises UnknownFormat, with the names that there are."""
+    if name not in CHAT_FORMATS:
+        raise UnknownFormat(f"There is no chat format {name!r}; the formats are {', '.join(sorted(CHAT_FORMATS))}.")
+    return CHAT_FORMATS[name]
+
+
+# By what one message tells which provider's format it is in. A list is not asked as a whole.
 
 _ANSWERING = ("tool", "function")
 _PROMPTING = ("system", "developer")
@@ -48,21 +98,35 @@ _ANTHROPIC_BLOCKS = (
     "container_upload",
     "compaction",
 )
+_OF_SERVER = ("_tool_use", "_tool_result")
+"""What Anthropic's blocks end with whose calls the provider runs itself."""
 _BOUND_TO_BLOCKS = ("cache_control", "citations")
 """What Anthropic writes beside a block's text; some servers of OpenAI's format take it as well."""
+_LANGCHAIN_TYPES = ("system", "human", "ai", "tool", "function", "chat", "remove")
+_PYDANTIC_KINDS = ("request", "response")
+_ITEMS = (
+    "reasoning",
+    "mcp_approval_response",
+    "mcp_approval_request",
+    "mcp_list_tools",
+    "compaction",
+    "item_reference",
+)
+"""Items of OpenAI's Responses that are neither messages nor calls nor outputs."""
+_ITEM_CONTENT = ("input_text", "output_text", "input_image", "input_file")
 
 
 def mark_of(message: object) -> str | None:
     """The name of the one format whose marks `message` bears; None where it is plain, and readable in several."""
-    if is_langchain(message):
+    if _is_langchain(message):
         return LANGCHAIN
-    if is_pydantic_ai(message):
+    if _is_pydantic_ai(message):
         return PYDANTIC_AI
     if not isinstance(message, dict):
         return None
     if "parts" in message and "kind" not in message:
         return GEMINI
-    if is_item(message):
+    if _is_item(message):
         return RESPONSES
     return _by_blocks(message) if "role" in message else None
 
@@ -73,11 +137,8 @@ def leaning_of(message: object) -> str | None:
         return None
     if message.get("role") in _PROMPTING:
         return OPENAI
-    if message.get("type") == "message" or any(
-        key in block for block in blocks_in(message) for key in _BOUND_TO_BLOCKS
-    ):
-        return ANTHROPIC
-    return None
+    bound = any(key in block for block in objects(message.get("content")) for key in _BOUND_TO_BLOCKS)
+    return ANTHROPIC if bound or message.get("type") == "message" else None
 
 
 def unknown_block(message: object) -> str | None:
@@ -87,16 +148,43 @@ def unknown_block(message: object) -> str | None:
     return next((kind for kind in _kinds(message) if kind != "text"), None)
 
 
-def blocks_in(message: dict[str, object]) -> list[dict[str, object]]:
-    """The content blocks of a message, as far as they are blocks."""
-    content = message.get("content")
-    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+def _is_langchain(item: object) -> bool:
+    said = text_or(item.get("type") if isinstance(item, dict) else getattr(item, "type", None))
+    if said.endswith("MessageChunk"):
+        said = said.removesuffix("MessageChunk").lower()
+    if said not in _LANGCHAIN_TYPES:
+        return False
+    if not isinstance(item, dict):
+        return callable(getattr(item, "model_dump", None))
+    return isinstance(item.get("data"), dict) or "content" in item
+
+
+def _is_pydantic_ai(item: object) -> bool:
+    if isinstance(item, dict):
+        return text_or(item.get("kind")) in _PYDANTIC_KINDS and isinstance(item.get("parts"), list)
+    return hasattr(item, "parts") and text_or(getattr(item, "kind", None)) in _PYDANTIC_KINDS
+
+
+def _is_item(item: dict[str, object]) -> bool:
+    """Whether it is an item of OpenAI's Responses; what is a message everywhere is not."""
+    said, content = item.get("type"), item.get("content")
+    if said is not None and said != "message":
+        told = text_or(said)
+        found = told == "tool_search_output" and isinstance(item.get("call_id"), str)
+        return found or told in _ITEMS or told.endswith(("_call", "_call_output"))
+    if "role" not in item and said is None:
+        return False
+    if not isinstance(content, list):
+        return "type" in item
+    # Sounds are called as here in OpenAI's chat as well, and Anthropic's replies say that they are messages.
+    shown = (*_ITEM_CONTENT, *(("refusal",) if "type" in item else ()))
+    return any(block.get("type") in shown for block in objects(content))
 
 
 def _by_blocks(message: dict[str, object]) -> str | None:
     if message.get("role") in _ANSWERING or any(message.get(key) is not None for key in _CALLING):
         return OPENAI
-    if any(map(_is_anthropic, blocks_in(message))):
+    if any(map(_is_anthropic, objects(message.get("content")))):
         return ANTHROPIC
     told = any(message.get(key) not in (None, [], {}, "") for key in _OPENAI_FIELDS)
     if told or any(key in message for key in _OPENAI_DUMPED) or any(kind in _OPENAI_PARTS for kind in _kinds(message)):
@@ -105,74 +193,468 @@ def _by_blocks(message: dict[str, object]) -> str | None:
 
 
 def _is_anthropic(block: dict[str, object]) -> bool:
-    kind = block.get("type")
-    if kind == "thinking":
+    said = text_or(block.get("type"))
+    if said == "thinking":
         # Others, who write a list there, have a block of that name as well.
         return not isinstance(block.get("thinking"), list)
-    return isinstance(kind, str) and (kind in _ANTHROPIC_BLOCKS or is_server_call(kind) or is_server_result(kind))
+    return said in _ANTHROPIC_BLOCKS or said.endswith(_OF_SERVER)
 
 
-def _kinds(message: dict[str, object]) -> Iterator[str]:
-    for block in blocks_in(message):
-        kind = block.get("type")
-        if isinstance(kind, str):
-            yield kind
+def _kinds(message: dict[str, object]) -> list[str]:
+    """The types of the content blocks of a message."""
+    return [kind for block in objects(message.get("content")) if isinstance(kind := block.get("type"), str)]
 
 
-_OPENAI = OpenAIChat()
-_ANTHROPIC = AnthropicMessages()
-_RESPONSES = OpenAIResponses()
-_GEMINI = GeminiContents()
-_LANGCHAIN = LangChainMessages()
-_PYDANTIC_AI = PydanticAIMessages()
+# When the messages of a list were said, where whoever hands them in notes it beside them.
 
-CHAT_FORMATS: MappingProxyType[str, ChatFormat] = MappingProxyType(
-    {each.name: each for each in (_ANTHROPIC, _GEMINI, _LANGCHAIN, _OPENAI, _RESPONSES, _PYDANTIC_AI)}
-)
-"""Every chat format by its name."""
-
-_ROLES = {"system", "developer", "user", "assistant", "tool", "function"}
+KEYS = ("timestamp", "created_at", "created", "at", "time", "date")
+"""Under which of its keys or attributes a message may say when it was said; the first that holds a time counts."""
+KEEPS_TIMES = frozenset({"langchain", "pydantic-ai"})
+"""The formats whose own messages have a place for a time."""
+_INSIDE = ("additional_kwargs", "response_metadata", "metadata")
+"""Where a framework keeps what it has no field for."""
 
 
-def chat_format(name: str) -> ChatFormat:
-    """The chat format of that name. Raises UnknownFormat, with the names that there are."""
-    found = CHAT_FORMATS.get(name)
-    if found is None:
-        raise UnknownFormat(f"There is no chat format {name!r}; the formats are {', '.join(sorted(CHAT_FORMATS))}.")
-    return found
+def time_of(message: object) -> datetime | None:
+    """When a message says that it was said; of one that consists of several parts with times, the last of them."""
+    for holder in (message, *_time_values(message, _INSIDE)):
+        if at := next(filter(None, map(_moment, _time_values(holder, KEYS))), None):
+            return at
+    parts = next(_time_values(message, ("parts",)))
+    times = (time_of(part) for part in (parts if isinstance(parts, list | tuple) else ()))
+    return max(filter(None, times), default=None)
 
 
-def detect(payload: object) -> ChatFormat | None:
-    """The format that a message list is in, by what stands in it; None where it is no message list, or an empty one.
+def without_times(message: Mapping[str, object]) -> dict[str, object]:
+    """`message` without the time that its caller noted beside what the provider knows: it would refuse the key."""
+    return {key: value for key, value in message.items() if key not in KEYS or _moment(value) is None}
 
-    Of a list in several formats it is that of the first message that tells. A list of plain user and assistant texts
-    is valid in several formats. It is taken as OpenAI's: that format asks the least of a list, so that it comes back
-    as it was.
+
+def with_times(
+    drafts: Sequence[Draft],
+    given: Sequence[object],
+    times: Sequence[datetime | None],
+    decode: Callable[[list[object]], list[Draft]],
+) -> list[Draft]:
+    """`drafts`, which `decode` made of the messages `given`, each with the time of the message that it comes from.
+
+    Where it can't be told which draft comes from which message they stay as they are.
     """
-    if is_contents(payload):
-        return _GEMINI
-    if is_input(payload):
-        return _RESPONSES
-    listed = listed_in(payload)
-    messages = listed if isinstance(listed, list) else []
-    marks = [mark_of(message) for message in messages]
-    plain = [message for message, mark in zip(messages, marks, strict=True) if mark is None]
-    if not messages or not all(isinstance(each, dict) and _role(each) in _ROLES for each in plain):
+    if not any(times):
+        return list(drafts)
+    try:
+        each_time = [at for message, at in zip(given, times, strict=True) for _ in decode([message])]
+    except UnreadableLog:  # A message that can only be read beside others.
+        return list(drafts)
+    if len(each_time) != len(drafts):
+        return list(drafts)
+    return [
+        draft if draft.at is not None or at is None else replace(draft, at=at)
+        for draft, at in zip(drafts, each_time, strict=True)
+    ]
+
+
+def _time_values(holder: object, names: Sequence[str]) -> Iterator[object]:
+    for name in names:
+        yield holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
+
+
+def _moment(value: object) -> datetime | None:
+    if isinstance(value, datetime):
+        return value if value.tzinfo else value.astimezone()
+    return moment(value)
+
+
+INSTEAD: Final = (
+    "hand in a provider's message as a dictionary, what a client of OpenAI, Anthropic or Google returned, a message of "
+    "LangChain or Pydantic AI, a Draft, or the user's words as a string"
+)
+OBJECTS: Final = "objects"
+"""What a session notes behind its format where it was begun with objects of it."""
+_PIECES = ("Chunk", "Event", "Delta")
+_CALL_FIELDS = ("tool_calls", "function_call")
+_RESULTS = ("new_messages", "all_messages")
+
+
+def messages_of_item(item: object, place: str, *, whole: bool = False) -> Iterator[object]:
+    """The messages that `item` is or holds: each a dictionary, or an object that a format reads by itself.
+
+    Of the result of an agent's run these are the new messages; all of them with `whole`. Raises UnreadableLog with a
+    sentence that says what to hand in instead.
+    """
+    if isinstance(item, Mapping):
+        yield from _of_envelope(record(_plain(dict(item), place), place), place)
+    elif library_of(item) in CLIENTS:
+        yield from _of_client(item, place)
+    elif _is_langchain(item) or _is_pydantic_ai(item):
+        yield item
+    elif library_of(item):
+        yield from _of_framework(item, place, whole=whole)
+    else:
+        raise UnreadableLog(f"{place}: it is {_called(item)}; {INSTEAD}")
+
+
+def objects_of(item: object) -> str | None:
+    """The format whose objects are read from `item`, and are given back as such; None where it is JSON."""
+    if isinstance(item, Mapping):
         return None
-    if found := next(filter(None, marks), None):
-        return CHAT_FORMATS[found]
-    if _has_system(payload):
-        return _ANTHROPIC
-    leanings = set(map(leaning_of, plain))
-    return _ANTHROPIC if _ANTHROPIC.name in leanings and _OPENAI.name not in leanings else _OPENAI
+    library = library_of(item)
+    if library == "google":
+        # A reply is taken apart; only contents are what is handed in and sent again.
+        return GEMINI if hasattr(item, "parts") and hasattr(item, "role") else None
+    return {"pydantic_ai": PYDANTIC_AI, "": None, "openai": None, "anthropic": None}.get(library, LANGCHAIN)
 
 
-def _role(message: dict[str, object]) -> str:
-    role = message.get("role")
-    return role if isinstance(role, str) else ""
+def made_into_objects(messages: list[dict[str, object]], name: str) -> list[object]:
+    """Messages of the format `name` as objects of the library that it is named after.
+
+    Raises BadInput where the library is not installed, or doesn't load them.
+    """
+    library, _, loader = _LOADERS[name].partition(" ")
+    try:
+        module = import_module(library)
+        load = getattr(module, loader)
+        if name == LANGCHAIN:
+            return list(load(messages))
+        if name == PYDANTIC_AI:
+            return list(load.validate_json(msgspec.json.encode(messages)))
+        return [load.model_validate_json(msgspec.json.encode(message)) for message in messages]
+    except ImportError as fault:
+        raise BadInput(
+            f"The messages came in as objects of {library.partition('.')[0]}, which can't be loaded here ({fault}); "
+            "install it, or name another format: to=…."
+        ) from fault
+    except (TypeError, ValueError) as fault:
+        raise BadInput(f"{library} can't load the messages as its objects ({fault}).") from fault
 
 
-def _has_system(payload: object) -> bool:
-    if isinstance(payload, Payload):
-        return payload.system is not None
-    return isinstance(payload, dict) and payload.get("system") is not None
+_LOADERS = {
+    LANGCHAIN: "langchain_core.messages messages_from_dict",
+    PYDANTIC_AI: "pydantic_ai.messages ModelMessagesTypeAdapter",
+    GEMINI: "google.genai.types Content",
+}
+"""The module and the name in it by which a format's messages are loaded as objects."""
+
+
+def _of_envelope(holder: dict[str, object], place: str) -> Iterator[object]:
+    """The messages in a reply as JSON; what is no reply is a message."""
+    if holder.get("object") == "chat.completion.chunk":
+        raise UnreadableLog(_piece("chat completion chunk", place))
+    if "role" not in holder and isinstance(holder.get("choices"), list):
+        yield _unparsed(_message_of(_only(holder["choices"], "choice", "completion.choices[0].message", place)))
+    elif holder.get("object") == "response" and isinstance(holder.get("output"), list):
+        yield from map(_told, _listed(holder["output"]))
+    elif "role" not in holder and isinstance(holder.get("candidates"), list):
+        yield _content_of(_only(holder["candidates"], "candidate", "response.candidates[0].content", place), place)
+    elif isinstance(holder.get("message"), dict) and "finish_reason" in holder:
+        yield _unparsed(_message_of(holder))
+    elif holder.get("type") == "message" and "stop_reason" in holder:
+        # What else the provider told with it, it does not take back.
+        content = holder.get("content")
+        said = [*map(_told, content)] if isinstance(content, list) else content
+        yield {"role": holder.get("role"), "content": said}
+    else:
+        yield _unparsed(holder)
+
+
+def _of_client(item: object, place: str) -> Iterator[object]:
+    name = type(item).__name__
+    if name.endswith(_PIECES) or hasattr(item, "__next__") or hasattr(item, "__anext__"):
+        raise UnreadableLog(_piece(name, place))
+    if callable(getattr(item, "parse", None)) and hasattr(item, "http_response"):
+        raise UnreadableLog(f"{place}: it is {_called(item)}, a reply as it came over the wire; hand in its .parse()")
+    # Each part dumps itself: a whole would dump what the client made of its parts as well.
+    output, content = getattr(item, "output", None), getattr(item, "content", None)
+    if isinstance(output, list) and getattr(item, "object", None) == "response":
+        for each in output:
+            yield _plain(each, place)
+    elif getattr(item, "type", None) == "message" and hasattr(item, "stop_reason"):
+        yield _plain({"role": getattr(item, "role", None), "content": content}, place)
+    else:
+        plain = _plain(item, place)
+        if not isinstance(plain, dict):
+            raise UnreadableLog(f"{place}: it is {_called(item)}; {INSTEAD}")
+        yield from _of_envelope(plain, place)
+
+
+def _of_framework(item: object, place: str, *, whole: bool) -> Iterator[object]:
+    """The messages of a run's result, or of a prompt that was filled in."""
+    to_messages = getattr(item, "to_messages", None)
+    found = [getattr(item, name) for name in _RESULTS if callable(getattr(item, name, None))]
+    if callable(to_messages):
+        yield from to_messages()
+    elif found:
+        yield from found[-1 if whole else 0]()
+    else:
+        raise UnreadableLog(f"{place}: it is {_called(item)}; {INSTEAD}")
+
+
+def _plain(value: object, place: str) -> object:
+    """`value` as JSON where an object stands in it; else as it is."""
+    if isinstance(value, dict) and not any(map(_holds_objects, value.values())):
+        return value
+    return detached(value, place)
+
+
+def _holds_objects(value: object) -> bool:
+    listed = value if isinstance(value, list | tuple) else [value]
+    return any(library_of(each) in CLIENTS for each in listed) or isinstance(value, tuple)
+
+
+def _only(listed: object, what: str, instead: str, place: str) -> dict[str, object]:
+    found = _listed(listed)
+    if len(found) != 1 or not isinstance(found[0], dict):
+        raise UnreadableLog(
+            f"{place}: it is a reply with {len(found)} {what}s, of which one can be taken; hand in that one: {instead}"
+        )
+    return found[0]
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _message_of(choice: dict[str, object]) -> dict[str, object]:
+    message = choice.get("message")
+    return message if isinstance(message, dict) else {}
+
+
+def _content_of(candidate: dict[str, object], place: str) -> object:
+    content = candidate.get("content")
+    if not isinstance(content, dict):
+        reason = candidate.get("finishReason", candidate.get("finish_reason"))
+        raise UnreadableLog(f"{place}: it is a reply without any content (finish reason {reason}); leave it out")
+    return content
+
+
+def _unparsed(message: dict[str, object]) -> dict[str, object]:
+    """`message` without what OpenAI's client parsed of it, and without calls that are null: neither is taken back."""
+    if "parsed" not in message and not any(key in message for key in _CALL_FIELDS):
+        return message
+    calls = [_without(call, "parsed_arguments") for call in _listed(message.get("tool_calls"))]
+    kept = {
+        key: value
+        for key, value in message.items()
+        if key != "parsed" and (value is not None or key not in _CALL_FIELDS)
+    }
+    return kept | ({"tool_calls": calls} if calls else {})
+
+
+def _told(part: object) -> object:
+    """A part of a reply without the keys that say nothing: dumped whole, it has some that the provider refuses."""
+    return {key: value for key, value in part.items() if value is not None} if isinstance(part, dict) else part
+
+
+def _without(call: object, key: str) -> object:
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(call, dict) or not isinstance(function, dict) or key not in function:
+        return call
+    return call | {"function": {name: value for name, value in function.items() if name != key}}
+
+
+def _piece(name: str, place: str) -> str:
+    return f"{place}: it is a {name}, a piece of a stream; hand in the whole message once the stream is over"
+
+
+def _called(item: object) -> str:
+    if inspect.isawaitable(item):
+        return "something that must be awaited first"
+    return kind(item)
+
+
+_SHARING = (OPENAI, ANTHROPIC, RESPONSES)
+"""The formats that have plain messages in common: a role, and words."""
+_LISTS = {"messages": None, "contents": GEMINI, "input": RESPONSES}
+"""What a provider's request calls its messages, and whose it is by that."""
+_PROMPTS = {
+    "system": ANTHROPIC,
+    "instructions": RESPONSES,
+    "systemInstruction": GEMINI,
+    "system_instruction": GEMINI,
+}
+_PLACE = lazy_re(r"^message (\d+)")
+
+
+class ReadMessages(Struct, frozen=True, kw_only=True):
+    """What was read, and what it tells of its format."""
+
+    drafts: list[Draft]
+    marks: tuple[str, ...]
+    """The formats whose marks the messages bear, the first one that was met standing first; none of plain ones."""
+    likely: str
+    """The format that they are in, or that plain ones are likely to be in."""
+    objects: str | None
+    """The format whose objects were handed in, where a format has objects of its own."""
+    unclear: str | None
+    """One sentence on a content block that nothing tells the format of; None where each is known, or the format is."""
+
+
+class _Item(Struct, frozen=True, kw_only=True):
+    """A message, or a draft, with the place of what it came from."""
+
+    index: int
+    value: object
+    mark: str | None
+    at: datetime | None
+    """When it was said, where that is noted."""
+
+
+def read_given(
+    given: Sequence[object], *, format: str | None = None, known: str | None = None, whole: bool = False
+) -> ReadMessages:
+    """Read messages in whatever shape a caller has them; see the module.
+
+    `format` is what the caller names: what bears the marks of another format is refused then. `known` is what plain
+    messages are in where nothing among them tells. Of an agent's result the new messages are read, or with `whole` all.
+    Raises UnreadableLog with the fault's place, and UnknownFormat.
+    """
+    named: str | None = chat_format(format).name if format else None
+    hints: list[str] = []
+    items: list[_Item] = []
+    if len(given) == 1 and (request := _request(given[0])):
+        # Its messages are counted as the caller counts them.
+        prompt, given = _opened(request, hints)
+        items += [_item(draft, 0, draft) for draft in prompt]
+    for index, each in enumerate(given):
+        items += [_item(value, index, each) for value in _values_of(each, f"message {index}", hints, whole=whole)]
+    if named:
+        _check(items, named)
+    marks = tuple(dict.fromkeys(item.mark for item in items if item.mark is not None))
+    likely = named or next(iter((*marks, *hints)), None) or known or _leaning(items)
+    drafts: list[Draft] = []
+    for name, run in groupby(_placed(items, likely), lambda placed: placed[0]):
+        drafts += _read_run(name, [item for _, item in run])
+    objects = (objects_of(value) for value in (*given, *(item.value for item in items)))
+    return ReadMessages(
+        drafts=drafts,
+        marks=marks,
+        likely=likely,
+        objects=next(filter(None, objects), None),
+        unclear=None if named or known or marks or hints else next(filter(None, map(_unclear, items)), None),
+    )
+
+
+def _item(value: object, index: int, holder: object) -> _Item:
+    """A message, with the time that it says itself, or the reply that held it."""
+    at = None
+    if not isinstance(value, Draft | str):
+        replied = isinstance(holder, Mapping) and not _request(holder)
+        at = time_of(value) or (time_of(holder) if replied or library_of(holder) in CLIENTS else None)
+    return _Item(index=index, value=value, mark=mark_of(value), at=at)
+
+
+def _unclear(item: _Item) -> str | None:
+    kind = unknown_block(item.value)
+    if kind is None:
+        return None
+    return (
+        f"message {item.index}: nothing tells which provider's a {kind!r} block is; "
+        f'name the format: format="{ANTHROPIC}", for example'
+    )
+
+
+def _values_of(each: object, place: str, hints: list[str], *, whole: bool) -> Iterator[object]:
+    """The messages, words and drafts that one thing holds."""
+    if isinstance(each, Draft | str):
+        yield each
+        return
+    request = _request(each)
+    if request is None:
+        yield from messages_of_item(each, place, whole=whole)
+        return
+    prompt, listed = _opened(request, hints)
+    yield from prompt
+    for inner in listed:
+        yield from _values_of(inner, place, hints, whole=whole)
+
+
+def _request(each: object) -> Mapping[object, object] | None:
+    """What holds messages as a provider's request does, or a framework's state; None where it is something else."""
+    if isinstance(each, Payload):
+        return {"messages": each.messages, "system": each.system}
+    if not isinstance(each, Mapping) or any(key in each for key in ("role", "kind", "type", "parts")):
+        return None
+    return each if any(key in each for key in _LISTS) else None
+
+
+def _opened(request: Mapping[object, object], hints: list[str]) -> tuple[list[Draft], list[object]]:
+    """The prompt that stands beside the messages of a request, and the messages."""
+    prompt: list[Draft] = []
+    for name, owner in _PROMPTS.items():
+        if request.get(name) is not None:
+            hints.append(owner)
+            prompt += chat_format(owner).decode({"messages": [], name: request[name]})
+    there = [key for key in _LISTS if key in request]
+    key = next((key for key in there if isinstance(request[key], list)), there[0])
+    hints += [found for found in [_LISTS[key]] if found]
+    # One provider takes words alone.
+    listed = [request[key]] if key == "input" and isinstance(request[key], str) else request[key]
+    if not isinstance(listed, list):
+        raise UnreadableLog(f"`{key}` is {kind(listed)}, not a list of messages")
+    return prompt, listed
+
+
+def _check(items: Sequence[_Item], named: str) -> None:
+    for item in items:
+        if item.mark not in (None, named):
+            raise UnreadableLog(
+                f"message {item.index}: it is in the format {item.mark}, and not in {named}; name "
+                f'format="{item.mark}", or leave format= out and each message is read as what it is'
+            )
+
+
+def _leaning(items: Sequence[_Item]) -> str:
+    leanings = {leaning_of(item.value) for item in items}
+    return ANTHROPIC if ANTHROPIC in leanings and OPENAI not in leanings else DEFAULT_FORMAT
+
+
+def _placed(items: Sequence[_Item], likely: str) -> Iterator[tuple[str, _Item]]:
+    """Each item with the format in which it is read; drafts, which are read already, under no name."""
+    current = likely
+    for item in items:
+        if isinstance(item.value, Draft):
+            yield "", item
+            continue
+        current = item.mark or current
+        yield item.mark or _plain_format(item.value, current), item
+
+
+def _plain_format(value: object, current: str) -> str:
+    """The format in which a plain message is read among those of the format `current`."""
+    if isinstance(value, str):
+        return current if current in (*_SHARING, GEMINI) else OPENAI
+    if not isinstance(value, dict) or current not in _SHARING:
+        return OPENAI
+    # What one of them has no place for.
+    foreign = value.get("content") is None or value.get("role") == "developer"
+    return OPENAI if current == ANTHROPIC and foreign else current
+
+
+def _read_run(name: str, run: Sequence[_Item]) -> list[Draft]:
+    if not name:
+        return [item.value for item in run if isinstance(item.value, Draft)]
+    for item in run:
+        _check_whole(item)
+    values, chat = [_worded(item.value, name) for item in run], chat_format(name)
+    try:
+        return with_times(chat.decode(values), values, [item.at for item in run], chat.decode)
+    except UnreadableLog as fault:
+        raise UnreadableLog(_PLACE.sub(lambda found: f"message {run[int(found[1])].index}", str(fault))) from fault
+
+
+def _check_whole(item: _Item) -> None:
+    value = item.value
+    if item.mark is None and isinstance(value, dict) and "role" not in value and isinstance(value.get("type"), str):
+        raise UnreadableLog(
+            f"message {item.index}: a {value['type']!r} is a part of a message; hand in the whole message, such as "
+            '{"role": "assistant", "content": [...]}'
+        )
+
+
+def _worded(value: object, name: str) -> object:
+    """The words of a user as a message of the format, and a message without the time that its caller noted on it."""
+    if isinstance(value, dict) and name not in KEEPS_TIMES:
+        return without_times(value)
+    if not isinstance(value, str):
+        return value
+    return {"role": "user", "parts": [{"text": value}]} if name == GEMINI else {"role": "user", "content": value}

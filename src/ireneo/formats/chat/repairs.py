@@ -5,13 +5,13 @@ Each format says which of them it needs, and in which order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.formats.chat.notes import (
+from ireneo.formats.chat.format import (
     BEGINNING,
     LOST_CALL,
     NO_REPLY,
@@ -20,34 +20,11 @@ from ireneo.formats.chat.notes import (
     UNANSWERED,
     UNNAMED,
     call_note,
-    media_note,
-    opaque_note,
     result_note,
+    with_parts,
 )
-from ireneo.log.message import Call, Draft, Media, Native, Opaque, Part, Result, Text, Thinking
+from ireneo.log.message import Call, Draft, Native, Part, Result, Text, Thinking
 from ireneo.patterns import lazy_re
-
-Repair: TypeAlias = Callable[[Sequence[Draft]], list[Draft]]
-
-
-def repaired(drafts: Sequence[Draft], mends: Iterable[Repair]) -> list[Draft]:
-    """`drafts` after each of `mends`, in order."""
-    out = list(drafts)
-    for mend in mends:
-        out = mend(out)
-    return out
-
-
-def with_parts(draft: Draft, parts: Iterable[Part]) -> Draft:
-    """`draft` with other parts; its native payload, which would still say the old ones, goes unless they are equal."""
-    new = tuple(parts)
-    return draft if new == draft.parts else replace(draft, parts=new, native=None)
-
-
-def note(text: str) -> Draft:
-    """A message of ours in the user's place; nobody said it."""
-    return Draft(role="user", parts=(Text(text=text),), origin="injected")
-
 
 Spot: TypeAlias = tuple[int, int]
 """A part's place: the draft's index, and the part's index in it."""
@@ -106,16 +83,12 @@ def take_turns(drafts: Sequence[Draft]) -> list[Draft]:
     for draft in drafts:
         before = out[-1] if out else None
         if before is not None and draft.role == before.role and draft.role in ("user", "assistant"):
-            out[-1] = _merged(before, draft)
+            out[-1] = replace(before, parts=before.parts + draft.parts, native=None)
             continue
         if before is not None and before.role == "tool" and draft.role == "user":
             out.append(Draft(role="assistant", parts=(Text(text=NO_REPLY),)))
         out.append(draft)
     return out
-
-
-def _merged(before: Draft, draft: Draft) -> Draft:
-    return replace(before, parts=before.parts + draft.parts, native=None)
 
 
 def answer_calls(drafts: Sequence[Draft]) -> list[Draft]:
@@ -150,14 +123,13 @@ def _answers(drafts: Sequence[Draft], spots: Sequence[tuple[Spot, Spot | None]])
         if result is not None:
             homes.setdefault(result[0], []).append(result[1])
     out = [with_parts(drafts[home], [drafts[home].parts[k] for k in sorted(homes[home])]) for home in sorted(homes)]
-    missing = [_unanswered(drafts, call) for call, result in spots if result is None]
+    unanswered = [drafts[call[0]].parts[call[1]] for call, result in spots if result is None]
+    missing = [
+        Result(call_id=call.id, parts=(Text(text=UNANSWERED),), failed=True, name=call.name)
+        for call in unanswered
+        if isinstance(call, Call)
+    ]
     return [*out, Draft(role="tool", parts=tuple(missing))] if missing else out
-
-
-def _unanswered(drafts: Sequence[Draft], spot: Spot) -> Result:
-    call = drafts[spot[0]].parts[spot[1]]
-    assert isinstance(call, Call)
-    return Result(call_id=call.id, parts=(Text(text=UNANSWERED),), failed=True, name=call.name)
 
 
 def _leftovers(draft: Draft, index: int, matching: Matching, answering: dict[Spot, Spot]) -> list[Draft]:
@@ -213,50 +185,22 @@ def _answered(result: Result) -> Result:
     return replace(result, parts=tuple(part for part in result.parts if not is_blank(part)))
 
 
-Carries: TypeAlias = Callable[[Media | Opaque, str], bool]
-"""Whether a format can carry the part in a message of that role."""
-
-
-def express_drafts(drafts: Sequence[Draft], carries: Carries) -> list[Draft]:
-    """Leave out thinking, which goes back only as it came, and put a text in the place of what can't be carried."""
-    return [express(draft, carries) for draft in drafts]
-
-
-def express(draft: Draft, carries: Carries) -> Draft:
-    """The same for one draft; one whose provider's payload stands for it is left as it is."""
-    if draft.native is not None:
-        return draft
-    return with_parts(
-        draft, [_expressed_part(part, draft.role, carries) for part in draft.parts if not isinstance(part, Thinking)]
-    )
-
-
-def _expressed_part(part: Part, role: str, carries: Carries) -> Part:
-    if isinstance(part, Call):
-        return part if part.name else replace(part, name=UNNAMED)
-    if isinstance(part, Result):
-        return replace(part, parts=tuple(_carried_or_note(each, "tool", carries) for each in part.parts))
-    return _carried_or_note(part, role, carries) if isinstance(part, Media | Opaque) else part
-
-
-def _carried_or_note(part: Text | Media | Opaque, role: str, carries: Carries) -> Text | Media | Opaque:
-    if isinstance(part, Text) or carries(part, role):
-        return part
-    return Text(text=media_note(part) if isinstance(part, Media) else opaque_note(part))
-
-
 _LONGEST = 48
 """How much of an id that doesn't fit is kept: some providers take no more than 64 letters."""
 
 
 def give_unique_ids(
-    drafts: Sequence[Draft], fits: Callable[[Call, Draft], bool], *, per_message: bool = False
+    drafts: Sequence[Draft],
+    fits: Callable[[Call, Draft], bool] = lambda call, draft: True,
+    *,
+    per_message: bool = False,
 ) -> list[Draft]:
     """Give a new id to each call whose id is missing, taken by an earlier call, or doesn't fit the format.
 
     With `per_message`, an id may come again in a later message, as it may with providers that count from 0 each time.
     """
-    names = _CallIds(drafts)
+    taken = {call.id for draft in drafts for call in draft.calls}
+    taken |= {result.call_id for draft in drafts for result in draft.results}
     new: dict[Spot, str] = {}
     seen: set[str] = set()
     matching = match_results(drafts)
@@ -268,34 +212,28 @@ def give_unique_ids(
                 continue
             spot = (index, place)
             if spot in matching.calls and (not part.id or part.id in seen or not fits(part, draft)):
-                new[spot] = names.fresh(part.id)
+                new[spot] = _fresh_id(part.id, taken)
                 result = matching.calls[spot]
                 if result is not None:
                     new[result] = new[spot]
             seen.add(new.get(spot, part.id))
-    return [_with_new_ids(draft, index, new) for index, draft in enumerate(drafts)] if new else list(drafts)
+    if not new:
+        return list(drafts)
+    return [
+        with_parts(draft, [_with_call_id(part, new.get((index, place))) for place, part in enumerate(draft.parts)])
+        for index, draft in enumerate(drafts)
+    ]
 
 
-class _CallIds:
-    """The ids of a list, and new ones that are not among them."""
-
-    def __init__(self, drafts: Sequence[Draft]) -> None:
-        self._taken = {call.id for draft in drafts for call in draft.calls}
-        self._taken |= {result.call_id for draft in drafts for result in draft.results}
-
-    def fresh(self, old: str) -> str:
-        """An id that looks like `old` and that nothing bears yet."""
-        stem = _ELSEWHERE.sub("_", old)[:_LONGEST] or "call"
-        name, count = stem, 1
-        while name in self._taken:
-            count += 1
-            name = f"{stem}_{count}"
-        self._taken.add(name)
-        return name
-
-
-def _with_new_ids(draft: Draft, index: int, new: dict[Spot, str]) -> Draft:
-    return with_parts(draft, [_with_call_id(part, new.get((index, place))) for place, part in enumerate(draft.parts)])
+def _fresh_id(old: str, taken: set[str]) -> str:
+    """An id that looks like `old` and that nothing bears yet; from now on it is taken."""
+    stem = _ELSEWHERE.sub("_", old)[:_LONGEST] or "call"
+    name, count = stem, 1
+    while name in taken:
+        count += 1
+        name = f"{stem}_{count}"
+    taken.add(name)
+    return name
 
 
 def _with_call_id(part: Part, name: str | None) -> Part:
@@ -325,10 +263,12 @@ def provider_groups(drafts: Sequence[Draft]) -> list[list[Draft]]:
 
 def join_drafts(
     drafts: Sequence[Draft],
-    merge: Callable[[Draft, Draft], Native | None],
+    merge: Callable[[Draft, Draft], Native | None] = lambda before, draft: None,
     share: Callable[[Draft, Draft], bool] = words_after_results,
 ) -> list[Draft]:
     """Join each `joined` assistant or tool draft to the one before it; `merge` gives the native of the two, if any.
+
+    Where one message is one draft there is none: what was joined elsewhere is built from its parts.
 
     Drafts that `share` a message without being one, such as a user's words after tool results, stay drafts of their
     own, and stay `joined`. Elsewhere the word means nothing any more: what it was joined to is gone, and other words
@@ -337,25 +277,16 @@ def join_drafts(
     out: list[Draft] = []
     for draft in drafts:
         before = out[-1] if out else None
+        spoken = before is not None and "summary" not in (before.origin, draft.origin)
         if not draft.joined:
             out.append(draft)
-        elif before is not None and _is_one(before, draft):
+        elif before is not None and spoken and before.role == draft.role and draft.role in ("assistant", "tool"):
             out[-1] = replace(before, parts=before.parts + draft.parts, native=merge(before, draft))
         elif before is not None and share(before, draft):
             out.append(draft)
         else:
             out.append(replace(draft, joined=False))
     return out
-
-
-def _is_one(before: Draft, draft: Draft) -> bool:
-    spoken = "summary" not in (before.origin, draft.origin)
-    return spoken and before.role == draft.role and draft.role in ("assistant", "tool")
-
-
-def no_native(before: Draft, draft: Draft) -> Native | None:
-    """For formats in which one message is one draft: what was joined elsewhere is built from its parts."""
-    return None
 
 
 def leading_systems(drafts: Sequence[Draft]) -> int:
@@ -371,7 +302,8 @@ def quote_later_systems(drafts: Sequence[Draft]) -> list[Draft]:
         if draft.role != "system":
             out.append(draft)
         elif draft.text.strip():
-            out.append(_quoted_system(draft))
+            told = (Text(text=f"{SYSTEM} {draft.text}"),)
+            out.append(replace(draft, role="user", origin="injected", parts=told, joined=False, native=None))
     return out
 
 
@@ -384,17 +316,13 @@ def join_systems(drafts: Sequence[Draft]) -> list[Draft]:
     return [replace(drafts[0], parts=parts, native=None), *drafts[first:]]
 
 
-def _quoted_system(draft: Draft) -> Draft:
-    parts = (Text(text=f"{SYSTEM} {draft.text}"),)
-    return replace(draft, role="user", origin="injected", parts=parts, joined=False, native=None)
-
-
 def open_with_user(drafts: Sequence[Draft]) -> list[Draft]:
     """Put a user message before a conversation that another role begins; an empty one stays empty."""
     first = leading_systems(drafts)
     if first == len(drafts) or drafts[first].role == "user":
         return list(drafts)
-    return [*drafts[:first], note(BEGINNING), *drafts[first:]]
+    ours = Draft(role="user", parts=(Text(text=BEGINNING),), origin="injected")
+    return [*drafts[:first], ours, *drafts[first:]]
 
 
 def place_parts(drafts: Sequence[Draft]) -> list[Draft]:
@@ -418,7 +346,8 @@ def _place_other(draft: Draft) -> list[Draft]:
     results = draft.results
     if draft.role == "tool" and len(results) == len(draft.parts):
         return [draft]
-    rest = with_parts(draft, [_call_as_text(part) for part in draft.parts if not isinstance(part, Result | Thinking)])
+    stays = [part for part in draft.parts if not isinstance(part, Result | Thinking)]
+    rest = with_parts(draft, [Text(text=call_note(part)) if isinstance(part, Call) else part for part in stays])
     if draft.role == "tool":
         rest = replace(rest, role="user", joined=bool(results))
     if not results:
@@ -431,10 +360,6 @@ def _place_other(draft: Draft) -> list[Draft]:
 
 def _results_draft(draft: Draft, results: Sequence[Result]) -> Draft:
     return replace(draft, role="tool", parts=tuple(results), joined=False, native=None)
-
-
-def _call_as_text(part: Part) -> Part:
-    return Text(text=call_note(part)) if isinstance(part, Call) else part
 
 
 def keep_server_pairs(drafts: Sequence[Draft], writes: Callable[[Result], bool]) -> list[Draft]:

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.format import Violation
 from ireneo.log.message import Draft, Thinking
+
+
+class Violation(Struct, frozen=True, kw_only=True):
+    """A rule of the format that a message list breaks, and where."""
+
+    rule: str
+    """The rule's name, such as ``orphaned-result``."""
+    index: int
+    """The place of the message in the list, from 0."""
+    message: str
+    """One sentence: what is wrong, and what the provider wants instead."""
 
 
 class Outline(Struct, frozen=True, kw_only=True):
@@ -99,35 +109,47 @@ def breach(rule: str, index: int, says: str) -> Violation:
     return Violation(rule=rule, index=index, message=f"message {index}: {says}")
 
 
+def each(rule: str) -> Callable[[Callable[[Outline], Iterable[str]]], Rule]:
+    """Make a rule of what is wrong with one message, looked at alone, in sentences."""
+
+    def decorate(faults_of: Callable[[Outline], Iterable[str]]) -> Rule:
+        @wraps(faults_of)
+        def check(outlines: Outlines) -> Iterator[Violation]:
+            for outline in outlines:
+                for says in faults_of(outline):
+                    yield breach(rule, outline.index, says)
+
+        return check
+
+    return decorate
+
+
 def unknown_role(known: tuple[str, ...]) -> Rule:
     """Each message has a role that the format knows."""
 
-    def rule(outlines: Outlines) -> Iterator[Violation]:
-        for outline in outlines:
-            if outline.role not in known:
-                what = f"its role {outline.role!r} is unknown" if outline.role else "it has no role"
-                yield breach("unknown-role", outline.index, f"{what}; expected one of {', '.join(known)}.")
+    @each("unknown-role")
+    def check(outline: Outline) -> Iterator[str]:
+        if outline.role not in known:
+            what = f"its role {outline.role!r} is unknown" if outline.role else "it has no role"
+            yield f"{what}; expected one of {', '.join(known)}."
 
-    return rule
+    return check
 
 
 def first_not_user(outlines: Outlines) -> Iterator[Violation]:
     """The user speaks first."""
-    for outline in outlines:
-        if outline.role in ("system", "developer"):
-            continue
-        if outline.role != "user":
-            yield breach("first-not-user", outline.index, "the first message must be the user's.")
-        return
+    first = next((each for each in outlines if each.role not in ("system", "developer")), None)
+    if first is not None and first.role != "user":
+        yield breach("first-not-user", first.index, "the first message must be the user's.")
 
 
-def call_without_id(outlines: Outlines) -> Iterator[Violation]:
+@each("call-without-id")
+def call_without_id(outline: Outline) -> Iterator[str]:
     """Each call has an id, and each result names one."""
-    for outline in outlines:
-        if "" in outline.calls:
-            yield breach("call-without-id", outline.index, "a call has no id, so that no result can name it.")
-        if "" in outline.results:
-            yield breach("call-without-id", outline.index, "a result doesn't say which call it answers.")
+    if "" in outline.calls:
+        yield "a call has no id, so that no result can name it."
+    if "" in outline.results:
+        yield "a result doesn't say which call it answers."
 
 
 def duplicate_id(outlines: Outlines) -> Iterator[Violation]:
@@ -140,41 +162,27 @@ def duplicate_id(outlines: Outlines) -> Iterator[Violation]:
             seen.add(name)
 
 
-def duplicate_id_in_message(outlines: Outlines) -> Iterator[Violation]:
+@each("duplicate-call-id")
+def duplicate_id_in_message(outline: Outline) -> Iterator[str]:
     """No two calls of a message bear one id."""
-    for outline in outlines:
-        seen: set[str] = set()
-        for name in filter(None, outline.calls):
-            if name in seen:
-                yield breach("duplicate-call-id", outline.index, f"the id {name!r} is that of another call beside it.")
-            seen.add(name)
+    seen: set[str] = set()
+    for name in filter(None, outline.calls):
+        if name in seen:
+            yield f"the id {name!r} is that of another call beside it."
+        seen.add(name)
 
 
-def unanswered_call(outlines: Outlines) -> Iterator[Violation]:
-    """Each call has a result."""
-    for index, name in outlines.found.unanswered:
+def unpaired(outlines: Outlines) -> Iterator[Violation]:
+    """Each call is answered once, by a result directly after it that names it."""
+    found = outlines.found
+    for index, name in found.unanswered:
         yield breach("unanswered-call", index, f"call {name!r} has no result; one must stand directly after it.")
-
-
-def orphaned_result(outlines: Outlines) -> Iterator[Violation]:
-    """Each result follows the call that it names."""
-    for index, name in outlines.found.orphaned:
+    for index, name in found.orphaned:
         yield breach("orphaned-result", index, f"the result names call {name!r}, which no message before it makes.")
-
-
-def result_not_next(outlines: Outlines) -> Iterator[Violation]:
-    """Each result stands directly after its call."""
-    for index, name in outlines.found.late:
+    for index, name in found.late:
         yield breach("result-not-next", index, f"the result of call {name!r} must stand directly after the call.")
-
-
-def duplicate_result(outlines: Outlines) -> Iterator[Violation]:
-    """Each call has one result."""
-    for index, name in outlines.found.repeated:
+    for index, name in found.repeated:
         yield breach("duplicate-result", index, f"call {name!r} is answered already; it can have one result only.")
-
-
-PAIR_RULES = (unanswered_call, orphaned_result, result_not_next, duplicate_result)
 
 
 THINKING_MISSING: Final = "thinking-missing"

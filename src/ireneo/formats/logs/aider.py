@@ -10,9 +10,9 @@ from typing import Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ireneo.formats.logs.documents import BOM, parse_line, readable
+from ireneo.formats.logs.documents import parse_line, readable
 from ireneo.formats.logs.format import Fault, LoggedSession, Names, linear_session, with_faults
-from ireneo.formats.values import mapping, moment, string
+from ireneo.formats.values import BOM, mapping, moment, string
 from ireneo.log.message import Call, Draft, Native, Origin, Part, Result, Role, Text, opens_turn
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re

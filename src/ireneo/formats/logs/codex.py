@@ -10,7 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.responses import NAME, OpenAIResponses, side_of
+from ireneo.formats.chat.format import RESPONSES
+from ireneo.formats.chat.responses import OpenAIResponses, side_of
 from ireneo.formats.logs.documents import Entries, entry_runs, parse_line
 from ireneo.formats.logs.format import Fault, LoggedSession, Names, SessionBuilder, with_faults
 from ireneo.formats.values import mapping, moment, string
@@ -319,7 +320,7 @@ class Codex:
     """Reads Codex's rollouts; a file is one session."""
 
     name = FORMAT
-    chat = NAME
+    chat = RESPONSES
 
     def recognises(self, sample: bytes) -> bool:
         """Whether lines of a rollout stand in `sample`."""

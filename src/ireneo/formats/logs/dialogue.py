@@ -14,9 +14,9 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.formats.logs.documents import BOM, documents, readable
+from ireneo.formats.logs.documents import documents, readable
 from ireneo.formats.logs.format import Fault, LoggedSession, linear_session, nothing_readable
-from ireneo.formats.values import moment
+from ireneo.formats.values import BOM, moment
 from ireneo.log.message import Draft, Native, Role, Text
 from ireneo.patterns import lazy_re
 

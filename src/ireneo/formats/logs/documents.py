@@ -11,12 +11,11 @@ import msgspec
 from msgspec import Struct
 
 from ireneo.formats.logs.format import Fault, Spool
-from ireneo.formats.values import string
+from ireneo.formats.values import BOM, string
 
 _DECODER = msgspec.json.Decoder()
 _LENIENT = json.JSONDecoder()
 _SPACE = " \t\r\n\x00"
-BOM = b"\xef\xbb\xbf"
 
 
 def parse_line(line: bytes, number: int) -> tuple[list[object], list[Fault]]:

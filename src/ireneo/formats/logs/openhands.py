@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from ireneo.formats.chat.anthropic import NAME as ANTHROPIC
-from ireneo.formats.chat.responses import NAME as RESPONSES
+from ireneo.formats.chat.format import ANTHROPIC, RESPONSES
 from ireneo.formats.logs.documents import Entries, entry_runs, wished_names
 from ireneo.formats.logs.format import Fault, LoggedSession, Names, SessionBuilder, with_faults
 from ireneo.formats.values import json_in, mapping, moment, objects, string

@@ -2,51 +2,117 @@
 
 from __future__ import annotations
 
-from ireneo.errors import UnknownFormat
-from ireneo.formats.chat.anthropic import AnthropicMessages
-from ireneo.formats.chat.openai import OpenAIChat
-from ireneo.formats.chat.registry import CHAT_FORMATS
-from ireneo.formats.logs.aider import Aider
-from ireneo.formats.logs.atif import Atif
-from ireneo.formats.logs.claude_code import ClaudeCode
-from ireneo.formats.logs.codex import Codex
-from ireneo.formats.logs.dialogue import Dialogue
-from ireneo.formats.logs.documents import BOM
-from ireneo.formats.logs.format import LogFormat
-from ireneo.formats.logs.gemini_cli import GeminiCli
-from ireneo.formats.logs.mini_swe_agent import MiniSweAgent
-from ireneo.formats.logs.openhands import OpenHands
-from ireneo.formats.logs.pi import Pi
-from ireneo.formats.logs.specstory import SpecStory
-from ireneo.formats.logs.swe_agent import SweAgent
-from ireneo.formats.logs.transcripts import Transcript
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, overload
 
-LOG_FORMATS: tuple[LogFormat, ...] = (
+from ireneo.errors import UnknownFormat
+from ireneo.formats.chat.format import ANTHROPIC, GEMINI, OPENAI, RESPONSES, FormatName
+from ireneo.formats.chat.registry import CHAT_FORMATS
+from ireneo.formats.values import BOM
+
+if TYPE_CHECKING:
+    from ireneo.formats.logs.format import LogFormat
+
+LogFormatName: TypeAlias = Literal[
+    "specstory",
+    "aider",
+    "pi",
+    "gemini-cli",
+    "claude-code",
+    "codex",
+    "atif",
+    "swe-agent",
+    "openhands",
+    "mini-swe-agent",
+    "anthropic",
+    "openai",
+    "chat",
+]
+"""The name of a log format."""
+
+
+class _Row(NamedTuple):
+    """What is known of a format before its module is loaded."""
+
+    name: LogFormatName
+    chat: FormatName
+    home: str
+    marks: tuple[bytes, ...] = ()
+    """One of these stands near the beginning of every file of the format; none: it is always asked."""
+
+
+_ROWS: Final = (
     # Those first whose files begin with a mark of their own.
-    SpecStory(),
-    Aider(),
-    Pi(),
-    GeminiCli(),
-    ClaudeCode(),
-    Codex(),
-    Atif(),
+    _Row("specstory", ANTHROPIC, "specstory.SpecStory", (b"<!-- ",)),
+    _Row("aider", OPENAI, "aider.Aider", (b"# aider chat started at ",)),
+    _Row("pi", ANTHROPIC, "pi.Pi", (b'"session"', b'"toolResult"')),
+    _Row("gemini-cli", GEMINI, "gemini_cli.GeminiCli", (b'"projectHash"',)),
+    _Row("claude-code", ANTHROPIC, "claude_code.ClaudeCode", (b'"uuid"', b'"leafUuid"', b'"isSnapshotUpdate"')),
+    _Row(
+        "codex",
+        RESPONSES,
+        "codex.Codex",
+        (
+            *(b'"payload"', b'"record_type"', b'"instructions"', b'"git"', b'put_text"', b'_call"', b'_output"'),
+            *(b'"reasoning"', b'"ghost_snapshot"', b'"compaction"'),
+        ),
+    ),
+    _Row("atif", OPENAI, "atif.Atif", (b'"schema_version"', b'"step_id"')),
     # Before mini-SWE-agent, whose mark of a run's cost stands in its older sibling's files as well.
-    SweAgent(),
-    OpenHands(),
-    MiniSweAgent(),
-    Transcript(AnthropicMessages()),
-    Transcript(OpenAIChat()),
+    _Row("swe-agent", OPENAI, "swe_agent.SweAgent", (b'"trajectory"', b'"message_type"')),
+    _Row("openhands", OPENAI, "openhands.OpenHands", (b'"kind"', b'"agent_class"', b'"action"', b'"observation"')),
+    _Row(
+        "mini-swe-agent",
+        OPENAI,
+        "mini_swe_agent.MiniSweAgent",
+        (b'"trajectory_format"', b'"mini_version"', b'"instance_cost"'),
+    ),
+    _Row("anthropic", ANTHROPIC, "transcripts.AnthropicTranscript", (b'"role"',)),
+    _Row("openai", OPENAI, "transcripts.OpenAITranscript", (b'"role"',)),
     # The last: whatever another format knows is an agent's log and no story.
-    Dialogue(),
+    _Row("chat", OPENAI, "dialogue.Dialogue"),
 )
-"""Asked in this order whether they recognise a file; another format is one more line here."""
+"""Asked in this order whether they recognise a file; another format is one more row."""
+
+
+class _Formats(Sequence["LogFormat"]):
+    """The formats; the module of one is loaded when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, LogFormat] = {}
+
+    def of(self, row: _Row) -> LogFormat:
+        """The format that a row tells of."""
+        if row.name not in self._loaded:
+            module, _, of = row.home.partition(".")
+            self._loaded[row.name] = getattr(import_module(f"ireneo.formats.logs.{module}"), of)()
+        return self._loaded[row.name]
+
+    @overload
+    def __getitem__(self, index: int) -> LogFormat: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[LogFormat]: ...
+    def __getitem__(self, index: int | slice) -> LogFormat | Sequence[LogFormat]:
+        return [*self][index]
+
+    def __iter__(self) -> Iterator[LogFormat]:
+        return map(self.of, _ROWS)
+
+    def __len__(self) -> int:
+        return len(_ROWS)
+
+
+_FORMATS = _Formats()
+LOG_FORMATS: Final[Sequence[LogFormat]] = _FORMATS
+"""Every log format, in the order in which they are asked whether they recognise a file."""
 
 
 def log_format(name: str) -> LogFormat:
     """The format called `name`."""
-    for known in LOG_FORMATS:
-        if known.name == name:
-            return known
+    for row in _ROWS:
+        if row.name == name:
+            return _FORMATS.of(row)
     raise UnknownFormat(f"There is no log format {name!r}; the formats are {_names()}.")
 
 
@@ -54,8 +120,9 @@ def recognise(sample: bytes, filename: str) -> LogFormat:
     """The format of the file that begins with `sample`."""
     # A byte order mark says nothing about the format.
     sample = sample.removeprefix(BOM)
-    for known in LOG_FORMATS:
-        if known.recognises(sample):
+    for row in _ROWS:
+        marked = not row.marks or any(mark in sample for mark in row.marks)
+        if marked and (known := _FORMATS.of(row)).recognises(sample):
             return known
     raise UnknownFormat(f"{filename} is in no log format that is known here; name it with --format: {_names()}.")
 
@@ -63,8 +130,8 @@ def recognise(sample: bytes, filename: str) -> LogFormat:
 def chat_format_of(source: str | None) -> str | None:
     """The chat format of a session whose messages came from `source` (a format's name, perhaps with a file)."""
     name = (source or "").partition(":")[0]
-    return next((known.chat for known in LOG_FORMATS if known.name == name), name if name in CHAT_FORMATS else None)
+    return next((row.chat for row in _ROWS if row.name == name), name if name in CHAT_FORMATS else None)
 
 
 def _names() -> str:
-    return ", ".join(known.name for known in LOG_FORMATS)
+    return ", ".join(row.name for row in _ROWS)

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import UnreadableLog
-from ireneo.formats.chat.format import ChatFormat
+from ireneo.formats.chat.format import ANTHROPIC, OPENAI
 from ireneo.formats.chat.registry import chat_format, mark_of
 from ireneo.formats.logs.documents import documents, parse_line
 from ireneo.formats.logs.format import Fault, LoggedSession, Names, linear_session, with_faults
@@ -40,19 +40,17 @@ class Run(Struct, kw_only=True):
     system: object = None
 
 
-class Transcript:
-    """Reads transcripts in the message format of `chat`."""
+class OpenAITranscript:
+    """Reads transcripts of OpenAI's chat completions, and of all that is plain."""
 
-    def __init__(self, chat: ChatFormat) -> None:
-        self.name = chat.name
-        self.chat = chat.name
-        self._chat = chat
+    name: str = OPENAI
+    chat: str = OPENAI
 
     def recognises(self, sample: bytes) -> bool:
         """Whether `sample` holds messages of this format; plain text without any block is taken for OpenAI's."""
         if not _ROLE.search(sample) or not (_LIST_OF_MESSAGES.search(sample) or _begins_with_message(sample)):
             return False
-        return bool(_ANTHROPIC.search(sample)) == (self.name == "anthropic")
+        return bool(_ANTHROPIC.search(sample)) == (self.name == ANTHROPIC)
 
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
         """Read the runs; one without an id is called `name`, and numbered if it isn't the first."""
@@ -83,7 +81,7 @@ class Transcript:
             try:
                 # A run may begin with words that every format has, or go on with another provider.
                 mark = mark_of(message)
-                read = (chat_format(mark) if mark else self._chat).decode([message])
+                read = chat_format(mark or self.chat).decode([message])
             except UnreadableLog as error:
                 faults.append(_left_out(number, f"message {index + 1}", error))
                 continue
@@ -98,8 +96,16 @@ class Transcript:
         """The draft of a system prompt that stands beside the messages, also where the format has no such place."""
         if not system:
             return []
-        beside = self._chat.decode({"system": system, "messages": []})
-        return beside or self._chat.decode([{"role": "system", "content": system}])
+        chat = chat_format(self.chat)
+        beside = chat.decode({"system": system, "messages": []})
+        return beside or chat.decode([{"role": "system", "content": system}])
+
+
+class AnthropicTranscript(OpenAITranscript):
+    """Reads transcripts of Anthropic's messages."""
+
+    name = ANTHROPIC
+    chat = ANTHROPIC
 
 
 def _left_out(number: int, place: str, error: UnreadableLog) -> Fault:

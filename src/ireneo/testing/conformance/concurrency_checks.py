@@ -6,8 +6,7 @@ import asyncio
 from datetime import timedelta
 
 from ireneo.log.tree import SessionKey
-from ireneo.ports.leases import Lease
-from ireneo.ports.store import Store
+from ireneo.ports.store import Lease, Store
 from ireneo.testing.conformance.check import check, expect
 from ireneo.testing.conformance.material import KEY, MINUTE, NOON, SPACE, after, numbered, read_path, say, tell
 

@@ -8,7 +8,7 @@ from ireneo.lessons.run import Category, DiaryEntry, DiaryLine, LearnedRun, Obse
 from ireneo.log.message import MessageId, digest
 from ireneo.memories.record import Evidence, Kind, MemoryId, Record
 from ireneo.memories.scratchpad import Pad, PlanStep
-from ireneo.ports.runs import LearnedFile
+from ireneo.ports.memories import LearnedFile
 from ireneo.testing.conformance.material import NOON
 
 

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from ireneo.errors import BadInput, SessionNotFound
 from ireneo.log.tree import SessionKey
-from ireneo.ports.leases import Lease
-from ireneo.ports.store import Store
+from ireneo.ports.store import Lease, Store
 from ireneo.ports.transition import Transaction
 from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.material import KEY, MINUTE, NOON, SPACE

@@ -10,7 +10,7 @@ from ireneo.errors import SessionNotFound
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.index import session_of
-from ireneo.ports.search import FoundSession
+from ireneo.ports.memories import FoundSession
 from ireneo.ports.store import Store
 from ireneo.ports.transition import Transaction
 from ireneo.testing.conformance.check import check, expect, expect_error

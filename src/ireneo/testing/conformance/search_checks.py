@@ -20,7 +20,7 @@ from ireneo.memories.index import (
     terms_of_message,
 )
 from ireneo.memories.recall.words import author_term
-from ireneo.ports.search import Shelf, Size
+from ireneo.ports.memories import IndexName, IndexSize
 from ireneo.ports.store import Store
 from ireneo.ports.transition import Transaction
 from ireneo.testing.conformance.check import check, expect
@@ -59,10 +59,10 @@ async def remembered(tx: Transaction, term: str) -> list[str]:
     return [each.record.text for each in read]
 
 
-def size_of(messages: Sequence[Message]) -> Size:
+def size_of(messages: Sequence[Message]) -> IndexSize:
     """What `messages` are as documents."""
     lengths = [len(terms_of_message(message.draft)) for message in messages]
-    return Size(documents=sum(length > 0 for length in lengths), terms=sum(lengths))
+    return IndexSize(documents=sum(length > 0 for length in lengths), terms=sum(lengths))
 
 
 @check
@@ -192,7 +192,7 @@ async def what_is_broken_off_is_not_found(store: Store) -> None:
         expect((await found(tx, "whale"))[0], [], "what is found")
         expect(await remembered(tx, "whale"), [], "the memories that are found")
         expect(await tx.search.size(SPACE, "messages"), size_of(m), "the size")
-        expect(await tx.search.size(SPACE, "memories"), Size(documents=0, terms=0), "the size of the memories")
+        expect(await tx.search.size(SPACE, "memories"), IndexSize(documents=0, terms=0), "the size of the memories")
 
 
 @check
@@ -210,7 +210,7 @@ async def memories_are_found_by_their_words(store: Store) -> None:
         expect(await remembered(tx, "home"), [fact.text], "what is found by its attribute")
         expect(await remembered(tx, "breath"), [steps.text], "what is found by its name")
         lengths = [len(terms_of_memory(each)) for each in (fact, steps)]
-        expect(await tx.search.size(SPACE, "memories"), Size(documents=2, terms=sum(lengths)), "the size")
+        expect(await tx.search.size(SPACE, "memories"), IndexSize(documents=2, terms=sum(lengths)), "the size")
         expect(len((await found(tx, "whale"))[0]), 1, "the messages")
         expect(list(await tx.search.memories(SPACE, [0, 5, 1 << 40])), [], "what no number stands for")
 
@@ -227,23 +227,23 @@ async def a_memory_is_found_by_what_it_says_now(store: Store) -> None:
         expect(await remembered(tx, "whale"), [], "what is found by the old words")
         expect(await remembered(tx, "squid"), [second.text], "what is found by the new ones")
         expect(await remembered(tx, "grey"), [second.text], "what is found by those of both")
-        wanted = Size(documents=1, terms=len(terms_of_memory(second)))
+        wanted = IndexSize(documents=1, terms=len(terms_of_memory(second)))
         expect(await tx.search.size(SPACE, "memories"), wanted, "the size")
         await tx.memories.put(SPACE, [replace(silent, text="A squid!"), replace(second, text="\u2026")])
         expect(await remembered(tx, "squid"), ["A squid!"], "what is found by words that came and went")
         await tx.memories.remove(SPACE, [first.id, silent.id])
         expect(await remembered(tx, "squid"), [], "what is found of those that are gone")
-        expect(await tx.search.size(SPACE, "memories"), Size(documents=0, terms=0), "the size without them")
+        expect(await tx.search.size(SPACE, "memories"), IndexSize(documents=0, terms=0), "the size without them")
 
 
 @check
 async def an_empty_space_has_nothing_to_search(store: Store) -> None:
     """Where nothing was stored everything is empty, and a session without messages changes nothing."""
-    shelves: tuple[Shelf, ...] = ("messages", "memories")
+    shelves: tuple[IndexName, ...] = ("messages", "memories")
     async with store.write() as tx:
         for _ in range(2):
             for shelf in shelves:
-                expect(await tx.search.size(SPACE, shelf), Size(documents=0, terms=0), "the size")
+                expect(await tx.search.size(SPACE, shelf), IndexSize(documents=0, terms=0), "the size")
                 expect(dict(await tx.search.count(SPACE, shelf, ["a", "b"])), {"a": 0, "b": 0}, "the counts")
                 found_there = await tx.search.postings(SPACE, shelf, ["a", "a"])
                 expect({term: list(each) for term, each in found_there.items()}, {"a": []}, "the postings")
@@ -271,7 +271,9 @@ async def an_index_that_fits_stays_as_it_is(store: Store) -> None:
         expect(await tx.words.rebuild("another space"), 0, "the messages of a space that has none")
 
 
-async def all_found(tx: Transaction) -> tuple[dict[str, list[int]], dict[str, list[int]], Size, Size, list[str]]:
+async def all_found(
+    tx: Transaction,
+) -> tuple[dict[str, list[int]], dict[str, list[int]], IndexSize, IndexSize, list[str]]:
     """What the index of the space has of a few words, and what it counts."""
     terms = ["messag", "whale", "@ana", "left"]
     messages = await tx.search.postings(SPACE, "messages", terms)

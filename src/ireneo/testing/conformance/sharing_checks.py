@@ -6,8 +6,7 @@ import asyncio
 
 from ireneo.errors import SessionNotFound
 from ireneo.log.tree import SessionKey
-from ireneo.ports.leases import Lease
-from ireneo.ports.store import Spent, Store
+from ireneo.ports.store import Lease, Spent, Store
 from ireneo.summaries.summary import SummaryId
 from ireneo.testing.conformance.check import Again, expect, expect_error, shared_check
 from ireneo.testing.conformance.material import (

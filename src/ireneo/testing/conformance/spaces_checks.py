@@ -6,8 +6,7 @@ from msgspec.structs import replace
 
 from ireneo.errors import MessageNotFound, SessionNotFound
 from ireneo.log.tree import SessionKey
-from ireneo.ports.memories import Wanted
-from ireneo.ports.search import Shelf, Size
+from ireneo.ports.memories import IndexName, IndexSize, Wanted
 from ireneo.ports.store import Spent, Store
 from ireneo.ports.transition import Transaction
 from ireneo.testing.conformance.check import check, expect, expect_error
@@ -116,11 +115,11 @@ async def expect_nothing_learned(tx: Transaction, space: str) -> None:
     expect(list(await memories.citing(space, ["m_1"])), [], "what cites the message")
     expect(await tx.pads.read(space, "secret"), None, "the scratchpad")
     expect(list(await tx.pads.list(space)), [], "the scratchpads")
-    shelves: tuple[Shelf, ...] = ("messages", "memories")
+    shelves: tuple[IndexName, ...] = ("messages", "memories")
     for shelf in shelves:
         there = await tx.search.postings(SPACE, shelf, ["secret"])
         expect(len(there["secret"]) > 0, True, "whether the space itself finds it")
-        expect(await tx.search.size(space, shelf), Size(documents=0, terms=0), "how much there is to search")
+        expect(await tx.search.size(space, shelf), IndexSize(documents=0, terms=0), "how much there is to search")
         expect(dict(await tx.search.count(space, shelf, ["secret", "@ana"])), {"secret": 0, "@ana": 0}, "the counts")
         found = await tx.search.postings(space, shelf, ["secret"])
         expect(list(found["secret"]), [], "the postings")
@@ -225,7 +224,9 @@ async def what_is_learned_keeps_to_its_space(store: Store) -> None:
             await tx.pads.write(space, pad("secret", "elsewhere"))
         expect(await seen(tx, SPACE), before, "what the first space sees")
         for space in spaces:
-            expect(await tx.search.size(space, "messages"), Size(documents=1, terms=1), "how much is said elsewhere")
+            expect(
+                await tx.search.size(space, "messages"), IndexSize(documents=1, terms=1), "how much is said elsewhere"
+            )
             expect(list(await tx.memories.citing(space, ["m_1", "m_2"])), [other], "what is cited elsewhere")
             expect(await tx.memories.remove(space, [other.id]), 1, "how many there were elsewhere")
             expect(await tx.pads.remove(space, "secret"), True, "whether the scratchpad was there")
@@ -234,7 +235,7 @@ async def what_is_learned_keeps_to_its_space(store: Store) -> None:
 
 async def seen(tx: Transaction, space: str) -> list[object]:
     """All that a space has learned, and what it finds."""
-    shelves: tuple[Shelf, ...] = ("messages", "memories")
+    shelves: tuple[IndexName, ...] = ("messages", "memories")
     return [
         list(await tx.memories.list(space, Wanted())),
         list(await tx.memories.citing(space, ["m_1", "m_2"])),

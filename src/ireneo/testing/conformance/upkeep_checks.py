@@ -11,8 +11,7 @@ from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
 from ireneo.log.message import Message
 from ireneo.log.redaction import erase
 from ireneo.log.tree import SessionKey, head_of
-from ireneo.ports.store import Store
-from ireneo.ports.upkeep import Pruned
+from ireneo.ports.store import Pruned, Store
 from ireneo.summaries.summary import SummaryId
 from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.learned import learned, pad, ran, sighted

@@ -11,10 +11,9 @@ from ireneo.log.message import Message
 from ireneo.log.tree import SessionKey
 from ireneo.memories.index import Vector
 from ireneo.memories.record import Record
-from ireneo.ports.search import Shelf
+from ireneo.ports.memories import IndexName, VectorChanges
 from ireneo.ports.store import Store
 from ireneo.ports.transition import Transaction
-from ireneo.ports.vectors import VectorChanges
 from ireneo.testing.conformance.check import Again, check, expect, expect_error, shared_check
 from ireneo.testing.conformance.learned import learned
 from ireneo.testing.conformance.material import KEY, SPACE, append, say
@@ -37,19 +36,25 @@ async def told(store: Store, *words: str) -> list[Record]:
     return records
 
 
-async def due(store: Store, shelf: Shelf = "memories", embedder: str = EMBEDDER, space: str = SPACE) -> Sequence[int]:
+async def due(
+    store: Store, shelf: IndexName = "memories", embedder: str = EMBEDDER, space: str = SPACE
+) -> Sequence[int]:
     """What is due, as many as there are."""
     async with store.read() as tx:
         return await tx.vectors.due(space, shelf, embedder, 1_000)
 
 
-async def put(store: Store, vectors: Mapping[int, Vector], shelf: Shelf = "memories", embedder: str = EMBEDDER) -> int:
+async def put(
+    store: Store, vectors: Mapping[int, Vector], shelf: IndexName = "memories", embedder: str = EMBEDDER
+) -> int:
     """Keep vectors in a transaction of their own."""
     async with store.write() as tx:
         return await tx.vectors.put(SPACE, shelf, embedder, vectors)
 
 
-async def since(store: Store, change: int = 0, shelf: Shelf = "memories", embedder: str = EMBEDDER) -> VectorChanges:
+async def since(
+    store: Store, change: int = 0, shelf: IndexName = "memories", embedder: str = EMBEDDER
+) -> VectorChanges:
     """What changed."""
     async with store.read() as tx:
         return await tx.vectors.since(SPACE, shelf, embedder, change)
@@ -174,7 +179,7 @@ async def vectors_keep_to_their_space(store: Store) -> None:
     (memory,), (message,) = await due(store), await due(store, "messages")
     await put(store, {memory: ONE})
     expect(await due(store, space="elsewhere"), [], "what is due elsewhere")
-    shelves: dict[Shelf, int] = {"memories": memory, "messages": message}
+    shelves: dict[IndexName, int] = {"memories": memory, "messages": message}
     async with store.write() as tx:
         for shelf, document in shelves.items():
             expect(await tx.vectors.put("elsewhere", shelf, EMBEDDER, {document: TWO}), 0, "what is put elsewhere")

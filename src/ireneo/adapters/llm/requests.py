@@ -1,0 +1,352 @@
+"""Asks a model through its provider's library, again where that may help, and reads its answer.
+
+Loaded only when a model is asked: it needs the extra `llm`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable
+from importlib import import_module
+from typing import TypeVar
+
+import httpx2
+import msgspec
+from httpx2 import AsyncClient
+from msgspec import Struct
+from pydantic_ai import direct
+from pydantic_ai import exceptions as theirs
+from pydantic_ai.exceptions import UserError
+from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, UserPromptPart
+from pydantic_ai.models import Model
+from pydantic_ai.profiles import ModelProfile
+from pydantic_ai.settings import ModelSettings
+
+from ireneo.adapters.llm.model import KEYS, OLLAMA, ModelAddress, Provider, RequestCost, RetryPolicy
+from ireneo.adapters.llm.replies import read_reply, shown, with_shape
+from ireneo.errors import BadInput, BadReply, IreneoError, ModelError, ModelRefused, ModelUnavailable
+from ireneo.ports.models import Prompt
+
+LARGEST_BODY = 4_000_000
+"""Bytes; the longest reply that a prompt allows takes a hundredth of it."""
+
+
+def client(timeout_seconds: float) -> httpx2.AsyncClient:
+    """A client for one ask.
+
+    Setting one up takes some 30 ms and a handshake, against seconds that a model takes; in return no connection
+    outlives its event loop, and nobody has to remember to close one.
+    """
+    # The limit on the whole ask comes first; these are for what slips through it.
+    limits = httpx2.Timeout(timeout_seconds + 1, connect=timeout_seconds)
+    return httpx2.AsyncClient(timeout=limits, follow_redirects=True, event_hooks={"response": [_capped]})
+
+
+async def _capped(response: httpx2.Response) -> None:
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _Capped(response.stream)
+
+
+class _Capped(httpx2.AsyncByteStream):
+    """The body of an answer, up to the largest that is read."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._stream:
+            size += len(chunk)
+            if size > LARGEST_BODY:
+                raise BadReply(f"is longer than {LARGEST_BODY:,} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+FAULTS = (
+    theirs.AgentRunError,
+    theirs.UserError,
+    httpx2.HTTPError,
+    BadReply,
+    # An answer that is JSON, but nothing that the provider would send, trips the code that takes it apart.
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+    AssertionError,
+    RecursionError,
+)
+"""What a request raises."""
+
+_TOO_MANY, _TIMED_OUT, _SERVER_FAULT = 429, 408, 500
+_TURNED_AWAY = (401, 403)
+
+
+class Failure(Struct, frozen=True, kw_only=True):
+    """What a request that failed means."""
+
+    kind: type[IreneoError]
+    message: str
+    again: bool = False
+    """Whether the same request may go through later."""
+    wait_seconds: float = 0.0
+    """What the provider asked for."""
+
+
+def failure_of(error: BaseException, name: str, keys: tuple[str, ...]) -> Failure:
+    """What `error` means, for the model `name`; none of `keys` is ever shown."""
+    ours = _ours(error)
+    if ours is not None:
+        return Failure(kind=BadReply, message=f"The answer of {name} {ours}.")
+    if isinstance(error, theirs.ModelHTTPError):
+        return _of_status(error, name, keys)
+    if isinstance(error, theirs.ModelConnectionError | httpx2.HTTPError):
+        said = shown(str(error.__cause__ or error), keys)
+        return Failure(kind=ModelUnavailable, message=f"{name} can't be reached: {said}", again=True)
+    if isinstance(error, theirs.ContentFilterError):
+        return Failure(kind=ModelRefused, message=f"{name} refused to answer: its filter stopped it.")
+    if isinstance(error, theirs.UserError):
+        return Failure(kind=BadInput, message=f"{name} can't be asked: {shown(str(error), keys)}")
+    return Failure(kind=BadReply, message=f"The answer of {name} is not one that its provider would send.")
+
+
+def _ours(error: BaseException) -> BadReply | None:
+    """Our own error, where the libraries wrapped it."""
+    at: BaseException | None = error
+    while at is not None and not isinstance(at, BadReply):
+        # Not the context: that may be an earlier answer, which the caller is just dealing with.
+        at = at.__cause__
+    return at
+
+
+def _of_status(error: theirs.ModelHTTPError, name: str, keys: tuple[str, ...]) -> Failure:
+    status = error.status_code
+    if status in _TURNED_AWAY:
+        # What is said here may quote the key.
+        return Failure(kind=ModelUnavailable, message=f"{name} turned the key away ({status}); check it.")
+    said = shown(_words(error.body), keys)
+    if isinstance(error, theirs.ModelQuotaExceededError):
+        return Failure(kind=ModelUnavailable, message=f"{name} has no quota left ({status}): {said}")
+    if status in (_TOO_MANY, _TIMED_OUT) or status >= _SERVER_FAULT:
+        what = "is asked too often" if status == _TOO_MANY else "is out of order"
+        return Failure(
+            kind=ModelUnavailable,
+            message=f"{name} {what} ({status}): {said}",
+            again=True,
+            wait_seconds=error.retry_after or 0.0,
+        )
+    if isinstance(error, theirs.ModelNotFoundError):
+        message = f"{name} is not to be found ({status}); check the model's name and the base_url: {said}"
+        return Failure(kind=ModelUnavailable, message=message)
+    return Failure(kind=ModelUnavailable, message=f"{name} turned the request away ({status}): {said}")
+
+
+def _words(body: object) -> str:
+    """The provider's message in the body of an error, wherever it stands."""
+    for key in ("error", "message"):
+        if isinstance(body, dict) and key in body:
+            body = body[key]
+    return body if isinstance(body, str) else "" if body is None else str(body)
+
+
+def raised(failure: Failure, calls: int, tokens: int) -> IreneoError:
+    """The error to raise for `failure`."""
+    if issubclass(failure.kind, ModelError):
+        return failure.kind(failure.message, calls=calls, tokens=tokens)
+    return failure.kind(failure.message)
+
+
+_NO_KEY = "no-key"
+"""What a server at an address of one's own is sent where it needs no key: the libraries insist on one."""
+
+
+def build(place: ModelAddress, client: AsyncClient) -> Model:
+    """The model at `place`, asked through `client`. Raises BadInput where it needs a key and has none."""
+    try:
+        return _BUILDERS[place.provider](place, client)
+    except UserError as missing:
+        variable = KEYS.get(place.provider)
+        raise BadInput(
+            f"{place.name} needs a key: set {variable}, or hand in api_key."
+            if variable
+            else f"{place.name} can't be set up: {str(missing)[:200]}"
+        ) from missing
+
+
+def load_provider(provider: Provider) -> None:
+    """Load what the provider needs, so that no ask has to wait for it. Raises ImportError."""
+    for module in _MODULES[provider]:
+        import_module(module)
+
+
+def _openai(place: ModelAddress, client: AsyncClient) -> Model:
+    from openai import OpenAIError
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+    if place.base_url is None:
+        try:
+            return OpenAIChatModel(place.model, provider=OpenAIProvider(api_key=place.api_key, http_client=client))
+        except OpenAIError as missing:
+            # A key that is set, and empty, is looked at by OpenAI's own library.
+            raise UserError(str(missing)) from missing
+    # This one never sends the key that is meant for OpenAI to somebody else's server.
+    provider = OpenAICompatibleProvider(
+        "openai-compatible", base_url=place.base_url, api_key=_key(place), http_client=client
+    )
+    # OpenAI renamed the limit on tokens: its models that reason refuse the old name, small servers ignore the new one.
+    reasons = OpenAIChatModel(place.model, provider=provider).profile.get("supports_thinking", False)
+    return OpenAIChatModel(place.model, provider=provider, profile=_limit_is_renamed(reasons))
+
+
+def _ollama(place: ModelAddress, client: AsyncClient) -> Model:
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.ollama import OllamaProvider
+
+    key = _key(place)
+    try:
+        provider = OllamaProvider(base_url=place.base_url, api_key=key, http_client=client)
+    except UserError:
+        # No address was handed in, and none is set.
+        provider = OllamaProvider(base_url=OLLAMA, api_key=key, http_client=client)
+    return OpenAIChatModel(place.model, provider=provider, profile=_limit_is_renamed(False))
+
+
+def _key(place: ModelAddress) -> str | None:
+    """The key to send: at an address of one's own never the one that the library finds for the provider."""
+    return place.api_key if place.base_url is None else place.api_key or _NO_KEY
+
+
+def _limit_is_renamed(renamed: bool) -> ModelProfile:
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
+
+    return OpenAIModelProfile(openai_chat_supports_max_completion_tokens=renamed)
+
+
+def _anthropic(place: ModelAddress, client: AsyncClient) -> Model:
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    key = _key(place)
+    return AnthropicModel(
+        place.model, provider=AnthropicProvider(api_key=key, base_url=place.base_url, http_client=client)
+    )
+
+
+def _google(place: ModelAddress, client: AsyncClient) -> Model:
+    from pydantic_ai.models.google import GoogleModel
+    from pydantic_ai.providers.google import GoogleProvider
+
+    key = _key(place)
+    return GoogleModel(place.model, provider=GoogleProvider(api_key=key, base_url=place.base_url, http_client=client))
+
+
+_BUILDERS: dict[Provider, Callable[[ModelAddress, AsyncClient], Model]] = {
+    "openai": _openai,
+    "anthropic": _anthropic,
+    "google": _google,
+    "ollama": _ollama,
+}
+_MODULES: dict[Provider, tuple[str, ...]] = {
+    "openai": ("pydantic_ai.models.openai", "pydantic_ai.providers.openai_compatible"),
+    "anthropic": ("pydantic_ai.models.anthropic", "pydantic_ai.providers.anthropic"),
+    "google": ("pydantic_ai.models.google", "pydantic_ai.providers.google"),
+    "ollama": ("pydantic_ai.models.openai", "pydantic_ai.providers.ollama"),
+}
+
+
+R = TypeVar("R", bound=msgspec.Struct)
+
+_LONGEST_TOKEN = 8
+"""Characters; over a whole answer no tokenizer gets by with fewer tokens."""
+_SLACK = 2_000
+
+
+def load(place: ModelAddress) -> None:
+    """Load what the model's provider needs; this module has loaded the rest. Raises ImportError."""
+    load_provider(place.provider)
+
+
+async def check(place: ModelAddress) -> None:
+    """Set the model up and let go of it. Raises BadInput where it needs a key and has none."""
+    async with client(1.0) as http:
+        build(place, http)
+
+
+async def attempt(place: ModelAddress, prompt: Prompt, reply: type[R], patience: RetryPolicy, tally: RequestCost) -> R:
+    """Ask until there is an answer, or asking again can't help; `tally` is kept up to date whatever happens."""
+    until = asyncio.get_running_loop().time() + patience.timeout_seconds
+    async with client(patience.timeout_seconds) as http:
+        model = build(place, http)
+        while True:
+            tally.calls += 1
+            try:
+                response = await _send(model, prompt, reply, patience)
+            except FAULTS as error:
+                failure = failure_of(error, place.name, _keys(place, model))
+            else:
+                tally.tokens_in += response.usage.input_tokens
+                tally.tokens_out += response.usage.output_tokens
+                return _read(response, prompt, reply, place.name, tally)
+            wait = max(failure.wait_seconds, _pause(patience, tally.calls))
+            if not failure.again or tally.calls >= patience.attempts:
+                raise raised(failure, tally.calls, tally.tokens) from None
+            if asyncio.get_running_loop().time() + wait >= until:
+                # Sitting out the rest of the time would end in the same.
+                raise raised(_too_late(failure, wait), tally.calls, tally.tokens) from None
+            await asyncio.sleep(wait)
+
+
+async def _send(model: Model, prompt: Prompt, reply: type[R], patience: RetryPolicy) -> ModelResponse:
+    asked = ModelRequest(parts=[SystemPromptPart(prompt.system), UserPromptPart(with_shape(prompt.user, reply))])
+    settings = ModelSettings(
+        max_tokens=prompt.max_tokens,
+        timeout=patience.timeout_seconds + 1,
+        # Thinking is paid out of the same tokens as the answer, and would leave none for it.
+        thinking=False,
+    )
+    if model.system != "google":
+        # The attempts are counted here, so the library makes none of its own. Google's makes none unasked.
+        settings["max_retries"] = 0
+    return await direct.model_request(model, [asked], model_settings=settings)
+
+
+def _read(response: ModelResponse, prompt: Prompt, reply: type[R], name: str, tally: RequestCost) -> R:
+    """Read the answer. Raises ModelRefused, BadReply."""
+    if response.finish_reason == "content_filter":
+        why = (response.provider_details or {}).get("refusal")
+        said = f": {shown(why, ())}" if isinstance(why, str) else "."
+        raise ModelRefused(f"{name} refused to answer{said}", calls=tally.calls, tokens=tally.tokens)
+    text = response.text or ""
+    try:
+        if response.finish_reason == "length":
+            raise BadReply(f"was cut off at {prompt.max_tokens:,} tokens")
+        if response.usage.output_tokens > 2 * prompt.max_tokens or len(text) > _longest(prompt):
+            raise BadReply(f"is far longer than the {prompt.max_tokens:,} tokens that it was given")
+        return read_reply(text, reply)
+    except BadReply as bad:
+        raise BadReply(f"The answer of {name} {shown(str(bad), ())}.", calls=tally.calls, tokens=tally.tokens) from None
+
+
+def _longest(prompt: Prompt) -> int:
+    return _LONGEST_TOKEN * 2 * prompt.max_tokens + _SLACK
+
+
+def _pause(patience: RetryPolicy, calls: int) -> float:
+    """How long to wait before the next attempt: twice as long each time, and never for all at the same moment."""
+    return patience.pause_seconds * 2.0 ** (calls - 1) * random.uniform(0.5, 1.0)
+
+
+def _too_late(failure: Failure, wait: float) -> Failure:
+    message = f"{failure.message.rstrip('.')}; it can be asked again in {wait:.0f} s, and there is less time than that."
+    return msgspec.structs.replace(failure, message=message)
+
+
+def _keys(place: ModelAddress, model: Model) -> tuple[str, ...]:
+    """The keys that no message may hold: the one that was handed in, and the one that the library found."""
+    found = getattr(getattr(model, "client", None), "api_key", None)
+    return tuple({key for key in (place.api_key, found) if isinstance(key, str) and key})

@@ -1,0 +1,42 @@
+"""A database that an earlier version wrote is opened, shows what it showed, and is sound afterwards.
+
+The file holds a desk assistant's sessions, an agent's run that was learned from, a story with its summaries, memories
+of which one took another's place, a pin, a scratchpad and a second branch. It was written before claims were known by
+codes; `expected` beside it is what that version answered.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+from pathlib import Path
+
+import pytest
+from tests.e2e.test_cli_command import run
+
+DATA = Path(__file__).parents[1] / "data"
+EXPECTED: dict[str, list[str]] = json.loads((DATA / "before_codes.json").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("earlier")
+    (folder / "memory.db").write_bytes(lzma.decompress((DATA / "before_codes.db.xz").read_bytes()))
+    return folder
+
+
+@pytest.mark.parametrize("command", EXPECTED)
+def test_it_shows_what_it_showed(folder: Path, command: str) -> None:
+    shown = run(*command.split(), cwd=folder).stdout
+    assert shown.splitlines() == EXPECTED[command]
+
+
+def test_what_runs_taught_is_learned_on_from(folder: Path) -> None:
+    before = run("lessons", "--json", cwd=folder).stdout
+    assert "make db" in before
+    run("learn", cwd=folder)
+    assert run("lessons", "--json", cwd=folder).stdout == before
+
+
+def test_it_is_sound(folder: Path) -> None:
+    assert "sound; 4 sessions with 112 messages were looked at." in run("doctor", cwd=folder).stdout
