@@ -15,16 +15,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median, quantiles
 
 import ireneo
 from ireneo.lessons.guard import guard_observations
-from ireneo.lessons.run import LearnedRun
+from ireneo.lessons.run import LearnedRun, Observation
 from ireneo.lessons.shell import RunMaterial
 from ireneo.log.message import Call, Draft, Result, Text
 from ireneo.log.tree import chain
+from ireneo.ports.store import Transaction
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 CALLS = 60
@@ -66,6 +68,10 @@ def line(name: str, times: list[float]) -> str:
     return f"  {name:<52}{median(times):>8.1f}{ordered[18]:>8.1f}{max(times):>8.1f}"
 
 
+def put(tx: Transaction, space: str, run: LearnedRun, shown: Sequence[Observation]) -> None:
+    tx.runs.put(space, run, shown)
+
+
 async def fill(memory: ireneo.Memory, runs: int, chance: random.Random) -> int:
     """Put the runs in; tells how many sightings they have."""
     sightings = 0
@@ -76,8 +82,7 @@ async def fill(memory: ireneo.Memory, runs: int, chance: random.Random) -> int:
         shown = guard_observations(run)
         sightings += len(shown)
         learned = LearnedRun(session=run.session, head=messages[-1].id, learner="bench", learned=NOW, ended=at)
-        async with memory._means.store.write() as tx:
-            await tx.runs.put(memory.space, learned, shown)
+        await memory._resources.store.write(put, memory.space, learned, shown)
     return sightings
 
 

@@ -25,10 +25,10 @@ from pathlib import Path
 import apsw
 from msgspec import Struct, to_builtins
 
-from ireneo.adapters.sqlite.migrate import Durability
-from ireneo.adapters.sqlite.store import SqliteStore, open_sqlite
+from ireneo.adapters.sqlite.store import Durability, SqliteStore, open_sqlite
 from ireneo.log.message import Draft, Message, Native, Part, Text
 from ireneo.log.tree import MAIN, SessionKey, chain
+from ireneo.ports.store import Transaction
 
 SESSIONS = ("shared", "shared", "own 1", "own 2")
 """Whom each of the four processes appends to."""
@@ -58,12 +58,15 @@ def count(parts: Sequence[Part]) -> tuple[int, int]:
 async def append(store: SqliteStore, key: SessionKey, text: str) -> Message:
     """Append one message as the engine does: head, insert and move in one transaction."""
     draft = Draft(role="user", parts=(Text(text=text),), native=Native(format="chat", payload={"content": text}))
-    async with store.write() as tx:
-        await tx.sessions.create(key, None)
-        (message,) = chain(await tx.log.head(key), [draft], count)
-        await tx.log.insert(key, [message])
-        await tx.log.move(key, MAIN, message.id)
-    return message
+
+    def change(tx: Transaction) -> Message:
+        tx.sessions.create(key, None)
+        (message,) = chain(tx.log.head(key), [draft], count)
+        tx.log.insert(key, [message])
+        tx.log.move(key, MAIN, message.id)
+        return message
+
+    return await store.write(change)
 
 
 async def append_until_killed(database: Path, session: str, ledger: Path, durability: Durability) -> None:
@@ -103,15 +106,18 @@ def read_ledgers(folder: Path) -> set[tuple[str, str]]:
 
 async def read_stored(store: SqliteStore) -> set[tuple[str, str]]:
     """Read what stands on the path of each session."""
-    stored: set[tuple[str, str]] = set()
-    async with store.read() as tx:
-        for info in await tx.sessions.list("kill"):
-            head = await tx.log.head(info.key)
-            path = [] if head is None else await tx.log.path(info.key, head.id, 0, head.position)
+
+    def look(tx: Transaction) -> set[tuple[str, str]]:
+        stored: set[tuple[str, str]] = set()
+        for info in tx.sessions.list("kill"):
+            head = tx.log.head(info.key)
+            path = [] if head is None else tx.log.path(info.key, head.id, 0, head.position)
             if len(path) != info.messages or [message.position for message in path] != list(range(len(path))):
                 raise SystemExit(f"the path of {info.key.session} is not whole")
             stored |= {(info.key.session, message.id) for message in path}
-    return stored
+        return stored
+
+    return await store.read(look)
 
 
 def check_integrity(database: Path) -> str:

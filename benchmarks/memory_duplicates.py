@@ -97,13 +97,13 @@ async def _import(file: Path, logs: Sequence[Path]) -> int:
 async def _gather(file: Path, times: int) -> None:
     async with ireneo.open(file, durability="normal") as memory:
         for _ in range(times):
-            async for _ in gather(memory._means, memory.space):
+            async for _ in gather(memory._resources, memory.space):
                 pass
 
 
 async def _records(file: Path) -> Sequence[Record]:
-    async with ireneo.open(file) as memory, memory._store.read() as tx:
-        return await tx.memories.list(memory.space, Wanted())
+    async with ireneo.open(file) as memory:
+        return await memory._store.read(lambda tx: tx.memories.list(memory.space, Wanted()))
 
 
 def _event(record: Record) -> tuple[object, ...]:

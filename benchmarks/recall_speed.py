@@ -19,7 +19,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.log.message import digest
 from ireneo.memories.recall.word_lists import COMMON_WORDS
 from ireneo.memories.record import Evidence, MemoryId, Record
+from ireneo.ports.store import Transaction
 
 WORDS = 40_000
 LENGTH = (6, 34)
@@ -86,6 +87,11 @@ def spaces(memories: int, share: float) -> Iterator[tuple[str, int]]:
         yield (ASKED if number % (others + 1) == 0 else f"space {number % (others + 1)}"), number
 
 
+def put(tx: Transaction, pending: Mapping[str, list[Record]]) -> None:
+    for space, records in pending.items():
+        tx.memories.put(space, records)
+
+
 async def fill(place: Path, bare: apsw.Connection, memories: int, share: float) -> list[str]:
     """Store everything twice; gives some texts of the space that is asked."""
     prose = Prose(7)
@@ -101,9 +107,7 @@ async def fill(place: Path, bare: apsw.Connection, memories: int, share: float) 
         if space == ASKED and len(kept) < 5_000:
             kept.append(text)
         if len(rows) == BATCH or number == memories - 1:
-            async with store.write() as tx:
-                for each, records in pending.items():
-                    await tx.memories.put(each, records)
+            await store.write(put, pending)
             with bare:
                 bare.executemany("INSERT INTO bare (space, text) VALUES (?, ?)", rows)
             pending, rows = {}, []

@@ -62,7 +62,7 @@ async def imported(files: list[str], *, redacts: bool) -> float:
     with tempfile.TemporaryDirectory() as folder:
         async with ireneo.open(Path(folder) / "memory.db", durability="normal") as memory:
             if not redacts:
-                memory._means = replace(memory._means, redactor=None)
+                memory._resources = replace(memory._resources, redactor=None)
             for file in files:
                 with LogFile(file) as log:
                     async for _ in memory.import_log(log.lines(), ireneo.recognise(log.sample(), log.label), name=file):

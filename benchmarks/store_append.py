@@ -24,10 +24,10 @@ from typing import Literal
 import apsw
 from msgspec import Struct
 
-from ireneo.adapters.sqlite.migrate import Durability
-from ireneo.adapters.sqlite.store import open_sqlite
+from ireneo.adapters.sqlite.store import Durability, open_sqlite
 from ireneo.log.message import Draft, Native, Part, Text
 from ireneo.log.tree import MAIN, SessionKey, chain
+from ireneo.ports.store import Transaction
 
 TEXT = "The quick brown fox jumps over the lazy dog, and the log keeps each of its words. " * 8
 """Some 650 characters: between a short answer and a tool's output."""
@@ -98,21 +98,23 @@ def append_bare(job: Job, barrier: Barrier) -> Done:
     return done
 
 
+def append(tx: Transaction, key: SessionKey, new: Sequence[Draft]) -> None:
+    messages = chain(tx.log.head(key), new, count)
+    tx.log.insert(key, messages)
+    tx.log.move(key, MAIN, messages[-1].id)
+
+
 async def append_store(job: Job, barrier: Barrier) -> Done:
     """Append through the store, a transaction for each batch, to a session of the process's own."""
     store = await open_sqlite(job.folder / "store.db", durability=job.durability, busy_seconds=60.0)
     key = SessionKey("bench", multiprocessing.current_process().name)
-    async with store.write() as tx:
-        await tx.sessions.create(key, None)
+    await store.write(lambda tx: tx.sessions.create(key, None))
     barrier.wait()
     began = time.perf_counter()
     slowest = 0.0
     for number in range(job.appends):
         start = time.perf_counter()
-        async with store.write() as tx:
-            messages = chain(await tx.log.head(key), drafts(job, number), count)
-            await tx.log.insert(key, messages)
-            await tx.log.move(key, MAIN, messages[-1].id)
+        await store.write(append, key, drafts(job, number))
         slowest = max(slowest, time.perf_counter() - start)
     done = Done(seconds=time.perf_counter() - began, slowest=slowest)
     await store.close()

@@ -26,6 +26,7 @@ from msgspec import Struct
 import ireneo
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.log.tree import SessionKey
+from ireneo.ports.store import Transaction
 from ireneo.summaries.policy import STORY
 from ireneo.summaries.summary import Summary
 
@@ -97,17 +98,20 @@ async def stored(database: Path) -> tuple[int, list[Summary]]:
     async with ireneo.open(database) as memory:
         messages = sum(info.messages for info in await memory.sessions())
     store = await open_sqlite(database)
-    out: list[Summary] = []
+
+    def look(tx: Transaction) -> list[Summary]:
+        out: list[Summary] = []
+        head = tx.log.head(key)
+        depth = 1
+        while head and (spans := tx.summaries.spans(key, head.id, STORY.family, depth)):
+            out += tx.summaries.get(key, [span.id for span in spans])
+            depth += 1
+        return out
+
     try:
-        async with store.read() as tx:
-            head = await tx.log.head(key)
-            depth = 1
-            while head and (spans := await tx.summaries.spans(key, head.id, STORY.family, depth)):
-                out += await tx.summaries.get(key, [span.id for span in spans])
-                depth += 1
+        return messages, await store.read(look)
     finally:
         await store.close()
-    return messages, out
 
 
 def campaign(database: Path, files: Sequence[str]) -> None:

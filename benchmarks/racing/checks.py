@@ -24,8 +24,7 @@ async def faults_of(store: Store, made: Context) -> list[tuple[str, str]]:
     """What is wrong with a context: its kind and where. Raises MessageNotFound where its messages were pruned since."""
     if not made.view:
         return []
-    async with store.read() as tx:
-        path = await tx.log.path(KEY, MessageId(made.view[-1].last), 0, EVER)
+    path = await store.read(lambda tx: tx.log.path(KEY, MessageId(made.view[-1].last), 0, EVER))
     return [*_uncovered(made, path), *_leaks(made, path)]
 
 
@@ -50,17 +49,17 @@ def _leaks(made: Context, path: Sequence[Message]) -> Iterator[tuple[str, str]]:
         yield "leak", f"{word} is on another path"
 
 
-async def stored_ids(tx: Transaction) -> tuple[set[str], set[str]]:
+def stored_ids(tx: Transaction) -> tuple[set[str], set[str]]:
     """The ids of every message that is stored, and of those that a branch leads to."""
-    heads = [head.id for head in (await tx.sessions.branches(KEY)).values() if head]
-    kept = await _on_paths(tx, heads)
-    return kept | await _on_paths(tx, [end.id for end in await tx.upkeep.ends(KEY)]), kept
+    heads = [head.id for head in tx.sessions.branches(KEY).values() if head]
+    kept = _on_paths(tx, heads)
+    return kept | _on_paths(tx, [end.id for end in tx.upkeep.ends(KEY)]), kept
 
 
-async def _on_paths(tx: Transaction, heads: Sequence[MessageId]) -> set[str]:
+def _on_paths(tx: Transaction, heads: Sequence[MessageId]) -> set[str]:
     found: set[str] = set()
     for head in heads:
-        found.update(message.id for message in await tx.log.path(KEY, head, 0, EVER))
+        found.update(message.id for message in tx.log.path(KEY, head, 0, EVER))
     return found
 
 
@@ -68,13 +67,13 @@ PASSING = "/whole"
 """How the families of blocks end that only a narrow context shows."""
 
 
-async def duplicate_anchors(tx: Transaction) -> tuple[int, int, int]:
+def duplicate_anchors(tx: Transaction) -> tuple[int, int, int]:
     """How many stretches are stored twice in one family; how many texts there are by a model, and untrusted ones."""
-    ids = await tx.upkeep.summaries(KEY)
+    ids = tx.upkeep.summaries(KEY)
     seen: Counter[tuple[str, ...]] = Counter()
     texts = untrusted = 0
     for start in range(0, len(ids), AT_A_TIME):
-        for each in await tx.summaries.get(KEY, ids[start : start + AT_A_TIME]):
+        for each in tx.summaries.get(KEY, ids[start : start + AT_A_TIME]):
             # One block over all of the past, where a budget holds nothing else, is named after the texts that it was
             # made from: of these there may be several, and none of them covers anything in the row.
             if not each.family.endswith(PASSING):

@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from ireneo.adapters.sqlite.store import SqliteStore, open_sqlite
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.engine.session import Session
+from ireneo.ports.store import Transaction
 from racing.checks import duplicate_anchors, faults_of, integrity, lost, stored_ids, wasted
 from racing.ledger import JumpingClock, calls_of, lines_of, operations_done
 from racing.model import ScriptedModel
@@ -63,10 +64,12 @@ async def counted(run: Run, began: float) -> Result:
     try:
         faults = [(kind, detail) for kind, _, detail in (line.partition("\t") for line in lines_of(folder, "faults"))]
         at_end = await _contexts(store, run, faults)
-        async with store.read() as tx:
-            stored, _ = await stored_ids(tx)
-            duplicates, texts, untrusted = await duplicate_anchors(tx)
-            faults += [("store", each) for each in await tx.upkeep.faults()]
+
+        def look(tx: Transaction) -> tuple[set[str], tuple[int, int, int]]:
+            faults.extend(("store", each) for each in tx.upkeep.faults())
+            return stored_ids(tx)[0], duplicate_anchors(tx)
+
+        stored, (duplicates, texts, untrusted) = await store.read(look)
         due = await _due(store, run)
     finally:
         await store.close()
@@ -107,8 +110,7 @@ async def counted(run: Run, began: float) -> Result:
 
 async def _contexts(store: SqliteStore, run: Run, faults: list[tuple[str, str]]) -> int:
     """Look at every branch as it is shown at the end; says how many contexts that were."""
-    async with store.read() as tx:
-        names = await tx.sessions.branches(KEY)
+    names = await store.read(lambda tx: tx.sessions.branches(KEY))
     means = _means(store, run)
     for name in names:
         for budget in BUDGETS:
@@ -118,8 +120,7 @@ async def _contexts(store: SqliteStore, run: Run, faults: list[tuple[str, str]])
 
 async def _due(store: SqliteStore, run: Run) -> int:
     """How many texts are due, on all branches together."""
-    async with store.read() as tx:
-        names = await tx.sessions.branches(KEY)
+    names = await store.read(lambda tx: tx.sessions.branches(KEY))
     return sum([await Session(_means(store, run), KEY, name, None).due(BUDGETS[0]) for name in names])
 
 

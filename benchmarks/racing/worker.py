@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from ireneo.adapters.sqlite.store import SqliteStore, open_sqlite
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.leasing import Worker
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Limits, Models
@@ -21,6 +21,7 @@ from ireneo.engine.work import StoryWork, TextWriter, WorkResult
 from ireneo.errors import IreneoError, NotFound
 from ireneo.log.message import Message
 from ireneo.log.tree import MAIN
+from ireneo.ports.store import Pruned, Transaction
 from racing.checks import faults_of, stored_ids
 from racing.ledger import JumpingClock, Ledger, operations_done
 from racing.model import ScriptedModel
@@ -126,9 +127,11 @@ class Racer:
         """The story, on a branch that is there."""
         name = MAIN
         if self._chance.random() > ON_MAIN:
-            async with self._store.read() as tx:
-                info = await tx.sessions.get(KEY)
-                name = self._chance.choice(list(await tx.sessions.branches(KEY))) if info else MAIN
+
+            def look(tx: Transaction) -> str:
+                return self._chance.choice(list(tx.sessions.branches(KEY))) if tx.sessions.get(KEY) else MAIN
+
+            name = await self._store.read(look)
         return self._sessions.setdefault(name, Session(self._means, KEY, name, None))
 
     async def _append(self, session: Session) -> None:
@@ -180,22 +183,28 @@ class Racer:
 
     async def _newest(self, session: Session) -> Sequence[Message]:
         """The newest messages of a branch."""
-        async with self._store.read() as tx:
-            head = await tx.log.head(KEY, session.branch)
-            return await tx.log.path(KEY, head.id, head.position - BACK, head.position) if head else ()
+
+        def look(tx: Transaction) -> Sequence[Message]:
+            head = tx.log.head(KEY, session.branch)
+            return tx.log.path(KEY, head.id, head.position - BACK, head.position) if head else ()
+
+        return await self._store.read(look)
 
     async def _prune(self, session: Session) -> None:
         """Forget a branch, and take out what no other leads to; what that is, is written down before."""
-        async with self._store.write() as tx:
-            names = [name for name in await tx.sessions.branches(KEY) if name != MAIN]
+
+        def change(tx: Transaction) -> tuple[set[str], Pruned]:
+            names = [name for name in tx.sessions.branches(KEY) if name != MAIN]
             if len(names) > 1:
-                await tx.upkeep.drop(KEY, self._chance.choice(names))
-            stored, kept = await stored_ids(tx)
+                tx.upkeep.drop(KEY, self._chance.choice(names))
+            stored, kept = stored_ids(tx)
             self._ledger.pruned(sorted(stored - kept))
-            pruned = await tx.upkeep.prune(KEY)
+            return stored - kept, tx.upkeep.prune(KEY)
+
+        gone, pruned = await self._store.write(change)
         self._ledger.count("prunes")
-        if pruned.messages != len(stored - kept):
-            self._ledger.fault("error", f"prune: {pruned.messages} went, and {len(stored - kept)} were on no branch")
+        if pruned.messages != len(gone):
+            self._ledger.fault("error", f"prune: {pruned.messages} went, and {len(gone)} were on no branch")
 
 
 @asynccontextmanager

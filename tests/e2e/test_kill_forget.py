@@ -19,6 +19,7 @@ from ireneo.lessons.run import DiaryEntry, DiaryLine, LearnedRun, Observation
 from ireneo.log.message import MessageId, Text
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.ports.memories import LearnedFile
+from ireneo.ports.store import Transaction
 from ireneo.testing.scripted import ManualClock
 
 NOW = ManualClock().now()
@@ -59,30 +60,37 @@ async def learn(place: Path, session: str, word: str, source: MessageId) -> None
     sighting = Observation(cue=word, category="failure", session=session, held=1, text=word, sources=(source,))
     file = LearnedFile(digest=session, learner="1", name=f"{word}.jsonl", at=NOW, sessions=(session,))
     store = await open_sqlite(place)
-    async with store.write() as tx:
-        await tx.memories.put("default", [record])
-        await tx.runs.put("default", run, [sighting])
-        await tx.ledger.mark("default", file)
+
+    def change(tx: Transaction) -> None:
+        tx.memories.put("default", [record])
+        tx.runs.put("default", run, [sighting])
+        tx.ledger.mark("default", file)
+
+    await store.write(change)
     await store.close()
 
 
 async def left(place: Path) -> tuple[int, int, int]:
     """How many messages, memories and runs there are of what was to be forgotten; the rest must all be there."""
     store = await open_sqlite(place)
-    async with store.read() as tx:
-        assert list(await tx.upkeep.faults()) == []
-        infos = {info.key.session: info.messages for info in await tx.sessions.list("default")}
-        found = [record.id for record in await tx.memories.get("default", ["m_watch", "m_other"])]
-        runs = [run.session for run in await tx.runs.get("default", ["watch", "other"])]
-        shown = [each.session for each in await tx.runs.sightings("default", ["skerryvore_", "lismore_"])]
-        files = {file.digest: file.name for file in await tx.ledger.list("default")}
+
+    def look(tx: Transaction) -> tuple[int, int, int]:
+        assert list(tx.upkeep.faults()) == []
+        infos = {info.key.session: info.messages for info in tx.sessions.list("default")}
+        found = [record.id for record in tx.memories.get("default", ["m_watch", "m_other"])]
+        runs = [run.session for run in tx.runs.get("default", ["watch", "other"])]
+        shown = [each.session for each in tx.runs.sightings("default", ["skerryvore_", "lismore_"])]
+        files = {file.digest: file.name for file in tx.ledger.list("default")}
+        assert infos["other"] == MESSAGES
+        assert "m_other" in found
+        # The mark of the forgotten one stays without a name, so that it is not learned from again.
+        assert files == {"other": "lismore_.jsonl", "watch": "skerryvore_.jsonl" if "watch" in runs else ""}
+        assert (runs, shown) in ((["watch", "other"],) * 2, (["other"],) * 2)
+        return infos.get("watch", 0), found.count(MemoryId("m_watch")), runs.count("watch")
+
+    there = await store.read(look)
     await store.close()
-    assert infos["other"] == MESSAGES
-    assert "m_other" in found
-    # The mark of the forgotten one stays without a name, so that it is not learned from again.
-    assert files == {"other": "lismore_.jsonl", "watch": "skerryvore_.jsonl" if "watch" in runs else ""}
-    assert (runs, shown) in ((["watch", "other"],) * 2, (["other"],) * 2)
-    return infos.get("watch", 0), found.count(MemoryId("m_watch")), runs.count("watch")
+    return there
 
 
 async def finish(place: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.log.message import Draft, Message, Role, Text
 from ireneo.log.tree import MAIN, Head, SessionKey, chain, head_of
 from ireneo.log.weigh import weigh
@@ -30,15 +30,15 @@ def drafts(size: int, word: str = "The ferry was late") -> list[Draft]:
     return out
 
 
-async def tell(
+def tell(
     tx: Transaction, told: Sequence[Draft], *, branch: str = MAIN, after: Head | None = None, key: SessionKey = KEY
 ) -> list[Message]:
     """Append inside a transaction, and move the branch there."""
-    await tx.sessions.create(key, "chat:night-ferry.txt")
-    head = after or await tx.log.head(key, branch)
+    tx.sessions.create(key, "chat:night-ferry.txt")
+    head = after or tx.log.head(key, branch)
     messages = chain(head, told, lambda parts: weigh(parts, COUNT))
-    await tx.log.insert(key, messages)
-    await tx.log.move(key, branch, messages[-1].id)
+    tx.log.insert(key, messages)
+    tx.log.move(key, branch, messages[-1].id)
     return messages
 
 
@@ -108,8 +108,9 @@ def pyramid(messages: Sequence[Message], size: int, leaves: int, merged: Sequenc
 
 async def told_story(store: Store, *, size: int = 60, leaf_size: int = 4, leaves: int = 11) -> list[Message]:
     """A story of `size` messages with two deeper summaries, a fork inside what is summarised, and one at the end."""
-    async with store.write() as tx:
-        m = await tell(tx, drafts(size))
+
+    def change(tx: Transaction) -> list[Message]:
+        m = tell(tx, drafts(size))
         summaries = pyramid(m, leaf_size, leaves, [2])
         opened = thread(m[7], "“I will bring your letter back.”")
         asked = thread(m[40], "Who lit the lamp?", "question", "Ilse", "")
@@ -118,8 +119,10 @@ async def told_story(store: Store, *, size: int = 60, leaf_size: int = 4, leaves
         deep, last = summaries[leaves], summaries[leaves - 1]
         place[deep.id] = replace(deep, threads=Threads(opened=(done, opened)))
         place[last.id] = replace(last, threads=Threads(opened=(asked,), closed=(done.id,)))
-        await tx.summaries.put(KEY, list(place.values()))
-        aside = await tell(tx, drafts(6, "Another night"), branch="another-night", after=head_of(m[21]))
-        await tell(tx, drafts(2, "A third one"), branch="third", after=head_of(aside[2]))
-        await tx.log.move(KEY, "mark", m[-1].id)
-    return m
+        tx.summaries.put(KEY, list(place.values()))
+        aside = tell(tx, drafts(6, "Another night"), branch="another-night", after=head_of(m[21]))
+        tell(tx, drafts(2, "A third one"), branch="third", after=head_of(aside[2]))
+        tx.log.move(KEY, "mark", m[-1].id)
+        return m
+
+    return await store.write(change)

@@ -16,7 +16,7 @@ from tests.property.verbs import READING, VERBS, Verb, furnish, memory_with_all
 
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.errors import IreneoError
-from ireneo.ports.store import Store
+from ireneo.ports.store import Store, Transaction
 
 FLIPS = 40
 READING_FLIPS = 8
@@ -54,17 +54,20 @@ def flips(data: bytes, seed: int, count: int) -> Iterator[bytes]:
 
 async def said(store: Store) -> Says | str:
     """What all messages say, through the port; why not, where they can't be read."""
-    out: Says = {}
+
+    def look(tx: Transaction) -> Says:
+        out: Says = {}
+        for info in tx.sessions.list("mine"):
+            for branch, head in tx.sessions.branches(info.key).items():
+                path = tx.log.path(info.key, head.id, 0, head.position) if head else ()
+                told = [msgspec.json.encode((each.role, each.parts)) for each in path]
+                out[f"{info.key.session}@{branch}"] = told
+        return out
+
     try:
-        async with store.read() as tx:
-            for info in await tx.sessions.list("mine"):
-                for branch, head in (await tx.sessions.branches(info.key)).items():
-                    path = await tx.log.path(info.key, head.id, 0, head.position) if head else ()
-                    told = [msgspec.json.encode((each.role, each.parts)) for each in path]
-                    out[f"{info.key.session}@{branch}"] = told
+        return await store.read(look)
     except IreneoError as error:
         return str(error)
-    return out
 
 
 async def looked_over(path: Path) -> tuple[Says | str, list[str]]:

@@ -87,8 +87,9 @@ async def settle(store: InMemoryStore, offers: Sequence[MemoryDraft], space: str
 
 
 async def everything(store: InMemoryStore, space: str = "mine") -> bytes:
-    async with store.read() as tx:
-        return msgspec.json.encode(sorted(await tx.memories.list(space, Wanted()), key=lambda each: each.id))
+    return msgspec.json.encode(
+        sorted(await store.read(lambda tx: tx.memories.list(space, Wanted())), key=lambda each: each.id)
+    )
 
 
 def records(stored: bytes) -> list[Record]:

@@ -41,8 +41,7 @@ def test_reflecting_again_adds_nothing(episodes: list[tuple[str, int, str]], wor
         await memories[0].remember_all(offers)
         done = await asyncio.gather(*(memory.reflect(force=True) for memory in memories))
         assert all(len(each.conclusions) <= MOST_CONCLUSIONS for each in done)
-        async with store.read() as tx:
-            held = {each.id: each for each in await tx.memories.list("mine", Wanted())}
+        held = {each.id: each for each in await store.read(lambda tx: tx.memories.list("mine", Wanted()))}
         drawn = [each for each in held.values() if each.kind == "semantic"]
         for each in drawn:
             cited = [held[name] for name in each.evidence[0].memories]
@@ -52,8 +51,7 @@ def test_reflecting_again_adds_nothing(episodes: list[tuple[str, int, str]], wor
         assert all(each.reflected for each in held.values() if each.kind == "episodic")
         for memory in memories:
             assert await memory.reflect(force=True) == Reflected()
-        async with store.read() as tx:
-            assert {each.id: each for each in await tx.memories.list("mine", Wanted())} == held
+        assert {each.id: each for each in await store.read(lambda tx: tx.memories.list("mine", Wanted()))} == held
         assert _slots(drawn) == len(drawn)
 
     asyncio.run(work())

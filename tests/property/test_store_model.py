@@ -64,9 +64,9 @@ class Stores(RuleBasedStateMachine):
         self.given: list[Lease] = []
         self.write(self.make_sessions)
 
-    async def make_sessions(self, tx: Transaction) -> None:
+    def make_sessions(self, tx: Transaction) -> None:
         for key in KEYS:
-            assert await tx.sessions.create(key, None)
+            assert tx.sessions.create(key, None)
         self.appended = list(KEYS)
 
     def teardown(self) -> None:
@@ -78,16 +78,14 @@ class Stores(RuleBasedStateMachine):
 
     def write(self, work: Callable[[Transaction], Awaitable[None]]) -> None:
         async def on(store: Store) -> None:
-            async with store.write() as tx:
-                await work(tx)
+            await store.write(work)
 
         for store in self.stores:
             self.runner.run(on(store))
 
     def read(self, work: Callable[[Transaction], Awaitable[None]]) -> None:
         async def on(store: Store) -> None:
-            async with store.read() as tx:
-                await work(tx)
+            await store.read(work)
 
         for store in self.stores:
             self.runner.run(on(store))
@@ -100,10 +98,10 @@ class Stores(RuleBasedStateMachine):
         if branch is not None:
             self.models[key].branches[branch] = messages[-1]
 
-        async def work(tx: Transaction) -> None:
-            assert await tx.log.insert(key, messages) == wanted
+        def work(tx: Transaction) -> None:
+            assert tx.log.insert(key, messages) == wanted
             if branch is not None:
-                await tx.log.move(key, branch, messages[-1].id)
+                tx.log.move(key, branch, messages[-1].id)
 
         self.write(work)
 
@@ -126,8 +124,8 @@ class Stores(RuleBasedStateMachine):
         to = model.pick(place)[-1] if model.paths and place % 7 else None
         model.branches[branch] = to
 
-        async def work(tx: Transaction) -> None:
-            await tx.log.move(key, branch, to.id if to else None)
+        def work(tx: Transaction) -> None:
+            tx.log.move(key, branch, to.id if to else None)
 
         self.write(work)
 
@@ -143,8 +141,8 @@ class Stores(RuleBasedStateMachine):
         wanted = 0 if summary.id in model.summaries else 1
         model.summaries.setdefault(summary.id, summary)
 
-        async def work(tx: Transaction) -> None:
-            assert await tx.summaries.put(key, [summary]) == wanted
+        def work(tx: Transaction) -> None:
+            assert tx.summaries.put(key, [summary]) == wanted
 
         self.write(work)
 
@@ -164,8 +162,8 @@ class Stores(RuleBasedStateMachine):
         mark = rebuilt(model.pick(place)[-1], family=family, target_tokens=target_tokens, taken_up=taken_up)
         model.rebuilds[family, 1000, mark.at] = mark
 
-        async def work(tx: Transaction) -> None:
-            await tx.rebuilds.put(key, mark)
+        def work(tx: Transaction) -> None:
+            tx.rebuilds.put(key, mark)
 
         self.write(work)
 
@@ -180,8 +178,8 @@ class Stores(RuleBasedStateMachine):
             model.annotations.setdefault(note.id, note)
         wanted = len(model.annotations) - before
 
-        async def work(tx: Transaction) -> None:
-            assert await tx.annotations.put(key, notes) == wanted
+        def work(tx: Transaction) -> None:
+            assert tx.annotations.put(key, notes) == wanted
 
         self.write(work)
 
@@ -191,8 +189,8 @@ class Stores(RuleBasedStateMachine):
         model = self.models[key]
         model.spent[day] = total([model.spent.get(day, Spent()), spent])
 
-        async def work(tx: Transaction) -> None:
-            await tx.spending.add(key, day, spent)
+        def work(tx: Transaction) -> None:
+            tx.spending.add(key, day, spent)
 
         self.write(work)
 
@@ -203,8 +201,8 @@ class Stores(RuleBasedStateMachine):
         if wanted is not None:
             self.given.append(wanted)
 
-        async def work_on(tx: Transaction) -> None:
-            assert await tx.leases.take(key, work, holder, now, now + length * MINUTE) == wanted
+        def work_on(tx: Transaction) -> None:
+            assert tx.leases.take(key, work, holder, now, now + length * MINUTE) == wanted
 
         self.write(work_on)
 
@@ -225,13 +223,13 @@ class Stores(RuleBasedStateMachine):
                     found, holder="", failures=found.failures + 1, error=f"at {minute}", retry_at=at
                 )
 
-        async def work(tx: Transaction) -> None:
+        def work(tx: Transaction) -> None:
             uses = {
                 "renew": lambda: tx.leases.renew(lease, at),
                 "give back": lambda: tx.leases.give_back(lease),
                 "fail": lambda: tx.leases.fail(lease, f"at {minute}", at),
             }
-            assert await uses[what]() == wanted
+            assert uses[what]() == wanted
 
         self.write(work)
 
@@ -239,8 +237,8 @@ class Stores(RuleBasedStateMachine):
     def forget_a_lease(self, key: SessionKey, work: str) -> None:
         wanted = self.models[key].leases.pop(work, None) is not None
 
-        async def work_on(tx: Transaction) -> None:
-            assert await tx.leases.forget(key, work) == wanted
+        def work_on(tx: Transaction) -> None:
+            assert tx.leases.forget(key, work) == wanted
 
         self.write(work_on)
 
@@ -251,8 +249,8 @@ class Stores(RuleBasedStateMachine):
         for name in ids:
             del model.summaries[name]
 
-        async def work(tx: Transaction) -> None:
-            assert await tx.upkeep.discard(key, [*ids, SummaryId("s_unknown")]) == len(ids)
+        def work(tx: Transaction) -> None:
+            assert tx.upkeep.discard(key, [*ids, SummaryId("s_unknown")]) == len(ids)
 
         self.write(work)
 
@@ -262,8 +260,8 @@ class Stores(RuleBasedStateMachine):
         wanted = branch in model.branches
         model.branches.pop(branch, None)
 
-        async def work(tx: Transaction) -> None:
-            assert await tx.upkeep.drop(key, branch) == wanted
+        def work(tx: Transaction) -> None:
+            assert tx.upkeep.drop(key, branch) == wanted
 
         self.write(work)
 
@@ -273,12 +271,12 @@ class Stores(RuleBasedStateMachine):
         refused = bool(model.paths) and not model.branches
         wanted = None if refused else model.prune()
 
-        async def work(tx: Transaction) -> None:
+        def work(tx: Transaction) -> None:
             if refused:
                 with pytest.raises(BadInput):
-                    await tx.upkeep.prune(key)
+                    tx.upkeep.prune(key)
             else:
-                assert await tx.upkeep.prune(key) == wanted
+                assert tx.upkeep.prune(key) == wanted
 
         self.write(work)
 
@@ -287,18 +285,18 @@ class Stores(RuleBasedStateMachine):
         """Do a bit of everything, and leave the transaction by an exception."""
         messages = chain(None, drafts_of(letters), count)
 
-        async def work(tx: Transaction) -> None:
-            await tx.sessions.create(SessionKey("mine", "broken off"), None)
-            await tx.log.insert(key, messages)
-            await tx.log.move(key, "main", messages[-1].id)
-            await tx.log.move(key, "broken off", None)
-            await tx.summaries.put(key, [summarise(messages[0], messages[-1], family="one")])
-            await tx.rebuilds.put(key, rebuilt(messages[0], family="one", target_tokens=99))
-            await tx.annotations.put(key, [noted(messages[0], "broken off")])
-            await tx.spending.add(key, DAYS[0], Spent(calls=1, tokens=99))
-            await tx.leases.take(key, "v", "broken off", NOON, NOON + MINUTE)
-            await tx.upkeep.drop(key, "try")
-            await tx.upkeep.prune(key)
+        def work(tx: Transaction) -> None:
+            tx.sessions.create(SessionKey("mine", "broken off"), None)
+            tx.log.insert(key, messages)
+            tx.log.move(key, "main", messages[-1].id)
+            tx.log.move(key, "broken off", None)
+            tx.summaries.put(key, [summarise(messages[0], messages[-1], family="one")])
+            tx.rebuilds.put(key, rebuilt(messages[0], family="one", target_tokens=99))
+            tx.annotations.put(key, [noted(messages[0], "broken off")])
+            tx.spending.add(key, DAYS[0], Spent(calls=1, tokens=99))
+            tx.leases.take(key, "v", "broken off", NOON, NOON + MINUTE)
+            tx.upkeep.drop(key, "try")
+            tx.upkeep.prune(key)
             raise asyncio.CancelledError if cancelled else BrokenOffError
 
         for store in self.stores:
@@ -309,8 +307,7 @@ class Stores(RuleBasedStateMachine):
             raise AssertionError("the exception did not come through")
 
     async def alone(self, store: Store, work: Callable[[Transaction], Awaitable[None]]) -> None:
-        async with store.write() as tx:
-            await work(tx)
+        await store.write(work)
 
     @rule(key=keys, place=places, first=places, last=places)
     def read_a_run(self, key: SessionKey, place: int, first: int, last: int) -> None:
@@ -320,17 +317,17 @@ class Stores(RuleBasedStateMachine):
         path = model.pick(place)
         first, last = first % (len(path) + 2) - 1, last % (len(path) + 2)
 
-        async def work(tx: Transaction) -> None:
+        def work(tx: Transaction) -> None:
             wanted = [message for message in path if first <= message.position <= last]
-            assert list(await tx.log.path(key, path[-1].id, first, last)) == wanted
-            drafts = await tx.log.natives(key, [message.id for message in path])
+            assert list(tx.log.path(key, path[-1].id, first, last)) == wanted
+            drafts = tx.log.natives(key, [message.id for message in path])
             assert dict(drafts) == {message.id: model.drafts[message.id] for message in path}
-            assert path[-1] in await tx.log.find(key, [path[-1].id[:9]])
+            assert path[-1] in tx.log.find(key, [path[-1].id[:9]])
             by_source = sorted(
                 (each[-1] for each in model.paths.values() if each[-1].draft.source_id == path[-1].draft.source_id),
                 key=lambda message: (message.position, message.id),
             )
-            assert list(await tx.log.find(key, [path[-1].draft.source_id or ""])) == by_source[:100]
+            assert list(tx.log.find(key, [path[-1].draft.source_id or ""])) == by_source[:100]
 
         self.read(work)
 
@@ -342,27 +339,25 @@ class Stores(RuleBasedStateMachine):
         for key in KEYS:
             self.read(lambda tx, key=key: self.compare(tx, key))  # type: ignore[misc]
 
-    async def compare_sessions(self, tx: Transaction) -> None:
-        assert list(await tx.upkeep.faults()) == []
+    def compare_sessions(self, tx: Transaction) -> None:
+        assert list(tx.upkeep.faults()) == []
         for space in ("mine", "yours"):
             for day in DAYS:
                 wanted = total(
                     model.spent.get(day, Spent()) for key, model in self.models.items() if key.space == space
                 )
-                assert await tx.spending.of_day(space, day) == wanted
-            infos = await tx.sessions.list(space)
+                assert tx.spending.of_day(space, day) == wanted
+            infos = tx.sessions.list(space)
             assert [info.key for info in infos] == [key for key in reversed(self.appended) if key.space == space]
             for info in infos:
                 paths = self.models[info.key].paths.values()
                 assert (info.messages, info.tokens) == (len(paths), sum(path[-1].tokens for path in paths))
 
-    async def compare_branches(self, tx: Transaction, key: SessionKey) -> None:
+    def compare_branches(self, tx: Transaction, key: SessionKey) -> None:
         """What lies on no branch is left behind, and nothing else; what lies beside a path is beside it."""
         model = self.models[key]
-        numbers = (await tx.search.postings(key.space, "messages", ["b"]))["b"]
-        there = {
-            each.document: each.message.id for each in await tx.search.messages(key.space, numbers) if each.key == key
-        }
+        numbers = tx.search.postings(key.space, "messages", ["b"])["b"]
+        there = {each.document: each.message.id for each in tx.search.messages(key.space, numbers) if each.key == key}
         # There is nothing to be found in an `a` alone.
         searched = {name for name, path in model.paths.items() if path[-1].draft.text == "b"}
         assert set(there.values()) == searched
@@ -371,43 +366,43 @@ class Stores(RuleBasedStateMachine):
             for branch, head in model.branches.items()
         }
         kept = set().union(*on.values())
-        undone = await tx.search.undone(key.space)
+        undone = tx.search.undone(key.space)
         assert {name for number, name in there.items() if inside(number, undone)} == searched - kept
         for branch, head in model.branches.items():
             if head is not None:
-                aside = await tx.search.aside(key, head.id)
+                aside = tx.search.aside(key, head.id)
                 assert {name for number, name in there.items() if inside(number, aside)} == searched - on[branch]
         for branch in (None, *BRANCHES):
             wanted = kept if branch is None else on.get(branch, set())
             named = [(key.session, [message.id for message in path]) for path in model.paths.values()]
             lies = [set(names) <= wanted for _, names in named]
-            assert list(await tx.log.lie(key.space, named, branch)) == lies
+            assert list(tx.log.lie(key.space, named, branch)) == lies
 
-    async def compare(self, tx: Transaction, key: SessionKey) -> None:
+    def compare(self, tx: Transaction, key: SessionKey) -> None:
         model = self.models[key]
-        await self.compare_branches(tx, key)
+        self.compare_branches(tx, key)
         heads = {branch: head_of(message) if message else None for branch, message in model.branches.items()}
-        assert dict(await tx.sessions.branches(key)) == heads
+        assert dict(tx.sessions.branches(key)) == heads
         for branch in BRANCHES:
-            assert await tx.log.head(key, branch) == heads.get(branch)
-        assert await tx.spending.of_session(key) == total(model.spent.values())
-        assert list(await tx.leases.of_session(key)) == sorted(model.leases.values(), key=lambda each: each.work)
-        assert list(await tx.upkeep.summaries(key)) == [each.id for each in model.listed()]
-        assert list(await tx.upkeep.ends(key)) == model.ends()
-        assert list(await tx.rebuilds.of_session(key)) == sorted(
+            assert tx.log.head(key, branch) == heads.get(branch)
+        assert tx.spending.of_session(key) == total(model.spent.values())
+        assert list(tx.leases.of_session(key)) == sorted(model.leases.values(), key=lambda each: each.work)
+        assert list(tx.upkeep.summaries(key)) == [each.id for each in model.listed()]
+        assert list(tx.upkeep.ends(key)) == model.ends()
+        assert list(tx.rebuilds.of_session(key)) == sorted(
             model.rebuilds.values(), key=lambda each: (each.at_position, each.at, each.family, each.budget_tokens)
         )
-        assert list(await tx.summaries.families(key)) == sorted({each.family for each in model.summaries.values()})
+        assert list(tx.summaries.families(key)) == sorted({each.family for each in model.summaries.values()})
         leaves = [path for path in model.paths.values() if path[-1] in model.branches.values()]
         for path in leaves:
             end = path[-1].id
-            assert list(await tx.log.path(key, end, 0, len(path))) == path
-            assert list(await tx.annotations.on_path(key, end)) == model.annotations_on(path)
+            assert list(tx.log.path(key, end, 0, len(path))) == path
+            assert list(tx.annotations.on_path(key, end)) == model.annotations_on(path)
             for family in FAMILIES:
-                assert list(await tx.summaries.frontier(key, end, family)) == model.frontier(path, family)
-                assert await tx.rebuilds.last(key, end, family, 1000) == model.last_rebuild(path, family)
+                assert list(tx.summaries.frontier(key, end, family)) == model.frontier(path, family)
+                assert tx.rebuilds.last(key, end, family, 1000) == model.last_rebuild(path, family)
                 for depth, first in ((1, 0), (2, 1), (3, 2)):
-                    spans = await tx.summaries.spans(key, end, family, depth, first)
+                    spans = tx.summaries.spans(key, end, family, depth, first)
                     assert list(spans) == model.spans(path, family, depth, first)
 
 

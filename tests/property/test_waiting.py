@@ -43,10 +43,8 @@ def with_all(kind: str, folder: Path, work: Callable[[Memory], Awaitable[None]])
         async with opened(kind, folder) as store:
 
             async def look() -> None:
-                async with store.read() as tx:
-                    await tx.sessions.list("mine")
-                async with store.write() as tx:
-                    await tx.sessions.list("mine")
+                await store.read(lambda tx: tx.sessions.list("mine"))
+                await store.write(lambda tx: tx.sessions.list("mine"))
 
             memory = memory_with_all(store, look)
             await furnish(memory, messages=200)

@@ -151,7 +151,7 @@ def test_a_store_that_takes_no_mark_loses_no_brief(store: str) -> None:
     async def work(house: House, memory: Memory) -> None:
         await harbour(memory)
         whole = await memory.brief(goal="Keep bookings", task_type="test the desk")
-        means = Resources(store=Full(await house.store()), count=memory._means.count, clock=memory._means.clock)
+        means = Resources(store=Full(await house.store()), count=memory._resources.count, clock=memory._resources.clock)
         brief = await Memory(means, "mine").brief(goal="Keep bookings", task_type="test the desk")
         assert {line.id for line in brief.lines} == {line.id for line in whole.lines}
         assert brief.unmarked == "The disk is full."
@@ -209,7 +209,7 @@ def test_what_hardly_answers_is_left_out() -> None:
 
 def test_the_clock_is_asked_and_not_the_machine() -> None:
     async def work(house: House, memory: Memory) -> None:
-        clock = memory._means.clock
+        clock = memory._resources.clock
         assert isinstance(clock, ManualClock)
         await harbour(memory)
         clock.move(timedelta(days=3))

@@ -19,7 +19,7 @@ from tests.unit.test_secrets_at_each_door import run_with
 
 from ireneo import Memory
 from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.redact.redactor import SecretRedactor
+from ireneo.adapters.redact import SecretRedactor
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine.resources import Resources
 from ireneo.formats.logs.registry import log_format
@@ -102,8 +102,7 @@ async def ids(memory: Memory, session: str = "gate", branch: str = "main") -> li
 async def summaries(store: Store) -> list[Summary]:
     """All that are stored of the session, by where they begin."""
     key = SessionKey("mine", "gate")
-    async with store.read() as tx:
-        return list(await tx.summaries.get(key, await tx.upkeep.summaries(key)))
+    return await store.read(lambda tx: list(tx.summaries.get(key, tx.upkeep.summaries(key))))
 
 
 async def clean_ids(talk: Talk = TALK) -> list[str]:

@@ -19,9 +19,9 @@ from ireneo.engine.vectors import Embedded, HeldVectors, embed_due
 from ireneo.errors import EmbedderError, MissingExtra
 from ireneo.memories.index import Vector, quantised
 from ireneo.memories.record import Record
-from ireneo.ports.store import Store
+from ireneo.ports.store import Store, Transaction
 from ireneo.testing.conformance.learned import learned
-from ireneo.testing.conformance.material import KEY, SPACE, append, say
+from ireneo.testing.conformance.material import SPACE, say, tell
 
 NAME = "letters:26"
 
@@ -57,10 +57,13 @@ async def two_stores(place: Path) -> AsyncIterator[tuple[Store, Store]]:
         await other.close()
 
 
-async def tell(store: Store, *texts: str) -> list[Record]:
+def put_memories(tx: Transaction, space: str, records: Sequence[Record]) -> None:
+    tx.memories.put(space, records)
+
+
+async def know(store: Store, *texts: str) -> list[Record]:
     records = [learned(text) for text in texts]
-    async with store.write() as tx:
-        await tx.memories.put(SPACE, records)
+    await store.write(put_memories, SPACE, records)
     return records
 
 
@@ -77,9 +80,8 @@ def test_what_is_due_is_made_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(embedding, "TOGETHER", 2)
         store, letters = InMemoryStore(), Letters()
         assert await embed_due(store, SPACE, letters) == Embedded(documents=0, left=False)
-        await tell(store, "aa", "bb", "cc")
-        async with store.write() as tx:
-            await append(tx, KEY, say("the tide", "the moon"))
+        await know(store, "aa", "bb", "cc")
+        await store.write(tell, say("the tide", "the moon"))
         assert await embed_due(store, SPACE, letters, limit=4) == Embedded(documents=4, left=True)
         assert letters.asked == ["cc", "bb", "aa", "the moon"]
         assert await embed_due(store, SPACE, letters) == Embedded(documents=1, left=False)
@@ -88,8 +90,7 @@ def test_what_is_due_is_made_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
         # Another embedder begins anew, and what the first one made stays.
         letters.name = "letters:26b"
         assert await embed_due(store, SPACE, letters) == Embedded(documents=5, left=False)
-        async with store.read() as tx:
-            assert list(await tx.vectors.embedders(SPACE)) == [NAME, "letters:26b"]
+        assert list(await store.read(lambda tx: tx.vectors.embedders(SPACE))) == [NAME, "letters:26b"]
 
     asyncio.run(scenario())
 
@@ -98,13 +99,13 @@ def test_an_embedder_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch)
     async def scenario() -> None:
         monkeypatch.setattr(embedding, "TOGETHER", 1)
         store, letters = InMemoryStore(), Letters()
-        await tell(store, "aa", "bb")
+        await know(store, "aa", "bb")
         assert await embed_due(store, SPACE, letters, limit=1) == Embedded(documents=1, left=True)
         letters.fails = True
         with pytest.raises(EmbedderError, match="out of order"):
             await embed_due(store, SPACE, letters)
-        async with store.read() as tx:
-            assert len((await tx.vectors.since(SPACE, "memories", NAME, 0)).added) == 1
+        changes = await store.read(lambda tx: tx.vectors.since(SPACE, "memories", NAME, 0))
+        assert len(changes.added) == 1
         letters.fails = False
         assert await embed_due(store, SPACE, letters) == Embedded(documents=1, left=False)
 
@@ -118,7 +119,7 @@ def test_an_answer_with_too_few_vectors_is_turned_away() -> None:
 
     async def scenario() -> None:
         store = InMemoryStore()
-        await tell(store, "aa", "bb")
+        await know(store, "aa", "bb")
         with pytest.raises(EmbedderError, match="gave 1 vectors for 2 texts"):
             await embed_due(store, SPACE, Forgetful())
 
@@ -128,15 +129,18 @@ def test_an_answer_with_too_few_vectors_is_turned_away() -> None:
 def test_what_is_erased_or_rewritten_while_it_is_embedded_gets_no_vector(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with two_stores(tmp_path) as (store, other):
-            stays, goes, turns = await tell(store, "aa", "bb", "cc")
+            stays, goes, turns = await know(store, "aa", "bb", "cc")
             letters = Letters()
 
             async def meanwhile() -> None:
                 # The store is free while the embedder is asked.
                 letters.before = None
-                async with other.write() as tx:
-                    await tx.memories.remove(SPACE, [goes.id])
-                    await tx.memories.put(SPACE, [replace(turns, text="dd")])
+
+                def change(tx: Transaction) -> None:
+                    tx.memories.remove(SPACE, [goes.id])
+                    tx.memories.put(SPACE, [replace(turns, text="dd")])
+
+                await other.write(change)
 
             letters.before = meanwhile
             assert await embed_due(store, SPACE, letters) == Embedded(documents=2, left=False)
@@ -152,7 +156,7 @@ def test_what_is_erased_or_rewritten_while_it_is_embedded_gets_no_vector(tmp_pat
 def test_two_that_embed_at_once_do_no_harm(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with two_stores(tmp_path) as (store, other):
-            await tell(store, *("a" * each + "b" for each in range(1, 40)))
+            await know(store, *("a" * each + "b" for each in range(1, 40)))
             done = await asyncio.gather(
                 embed_due(store, SPACE, Letters()),
                 embed_due(other, SPACE, Letters()),
@@ -169,18 +173,16 @@ def test_what_another_process_wrote_and_erased_is_noticed(tmp_path: Path) -> Non
         async with two_stores(tmp_path) as (store, other):
             held = HeldVectors()
             assert await found(store, held, "z") == []
-            _, bb = await tell(other, "aa", "bb")
+            _, bb = await know(other, "aa", "bb")
             await embed_due(other, SPACE, Letters())
             assert await found(store, held, "b") == ["bb", "aa"]
-            await tell(other, "bbc")
+            await know(other, "bbc")
             assert await found(store, held, "b") == ["bb", "aa"]
             await embed_due(other, SPACE, Letters())
             assert await found(store, held, "b") == ["bb", "bbc", "aa"]
-            async with other.write() as tx:
-                await tx.memories.remove(SPACE, [bb.id])
+            await other.write(lambda tx: tx.memories.remove(SPACE, [bb.id]))
             assert await found(store, held, "b") == ["bbc", "aa"]
-            async with other.write() as tx:
-                await tx.vectors.drop(SPACE, NAME)
+            await other.write(lambda tx: tx.vectors.drop(SPACE, NAME))
             assert await found(store, held, "b") == []
 
     asyncio.run(scenario())
@@ -191,7 +193,7 @@ def test_many_searches_at_once(small: int, monkeypatch: pytest.MonkeyPatch) -> N
     async def scenario() -> None:
         monkeypatch.setattr(holding, "SMALL", small)
         store, held = InMemoryStore(), HeldVectors()
-        await tell(store, "aa", "bb", "cc")
+        await know(store, "aa", "bb", "cc")
         await embed_due(store, SPACE, Letters())
         assert await asyncio.gather(*(found(store, held, each, 1) for each in "abcabc")) == [
             [each * 2] for each in "abcabc"
@@ -204,7 +206,7 @@ def test_one_that_is_cancelled_leaves_nothing_half_read(monkeypatch: pytest.Monk
     async def scenario() -> None:
         monkeypatch.setattr(holding, "SMALL", 0)
         store, held = InMemoryStore(), HeldVectors()
-        aa, _ = await tell(store, "aa", "bb")
+        aa, _ = await know(store, "aa", "bb")
         await embed_due(store, SPACE, Letters())
         for ticks in range(6):
             search = asyncio.create_task(found(store, held, "a", 1))
@@ -213,8 +215,7 @@ def test_one_that_is_cancelled_leaves_nothing_half_read(monkeypatch: pytest.Monk
             search.cancel()
             await asyncio.gather(search, return_exceptions=True)
         assert await found(store, held, "a", 2) == ["aa", "bb"]
-        async with store.write() as tx:
-            await tx.memories.remove(SPACE, [aa.id])
+        await store.write(lambda tx: tx.memories.remove(SPACE, [aa.id]))
         assert await found(store, held, "a", 2) == ["bb"]
 
     asyncio.run(scenario())
@@ -225,8 +226,8 @@ def test_the_spaces_that_were_not_used_for_the_longest_are_let_go() -> None:
         store, letters = InMemoryStore(), Letters()
         spaces = ("one", "two", "three")
         for space in spaces:
-            async with store.write() as tx:
-                await tx.memories.put(space, [learned("a" * each + "b") for each in range(1, 30)])
+            records = [learned("a" * each + "b") for each in range(1, 30)]
+            await store.write(put_memories, space, records)
             await embed_due(store, space, letters)
         (query,) = await letters.embed(["a"])
         one = HeldVectors()
@@ -248,7 +249,7 @@ def test_the_spaces_that_were_not_used_for_the_longest_are_let_go() -> None:
 def test_what_can_t_be_compared_is_said() -> None:
     async def scenario() -> None:
         store, held = InMemoryStore(), HeldVectors()
-        await tell(store, "aa")
+        await know(store, "aa")
         await embed_due(store, SPACE, Letters())
         async with store.read() as tx:
             with pytest.raises(EmbedderError, match=r"the question has 3 dimensions, and the vectors have 26\."):

@@ -22,6 +22,7 @@ from ireneo.lessons.guard import guard_observations, lesson_cues
 from ireneo.lessons.run import LearnedRun
 from ireneo.lessons.shell import RunMaterial
 from ireneo.log.message import Call
+from ireneo.ports.store import Transaction
 from ireneo.testing.scripted import ManualClock
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -42,11 +43,14 @@ async def memory_of(kind: str, folder: Path) -> AsyncIterator[Memory]:
 
 
 async def keep(memory: Memory, past: list[RunMaterial]) -> None:
-    async with memory._means.store.write() as tx:
+
+    def change(tx: Transaction) -> None:
         for run in past:
             head = run.messages[-1].id
             learned = LearnedRun(session=run.session, head=head, learner="test", learned=NOW, project=run.project)
-            await tx.runs.put(memory.space, learned, guard_observations(run))
+            tx.runs.put(memory.space, learned, guard_observations(run))
+
+    await memory._resources.store.write(change)
 
 
 @every_store
@@ -123,8 +127,7 @@ async def test_the_lesson_that_is_made_of_it_is_named(tmp_path: Path) -> None:
         cue = lesson_cues(Call(id="", name="Bash", arguments={"command": "pytest -q"}), said)[0]
         assert cue.startswith("pytest ⇒ ")
         record = (await memory.remember("`pytest` is not installed here.", kind="semantic")).record
-        async with memory._means.store.write() as tx:
-            await tx.memories.put(memory.space, [replace(record, cue=cue)])
+        await memory._resources.store.write(lambda tx: tx.memories.put(memory.space, [replace(record, cue=cue)]))
         named = await memory.check("Bash", {"command": "pytest -q"}, project="cli")
         assert named is not None
         assert named.lesson == record.id

@@ -20,9 +20,9 @@ from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources
 from ireneo.log.message import Message
 from ireneo.log.tree import Annotation, annotation_id, head_of
-from ireneo.ports.store import Rebuild, Store
+from ireneo.ports.store import Rebuild, Store, Transaction
 from ireneo.summaries.policy import RUNNING
-from ireneo.summaries.summary import SummaryId, Writing, anchor
+from ireneo.summaries.summary import Summary, SummaryId, Writing, anchor
 from ireneo.testing.conformance.learned import ran, read_from, sighted
 from ireneo.testing.scripted import ManualClock
 
@@ -96,8 +96,7 @@ def test_a_sound_store_has_no_faults(on_store: Callable[[Work], None]) -> None:
 def test_an_empty_store_is_sound(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, memory: Memory) -> None:
         assert await memory.doctor() == []
-        async with store.write() as tx:
-            await tx.sessions.create(KEY, None)
+        await store.write(lambda tx: tx.sessions.create(KEY, None))
         assert said(await memory.doctor(), "note") == ["It has neither a message nor a branch."]
 
     on_store(work)
@@ -119,10 +118,10 @@ def test_an_empty_store_is_sound(on_store: Callable[[Work], None]) -> None:
 def test_broken_summaries_are_named_and_taken_out(on_store: Callable[[Work], None], fault: str, words: str) -> None:
     async def work(store: Store, memory: Memory) -> None:
         m = await told_story(store)
-        async with store.read() as tx:
-            before = set(await tx.upkeep.summaries(KEY))
-        async with store.write() as tx:
-            fork = await tell(tx, drafts(3, "Aside"), branch="aside", after=head_of(m[50]))
+        before = set(await store.read(lambda tx: tx.upkeep.summaries(KEY)))
+
+        def change(tx: Transaction) -> list[Summary]:
+            fork = tell(tx, drafts(3, "Aside"), branch="aside", after=head_of(m[50]))
             first, second = leaf(m[45:50]), leaf(m[50:55])
             whole = deeper([first, second])
             broken = {
@@ -137,15 +136,21 @@ def test_broken_summaries_are_named_and_taken_out(on_store: Callable[[Work], Non
             }[fault]
             if fault == "leaves":
                 broken.append(replace(deeper(broken), leaves=7))
-            await tx.summaries.put(KEY, broken)
+            tx.summaries.put(KEY, broken)
+            return broken
+
+        broken = await store.write(change)
         found = await memory.doctor()
         (sentence,) = said(found)
         assert words in sentence
         assert all(each.session == KEY.session for each in found)
         await mended(memory)
-        async with store.read() as tx:
-            left = set(await tx.upkeep.summaries(KEY))
-            assert len(await tx.log.path(KEY, m[-1].id, 0, 99)) == 60
+
+        def look(tx: Transaction) -> set[str]:
+            assert len(tx.log.path(KEY, m[-1].id, 0, 99)) == 60
+            return set(tx.upkeep.summaries(KEY))
+
+        left = await store.read(look)
         if fault != "double":
             assert left >= before
             assert broken[-1].id not in left
@@ -156,16 +161,13 @@ def test_broken_summaries_are_named_and_taken_out(on_store: Callable[[Work], Non
 def test_what_was_made_from_a_broken_summary_goes_with_it(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, memory: Memory) -> None:
         m = await told_story(store)
-        async with store.write() as tx:
-            parts = [leaf(m[45:50]), replace(leaf(m[50:55]), source_tokens=1)]
-            above = deeper([parts[0], leaf(m[50:55])])
-            await tx.summaries.put(KEY, [*parts, above])
+        parts = [leaf(m[45:50]), replace(leaf(m[50:55]), source_tokens=1)]
+        made = [*parts, deeper([parts[0], leaf(m[50:55])])]
+        await store.write(lambda tx: tx.summaries.put(KEY, made))
         assert len(said(await memory.doctor())) == 1
         await mended(memory)
-        async with store.read() as tx:
-            assert [each.id for each in await tx.summaries.get(KEY, [each.id for each in (*parts, above)])] == [
-                parts[0].id
-            ]
+        left = await store.read(lambda tx: tx.summaries.get(KEY, [each.id for each in made]))
+        assert [each.id for each in left] == [parts[0].id]
 
     on_store(work)
 
@@ -173,12 +175,13 @@ def test_what_was_made_from_a_broken_summary_goes_with_it(on_store: Callable[[Wo
 def test_what_may_overlap_is_no_fault(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, memory: Memory) -> None:
         m = await told_story(store)
-        async with store.write() as tx:
+
+        def change(tx: Transaction) -> None:
             # A block that another branch ended early, and a running summary, which covers all that came before.
-            await tx.summaries.put(KEY, [leaf(m[45:50]), leaf(m[45:48])])
+            tx.summaries.put(KEY, [leaf(m[45:50]), leaf(m[45:48])])
             one, two = leaf(m[:5], family=RUNNING.family), leaf(m[5:10], family=RUNNING.family)
             folded = replace(deeper([one, two]), depth=1)
-            await tx.summaries.put(KEY, [one, folded])
+            tx.summaries.put(KEY, [one, folded])
             # A text by a model is paid for, and its parts are made again under the same names.
             writing = Writing(prompt="story-1", model="m", tokens_in=1, tokens_out=1, supported=1, recall=1)
             family = f"story-1/third/{FAMILY}"
@@ -189,7 +192,9 @@ def test_what_may_overlap_is_no_fault(on_store: Callable[[Work], None]) -> None:
                 writing=writing,
                 sources=(SummaryId("s_" + "b" * 26),),
             )
-            await tx.summaries.put(KEY, [text])
+            tx.summaries.put(KEY, [text])
+
+        await store.write(change)
         assert said(await memory.doctor()) == []
 
     on_store(work)
@@ -198,17 +203,20 @@ def test_what_may_overlap_is_no_fault(on_store: Callable[[Work], None]) -> None:
 def test_leases_and_failures(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, memory: Memory) -> None:
         m = await told_story(store)
-        async with store.write() as tx:
-            await tx.leases.take(KEY, "fresh", "one", NOW - HOUR, NOW + HOUR)
-            await tx.leases.take(KEY, "late", "one", NOW - 3 * HOUR, NOW - HOUR / 2)
-            await tx.leases.take(KEY, "stale", "two", NOW - 9 * HOUR, NOW - 2 * HOUR)
-            await tx.leases.take(KEY, "far", "three", NOW, NOW + 72 * HOUR)
+
+        def change(tx: Transaction) -> None:
+            tx.leases.take(KEY, "fresh", "one", NOW - HOUR, NOW + HOUR)
+            tx.leases.take(KEY, "late", "one", NOW - 3 * HOUR, NOW - HOUR / 2)
+            tx.leases.take(KEY, "stale", "two", NOW - 9 * HOUR, NOW - 2 * HOUR)
+            tx.leases.take(KEY, "far", "three", NOW, NOW + 72 * HOUR)
             for name, times, retry in (("twice", 2, HOUR), (leaf(m[0:4]).id, 3, HOUR), ("often", 4, -HOUR)):
                 for left in range(times, 0, -1):
                     then = NOW - left * 2 * HOUR
-                    lease = await tx.leases.take(KEY, name, "one", then, then + HOUR)
+                    lease = tx.leases.take(KEY, name, "one", then, then + HOUR)
                     assert lease is not None
-                    await tx.leases.fail(lease, "The model is down.", NOW + retry if left == 1 else then + HOUR)
+                    tx.leases.fail(lease, "The model is down.", NOW + retry if left == 1 else then + HOUR)
+
+        await store.write(change)
         sentences = said(await memory.doctor())
         assert any("two; the lease expired at 2031-05-09 10:00 UTC" in each for each in sentences)
         assert any("three; the lease lasts until 2031-05-12 12:00 UTC" in each for each in sentences)
@@ -216,9 +224,12 @@ def test_leases_and_failures(on_store: Callable[[Work], None]) -> None:
         assert any("(story 1, messages 1–4) failed" in e and "at 2031-05-09 13:00 UTC" in e for e in sentences)
         assert not any("fresh" in each or "late" in each for each in sentences)
         await mended(memory)
-        async with store.read() as tx:
-            assert {each.work for each in await tx.leases.of_session(KEY)} >= {"fresh", "late"}
-            assert not {"stale", "far", "often"} & {each.work for each in await tx.leases.of_session(KEY)}
+
+        def look(tx: Transaction) -> None:
+            assert {each.work for each in tx.leases.of_session(KEY)} >= {"fresh", "late"}
+            assert not {"stale", "far", "often"} & {each.work for each in tx.leases.of_session(KEY)}
+
+        await store.read(look)
 
     on_store(work)
 
@@ -244,17 +255,19 @@ def test_marks_and_disputes_about_what_is_gone(on_store: Callable[[Work], None])
             text="no",
             about=about,
         )
-        async with store.write() as tx:
-            await tx.rebuilds.put(KEY, mark)
-            await tx.annotations.put(KEY, [dispute])
+
+        def change(tx: Transaction) -> None:
+            tx.rebuilds.put(KEY, mark)
+            tx.annotations.put(KEY, [dispute])
+
+        await store.write(change)
         found = await memory.doctor()
         assert said(found) == [
             f"The rebuild at message 51 to 4,000 tokens ({FAMILY}) shows s_ccccccc, and no such text is there."
         ]
         assert said(found, "note") == [f"Dispute {dispute.id[:9]} at message 50 is about a summary that is not there."]
         await mended(memory)
-        async with store.read() as tx:
-            assert await tx.rebuilds.of_session(KEY) == [replace(mark, taken_up=mark.taken_up[1:])]
+        assert await store.read(lambda tx: tx.rebuilds.of_session(KEY)) == [replace(mark, taken_up=mark.taken_up[1:])]
 
     on_store(work)
 
@@ -262,16 +275,22 @@ def test_marks_and_disputes_about_what_is_gone(on_store: Callable[[Work], None])
 def test_abandoned_messages_and_sessions_without_a_branch(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, memory: Memory) -> None:
         await told_story(store)
-        async with store.write() as tx:
-            await tx.upkeep.drop(KEY, "third")
-            await tx.upkeep.drop(KEY, "another-night")
+
+        def change(tx: Transaction) -> None:
+            tx.upkeep.drop(KEY, "third")
+            tx.upkeep.drop(KEY, "another-night")
+
+        await store.write(change)
         (note,) = await memory.doctor()
         assert note.text.startswith("8 messages (")
         assert "stand on 2 paths that were abandoned" in note.text
         assert "ireneo prune night-ferry" in note.advice
-        async with store.write() as tx:
+
+        def change_more(tx: Transaction) -> None:
             for name in ("main", "mark"):
-                await tx.upkeep.drop(KEY, name)
+                tx.upkeep.drop(KEY, name)
+
+        await store.write(change_more)
         (fault,) = await memory.doctor()
         assert fault.kind == "fault"
         assert fault.text.startswith("No branch leads to any of its 68 messages")
@@ -397,22 +416,31 @@ def test_a_damaged_file_says_so(path: Path) -> None:
 def test_runs_that_hang_on_nothing_are_taken_out(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, memory: Memory) -> None:
         await told_story(store)
-        async with store.write() as tx:
-            head = await tx.log.head(KEY)
+
+        def change(tx: Transaction) -> None:
+            head = tx.log.head(KEY)
             assert head is not None
-            await tx.runs.put(KEY.space, ran(KEY.session, head=head.id), [sighted("x", KEY.session)])
-            await tx.ledger.mark(KEY.space, replace(read_from("a"), sessions=(KEY.session,)))
+            tx.runs.put(KEY.space, ran(KEY.session, head=head.id), [sighted("x", KEY.session)])
+            tx.ledger.mark(KEY.space, replace(read_from("a"), sessions=(KEY.session,)))
+
+        await store.write(change)
         assert said(await memory.doctor()) == []
-        async with store.write() as tx:
-            await tx.runs.put(KEY.space, ran("gone"), [sighted("x", "gone")])
-            await tx.ledger.mark(KEY.space, replace(read_from("b"), sessions=("gone",)))
+
+        def change_more(tx: Transaction) -> None:
+            tx.runs.put(KEY.space, ran("gone"), [sighted("x", "gone")])
+            tx.ledger.mark(KEY.space, replace(read_from("b"), sessions=("gone",)))
+
+        await store.write(change_more)
         faults = [each for each in await memory.doctor() if each.kind == "fault"]
         assert [(each.session, "hangs on nothing" in each.text) for each in faults] == [("gone", True)]
         await mended(memory)
-        async with store.read() as tx:
-            assert [run.session for run in await tx.runs.list(KEY.space)] == [KEY.session]
-            assert [each.session for each in await tx.runs.sightings(KEY.space, ["x"])] == [KEY.session]
-            assert [file.digest for file in await tx.ledger.list(KEY.space)] == ["a"]
+
+        def look(tx: Transaction) -> None:
+            assert [run.session for run in tx.runs.list(KEY.space)] == [KEY.session]
+            assert [each.session for each in tx.runs.sightings(KEY.space, ["x"])] == [KEY.session]
+            assert [file.digest for file in tx.ledger.list(KEY.space)] == ["a"]
+
+        await store.read(look)
 
     on_store(work)
 
@@ -421,15 +449,13 @@ def test_sightings_without_a_run_are_taken_out(path: Path) -> None:
     async def main() -> None:
         store = await open_sqlite(path)
         memory = memory_over(store)
-        async with store.write() as tx:
-            await tx.runs.put(KEY.space, ran("gone"), [sighted("x", "gone")])
+        await store.write(lambda tx: tx.runs.put(KEY.space, ran("gone"), [sighted("x", "gone")]))
         database = apsw.Connection(str(path))
         database.execute("DELETE FROM runs")
         database.close()
         assert [each.session for each in await memory.doctor() if each.kind == "fault"] == ["gone"]
         await mended(memory)
-        async with store.read() as tx:
-            assert list(await tx.runs.claims(KEY.space)) == []
+        assert list(await store.read(lambda tx: tx.runs.claims(KEY.space))) == []
         await store.close()
 
     asyncio.run(main())

@@ -126,8 +126,7 @@ async def test_a_source_that_is_not_there_is_refused_and_nothing_is_written(kind
         for sources in ({"messages": ["m_none"]}, {"memories": ["m_none"]}, {"summaries": ["s_none"]}):
             with pytest.raises(BadInput, match="There is no"):
                 await memory.remember_all([("The kettle leaks.", {}), ("It does.", sources)])  # type: ignore[list-item]
-        async with memory._store.read() as tx:
-            assert list(await tx.memories.list(memory.space, Wanted())) == []
+        assert list(await memory._store.read(lambda tx: tx.memories.list(memory.space, Wanted()))) == []
 
 
 @every_store
@@ -196,8 +195,8 @@ def test_four_processes_that_tell_the_same_make_one_memory_of_each(tmp_path: Pat
     assert [each.returncode for each in running] == [0] * 4, errors
 
     async def stored() -> list[Record]:
-        async with ireneo.open(path) as memory, memory._store.read() as tx:
-            return list(await tx.memories.list(memory.space, Wanted()))
+        async with ireneo.open(path) as memory:
+            return list(await memory._store.read(lambda tx: tx.memories.list(memory.space, Wanted())))
 
     records = asyncio.run(stored())
     assert len(records) == len({each.id for each in records}) == 32

@@ -19,7 +19,7 @@ from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources
 from ireneo.errors import BadInput
 from ireneo.log.tree import Head, head_of
-from ireneo.ports.store import Store
+from ireneo.ports.store import Store, Transaction
 
 Work = Callable[[Store, Memory], Awaitable[None]]
 
@@ -112,9 +112,12 @@ def test_an_agents_work_is_read_too(on_store: Callable[[Work], None]) -> None:
 def test_a_session_without_messages_is_an_empty_tree(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, memory: Memory) -> None:
         session = await memory.session(KEY.session)
-        async with store.write() as tx:
-            await tell(tx, drafts(3))
-            await tx.log.move(KEY, "main", None)
+
+        def change(tx: Transaction) -> None:
+            tell(tx, drafts(3))
+            tx.log.move(KEY, "main", None)
+
+        await store.write(change)
         tree = await session.tree()
         assert (tree.head, tree.messages, tree.nodes, tree.live, tree.threads) == (None, 0, (), 0, ())
         assert [(branch.name, branch.head, branch.messages) for branch in tree.branches] == [("main", None, 0)]
@@ -125,12 +128,15 @@ def test_a_session_without_messages_is_an_empty_tree(on_store: Callable[[Work], 
 def test_limbs_have_every_message_once(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, _: Memory) -> None:
         m = await told_story(store)
-        async with store.write() as tx:
+
+        def change(tx: Transaction) -> None:
             # Two that leave at one place, a second root, and one that is the beginning of another.
             for word in ("first", "second"):
-                await tell(tx, drafts(3, word), branch=word, after=head_of(m[30]))
-            await tell(tx, drafts(4, "Another beginning"), branch="root")
-            await tx.log.move(KEY, "early", m[10].id)
+                tell(tx, drafts(3, word), branch=word, after=head_of(m[30]))
+            tell(tx, drafts(4, "Another beginning"), branch="root")
+            tx.log.move(KEY, "early", m[10].id)
+
+        await store.write(change)
         async with store.read() as tx:
             info = await tx.sessions.get(KEY)
             heads: list[tuple[str, Head]] = [

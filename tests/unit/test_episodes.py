@@ -10,7 +10,7 @@ import pytest
 
 from ireneo import Draft, Memory, Session
 from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.episodes import Gathered, gather
 from ireneo.engine.resources import Resources
 from ireneo.log.message import Call, Native, Origin, Part, Result, Role, Text
@@ -64,8 +64,9 @@ class Desk:
         return [each async for each in gather(self.means, "mine")]
 
     async def all(self) -> list[Record]:
-        async with self.store.read() as tx:
-            return sorted(await tx.memories.list("mine", Wanted()), key=lambda each: (each.at, each.kind))
+        return sorted(
+            await self.store.read(lambda tx: tx.memories.list("mine", Wanted())), key=lambda each: (each.at, each.kind)
+        )
 
 
 def run(work: Awaitable[None]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.exchange import MemoriesImported, MemoryFile
 from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources
@@ -37,8 +37,7 @@ def memory() -> Memory:
 
 async def records(of: Memory) -> dict[str, Record]:
     """Every memory by its text."""
-    async with of._store.read() as tx:
-        return {each.text: each for each in await tx.memories.list(of.space, Wanted())}
+    return {each.text: each for each in await of._store.read(lambda tx: tx.memories.list(of.space, Wanted()))}
 
 
 async def filled() -> Memory:
@@ -86,13 +85,13 @@ def test_a_lesson_keeps_its_claim(to: str) -> None:
         first, second = await filled(), memory()
         broke = next(each for each in (await records(first)).values() if each.kind == "failure")
         lesson = replace(broke, cue="pip -U ⇒ the lock “broke”")
-        async with first._store.write() as tx:
-            await tx.memories.put(first.space, [lesson])
+        await first._store.write(lambda tx: tx.memories.put(first.space, [lesson]))
         files = await exported(first, to)
         await second.import_memories(files)
         assert await records(second) == await records(first)
-        async with second._store.read() as tx:
-            assert list(await tx.memories.list(second.space, Wanted(cues=(lesson.cue,)))) == [lesson]
+        assert list(
+            await second._store.read(lambda tx: tx.memories.list(second.space, Wanted(cues=(lesson.cue,))))
+        ) == [lesson]
         if to == "markdown":
             await second.import_memories(edited(files, "it broke the lock.\n", "it breaks the lock.\n"))
             assert (await records(second))["I tried pip -U: it breaks the lock."].cue == lesson.cue

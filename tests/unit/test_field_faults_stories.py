@@ -12,6 +12,7 @@ from tests.property.stories.material import TINY_STORY, Storyteller, marks
 
 from ireneo import Memory, Session
 from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.ports.store import Transaction
 
 STORY = ("instruct", "chats", "scene", "chats", "promise", "chats", "scene", "chats")
 
@@ -65,9 +66,12 @@ def test_a_failed_compaction_moves_nothing_on(mood: str) -> None:
         assert due > 0
         model.mood = "fine"
         again = memory_with(store, model)
-        async with store.write() as tx:
-            for lease in await tx.leases.of_session(session.key):
-                await tx.leases.forget(session.key, lease.work)
+
+        def change(tx: Transaction) -> None:
+            for lease in tx.leases.of_session(session.key):
+                tx.leases.forget(session.key, lease.work)
+
+        await store.write(change)
         assert len([did for did in await worked(again) if did != "caught_up"]) == due
 
     asyncio.run(work())

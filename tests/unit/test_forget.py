@@ -26,7 +26,7 @@ from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.scratchpad import Pad
 from ireneo.ports.memories import Wanted
 from ireneo.ports.models import Prompt, R, Reply, Usage
-from ireneo.ports.store import Spent, Store
+from ireneo.ports.store import Spent, Store, Transaction
 from ireneo.testing.scripted import ManualClock
 
 NOON = datetime(2031, 5, 9, 12, tzinfo=UTC)
@@ -90,14 +90,12 @@ def heard(*messages: str, memories: tuple[str, ...] = (), session: str = "watch"
 
 async def keep(store: Store, *records: Record) -> None:
     """Store memories."""
-    async with store.write() as tx:
-        await tx.memories.put("mine", records)
+    await store.write(lambda tx: tx.memories.put("mine", records))
 
 
 async def kept(store: Store) -> dict[str, Record]:
     """Every memory that is left."""
-    async with store.read() as tx:
-        return {record.id: record for record in await tx.memories.list("mine", Wanted())}
+    return {record.id: record for record in await store.read(lambda tx: tx.memories.list("mine", Wanted()))}
 
 
 @every_store
@@ -219,18 +217,24 @@ def test_a_session_goes_with_what_was_learned_in_it_alone(kind: str, tmp_path: P
             fact("b", "The tender brings oil.", heard(m[3]), heard(n[0], session="other")),
             fact("c", "Somebody said so.", told),
         )
-        async with store.write() as tx:
-            await tx.spending.add(SessionKey("mine", "watch"), date(2031, 5, 9), Spent(calls=1, tokens=7))
-            await tx.pads.write("mine", Pad(task="watch", goal="Find out.", written=NOON))
-            await tx.pads.write("mine", Pad(task="x", goal="Ask Perpetua at Skerryvore.", written=NOON))
-            await tx.pads.write("mine", Pad(task="y", goal="Buy bread.", written=NOON))
+
+        def change(tx: Transaction) -> None:
+            tx.spending.add(SessionKey("mine", "watch"), date(2031, 5, 9), Spent(calls=1, tokens=7))
+            tx.pads.write("mine", Pad(task="watch", goal="Find out.", written=NOON))
+            tx.pads.write("mine", Pad(task="x", goal="Ask Perpetua at Skerryvore.", written=NOON))
+            tx.pads.write("mine", Pad(task="y", goal="Buy bread.", written=NOON))
+
+        await store.write(change)
         receipt = await memory.forget(session="watch")
         assert (receipt.what.sessions, receipt.what.messages, receipt.what.pads) == (1, 4, 2)
         assert set(await kept(store)) == {"m_b"}
-        async with store.read() as tx:
-            assert [info.key.session for info in await tx.sessions.list("mine")] == ["other"]
-            assert [pad.task for pad in await tx.pads.list("mine")] == ["y"]
-            assert (await tx.spending.of_day("mine", date(2031, 5, 9))).tokens == 7
+
+        def look(tx: Transaction) -> None:
+            assert [info.key.session for info in tx.sessions.list("mine")] == ["other"]
+            assert [pad.task for pad in tx.pads.list("mine")] == ["y"]
+            assert tx.spending.of_day("mine", date(2031, 5, 9)).tokens == 7
+
+        await store.read(look)
         with pytest.raises(SessionNotFound):
             await memory.forget(session="watch")
 
@@ -398,9 +402,8 @@ def test_what_a_model_was_writing_meanwhile_is_not_kept(kind: str, tmp_path: Pat
         model.forgets = lambda: memory.forget(message=ids[1])
         outcomes = [each.outcome async for each in session.summarise(700, preset=TINY)]
         assert outcomes == ["failed"]
-        async with store.read() as tx:
-            key = SessionKey("mine", "run")
-            told = str(await tx.summaries.get(key, await tx.upkeep.summaries(key)))
+        key = SessionKey("mine", "run")
+        told = str(await store.read(lambda tx: tx.summaries.get(key, tx.upkeep.summaries(key))))
         assert "Skerryvore" not in told
         assert "failed" not in [each.outcome async for each in session.summarise(700, preset=TINY)]
 

@@ -11,7 +11,7 @@ from ireneo import Memory
 from ireneo.lessons.run import DiaryEntry, DiaryLine, LearnedRun, Observation
 from ireneo.log.message import MessageId
 from ireneo.ports.memories import LearnedFile
-from ireneo.ports.store import Store
+from ireneo.ports.store import Store, Transaction
 
 
 async def teach(store: Store, session: str, ids: list[str], *cues: str, told: str = "The lamp went out.") -> None:
@@ -23,17 +23,23 @@ async def teach(store: Store, session: str, ids: list[str], *cues: str, told: st
         Observation(cue=cue, category="failure", session=session, held=1, text=told, sources=(first,)) for cue in cues
     ]
     file = LearnedFile(digest=session, learner="1", name=f"{session}.jsonl", at=NOON, sessions=(session,))
-    async with store.write() as tx:
-        await tx.runs.put("mine", run, seen)
-        await tx.ledger.mark("mine", file)
+
+    def change(tx: Transaction) -> None:
+        tx.runs.put("mine", run, seen)
+        tx.ledger.mark("mine", file)
+
+    await store.write(change)
 
 
 async def left(store: Store) -> tuple[list[str], list[str], dict[str, str]]:
     """The sessions with a run, the claims, and the files by digest, that are left."""
-    async with store.read() as tx:
-        runs = sorted(run.session for run in await tx.runs.list("mine"))
-        files = {file.digest: file.name for file in await tx.ledger.list("mine")}
-        return runs, [claim.cue for claim in await tx.runs.claims("mine")], files
+
+    def look(tx: Transaction) -> tuple[list[str], list[str], dict[str, str]]:
+        runs = sorted(run.session for run in tx.runs.list("mine"))
+        files = {file.digest: file.name for file in tx.ledger.list("mine")}
+        return runs, [claim.cue for claim in tx.runs.claims("mine")], files
+
+    return await store.read(look)
 
 
 BOTH = (["one", "two"], ["dark", "oil", "wick"], {"one": "one.jsonl", "two": "two.jsonl"})
@@ -59,10 +65,13 @@ def test_a_run_goes_with_its_session_and_its_file_loses_its_name(kind: str, tmp_
         assert (what.runs, what.sightings, what.files) == (1, 2, 1)
         assert (preview.runs, preview.sightings, preview.files) == (1, 2, 1)
         assert await left(store) == (["two"], ["dark", "wick"], {"one": "", "two": "two.jsonl"})
-        async with store.read() as tx:
-            assert [file.sessions for file in await tx.ledger.list("mine")] == [(), ("two",)]
+
+        def look(tx: Transaction) -> None:
+            assert [file.sessions for file in tx.ledger.list("mine")] == [(), ("two",)]
             # It stands in the log still, and must not be learned from again.
-            assert await tx.ledger.known("mine", "1", ["one"]) == {"one"}
+            assert tx.ledger.known("mine", "1", ["one"]) == {"one"}
+
+        await store.read(look)
 
     live(kind, tmp_path, work)
 
@@ -74,8 +83,7 @@ def test_a_session_that_lost_a_message_is_learned_from_again(kind: str, tmp_path
         what = (await memory.forget(message=ids["two"][1])).what
         assert (what.messages, what.runs, what.sightings, what.files) == (1, 1, 2, 1)
         assert await left(store) == (["one"], ["dark", "oil"], {"one": "one.jsonl"})
-        async with store.read() as tx:
-            assert await tx.ledger.known("mine", "1", ["one", "two"]) == {"one"}
+        assert await store.read(lambda tx: tx.ledger.known("mine", "1", ["one", "two"])) == {"one"}
 
     live(kind, tmp_path, work)
 
@@ -87,15 +95,15 @@ def test_what_names_a_subject_goes_with_it(kind: str, tmp_path: Path) -> None:
         ids = await talk(memory, "three", "Light the third lamp.", "It went out.")
         await teach(store, "three", ids, "third", told="It went out when Perpetua slept.")
         named = LearnedFile(digest="n", learner="1", name="perpetua/day.jsonl", at=NOON, sessions=("one", "Perpetua 2"))
-        async with store.write() as tx:
-            await tx.ledger.mark("mine", named)
+        await store.write(lambda tx: tx.ledger.mark("mine", named))
         what = (await memory.forget(subject="perpetua")).what
         assert (what.runs, what.sightings, what.files) == (1, 1, 2)
         runs, cues, files = await left(store)
         assert (runs, cues) == (BOTH[0], BOTH[1])
         assert files == {**BOTH[2], "n": ""}
-        async with store.read() as tx:
-            assert [file.sessions for file in await tx.ledger.list("mine") if file.digest == "n"] == [("one",)]
+        assert [
+            file.sessions for file in await store.read(lambda tx: tx.ledger.list("mine")) if file.digest == "n"
+        ] == [("one",)]
 
     live(kind, tmp_path, work)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import ParamSpec
@@ -69,15 +68,13 @@ class Frail(InMemoryStore):
         self.left: int | None = None
         self.written = 0
 
-    @asynccontextmanager
-    async def write(self) -> AsyncIterator[Transaction]:  # type: ignore[override]
+    async def _write(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
         self.written += 1
         if self.left is not None:
             self.left -= 1
             if self.left < 0:
                 raise BrokenOffError
-        async with super().write() as tx:
-            yield tx
+        return await super()._write(function, *args, **kwargs)
 
 
 def memory(store: Store) -> Memory:
@@ -91,11 +88,14 @@ async def take(store: Store, lines: Sequence[bytes]) -> Imported:
 
 async def stored(store: Store) -> tuple[int, list[str | None]]:
     """How many messages there are, and the source ids on the path of the main branch."""
-    async with store.read() as tx:
-        info = await tx.sessions.get(KEY)
-        head = await tx.log.head(KEY)
-        path = await tx.log.path(KEY, head.id, 0, head.position) if head else []
-    return info.messages if info else 0, [message.draft.source_id for message in path]
+
+    def look(tx: Transaction) -> tuple[int, list[str | None]]:
+        info = tx.sessions.get(KEY)
+        head = tx.log.head(KEY)
+        path = tx.log.path(KEY, head.id, 0, head.position) if head else []
+        return info.messages if info else 0, [message.draft.source_id for message in path]
+
+    return await store.read(look)
 
 
 @pytest.fixture(autouse=True)
@@ -138,9 +138,12 @@ async def test_it_ends_the_same_wherever_it_was_broken_off(lines: list[bytes], k
 async def test_what_is_known_is_not_written_again_and_a_branch_that_was_moved_stays(lines: list[bytes]) -> None:
     store = Frail()
     await take(store, lines)
-    async with store.write() as tx:
-        (first,) = await tx.log.find(KEY, ["u1"])
-        await tx.log.move(KEY, MAIN, first.id)
+
+    def change(tx: Transaction) -> None:
+        (first,) = tx.log.find(KEY, ["u1"])
+        tx.log.move(KEY, MAIN, first.id)
+
+    await store.write(change)
     store.written = 0
     assert (await take(store, lines)).new == 0
     assert store.written == 1

@@ -29,8 +29,7 @@ class Bench:
         return Worker(self.store, self.clock, lease_seconds=seconds, leases=leases)
 
     async def leases(self) -> Sequence[Lease]:
-        async with self.store.read() as tx:
-            return await tx.leases.of_session(KEY)
+        return await self.store.read(lambda tx: tx.leases.of_session(KEY))
 
     def later(self, seconds: float) -> None:
         self.clock.move(timedelta(seconds=seconds))
@@ -39,8 +38,7 @@ class Bench:
 def on_a_bench(work: Callable[[Bench], Awaitable[None]]) -> None:
     async def within() -> None:
         bench = Bench()
-        async with bench.store.write() as tx:
-            await tx.sessions.create(KEY, None)
+        await bench.store.write(lambda tx: tx.sessions.create(KEY, None))
         async with asyncio.timeout(10):
             await work(bench)
 

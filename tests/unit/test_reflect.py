@@ -10,7 +10,7 @@ import pytest
 
 from ireneo import Memory
 from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.adapters.tokens import EstimatedTokenizer
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.reflect import Reflected
 from ireneo.engine.resources import Resources
@@ -48,8 +48,7 @@ class House:
         return [await self.tell(f"Anna was late in Porto: she {ends[day]}.", day) for day in range(times)]
 
     async def all(self, kind: str = "semantic") -> list[Record]:
-        async with self.store.read() as tx:
-            found = await tx.memories.list("mine", Wanted(kind=kind))  # type: ignore[arg-type]
+        found = await self.store.read(lambda tx: tx.memories.list("mine", Wanted(kind=kind)))  # type: ignore[arg-type]
         return list(found)
 
 

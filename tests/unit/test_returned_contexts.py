@@ -17,6 +17,7 @@ from ireneo.context.returned import pieces, stands_for
 from ireneo.errors import BadInput
 from ireneo.log.message import Text, Thinking
 from ireneo.log.tree import ROOT, chain
+from ireneo.ports.store import Transaction
 
 NEXT = {"role": "user", "content": "And what about the tides?"}
 NARROW, WIDE = 900, 100_000
@@ -355,9 +356,12 @@ def test_the_doctor_calls_nothing_abandoned_that_a_stored_block_stands_for() -> 
         # As it was stored when blocks were taken for speech: on a path of its own.
         stored = [Draft(role="user", parts=(Text(text=str(each["content"])),)) for each in blocks]
         messages = chain(None, stored, lambda parts: (1, 0))
-        async with store.write() as tx:
-            await tx.log.insert(session.key, messages)
-            await tx.log.move(session.key, "main", messages[-1].id)
+
+        def change(tx: Transaction) -> None:
+            tx.log.insert(session.key, messages)
+            tx.log.move(session.key, "main", messages[-1].id)
+
+        await store.write(change)
         found = await memory.doctor()
         (fault,) = [each for each in found if each.kind == "fault"]
         assert "stored as if they had been said" in fault.text

@@ -150,8 +150,7 @@ def test_at_the_end_facts_and_outcome_are_remembered_and_the_rest_is_gone(store:
         assert {each.record.sessions for each in done} == {("loader",)}
         assert await loader.read() is None
         assert await loader.finish("It reads UTF-16 now, and the tests pass.") == ()
-        async with (await house.store()).read() as tx:
-            assert len(await tx.memories.list("mine", Wanted())) == 3
+        assert len(await (await house.store()).read(lambda tx: tx.memories.list("mine", Wanted()))) == 3
 
     within(store, work)
 
@@ -164,8 +163,7 @@ def test_a_task_that_ends_for_two_at_once_is_remembered_once(store: str) -> None
         ended = [each.scratchpad("loader").finish("It is mended.") for each in (memory, other)]
         done = await asyncio.gather(*ended)
         assert sorted(len(each) for each in done) == [0, 2]
-        async with (await house.store()).read() as tx:
-            records = await tx.memories.list("mine", Wanted())
+        records = await (await house.store()).read(lambda tx: tx.memories.list("mine", Wanted()))
         assert sorted(each.seen for each in records) == [1, 1]
 
     within(store, work)
@@ -179,8 +177,7 @@ def test_where_one_part_cannot_be_remembered_all_of_the_scratchpad_stays(store: 
         with pytest.raises(BadInput, match="65,536"):
             await loader.finish("so " * 30_000)
         assert await loader.read() == before
-        async with (await house.store()).read() as tx:
-            assert list(await tx.memories.list("mine", Wanted())) == []
+        assert list(await (await house.store()).read(lambda tx: tx.memories.list("mine", Wanted()))) == []
 
     within(store, work)
 
@@ -199,7 +196,7 @@ def test_spaces_have_scratchpads_of_their_own(store: str) -> None:
 
 def test_those_written_last_come_first() -> None:
     async def work(house: House, memory: Memory) -> None:
-        clock = memory._means.clock
+        clock = memory._resources.clock
         assert isinstance(clock, ManualClock)
         for task in ("one", "two", "three", "one"):
             clock.move(timedelta(seconds=1))

@@ -15,6 +15,7 @@ from ireneo.adapters.sqlite.connection import LONGEST_SECONDS, SHORTEST_SECONDS,
 from ireneo.adapters.sqlite.store import SqliteStore, open_sqlite
 from ireneo.errors import StoreBusy
 from ireneo.log.tree import SessionKey
+from ireneo.ports.store import Transaction
 
 KEY = SessionKey("space", "session")
 
@@ -79,28 +80,25 @@ def with_foreign_lock(
     asyncio.run(main())
 
 
+def never(_: Transaction) -> None:
+    raise AssertionError("the transaction must not be begun")
+
+
 def test_a_file_that_stays_locked_is_busy(tmp_path: Path) -> None:
     async def work(store: SqliteStore, other: apsw.Connection) -> None:
         with pytest.raises(StoreBusy, match="kept locked") as caught:
-            async with store.write():
-                raise AssertionError("the block must not be entered")
+            await store.write(never)
         assert isinstance(caught.value.__cause__, apsw.BusyError)
-        async with store.read() as tx:
-            assert await tx.log.head(KEY) is None
+        assert await store.read(lambda tx: tx.log.head(KEY)) is None
         other.execute("ROLLBACK")
-        async with store.write() as tx:
-            assert await tx.sessions.create(KEY, None)
+        assert await store.write(lambda tx: tx.sessions.create(KEY, None))
 
     with_foreign_lock(tmp_path / "store.db", work)
 
 
 def test_the_loop_runs_on_while_a_transaction_waits(tmp_path: Path) -> None:
     async def work(store: SqliteStore, other: apsw.Connection) -> None:
-        async def write() -> None:
-            async with store.write() as tx:
-                await tx.sessions.create(KEY, None)
-
-        waiting = asyncio.create_task(write())
+        waiting = asyncio.create_task(store.write(lambda tx: tx.sessions.create(KEY, None)))
         ticks = 0
         while ticks < 20:
             await asyncio.sleep(0.001)
@@ -114,11 +112,7 @@ def test_the_loop_runs_on_while_a_transaction_waits(tmp_path: Path) -> None:
 
 def test_a_wait_that_is_cancelled_frees_the_connection_at_once(tmp_path: Path) -> None:
     async def work(store: SqliteStore, other: apsw.Connection) -> None:
-        async def write() -> None:
-            async with store.write():
-                raise AssertionError("the block must not be entered")
-
-        waiting = asyncio.create_task(write())
+        waiting = asyncio.create_task(store.write(never))
         await asyncio.sleep(0.05)
         waiting.cancel()
         await asyncio.wait([waiting])

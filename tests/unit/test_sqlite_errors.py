@@ -56,8 +56,7 @@ def test_an_error_in_the_middle_of_the_work_is_translated_and_keeps_its_cause(tm
             outside = apsw.Connection(str(path))
             outside.execute("DROP TABLE branches")
             outside.close()
-            async with store.read() as tx:
-                await tx.log.head(SessionKey("space", "session"))
+            await store.read(lambda tx: tx.log.head(SessionKey("space", "session")))
         finally:
             await store.close()
 

@@ -11,6 +11,7 @@ import pytest
 
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.adapters.sqlite.upkeep import NAMED, SENTENCES
+from ireneo.ports.store import Transaction
 from ireneo.testing.conformance.material import (
     KEY,
     MINUTE,
@@ -34,14 +35,17 @@ def sound(tmp_path: Path) -> Path:
 
     async def main() -> None:
         store = await open_sqlite(path)
-        m = await tell(store, [with_native(draft, {"n": 1}) for draft in numbered(8)])
-        fork = await tell_after(store, m[3], numbered(3, "fork"))
-        async with store.write() as tx:
-            await tx.log.move(KEY, "fork", fork[-1].id)
-            await tx.summaries.put(KEY, [summarise(m[2], fork[1])])
-            await tx.rebuilds.put(KEY, rebuilt(m[5]))
-            await tx.annotations.put(KEY, [noted(m[4], "note")])
-            await tx.leases.take(KEY, "work", "one", NOON, NOON + MINUTE)
+        m = await store.write(tell, [with_native(draft, {"n": 1}) for draft in numbered(8)])
+        fork = await store.write(tell_after, m[3], numbered(3, "fork"))
+
+        def change(tx: Transaction) -> None:
+            tx.log.move(KEY, "fork", fork[-1].id)
+            tx.summaries.put(KEY, [summarise(m[2], fork[1])])
+            tx.rebuilds.put(KEY, rebuilt(m[5]))
+            tx.annotations.put(KEY, [noted(m[4], "note")])
+            tx.leases.take(KEY, "work", "one", NOON, NOON + MINUTE)
+
+        await store.write(change)
         await store.close()
 
     asyncio.run(main())
@@ -58,8 +62,7 @@ def faults(path: Path, *statements: str) -> Sequence[str]:
     async def main() -> Sequence[str]:
         store = await open_sqlite(path)
         try:
-            async with store.read() as tx:
-                return await tx.upkeep.faults()
+            return await store.read(lambda tx: tx.upkeep.faults())
         finally:
             await store.close()
 

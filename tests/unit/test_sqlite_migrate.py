@@ -18,7 +18,7 @@ from ireneo.adapters.sqlite.summaries import put_summaries
 from ireneo.adapters.sqlite.tree import need_session
 from ireneo.log.message import Message
 from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Spent
+from ireneo.ports.store import Lease, Spent, Transaction
 from ireneo.summaries.summary import SummaryId
 from ireneo.testing.conformance.learned import learned, ran, sighted
 from ireneo.testing.conformance.material import (
@@ -67,16 +67,19 @@ def light(messages: list[Message]) -> list[Message]:
 def test_a_file_of_version_1_is_migrated_and_keeps_what_it_holds(version_1: Path) -> None:
     async def main() -> None:
         store = await open_sqlite(version_1)
-        async with store.read() as tx:
+
+        def look(tx: Transaction) -> None:
             for path in (MESSAGES, FORK):
-                assert await tx.log.path(KEY, path[-1].id, 0, 9) == light(path)
-            assert (await tx.log.natives(KEY, [MESSAGES[0].id]))[MESSAGES[0].id] == MESSAGES[0].draft
-            assert await tx.summaries.frontier(KEY, MESSAGES[-1].id, FAMILY) == [SUMMARY]
-            assert await tx.rebuilds.last(KEY, MESSAGES[-1].id, FAMILY, 1000) == rebuilt(MESSAGES[3])
-            assert await tx.annotations.on_path(KEY, MESSAGES[-1].id) == []
-            assert await tx.spending.of_session(KEY) == Spent()
-            assert await tx.leases.of_session(KEY) == []
-            assert await tx.upkeep.faults() == []
+                assert tx.log.path(KEY, path[-1].id, 0, 9) == light(path)
+            assert tx.log.natives(KEY, [MESSAGES[0].id])[MESSAGES[0].id] == MESSAGES[0].draft
+            assert tx.summaries.frontier(KEY, MESSAGES[-1].id, FAMILY) == [SUMMARY]
+            assert tx.rebuilds.last(KEY, MESSAGES[-1].id, FAMILY, 1000) == rebuilt(MESSAGES[3])
+            assert tx.annotations.on_path(KEY, MESSAGES[-1].id) == []
+            assert tx.spending.of_session(KEY) == Spent()
+            assert tx.leases.of_session(KEY) == []
+            assert tx.upkeep.faults() == []
+
+        await store.read(look)
         await store.close()
 
     asyncio.run(main())
@@ -88,25 +91,32 @@ def test_a_file_of_version_1_takes_what_came_later(version_1: Path) -> None:
 
     async def main() -> None:
         store = await open_sqlite(version_1)
-        async with store.write() as tx:
-            assert await tx.annotations.put(KEY, [note]) == 1
-            await tx.rebuilds.put(KEY, mark)
-            await tx.spending.add(KEY, DAY, Spent(calls=1, tokens=20))
-            lease = await tx.leases.take(KEY, "work", "one", NOON, NOON + MINUTE)
+
+        def change(tx: Transaction) -> Lease:
+            assert tx.annotations.put(KEY, [note]) == 1
+            tx.rebuilds.put(KEY, mark)
+            tx.spending.add(KEY, DAY, Spent(calls=1, tokens=20))
+            lease = tx.leases.take(KEY, "work", "one", NOON, NOON + MINUTE)
             assert lease is not None
             assert lease.token == 1
-        await tell(store, say("and on"))
+            return lease
+
+        lease = await store.write(change)
+        await store.write(tell, say("and on"))
         await store.close()
         again = await open_sqlite(version_1)
-        async with again.read() as tx:
-            assert await tx.annotations.on_path(KEY, FORK[-1].id) == [note]
-            assert await tx.rebuilds.last(KEY, MESSAGES[-1].id, FAMILY, 1000) == mark
-            assert await tx.spending.of_day(KEY.space, DAY) == Spent(calls=1, tokens=20)
-            assert await tx.leases.of_session(KEY) == [lease]
-            assert await tx.upkeep.faults() == []
-            head = await tx.log.head(KEY)
+
+        def look(tx: Transaction) -> None:
+            assert tx.annotations.on_path(KEY, FORK[-1].id) == [note]
+            assert tx.rebuilds.last(KEY, MESSAGES[-1].id, FAMILY, 1000) == mark
+            assert tx.spending.of_day(KEY.space, DAY) == Spent(calls=1, tokens=20)
+            assert tx.leases.of_session(KEY) == [lease]
+            assert tx.upkeep.faults() == []
+            head = tx.log.head(KEY)
             assert head is not None
             assert head.position == len(MESSAGES)
+
+        await again.read(look)
         await again.close()
 
     asyncio.run(main())
@@ -128,14 +138,17 @@ def test_memories_from_before_there_were_lessons_are_none(tmp_path: Path) -> Non
 
     async def main() -> None:
         store = await open_sqlite(path)
-        async with store.write() as tx:
-            assert await tx.memories.list(KEY.space, Wanted()) == [old]
-            assert await tx.memories.list(KEY.space, Wanted(lessons=True)) == []
-            await tx.memories.put(KEY.space, [lesson])
-            await tx.runs.put(KEY.space, ran("one"), [sighted("c", "one")])
-            assert await tx.memories.list(KEY.space, Wanted(lessons=True)) == [lesson]
-            assert await tx.memories.list(KEY.space, Wanted(cues=("c",))) == [lesson]
-            assert [claim.cue for claim in await tx.runs.claims(KEY.space)] == ["c"]
+
+        def change(tx: Transaction) -> None:
+            assert tx.memories.list(KEY.space, Wanted()) == [old]
+            assert tx.memories.list(KEY.space, Wanted(lessons=True)) == []
+            tx.memories.put(KEY.space, [lesson])
+            tx.runs.put(KEY.space, ran("one"), [sighted("c", "one")])
+            assert tx.memories.list(KEY.space, Wanted(lessons=True)) == [lesson]
+            assert tx.memories.list(KEY.space, Wanted(cues=("c",))) == [lesson]
+            assert [claim.cue for claim in tx.runs.claims(KEY.space)] == ["c"]
+
+        await store.write(change)
         await store.close()
 
     asyncio.run(main())

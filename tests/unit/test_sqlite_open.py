@@ -26,6 +26,7 @@ APPLIED = [
     (7, "lessons"),
     (8, "checksums"),
     (9, "scopes"),
+    (10, "claim_codes"),
 ]
 
 
@@ -152,13 +153,11 @@ def test_a_store_may_serve_several_event_loops_in_turn(tmp_path: Path) -> None:
     store = asyncio.run(open_sqlite(tmp_path / "store.db"))
 
     async def make(name: str) -> None:
-        async with store.write() as tx:
-            await tx.sessions.create(SessionKey("space", name), None)
+        await store.write(lambda tx: tx.sessions.create(SessionKey("space", name), None))
 
     async def make_many() -> None:
         await asyncio.gather(*(make(f"{number}") for number in range(10)))
-        async with store.read() as tx:
-            assert await tx.log.head(key) is None
+        assert await store.read(lambda tx: tx.log.head(key)) is None
 
     for _ in range(3):
         asyncio.run(make_many())
@@ -167,7 +166,7 @@ def test_a_store_may_serve_several_event_loops_in_turn(tmp_path: Path) -> None:
 
 CREATE = """
 import asyncio, sys
-from ireneo.adapters.sqlite import open_sqlite
+from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.log.tree import SessionKey
 
 async def main():

@@ -18,7 +18,7 @@ from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.adapters.sqlite.tree import need_session
 from ireneo.log.tree import SessionKey
 from ireneo.memories.index import place_of
-from ireneo.ports.store import Store
+from ireneo.ports.store import Store, Transaction
 from ireneo.testing.conformance.learned import learned
 from ireneo.testing.conformance.material import KEY, SPACE, after, aside, numbered, say, tell, tell_after
 
@@ -52,9 +52,12 @@ def raw(path: Path) -> apsw.Connection:
 
 
 async def found(store: Store, term: str, space: str = SPACE) -> list[str]:
-    async with store.read() as tx:
-        numbers = (await tx.search.postings(space, "messages", [term]))[term]
-        return [each.message.id for each in await tx.search.messages(space, numbers)]
+
+    def look(tx: Transaction) -> list[str]:
+        numbers = tx.search.postings(space, "messages", [term])[term]
+        return [each.message.id for each in tx.search.messages(space, numbers)]
+
+    return await store.read(look)
 
 
 async def check_sound(path: Path) -> None:
@@ -63,11 +66,14 @@ async def check_sound(path: Path) -> None:
     assert await found(store, "whale") == [MESSAGES[0].id, FORK[0].id]
     assert await found(store, "whale", "elsewhere") == [MESSAGES[0].id]
     assert await found(store, "messag") == [each.id for each in MESSAGES[1:7]]
-    async with store.read() as tx:
+
+    def look(tx: Transaction) -> None:
         for space, documents in ((SPACE, 9), ("elsewhere", 7)):
-            assert (await tx.search.size(space, "messages")).documents == documents
-            assert list(await tx.search.authors(space)) == ["Ana"]
-            assert await tx.words.faults(space) == []
+            assert tx.search.size(space, "messages").documents == documents
+            assert list(tx.search.authors(space)) == ["Ana"]
+            assert tx.words.faults(space) == []
+
+    await store.read(look)
     await store.close()
 
 
@@ -110,21 +116,24 @@ def test_an_index_by_other_rules_is_made_anew_under_the_same_numbers(tmp_path: P
 
     async def numbers() -> tuple[list[int], list[int]]:
         store = await open_sqlite(path)
-        async with store.read() as tx:
-            messages = (await tx.search.postings(SPACE, "messages", ["whale"]))["whale"]
-            memories = (await tx.search.postings(SPACE, "memories", ["whale"]))["whale"]
-            assert (await tx.search.size(SPACE, "messages")).documents == 5
-            assert (await tx.search.size(SPACE, "memories")).documents == 1
-            assert await tx.words.faults(SPACE) == []
+
+        def look(tx: Transaction) -> tuple[list[int], list[int]]:
+            messages = tx.search.postings(SPACE, "messages", ["whale"])["whale"]
+            memories = tx.search.postings(SPACE, "memories", ["whale"])["whale"]
+            assert tx.search.size(SPACE, "messages").documents == 5
+            assert tx.search.size(SPACE, "memories").documents == 1
+            assert tx.words.faults(SPACE) == []
+            return list(messages), list(memories)
+
+        there = await store.read(look)
         await store.close()
-        return list(messages), list(memories)
+        return there
 
     async def fill() -> None:
         store = await open_sqlite(path)
-        m = await tell(store, say("a ferry", "a squid", "a whale"))
-        await tell_after(store, m[0], say("left", "a whale, too"))
-        async with store.write() as tx:
-            await tx.memories.put(SPACE, [held])
+        m = await store.write(tell, say("a ferry", "a squid", "a whale"))
+        await store.write(tell_after, m[0], say("left", "a whale, too"))
+        await store.write(lambda tx: tx.memories.put(SPACE, [held]))
         await store.close()
 
     asyncio.run(fill())
@@ -161,18 +170,20 @@ def test_what_is_broken_is_found_and_mended(tmp_path: Path, kind: str) -> None:
 
     async def work(*, mend: bool) -> Sequence[str]:
         store = await open_sqlite(path)
-        async with store.write() as tx:
+
+        def change(tx: Transaction) -> Sequence[str]:
             if mend:
-                await tx.words.rebuild(SPACE)
-            faults = await tx.words.faults(SPACE)
+                tx.words.rebuild(SPACE)
+            return tx.words.faults(SPACE)
+
+        faults = await store.write(change)
         await store.close()
         return faults
 
     async def fill() -> None:
         store = await open_sqlite(path)
-        await tell(store, [aside("Ana", "a whale"), *numbered(5)])
-        async with store.write() as tx:
-            await tx.memories.put(SPACE, [learned("A whale was seen.")])
+        await store.write(tell, [aside("Ana", "a whale"), *numbered(5)])
+        await store.write(lambda tx: tx.memories.put(SPACE, [learned("A whale was seen.")]))
         await store.close()
 
     asyncio.run(fill())
@@ -189,14 +200,20 @@ def test_what_is_broken_is_found_and_mended(tmp_path: Path, kind: str) -> None:
         store = await open_sqlite(path)
         assert len(await found(store, "whale")) == 1
         assert len(await found(store, "messag")) == 5
-        async with store.read() as tx:
-            assert (await tx.search.size(SPACE, "messages")).documents == 6
-            assert (await tx.search.count(SPACE, "memories", ["whale"]))["whale"] == 1
-            assert list(await tx.search.authors(SPACE)) == ["Ana"]
-        await tell(store, say("a late whale"))
-        async with store.read() as tx:
-            numbers = (await tx.search.postings(SPACE, "messages", ["whale"]))["whale"]
+
+        def look(tx: Transaction) -> None:
+            assert tx.search.size(SPACE, "messages").documents == 6
+            assert tx.search.count(SPACE, "memories", ["whale"])["whale"] == 1
+            assert list(tx.search.authors(SPACE)) == ["Ana"]
+
+        await store.read(look)
+        await store.write(tell, say("a late whale"))
+
+        def look_again(tx: Transaction) -> None:
+            numbers = tx.search.postings(SPACE, "messages", ["whale"])["whale"]
             assert len({place_of(number) for number in numbers}) == 2
+
+        await store.read(look_again)
         await store.close()
 
     asyncio.run(check())
@@ -205,19 +222,22 @@ def test_what_is_broken_is_found_and_mended(tmp_path: Path, kind: str) -> None:
 def test_a_store_in_memory_finds_and_mends_the_same() -> None:
     async def main() -> None:
         store = InMemoryStore()
-        m = await tell(store, numbered(4))
+        m = await store.write(tell, numbered(4))
         tree = store._held.trees[KEY]
         lost = tree.documents.pop(m[1].id)
         tree.messages.pop(m[3].id)
-        async with store.write() as tx:
-            assert await tx.words.faults(SPACE) == [
+
+        def change(tx: Transaction) -> None:
+            assert tx.words.faults(SPACE) == [
                 "1 messages of session 'session' are in no index of words.",
                 "1 documents of session 'session' are of messages that aren't there.",
             ]
-            await tx.words.rebuild(SPACE)
-            assert await tx.words.faults(SPACE) == []
-            numbers = (await tx.search.postings(SPACE, "messages", ["messag"]))["messag"]
+            tx.words.rebuild(SPACE)
+            assert tx.words.faults(SPACE) == []
+            numbers = tx.search.postings(SPACE, "messages", ["messag"])["messag"]
             assert lost.number not in numbers
-            assert [each.message.id for each in await tx.search.messages(SPACE, numbers)] == [m[0].id, m[2].id, m[1].id]
+            assert [each.message.id for each in tx.search.messages(SPACE, numbers)] == [m[0].id, m[2].id, m[1].id]
+
+        await store.write(change)
 
     asyncio.run(main())

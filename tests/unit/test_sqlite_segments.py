@@ -9,7 +9,7 @@ import apsw
 
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.log.tree import SessionKey
-from ireneo.testing.conformance.material import KEY, append, numbered, say, tell, tell_after
+from ireneo.testing.conformance.material import KEY, numbered, say, tell, tell_after
 
 
 def segments(path: Path) -> list[tuple[object, ...]]:
@@ -24,7 +24,7 @@ def test_a_line_is_one_segment(tmp_path: Path) -> None:
     async def main() -> None:
         store = await open_sqlite(tmp_path / "store.db")
         for number in range(20):
-            await tell(store, numbered(3, f"append {number}"))
+            await store.write(tell, numbered(3, f"append {number}"))
         await store.close()
 
     asyncio.run(main())
@@ -34,14 +34,13 @@ def test_a_line_is_one_segment(tmp_path: Path) -> None:
 def test_a_fork_adds_one_and_names_its_parent(tmp_path: Path) -> None:
     async def main() -> None:
         store = await open_sqlite(tmp_path / "store.db")
-        trunk = await tell(store, numbered(10))
-        fork = await tell_after(store, trunk[4], numbered(3, "fork"))
-        await tell_after(store, fork[-1], numbered(3, "on"))
-        await tell_after(store, fork[0], numbered(2, "fork of the fork"))
-        await tell_after(store, None, say("another root"))
-        await tell(store, numbered(2, "on the trunk"))
-        async with store.write() as tx:
-            await append(tx, SessionKey("other", KEY.session), numbered(2))
+        trunk = await store.write(tell, numbered(10))
+        fork = await store.write(tell_after, trunk[4], numbered(3, "fork"))
+        await store.write(tell_after, fork[-1], numbered(3, "on"))
+        await store.write(tell_after, fork[0], numbered(2, "fork of the fork"))
+        await store.write(tell_after, None, say("another root"))
+        await store.write(tell, numbered(2, "on the trunk"))
+        await store.write(tell, numbered(2), SessionKey("other", KEY.session))
         await store.close()
 
     asyncio.run(main())

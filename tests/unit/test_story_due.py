@@ -16,6 +16,7 @@ from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.engine.known import text_id
 from ireneo.engine.summarise import OFFERED, PATIENCE
 from ireneo.engine.work import WorkResult
+from ireneo.ports.store import Transaction
 from ireneo.summaries.summary import Summary
 from ireneo.testing.scripted import ManualClock
 
@@ -40,10 +41,13 @@ class Desk:
         return [each for each in done if each.did not in ("remembered", "reflected")]
 
     async def summaries(self, family: str) -> list[Summary]:
-        async with self.store.read() as tx:
-            (info,) = await tx.sessions.list("mine")
-            found = await tx.summaries.get(info.key, await tx.upkeep.summaries(info.key))
-        return [each for each in found if each.family == family]
+
+        def look(tx: Transaction) -> list[Summary]:
+            (info,) = tx.sessions.list("mine")
+            found = tx.summaries.get(info.key, tx.upkeep.summaries(info.key))
+            return [each for each in found if each.family == family]
+
+        return await self.store.read(look)
 
 
 def at_a_desk(work: Callable[[Desk], Awaitable[None]]) -> None:
@@ -91,19 +95,23 @@ def test_many_that_fail_for_good_keep_no_other_waiting() -> None:
         session = await desk.begin(*["chats"] * 14)
         await caught_up(session, TINY_STORY)
         canonical = await desk.summaries(TINY_STORY.family)
-        async with desk.store.write() as tx:
-            (info,) = await tx.sessions.list("mine")
+
+        def change(tx: Transaction) -> list[Summary]:
+            (info,) = tx.sessions.list("mine")
             now = desk.clock.now()
             leaves = sorted((each for each in canonical if each.depth == 1), key=lambda each: each.first_position)
             for leaf in leaves[: OFFERED + 2]:
                 name = text_id(leaf, (), "third")
                 for _ in range(PATIENCE):
-                    lease = await tx.leases.take(info.key, name, "somebody", now, now + timedelta(seconds=60))
+                    lease = tx.leases.take(info.key, name, "somebody", now, now + timedelta(seconds=60))
                     assert lease is not None
-                    await tx.leases.fail(lease, "It was refused.", now)
-                lease = await tx.leases.take(info.key, name, "somebody", now, now + timedelta(seconds=60))
+                    tx.leases.fail(lease, "It was refused.", now)
+                lease = tx.leases.take(info.key, name, "somebody", now, now + timedelta(seconds=60))
                 assert lease is not None
-                await tx.leases.fail(lease, "It was refused.", now + timedelta(hours=6))
+                tx.leases.fail(lease, "It was refused.", now + timedelta(hours=6))
+            return leaves
+
+        leaves = await desk.store.write(change)
         assert len(leaves) > OFFERED + 2
         written = [each for each in await desk.work() if each.depth == 1 and each.did != "caught_up"]
         assert len(written) == len(leaves) - OFFERED - 2

@@ -23,7 +23,7 @@ from ireneo.engine.writing import WrittenSummary
 from ireneo.log.message import Draft, Role, Text
 from ireneo.log.tree import MAIN, SessionKey
 from ireneo.ports.models import Prompt
-from ireneo.ports.store import Lease
+from ireneo.ports.store import Lease, Transaction
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.summary import Summary, SummaryId
 from ireneo.testing.scripted import ManualClock, ScriptedLLM
@@ -71,18 +71,25 @@ class House:
     async def first_leaf(self) -> tuple[Summary, SummaryId]:
         desk = self.desk()
         await everything(StoryWork(desk, POLICY).catch_up())
-        async with self.store.read() as tx:
-            head = await tx.log.head(KEY)
+
+        def look(tx: Transaction) -> Summary:
+            head = tx.log.head(KEY)
             assert head is not None
-            (leaf, *_) = await tx.summaries.spans(KEY, head.id, POLICY.family, 1)
-            (summary,) = await tx.summaries.get(KEY, [leaf.id])
+            (leaf, *_) = tx.summaries.spans(KEY, head.id, POLICY.family, 1)
+            (summary,) = tx.summaries.get(KEY, [leaf.id])
+            return summary
+
+        summary = await self.store.read(look)
         return summary, text_id(summary, (), "third")
 
     async def prune(self) -> None:
         """Go back before the first message, and take everything out."""
-        async with self.store.write() as tx:
-            await tx.log.move(KEY, MAIN, None)
-            await tx.upkeep.prune(KEY)
+
+        def change(tx: Transaction) -> None:
+            tx.log.move(KEY, MAIN, None)
+            tx.upkeep.prune(KEY)
+
+        await self.store.write(change)
 
 
 async def everything(work: AsyncIterator[WorkResult]) -> list[WorkResult]:
@@ -129,14 +136,12 @@ def test_who_is_overtaken_while_another_is_at_it_leaves_it_to_them() -> None:
         async def overtake() -> None:
             house.clock.move(HOUR)
             now = house.clock.now()
-            async with house.store.write() as tx:
-                assert await tx.leases.take(KEY, name, quick.name, now, now + HOUR)
+            assert await house.store.write(lambda tx: tx.leases.take(KEY, name, quick.name, now, now + HOUR))
 
         assert await slow.write(summary, name, partial(asked_by, house, slow, overtake)) is None
         assert slow.waits
         assert house.model.prompts == []
-        async with house.store.read() as tx:
-            assert [lease.holder for lease in await tx.leases.of_session(KEY)] == [quick.name]
+        assert [lease.holder for lease in await house.store.read(lambda tx: tx.leases.of_session(KEY))] == [quick.name]
 
     asyncio.run(main())
 
@@ -159,9 +164,12 @@ def test_a_text_whose_messages_are_pruned_meanwhile_is_dropped() -> None:
         summary, name = await house.first_leaf()
         assert await desk.write(summary, name, answered) is None
         assert len(house.model.prompts) == 1
-        async with house.store.read() as tx:
-            assert await tx.upkeep.summaries(KEY) == []
-            assert await tx.leases.of_session(KEY) == []
+
+        def look(tx: Transaction) -> None:
+            assert tx.upkeep.summaries(KEY) == []
+            assert tx.leases.of_session(KEY) == []
+
+        await house.store.read(look)
 
     asyncio.run(main())
 
@@ -281,8 +289,7 @@ def test_a_session_rests_no_longer_when_the_clock_is_put_back() -> None:
         works = Works(house.means, KEY.space, Worker(house.store, house.clock), POLICY)
         assert await everything(works.run(until_idle=True))
         assert await everything(works.run(until_idle=True)) == []
-        async with house.store.write() as tx:
-            await tx.upkeep.discard(KEY, await tx.upkeep.summaries(KEY))
+        await house.store.write(lambda tx: tx.upkeep.discard(KEY, tx.upkeep.summaries(KEY)))
         assert await everything(works.run(until_idle=True)) == [], "it rests"
         house.clock.move(-HOUR)
         assert await everything(works.run(until_idle=True))

@@ -75,22 +75,25 @@ async def settle_in(session: Session, steps: Sequence[str], teller: Teller) -> N
 
 async def learn_from(store: Store, path: Sequence[Message], session: str) -> None:
     """A memory from each third message, one from two of them, one from a summary and one from a memory."""
-    async with store.write() as tx:
+
+    def change(tx: Transaction) -> None:
         records = [_record(f"It says {_told(message)}.", session, message) for message in path[::3]]
         if len(path) > 3:
             records.append(_record(f"Both say {_told(path[0])} and {_told(path[3])}.", session, path[0], path[3]))
-        summaries = await tx.upkeep.summaries(SessionKey("mine", session))
+        summaries = tx.upkeep.summaries(SessionKey("mine", session))
         for number, name in enumerate(summaries[:3]):
             piece = Evidence(at=CLOCK.now(), recorded=CLOCK.now(), session=session, summaries=(name,))
             records.append(_of(f"Summary {number} of {session} told it.", piece))
         piece = Evidence(at=CLOCK.now(), recorded=CLOCK.now(), origin="derived", memories=(records[0].id,))
         records.append(_of(f"Hence {_told(path[0])} matters.", piece))
-        await tx.memories.put("mine", records)
+        tx.memories.put("mine", records)
         for number, message in enumerate(path[::5]):
-            await tx.pads.write("mine", Pad(task=f"{session}-{number}", goal=_told(message), written=CLOCK.now()))
-        await tx.runs.put("mine", _run(path, session), [_sighting(message, session) for message in path[::2]])
+            tx.pads.write("mine", Pad(task=f"{session}-{number}", goal=_told(message), written=CLOCK.now()))
+        tx.runs.put("mine", _run(path, session), [_sighting(message, session) for message in path[::2]])
         file = LearnedFile(digest="d", learner="1", name=f"{_told(path[0])}.jsonl", at=CLOCK.now(), sessions=(session,))
-        await tx.ledger.mark("mine", file)
+        tx.ledger.mark("mine", file)
+
+    await store.write(change)
 
 
 def _run(path: Sequence[Message], session: str) -> LearnedRun:
@@ -127,19 +130,19 @@ def _of(text: str, piece: Evidence) -> Record:
     )
 
 
-async def all_told(tx: Transaction, key: SessionKey) -> str:
+def all_told(tx: Transaction, key: SessionKey) -> str:
     """Every text that a store gives of a session and of what was learned."""
     out: list[str] = []
-    for head in (await tx.sessions.branches(key)).values():
+    for head in tx.sessions.branches(key).values():
         if head is not None:
-            path = await tx.log.path(key, head.id, 0, head.position)
-            out += [str(await tx.log.natives(key, [message.id for message in path]))]
-            out += [str(await tx.annotations.on_path(key, head.id))]
-    out += [str(await tx.summaries.get(key, await tx.upkeep.summaries(key)))]
-    out += [str(await tx.leases.of_session(key)), str(await tx.rebuilds.of_session(key))]
-    out += [str(await tx.memories.list(key.space, Wanted())), str(await tx.pads.list(key.space))]
-    out += [str(await tx.runs.list(key.space)), str(await tx.ledger.list(key.space))]
-    out += [str(await tx.runs.of_run(key.space, run.session)) for run in await tx.runs.list(key.space)]
+            path = tx.log.path(key, head.id, 0, head.position)
+            out += [str(tx.log.natives(key, [message.id for message in path]))]
+            out += [str(tx.annotations.on_path(key, head.id))]
+    out += [str(tx.summaries.get(key, tx.upkeep.summaries(key)))]
+    out += [str(tx.leases.of_session(key)), str(tx.rebuilds.of_session(key))]
+    out += [str(tx.memories.list(key.space, Wanted())), str(tx.pads.list(key.space))]
+    out += [str(tx.runs.list(key.space)), str(tx.ledger.list(key.space))]
+    out += [str(tx.runs.of_run(key.space, run.session)) for run in tx.runs.list(key.space)]
     return " ".join(out)
 
 

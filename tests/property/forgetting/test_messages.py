@@ -30,7 +30,7 @@ from tests.property.invariants.promises import (
 from ireneo import Memory, Message, Session
 from ireneo.log.redaction import erase
 from ireneo.log.tree import SessionKey
-from ireneo.ports.store import Store
+from ireneo.ports.store import Store, Transaction
 
 KEY = SessionKey("mine", "run")
 some_places = st.lists(places, min_size=1, max_size=4)
@@ -48,8 +48,7 @@ async def grown(house: House, steps: list[str], more: list[str], fork: int) -> t
     await settle_in(side, more, Teller("side"))
     await learn_from(store, path, "run")
     everything = {message.id: message for message in [*path, *await side.messages()]}
-    async with store.read() as tx:
-        drafts = await tx.log.natives(KEY, list(everything))
+    drafts = await store.read(lambda tx: tx.log.natives(KEY, list(everything)))
     return memory, store, [replace(message, draft=drafts[message.id]) for message in everything.values()]
 
 
@@ -86,11 +85,14 @@ def test_nothing_of_a_forgotten_message_is_left(
             assert receipt.what.messages == 1
         words = {mark for message in gone.values() for mark in marks_of(message.draft)}
         left = {mark for message in messages if message.id not in gone for mark in marks_of(message.draft)}
-        async with place.read() as tx:
-            assert not (words - left) & set(MARK.findall(await all_told(tx, KEY)))
-            assert list(await tx.upkeep.faults()) == []
+
+        def look(tx: Transaction) -> None:
+            assert not (words - left) & set(MARK.findall(all_told(tx, KEY)))
+            assert list(tx.upkeep.faults()) == []
             # What is left is learned from anew.
-            assert (list(await tx.runs.list("mine")), list(await tx.ledger.list("mine"))) == ([], [])
+            assert (list(tx.runs.list("mine")), list(tx.ledger.list("mine"))) == ([], [])
+
+        await place.read(look)
         if house.kind == "sqlite":
             found = raw(house.folder)
             kept = set(needles([message for message in messages if message.id not in gone]))

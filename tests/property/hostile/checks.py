@@ -11,6 +11,7 @@ from ireneo.context.allot import say
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like
 from ireneo.grounding.status import error_text
+from ireneo.ports.store import Transaction
 from ireneo.summaries.summary import Line, SectionName
 
 _PATH = re.compile(r"[\w.-]*\w(?:/[\w.-]*\w)+")
@@ -26,17 +27,21 @@ async def written(session: Session) -> list[Summary]:
 
 async def stored(session: Session) -> list[Summary]:
     """Every summary of the session's store: one look finds ten at the most, so longer beginnings are looked for."""
-    out: list[Summary] = []
-    beginnings = ["s_"]
-    async with session._store.read() as tx:
+
+    def look(tx: Transaction) -> list[Summary]:
+        out: list[Summary] = []
+        beginnings = ["s_"]
         while beginnings:
             beginning = beginnings.pop()
-            found = await tx.summaries.find(session.key, beginning)
+            found = tx.summaries.find(session.key, beginning)
             if len(found) < 10:
                 out += found
             else:
                 beginnings += [beginning + letter for letter in "abcdefghijklmnopqrstuvwxyz234567"]
-    return out
+
+        return out
+
+    return await session._store.read(look)
 
 
 def lines_of(summary: Summary) -> Iterator[tuple[SectionName, Line]]:

@@ -84,29 +84,32 @@ class _Breaking:
 
 async def everything(store: Store, space: str, families: tuple[str, ...], budgets: tuple[int, ...]) -> object:
     """All that a store holds of a space, but for the times."""
-    out: list[object] = []
-    async with store.read() as tx:
-        infos = await tx.sessions.list(space)
+
+    def look(tx: Transaction) -> list[object]:
+        out: list[object] = []
+        infos = tx.sessions.list(space)
         for info in sorted(infos, key=lambda each: each.key):
             out.append((info.key, info.source, info.messages, info.tokens))
-            out += [(branch, head) for branch, head in (await tx.sessions.branches(info.key)).items()]
-            out += await _along_the_branches(tx, info.key, families, budgets)
-    return out
+            out += [(branch, head) for branch, head in tx.sessions.branches(info.key).items()]
+            out += _along_the_branches(tx, info.key, families, budgets)
+        return out
+
+    return await store.read(look)
 
 
-async def _along_the_branches(
+def _along_the_branches(
     tx: Transaction, key: SessionKey, families: tuple[str, ...], budgets: tuple[int, ...]
 ) -> list[object]:
     out: list[object] = []
-    for head in (await tx.sessions.branches(key)).values():
+    for head in tx.sessions.branches(key).values():
         if head is None:
             continue
-        path = await tx.log.path(key, head.id, 0, head.position)
+        path = tx.log.path(key, head.id, 0, head.position)
         out += path
-        out.append(await tx.log.natives(key, [message.id for message in path]))
+        out.append(tx.log.natives(key, [message.id for message in path]))
         for family in families:
-            out += await tx.summaries.frontier(key, head.id, family)
-            out += [await tx.rebuilds.last(key, head.id, family, budget) for budget in budgets]
+            out += tx.summaries.frontier(key, head.id, family)
+            out += [tx.rebuilds.last(key, head.id, family, budget) for budget in budgets]
     # The open blocks and those that cover everything are on no frontier.
-    out += sorted(each.id for each in await tx.summaries.find(key, "s_"))
+    out += sorted(each.id for each in tx.summaries.find(key, "s_"))
     return out

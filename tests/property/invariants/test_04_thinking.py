@@ -15,7 +15,7 @@ from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.chat.format import ThinkingRule
 from ireneo.log.message import Part, Thinking
 from ireneo.log.tree import running_turn
-from ireneo.ports.store import Store
+from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import preset as preset_named
 
 from .houses import House, calm, every_store, live_in
@@ -153,10 +153,13 @@ def is_prefix(before: Context, now: Context) -> bool:
 async def rebuilt(store: Store, session: Session, budget: int, preset: str | Policy) -> int:
     """How many messages there were when the context was rebuilt last."""
     family = preset.family if isinstance(preset, Policy) else preset_named(preset).family
-    async with store.read() as tx:
-        head = await tx.log.head(session.key, session.branch)
-        mark = await tx.rebuilds.last(session.key, head.id, family, budget) if head else None
-    return mark.at_position + 1 if mark else 0
+
+    def look(tx: Transaction) -> int:
+        head = tx.log.head(session.key, session.branch)
+        mark = tx.rebuilds.last(session.key, head.id, family, budget) if head else None
+        return mark.at_position + 1 if mark else 0
+
+    return await store.read(look)
 
 
 @every_store

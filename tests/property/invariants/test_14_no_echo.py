@@ -12,6 +12,7 @@ from ireneo import Draft, Memory, chat_format
 from ireneo.log.message import Call, Result, Role, Text, opens_turn
 from ireneo.memories.recall.words import terms
 from ireneo.memories.record import Kind, MemoryId
+from ireneo.ports.store import Transaction
 from ireneo.types import Record
 
 from .houses import House, calm, every_store, live_in
@@ -106,9 +107,12 @@ def test_a_brief_in_any_role_and_format_teaches_nothing(
 
 async def nothing_is_searched(house: House, word: str) -> None:
     (term,) = terms(word)
-    async with (await house.store()).read() as tx:
-        assert (await tx.search.count("mine", "messages", [term]))[term] == 0
-        assert (await tx.search.count("mine", "memories", [term]))[term] > 0
+
+    def look(tx: Transaction) -> None:
+        assert tx.search.count("mine", "messages", [term])[term] == 0
+        assert tx.search.count("mine", "memories", [term])[term] > 0
+
+    await (await house.store()).read(look)
 
 
 async def nothing_is_pinned(session_pins: Sequence[str]) -> None:

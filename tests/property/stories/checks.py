@@ -83,8 +83,7 @@ async def caught_up(session: Session, policy: Policy, most: int = 60) -> int:
 
 async def stored_once(store: Store, key: SessionKey) -> None:
     """No stretch has two summaries of one family."""
-    async with store.read() as tx:
-        found = await tx.summaries.get(key, await tx.upkeep.summaries(key))
+    found = await store.read(lambda tx: tx.summaries.get(key, tx.upkeep.summaries(key)))
     lasting = [(each.family, each.first, each.last) for each in found if not each.family.endswith(PASSING)]
     assert len(lasting) == len(set(lasting))
 

@@ -11,7 +11,7 @@ from tests.property.invariants.houses import House, calm, housed
 
 from ireneo import Draft, Memory, Session
 from ireneo.log.tree import ROOT, SessionKey
-from ireneo.ports.store import Store
+from ireneo.ports.store import Store, Transaction
 
 from .checks import caught_up, seen, shape, sound, stored_once, twin_context
 from .material import TINY_STORY, Storyteller, budgets, formats, marks, places, stories
@@ -88,9 +88,12 @@ class Journey(RuleBasedStateMachine):
         self.sessions.pop(name, None)
 
     async def _drop(self, name: str) -> None:
-        async with self.looked_into.write() as tx:
-            await tx.upkeep.drop(RUN, name)
-            await tx.upkeep.prune(RUN)
+
+        def change(tx: Transaction) -> None:
+            tx.upkeep.drop(RUN, name)
+            tx.upkeep.prune(RUN)
+
+        await self.looked_into.write(change)
 
     @rule()
     def come_back_as_another_process(self) -> None:

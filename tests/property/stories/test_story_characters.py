@@ -55,8 +55,7 @@ def test_nothing_that_she_did_not_hear_is_in_her_context_or_in_a_prompt(
             context = await session.context(look, to=to, preset=TINY_STORY, as_=character)
             sound(context, path, look, character)
             assert context.behind == 0
-        async with inner.read() as tx:
-            stored = await tx.summaries.get(session.key, await tx.upkeep.summaries(session.key))
+        stored = await inner.read(lambda tx: tx.summaries.get(session.key, tx.upkeep.summaries(session.key)))
         hers = [each for each in stored if f"/as/{character}" in each.family]
         both = heard(path, character) | known
         assert set(MARK.findall(str([(each.sections, each.threads) for each in hers]))) <= both
@@ -120,8 +119,7 @@ def test_the_work_tells_no_story_of_somebody_called_open(store: str) -> None:
         await session.append(Storyteller().tell(["chats", "scene", "chats", "huge", "chats"]))
         await session.context(300, preset=wide, as_="Vera")
         _ = [done async for done in memory.work(until_idle=True)]
-        async with inner.read() as tx:
-            families = await tx.summaries.families(session.key)
+        families = await inner.read(lambda tx: tx.summaries.families(session.key))
         assert any(family.endswith("/as/Vera/open") for family in families)
         assert not any("open" in family and "story-1" in family for family in families)
         assert all(heard_by(message.draft, "Vera") for message in await session.messages())

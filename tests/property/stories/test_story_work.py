@@ -14,7 +14,7 @@ from tests.property.invariants.houses import House, calm, every_store, live_in
 from ireneo import Memory, Policy
 from ireneo.engine import work as loop
 from ireneo.engine.work import WorkResult
-from ireneo.ports.store import Store
+from ireneo.ports.store import Store, Transaction
 from ireneo.testing.scripted import ManualClock
 
 from .checks import sound, stored_once, tree, twin_context
@@ -49,12 +49,15 @@ async def nothing_is_due(memory: Memory, policy: Policy = TINY_STORY) -> None:
 
 async def texts_by_models(store: Store) -> list[str]:
     """All that a model's words became, in every summary."""
-    out = []
-    async with store.read() as tx:
-        for info in await tx.sessions.list("mine"):
-            for each in await tx.summaries.get(info.key, await tx.upkeep.summaries(info.key)):
+
+    def look(tx: Transaction) -> list[str]:
+        out = []
+        for info in tx.sessions.list("mine"):
+            for each in tx.summaries.get(info.key, tx.upkeep.summaries(info.key)):
                 out += [line.text for section in each.sections for line in section.lines if each.writing]
-    return out
+        return out
+
+    return await store.read(look)
 
 
 @every_store
@@ -147,8 +150,7 @@ def test_workers_that_overtake_each_other_write_each_text_once(
         await stored_once(inner, session.key)
         written = [each.id for done in found for each in done if each.did in ("written", "repaired", "offline")]
         assert len(written) == len(set(written)), "a text was stored twice"
-        async with inner.read() as tx:
-            assert [lease for lease in await tx.leases.of_session(session.key) if lease.holder] == []
+        assert [lease for lease in await inner.read(lambda tx: tx.leases.of_session(session.key)) if lease.holder] == []
 
     live_in(store, work)
 
@@ -202,8 +204,7 @@ def test_a_context_waits_for_no_model_and_a_cancelled_call_leaves_nothing_behind
         with suppress(asyncio.CancelledError):
             await working
         assert model.running == 0
-        async with inner.read() as tx:
-            assert list(await tx.leases.of_session(session.key)) == []
+        assert list(await inner.read(lambda tx: tx.leases.of_session(session.key))) == []
         model.waits = None
         await worked(memory)
         await nothing_is_due(memory)
@@ -226,8 +227,7 @@ def test_what_is_pruned_while_a_model_writes_about_it_stops_no_work(store: str, 
                 await asyncio.sleep(0.001)
             await session.rewind(ids[0] if when == "before" else ids[20])
             await session.append(Storyteller(2).tell(["chats", "chats"]))
-            async with inner.write() as tx:
-                await tx.upkeep.prune(session.key)
+            await inner.write(lambda tx: tx.upkeep.prune(session.key))
             model.waits.set()
             model.waits = None
             await working

@@ -390,6 +390,9 @@ class MemoryVectors:
 
     def since(self, space: str, shelf: Shelved, embedder: str, change: int) -> VectorChanges:
         """What changed after a change."""
+        if self._shelf.writes:
+            # The number that is told here counts what this transaction took out so far, and is not to be told again.
+            settle(self._shelf)
         known = _set(self._shelf, space, shelf, embedder)
         whole = change < known.forgotten
         after = 0 if whole else change

@@ -28,8 +28,7 @@ from ireneo.engine.doctor.checks import (
 )
 from ireneo.errors import BadInput, ReadOnlyStore, StoreBusy
 from ireneo.log.tree import SessionKey
-from ireneo.ports.store import Store, Transaction
-from ireneo.ports.upkeep import Altered
+from ireneo.ports.store import Altered, Store, Transaction
 
 REBUILD_INDEX = "`ireneo doctor --mend` makes the index of the space anew."
 INDEX_REBUILT = "The index of the space was made anew."

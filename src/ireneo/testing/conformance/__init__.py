@@ -24,52 +24,35 @@ it the checks on sharing are skipped.
 """
 
 from ireneo.testing.conformance import (
-    annotations_checks,
-    concurrency_checks,
-    erasure_checks,
-    leases_checks,
-    log_checks,
-    memories_checks,
-    pads_checks,
-    paths_checks,
-    rebuilds_checks,
-    runs_checks,
-    scopes_checks,
-    search_checks,
-    sessions_checks,
-    sharing_checks,
-    spaces_checks,
-    spending_checks,
-    summaries_checks,
-    transactions_checks,
-    unlearning_checks,
-    upkeep_checks,
-    vectors_checks,
+    erasure,
+    leases,
+    log,
+    memories,
+    runs,
+    search,
+    sharing,
+    spaces,
+    summaries,
+    transactions,
+    upkeep,
+    vectors,
 )
 from ireneo.testing.conformance.check import Again, Check, CheckResult, Fresh, Report, UnmetError, checks_in, run_checks
+from ireneo.testing.conformance.place import Place
 
 CHECKS = checks_in(
-    log_checks,
-    paths_checks,
-    sessions_checks,
-    summaries_checks,
-    rebuilds_checks,
-    annotations_checks,
-    spending_checks,
-    leases_checks,
-    memories_checks,
-    pads_checks,
-    runs_checks,
-    unlearning_checks,
-    search_checks,
-    scopes_checks,
-    vectors_checks,
-    upkeep_checks,
-    erasure_checks,
-    transactions_checks,
-    spaces_checks,
-    concurrency_checks,
-    sharing_checks,
+    log,
+    summaries,
+    memories,
+    runs,
+    search,
+    vectors,
+    leases,
+    upkeep,
+    erasure,
+    transactions,
+    spaces,
+    sharing,
 )
 """Every check."""
 
@@ -83,4 +66,15 @@ async def check_store(
     return await run_checks([check for check in CHECKS if check.capability in capabilities], fresh, again)
 
 
-__all__ = ["CAPABILITIES", "CHECKS", "Again", "Check", "CheckResult", "Fresh", "Report", "UnmetError", "check_store"]
+__all__ = [
+    "CAPABILITIES",
+    "CHECKS",
+    "Again",
+    "Check",
+    "CheckResult",
+    "Fresh",
+    "Place",
+    "Report",
+    "UnmetError",
+    "check_store",
+]

@@ -1,12 +1,14 @@
-"""A check: one sentence about stores and the steps that show whether it holds.
+"""A check: one sentence about stores, and the steps that show whether it holds; and the report on how a store did.
 
-Running checks, and the report on them.
+Most checks are plain functions over a `Place`, which is a store whose calls are transactions. They are taken twice,
+each time on a fresh store: with each call in a transaction of its own, and all in one. What is about several tasks, or
+about transactions themselves, is an async function over the store.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from types import ModuleType
 from typing import Literal
@@ -15,7 +17,20 @@ from msgspec import Struct
 
 from ireneo.errors import IreneoError
 from ireneo.ports.store import Store
+from ireneo.testing.conformance.place import Plain, call_by_call, in_one
 
+Fresh = Callable[[], AbstractAsyncContextManager[Store]]
+"""Makes an empty store, and clears it away afterwards; a check may want two, one after the other."""
+
+Again = Callable[[Store], Awaitable[Store]]
+"""Opens a second store over what a first one keeps, as another process would; the first may be closed already."""
+
+Steps = Callable[[Store], Awaitable[None]]
+SharedSteps = Callable[[Store, Again], Awaitable[None]]
+Verdict = Literal["met", "unmet", "skipped"]
+
+PATIENCE_SECONDS = 60.0
+"""A check that takes longer hangs."""
 SHOWN = 400
 """Characters of a value that a message shows."""
 
@@ -25,8 +40,11 @@ class UnmetError(AssertionError):
 
 
 def expect(actual: object, wanted: object, what: str) -> None:
-    """Raise UnmetError unless `actual` equals `wanted`; `what` names it in the message."""
-    if actual != wanted:
+    """Raise UnmetError unless `actual` equals `wanted`; `what` names it in the message.
+
+    Any sequence equals a list of the same, and any mapping a dictionary: a port promises no more.
+    """
+    if _plain(actual) != _plain(wanted):
         raise UnmetError(f"{what}: wanted {_show(wanted)}, got {_show(actual)}")
 
 
@@ -40,22 +58,15 @@ def expect_error(error: type[IreneoError], what: str) -> Iterator[None]:
     raise UnmetError(f"{what}: wanted {error.__name__}, and nothing was raised")
 
 
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else value
+
+
 def _show(value: object) -> str:
     text = repr(value)
     return text if len(text) <= SHOWN else text[:SHOWN] + "…"
-
-
-Fresh = Callable[[], AbstractAsyncContextManager[Store]]
-"""Makes an empty store for one check, and clears it away afterwards."""
-
-Again = Callable[[Store], Awaitable[Store]]
-"""Opens a second store over what a first one keeps, as another process would; the first may be closed already."""
-
-Steps = Callable[[Store], Awaitable[None]]
-SharedSteps = Callable[[Store, Again], Awaitable[None]]
-
-PATIENCE_SECONDS = 60.0
-"""A check that takes longer hangs."""
 
 
 class Check(Struct, frozen=True, kw_only=True):
@@ -64,6 +75,7 @@ class Check(Struct, frozen=True, kw_only=True):
     capability: str
     name: str
     sentence: str
+    plain: Plain | None = None
     steps: Steps | None = None
     shared_steps: SharedSteps | None = None
 
@@ -76,19 +88,31 @@ class Check(Struct, frozen=True, kw_only=True):
         return self.shared_steps is not None
 
     async def run(self, fresh: Fresh, again: Again | None = None) -> None:
-        """Try it on a fresh store. Raises UnmetError, or whatever the store raises.
+        """Try it on fresh stores. Raises UnmetError, or whatever the store raises.
 
         Without `again` a check that needs it passes, since it has nothing to say of such a store.
         """
-        async with asyncio.timeout(PATIENCE_SECONDS), fresh() as store:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            if self.plain is not None:
+                async with fresh() as store:
+                    await call_by_call(store, self.plain)
+                async with fresh() as store:
+                    await in_one(store, self.plain)
             if self.steps is not None:
-                await self.steps(store)
+                async with fresh() as store:
+                    await self.steps(store)
             if self.shared_steps is not None and again is not None:
-                await self.shared_steps(store, again)
+                async with fresh() as store:
+                    await self.shared_steps(store, again)
 
 
-def check(steps: Steps) -> Check:
-    """Make a check of steps on one store; their docstring is the sentence, and their module the capability."""
+def check(steps: Plain) -> Check:
+    """Make a check of plain steps; their docstring is the sentence, and their module the capability."""
+    return Check(capability=_capability(steps), name=steps.__name__, sentence=_sentence(steps), plain=steps)
+
+
+def async_check(steps: Steps) -> Check:
+    """Make a check of steps that are about tasks, or about transactions themselves."""
     return Check(capability=_capability(steps), name=steps.__name__, sentence=_sentence(steps), steps=steps)
 
 
@@ -102,22 +126,19 @@ def checks_in(*modules: ModuleType) -> tuple[Check, ...]:
     return tuple(value for module in modules for value in vars(module).values() if isinstance(value, Check))
 
 
-def _capability(steps: Steps | SharedSteps) -> str:
-    return steps.__module__.rpartition(".")[2].removesuffix("_checks")
+def _capability(steps: Plain | Steps | SharedSteps) -> str:
+    return steps.__module__.rpartition(".")[2]
 
 
-def _sentence(steps: Steps | SharedSteps) -> str:
+def _sentence(steps: Plain | Steps | SharedSteps) -> str:
     return " ".join((steps.__doc__ or "").split())
-
-
-Verdict = Literal["met", "unmet", "skipped"]
 
 
 class CheckResult(Struct, frozen=True, kw_only=True):
     """How a store did in one check."""
 
     check: Check
-    result: Verdict
+    verdict: Verdict
     detail: str = ""
     """What was wanted and what came instead."""
 
@@ -125,7 +146,7 @@ class CheckResult(Struct, frozen=True, kw_only=True):
 class Report(Struct, frozen=True, kw_only=True):
     """How a store did in all of them."""
 
-    outcomes: tuple[CheckResult, ...]
+    results: tuple[CheckResult, ...]
 
     @property
     def conforms(self) -> bool:
@@ -135,32 +156,32 @@ class Report(Struct, frozen=True, kw_only=True):
     @property
     def unmet(self) -> tuple[CheckResult, ...]:
         """The checks that the store does not meet."""
-        return tuple(outcome for outcome in self.outcomes if outcome.result == "unmet")
+        return tuple(result for result in self.results if result.verdict == "unmet")
 
     def __str__(self) -> str:
         lines = []
-        for capability in dict.fromkeys(outcome.check.capability for outcome in self.outcomes):
-            own = [outcome for outcome in self.outcomes if outcome.check.capability == capability]
-            met, skipped = (sum(outcome.result == wanted for outcome in own) for wanted in ("met", "skipped"))
+        for capability in dict.fromkeys(result.check.capability for result in self.results):
+            own = [result for result in self.results if result.check.capability == capability]
+            met, skipped = (sum(result.verdict == wanted for result in own) for wanted in ("met", "skipped"))
             lines.append(f"{capability}: {met} of {len(own)} met" + (f", {skipped} skipped" if skipped else ""))
             lines.extend(
-                f"  unmet: {outcome.check.sentence} ({outcome.check.name}) {outcome.detail}"
-                for outcome in own
-                if outcome.result == "unmet"
+                f"  unmet: {result.check.sentence} ({result.check.name}) {result.detail}"
+                for result in own
+                if result.verdict == "unmet"
             )
         return "\n".join(lines)
 
 
 async def run_checks(checks: Sequence[Check], fresh: Fresh, again: Again | None = None) -> Report:
-    """Run `checks`, each on a fresh store."""
-    return Report(outcomes=tuple([await _try(check, fresh, again) for check in checks]))
+    """Run `checks`, each on fresh stores."""
+    return Report(results=tuple([await _try(check, fresh, again) for check in checks]))
 
 
 async def _try(check: Check, fresh: Fresh, again: Again | None) -> CheckResult:
     if check.needs_again and again is None:
-        return CheckResult(check=check, result="skipped")
+        return CheckResult(check=check, verdict="skipped")
     try:
         await check.run(fresh, again)
     except (AssertionError, IreneoError, TimeoutError, LookupError, TypeError, ValueError, OSError) as fault:
-        return CheckResult(check=check, result="unmet", detail=f"{type(fault).__name__}: {fault}")
-    return CheckResult(check=check, result="met")
+        return CheckResult(check=check, verdict="unmet", detail=f"{type(fault).__name__}: {fault}")
+    return CheckResult(check=check, verdict="met")

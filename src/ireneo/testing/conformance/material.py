@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 
 from ireneo.log.message import Draft, Message, Native, Part, Text
 from ireneo.log.tree import MAIN, Annotation, AnnotationKind, Head, SessionKey, annotation_id, chain, head_of
-from ireneo.ports.store import Rebuild, Store
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Rebuild, Transaction
 from ireneo.summaries.summary import Level, Line, Section, Summary, SummaryId, anchor
 
 SPACE = "space"
@@ -58,34 +57,26 @@ def after(message: Message | None, drafts: Sequence[Draft]) -> list[Message]:
     return chain(head, drafts, count)
 
 
-async def append(tx: Transaction, key: SessionKey, drafts: Sequence[Draft], branch: str = MAIN) -> list[Message]:
-    """Append to a branch inside a transaction, the session made where it isn't there."""
-    await tx.sessions.create(key, None)
-    messages = chain(await tx.log.head(key, branch), drafts, count)
-    await tx.log.insert(key, messages)
-    await tx.log.move(key, branch, messages[-1].id)
+def tell(tx: Transaction, drafts: Sequence[Draft], key: SessionKey = KEY, branch: str = MAIN) -> list[Message]:
+    """Append to a branch, the session made where it isn't there."""
+    tx.sessions.create(key, None)
+    messages = chain(tx.log.head(key, branch), drafts, count)
+    tx.log.insert(key, messages)
+    tx.log.move(key, branch, messages[-1].id)
     return messages
 
 
-async def tell(store: Store, drafts: Sequence[Draft], key: SessionKey = KEY) -> list[Message]:
-    """Append to a session's main branch in a transaction of its own."""
-    async with store.write() as tx:
-        return await append(tx, key, drafts)
-
-
-async def tell_after(store: Store, message: Message | None, drafts: Sequence[Draft]) -> list[Message]:
+def tell_after(tx: Transaction, message: Message | None, drafts: Sequence[Draft]) -> list[Message]:
     """Store messages behind one that is stored (None: from the root), and move no branch."""
     messages = after(message, drafts)
-    async with store.write() as tx:
-        await tx.sessions.create(KEY, None)
-        await tx.log.insert(KEY, messages)
+    tx.sessions.create(KEY, None)
+    tx.log.insert(KEY, messages)
     return messages
 
 
-async def read_path(store: Store, to: Message, key: SessionKey = KEY) -> list[Message]:
+def read_path(tx: Transaction, to: Message, key: SessionKey = KEY) -> list[Message]:
     """Read the whole path to a message."""
-    async with store.read() as tx:
-        return list(await tx.log.path(key, to.id, 0, to.position))
+    return list(tx.log.path(key, to.id, 0, to.position))
 
 
 def summarise(
@@ -130,3 +121,25 @@ def rebuilt(
         target_tokens=target_tokens,
         taken_up=taken_up,
     )
+
+
+def erase_session(tx: Transaction, key: SessionKey = KEY) -> bool:
+    """Erase a session; says whether it was there."""
+    tx.erasure.begin()
+    return tx.erasure.session(key)
+
+
+def erase_space(tx: Transaction) -> int:
+    """Erase the space; says how many sessions it had."""
+    tx.erasure.begin()
+    return tx.erasure.space(SPACE)
+
+
+class BrokenOffError(Exception):
+    """Raised by a check, in the middle of a transaction."""
+
+
+def break_off(tx: Transaction, steps: Callable[[Transaction], object]) -> None:
+    """Take the steps, and raise before the transaction is over."""
+    steps(tx)
+    raise BrokenOffError

@@ -1,0 +1,102 @@
+"""A store as most checks see it: by plain calls, each a transaction of its own, or all of them in one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast
+
+from ireneo.ports.store import Store, Transaction
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Plain = Callable[["Place"], None]
+"""The steps of a check that needs no other task."""
+
+WRITES: Mapping[str, frozenset[str]] = {
+    "log": frozenset({"insert", "move"}),
+    "sessions": frozenset({"create", "place"}),
+    "summaries": frozenset({"put"}),
+    "rebuilds": frozenset({"put"}),
+    "annotations": frozenset({"put"}),
+    "spending": frozenset({"add"}),
+    "leases": frozenset({"take", "renew", "fail", "give_back", "forget"}),
+    "vectors": frozenset({"put", "drop"}),
+    "memories": frozenset({"put", "remove"}),
+    "pads": frozenset({"write", "remove"}),
+    "runs": frozenset({"put", "remove"}),
+    "ledger": frozenset({"mark", "remove"}),
+    "search": frozenset(),
+    "words": frozenset({"rebuild"}),
+    "upkeep": frozenset({"drop", "discard", "prune", "mend"}),
+    "erasure": frozenset({"begin", "messages", "notes", "session", "space"}),
+}
+"""The methods of each port that write."""
+
+
+class Place(Transaction, Protocol):
+    """The ports of a store, and functions over them that belong together."""
+
+    def read(self, fn: Callable[Concatenate[Transaction, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call `fn` in one transaction that reads."""
+
+    def write(self, fn: Callable[Concatenate[Transaction, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call `fn` in one transaction that writes."""
+
+
+async def call_by_call(store: Store, steps: Plain) -> None:
+    """Take the steps in a thread beside the store's loop, each call of a port in a transaction of its own."""
+    await asyncio.to_thread(steps, cast(Place, _Apart(store, asyncio.get_running_loop())))
+
+
+async def in_one(store: Store, steps: Plain) -> None:
+    """Take the steps in a single transaction."""
+    await store.write(lambda tx: steps(cast(Place, _Together(tx))))
+
+
+class _Apart:
+    def __init__(self, store: Store, loop: asyncio.AbstractEventLoop) -> None:
+        self._store = store
+        self._loop = loop
+
+    def read(self, fn: Callable[Concatenate[Transaction, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self._wait(self._store.read(fn, *args, **kwargs))
+
+    def write(self, fn: Callable[Concatenate[Transaction, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self._wait(self._store.write(fn, *args, **kwargs))
+
+    def __getattr__(self, port: str) -> _Port:
+        return _Port(self, port)
+
+    def _wait(self, transaction: Awaitable[R]) -> R:
+        async def wait() -> R:
+            return await transaction
+
+        return asyncio.run_coroutine_threadsafe(wait(), self._loop).result()
+
+
+class _Port:
+    def __init__(self, place: _Apart, port: str) -> None:
+        self._place = place
+        self._port = port
+
+    def __getattr__(self, method: str) -> Callable[..., object]:
+        transaction = self._place.write if method in WRITES[self._port] else self._place.read
+
+        def call(*args: object, **kwargs: object) -> object:
+            return transaction(lambda tx: getattr(getattr(tx, self._port), method)(*args, **kwargs))
+
+        return call
+
+
+class _Together:
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+
+    def read(self, fn: Callable[Concatenate[Transaction, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return fn(self._tx, *args, **kwargs)
+
+    write = read
+
+    def __getattr__(self, port: str) -> object:
+        return getattr(self._tx, port)
