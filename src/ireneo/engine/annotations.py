@@ -8,19 +8,21 @@ from msgspec import Struct
 
 from ireneo.context.options import ContextOptions
 from ireneo.context.pinned import constraints
+from ireneo.context.story import story_notes
 from ireneo.engine.expand import find_summary
-from ireneo.engine.known import known_row
-from ireneo.engine.story import story_notes
+from ireneo.engine.known import StoredReader
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationKind, Head, SessionKey, annotation_id
-from ireneo.ports.store import Store
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Store, Transaction
+from ireneo.ports.transition import Transaction as AsyncTransaction
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.pins import pinned, standing
 from ireneo.summaries.policy import CODING, Policy
 from ireneo.summaries.prose import clip
+from ireneo.summaries.story_path import StoryPath
 from ireneo.summaries.summary import Line, Summary, Thread
+from ireneo.summaries.work import WorkPath
 
 SHOWN = 60
 """Characters of each pin, where a name calls several."""
@@ -67,19 +69,23 @@ async def pins(
 
     Of a story, whose texts are told in `voice`, the threads that are open as well.
     """
+    return await store.read(_pins, key, branch, policy, voice)
+
+
+def _pins(tx: Transaction, key: SessionKey, branch: str, policy: Policy, voice: Voice) -> list[Pin]:
+    head = tx.log.head(key, branch)
+    notes = tuple(tx.annotations.on_path(key, head.id if head else None))
+    if head is None:
+        by_hand, released = pinned(notes)
+        return [_pin(line) for line in standing(by_hand, released)]
+    options = ContextOptions(budget=0, policy=policy, count=len, notes=notes)
+    reader = StoredReader(tx, key, head, options, voice)
     threads: tuple[Thread, ...] = ()
-    async with store.read() as tx:
-        head = await tx.log.head(key, branch)
-        notes = tuple(await tx.annotations.on_path(key, head.id if head else None))
-        if head is None:
-            by_hand, released = pinned(notes)
-            return [_pin(line) for line in standing(by_hand, released)]
-        if policy.pyramid is not None:
-            terms = ContextOptions(budget=0, policy=policy, count=len, notes=notes)
-            items, threads = await story_notes(tx, key, head, terms, voice)
-        else:
-            known = await known_row(tx, key, head, head.position, policy)
-            items = (*known.row, *known.following)
+    if policy.pyramid is not None:
+        items, threads = story_notes(StoryPath(reader, policy), options)
+    else:
+        known = WorkPath(reader, policy).stored(head.position)
+        items = (*known.row, *reader.path(known.position, head.position))
     found, lifts = constraints(items)
     by_hand, released = pinned(notes)
     standing_pins = [_pin(line) for line in standing([*found, *by_hand], [*lifts, *released])]
@@ -166,6 +172,6 @@ def _at_head(kind: AnnotationKind, head: Head | None, text: str, about: str) -> 
     return Annotation(id=name, kind=kind, at=at, at_position=position, text=text, about=about)
 
 
-async def _put(tx: Transaction, key: SessionKey, annotation: Annotation) -> Annotation:
+async def _put(tx: AsyncTransaction, key: SessionKey, annotation: Annotation) -> Annotation:
     await tx.annotations.put(key, [annotation])
     return annotation

@@ -316,7 +316,8 @@ async def _learn_session(
     run = _run(means, due, read)
     async with means.store.write() as tx:
         if lease is not None:
-            await worker.done(tx, lease)
+            await tx.leases.give_back(lease)
+            worker.over(lease)
         if not await still_due(tx, due):
             return None
         before = await tx.runs.of_run(key.space, key.session)

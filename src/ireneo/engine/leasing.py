@@ -15,8 +15,7 @@ from datetime import datetime, timedelta
 from ireneo.errors import StoreError
 from ireneo.log.tree import SessionKey
 from ireneo.ports.models import Clock
-from ireneo.ports.store import Lease, Store
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Lease, Store, Transaction
 
 LEASE_SECONDS = 180.0
 """Longer than a slow call of a model, which must not outlive it."""
@@ -54,10 +53,13 @@ class Worker:
         if not self._leases:
             yield Lease(key=key, work=work, holder=self.name, token=0, until=self._clock.now())
             return
-        async with self._store.write() as tx:
+
+        def take(tx: Transaction) -> Lease | None:
             # Not before the store is ours: of a short lease the wait for it may leave nothing.
             now = self._clock.now()
-            lease = await tx.leases.take(key, work, self.name, now, now + timedelta(seconds=seconds))
+            return tx.leases.take(key, work, self.name, now, now + timedelta(seconds=seconds))
+
+        lease = await self._store.write(take)
         if lease is None:
             yield None
             return
@@ -82,26 +84,29 @@ class Worker:
         if (lease.key, lease.token) in self._over:
             self._over.remove((lease.key, lease.token))
             return
-        async with self._store.write() as tx:
-            await tx.leases.give_back(lease)
+        await self._store.write(lambda tx: tx.leases.give_back(lease))
 
-    async def still_has(self, tx: Transaction, lease: Lease) -> bool:
+    def still_has(self, tx: Transaction, lease: Lease) -> bool:
         """Renew a lease before something costly is done under it; False where it was overtaken."""
-        return not self._leases or await tx.leases.renew(lease, self._until(self._seconds))
+        return not self._leases or tx.leases.renew(lease, self._until(self._seconds))
 
-    async def done(self, tx: Transaction, lease: Lease) -> None:
+    def done(self, tx: Transaction, lease: Lease) -> None:
         """Let go of a lease in the transaction that stores what came of it; overtaken or not, it is over."""
         if self._leases:
-            await tx.leases.give_back(lease)
-            self._over.add((lease.key, lease.token))
+            tx.leases.give_back(lease)
+            self.over(lease)
+
+    def over(self, lease: Lease) -> None:
+        """Note that the block let go of a lease itself."""
+        self._over.add((lease.key, lease.token))
 
     async def failed(self, lease: Lease, error: str) -> None:
         """Let go of a lease, its work having failed, and put the next try off."""
         wait = min(FIRST_WAIT_SECONDS * 2**lease.failures, LONGEST_WAIT_SECONDS)
         if not self._leases:
             return
-        async with self._store.write() as tx:
-            await tx.leases.fail(lease, error, self._clock.now() + timedelta(seconds=wait))
+        retry_at = self._clock.now() + timedelta(seconds=wait)
+        await self._store.write(lambda tx: tx.leases.fail(lease, error, retry_at))
         self._over.add((lease.key, lease.token))
 
     async def _beat(self, lease: Lease, seconds: float) -> None:
@@ -109,9 +114,8 @@ class Worker:
         while True:
             await asyncio.sleep(seconds / BEATS)
             with contextlib.suppress(StoreError):
-                async with self._store.write() as tx:
-                    if not await tx.leases.renew(lease, self._until(seconds)):
-                        return
+                if not await self._store.write(lambda tx: tx.leases.renew(lease, self._until(seconds))):
+                    return
 
     def _until(self, seconds: float) -> datetime:
         return self._clock.now() + timedelta(seconds=seconds)

@@ -9,19 +9,19 @@ from msgspec.structs import replace
 
 from ireneo.context.allot import order, render
 from ireneo.context.options import ContextOptions
-from ireneo.context.story import billed, tell_blocks
+from ireneo.context.story import billed, standing_threads, tell_blocks
 from ireneo.engine.branches import TreePath, tree_paths
-from ireneo.engine.known import best_texts
-from ireneo.engine.story import KnownStory, StoredReading, StoryRecords, standing_threads
+from ireneo.engine.known import StoredReader, best_texts
 from ireneo.log.message import MessageId
 from ireneo.log.tree import Head, SessionKey
 from ireneo.log.weigh import Count
-from ireneo.ports.store import Store
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Store, Transaction
+from ireneo.ports.transition import Transaction as AsyncTransaction
 from ireneo.prompts import PROMPTS
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import TOLD_TOKENS
+from ireneo.summaries.story_path import KnownStory, StoryRecords
 from ireneo.summaries.summary import Level, Summary, SummaryId, Thread
 
 
@@ -113,15 +113,19 @@ class Tree(Struct, frozen=True, kw_only=True):
 
 async def tree(store: Store, key: SessionKey, branch: str, policy: Policy, count: Count, voice: Voice) -> Tree:
     """Read the summaries along the path to the branch's head, and where the other branches leave it."""
+    seen = await store.read(_tree, key, branch, policy, count, voice)
     async with store.read() as tx:
-        head = await tx.log.head(key, branch)
-        shown = await _widest(tx, key, head, policy) if head else ()
-        found = await _with_sources(tx, key, shown)
-        notes = tuple(await tx.annotations.on_path(key, head.id)) if head else ()
-        terms = ContextOptions(budget=0, policy=policy, count=count, notes=notes)
-        told = await _with_texts(tx, key, found, terms, voice)
-        live, live_tokens = await _live(tx, key, head, shown)
-        branches = await _branches(tx, key, branch, policy.family)
+        return replace(seen, branches=tuple(await _branches(tx, key, branch, policy.family)))
+
+
+def _tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: Count, voice: Voice) -> Tree:
+    head = tx.log.head(key, branch)
+    notes = tuple(tx.annotations.on_path(key, head.id)) if head else ()
+    options = ContextOptions(budget=0, policy=policy, count=count, notes=notes)
+    shown = _widest(StoredReader(tx, key, head, options, voice), policy) if head else ()
+    found = _with_sources(tx, key, shown)
+    told = _with_texts(tx, key, found, options, voice)
+    live, live_tokens = _live(tx, key, head, shown)
     widest = {each.id for each in shown}
     by_id = {summary.id: text for summary, text in zip(found, told, strict=True)}
     return Tree(
@@ -135,8 +139,8 @@ async def tree(store: Store, key: SessionKey, branch: str, policy: Policy, count
         live_tokens=live_tokens,
         behind=_behind(live, policy),
         nodes=tuple(_node(each, by_id[each.id], each.id in widest, count) for each in found),
-        branches=tuple(branches),
-        threads=_open(policy, [by_id[each.id] for each in shown], terms),
+        branches=(),
+        threads=_open(policy, [by_id[each.id] for each in shown], options),
     )
 
 
@@ -152,49 +156,49 @@ def whole_text(summary: Summary, count: Count) -> str:
     return render(summary, lines)
 
 
-async def _widest(tx: Transaction, key: SessionKey, head: Head, policy: Policy) -> Sequence[Summary]:
+def _widest(reader: StoredReader, policy: Policy) -> Sequence[Summary]:
     """The widest summaries; of a story those that are kept for a path of this length."""
-    widest = await tx.summaries.frontier(key, head.id, policy.family)
+    widest = reader.frontier(reader.head.position)
     if policy.pyramid is None:
         return widest
-    return await KnownStory(StoredReading(tx, key, head, policy), policy, StoryRecords()).opened(widest, 0)
+    return KnownStory(reader, policy, StoryRecords()).opened(widest, 0)
 
 
-def _open(policy: Policy, texts: Sequence[Summary], terms: ContextOptions) -> tuple[OpenThread, ...]:
+def _open(policy: Policy, texts: Sequence[Summary], options: ContextOptions) -> tuple[OpenThread, ...]:
     """The threads that are open behind a row, in the order in which they were opened."""
-    threads = standing_threads(texts, terms)[0] if policy.pyramid else ()
+    threads = standing_threads(texts, options)[0] if policy.pyramid else ()
     return tuple(_thread(each) for each in threads)
 
 
-async def _with_sources(tx: Transaction, key: SessionKey, shown: Sequence[Summary]) -> list[Summary]:
+def _with_sources(tx: Transaction, key: SessionKey, shown: Sequence[Summary]) -> list[Summary]:
     """The summaries that are shown and all that stand under them, by position, the widest first."""
     found: dict[str, Summary] = {}
     row = list(shown)
     while row:
         found.update((each.id, each) for each in row)
         under = dict.fromkeys(source for each in row for source in each.sources if source not in found)
-        row = list(await tx.summaries.get(key, list(under))) if under else []
+        row = list(tx.summaries.get(key, list(under))) if under else []
     return sorted(found.values(), key=lambda each: (each.first_position, -each.last_position, -each.depth))
 
 
-async def _with_texts(
-    tx: Transaction, key: SessionKey, summaries: Sequence[Summary], terms: ContextOptions, voice: Voice
+def _with_texts(
+    tx: Transaction, key: SessionKey, summaries: Sequence[Summary], options: ContextOptions, voice: Voice
 ) -> list[Summary]:
     """Each summary, or the best text that a model wrote of it."""
     asked = [each for each in summaries if each.level in PROMPTS]
-    texts = await best_texts(tx, key, asked, terms, voice, None) if asked else []
+    texts = best_texts(tx, key, asked, options, voice, None) if asked else []
     written = {each.id: text for each, text in zip(asked, texts, strict=True)}
     return [written.get(each.id, each) for each in summaries]
 
 
-async def _live(tx: Transaction, key: SessionKey, head: Head | None, shown: Sequence[Summary]) -> tuple[int, int]:
+def _live(tx: Transaction, key: SessionKey, head: Head | None, shown: Sequence[Summary]) -> tuple[int, int]:
     """How many messages stand behind the last summary, and what they cost."""
     if head is None:
         return 0, 0
     if not shown:
         return head.position + 1, head.total_tokens
     last = shown[-1].last_position
-    (covered,) = await tx.log.path(key, head.id, last, last)
+    (covered,) = tx.log.path(key, head.id, last, last)
     return head.position - last, head.total_tokens - covered.total_tokens
 
 
@@ -205,7 +209,7 @@ def _behind(live: int, policy: Policy) -> int:
     return whole * policy.pyramid.leaf_messages
 
 
-async def _branches(tx: Transaction, key: SessionKey, current: str, family: str) -> list[TreeBranch]:
+async def _branches(tx: AsyncTransaction, key: SessionKey, current: str, family: str) -> list[TreeBranch]:
     heads = await tx.sessions.branches(key)
     named = sorted(heads.items(), key=lambda each: (each[0] != current, each[0]))
     grown = await tree_paths(tx, key, [(name, head) for name, head in named if head is not None])
@@ -215,7 +219,7 @@ async def _branches(tx: Transaction, key: SessionKey, current: str, family: str)
 
 
 async def _branch(
-    tx: Transaction, key: SessionKey, limb: TreePath, grown: Sequence[TreePath], family: str
+    tx: AsyncTransaction, key: SessionKey, limb: TreePath, grown: Sequence[TreePath], family: str
 ) -> TreeBranch:
     covering = await tx.summaries.frontier(key, limb.head.id, family)
     return TreeBranch(

@@ -1,26 +1,25 @@
-"""The summaries of a story along one path: what is stored, what it grows to, and what is open at its end."""
+"""The summaries of a story along one path: those that are stored, opened as finely as they are shown, and new ones.
+
+What is due follows from what is there: the messages that no summary covers yet. Nothing is marked and nothing queued,
+so nothing can be lost, and whoever comes first writes what everybody else would have written. The branches of a session
+share what was written before they parted. A leaf that another branch wrote may end here where none ends on this path:
+after a rewind just behind it, say. Then it is left out here, and nothing else is.
+"""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.options import ContextOptions
-from ireneo.context.story import Waiting
-from ireneo.engine.known import best_texts
-from ireneo.log.message import Message, heard_by
-from ireneo.log.tree import Head, SessionKey, atoms, torn
-from ireneo.ports.transition import Transaction
-from ireneo.prompts.voices import Voice
+from ireneo.log.message import Message, MessageId, heard_by
+from ireneo.log.tree import atoms, torn
 from ireneo.summaries.policy import Policy
+from ireneo.summaries.reader import PathReader, RecentValues
 from ireneo.summaries.story import (
     due_merge,
     finest,
-    is_answered,
     leaf_ends,
     leaves_at,
     make_deeper,
@@ -34,40 +33,9 @@ from ireneo.summaries.story import (
 from ireneo.summaries.summary import Summary, SummaryId, Thread, anchor
 from ireneo.summaries.threads import follow
 
-T = TypeVar("T")
 RECORDS = 128
 """Summaries: those that stand over a million messages, and those under them that a wide context shows."""
 PLACES = 512
-
-
-class RecentValues(Generic[T]):
-    """The values that were needed last, by what they follow from."""
-
-    def __init__(self, most: int) -> None:
-        """Keep `most` of them."""
-        self._most = most
-        self._values: OrderedDict[Hashable, T] = OrderedDict()
-
-    def get(self, name: Hashable, make: Callable[[], T]) -> T:
-        """The value of that name; it is made where it is not at hand."""
-        if name in self._values:
-            self._values.move_to_end(name)
-            return self._values[name]
-        value = make()
-        self.put(name, value)
-        return value
-
-    def put(self, name: Hashable, value: T) -> None:
-        """Keep a value."""
-        self._values[name] = value
-        while len(self._values) > self._most:
-            self._values.popitem(last=False)
-
-    def find(self, name: Hashable) -> T | None:
-        """The value of that name, if it is at hand."""
-        if name in self._values:
-            self._values.move_to_end(name)
-        return self._values.get(name)
 
 
 class StoryRecords:
@@ -81,76 +49,18 @@ class StoryRecords:
         """Whether a summary ends where the message that follows it lets it end, by the ids of both."""
 
 
-class Reading(Protocol):
-    """What is read of a path and of the summaries over it."""
+class Waiting(Struct, frozen=True, kw_only=True):
+    """Messages of a story that no summary covers yet, although one is due."""
 
-    last: int
-    """The position of the path's last message."""
+    first: MessageId
+    last: MessageId
+    first_position: int
+    last_position: int
 
-    async def path(self, first: int, last: int) -> Sequence[Message]:
-        """The messages of positions `first` to `last`; none where it is before `first`."""
-
-    async def frontier(self) -> Sequence[Summary]:
-        """The widest summaries along the path, in order."""
-
-    async def get(self, ids: Sequence[SummaryId]) -> Sequence[Summary]:
-        """Summaries by id."""
-
-
-class StoredReading:
-    """Reads the path to a head from one snapshot of a store."""
-
-    def __init__(self, tx: Transaction, key: SessionKey, head: Head, policy: Policy) -> None:
-        """Stand on `head`."""
-        self.last = head.position
-        self._tx = tx
-        self._key = key
-        self._head = head
-        self._family = policy.family
-
-    async def path(self, first: int, last: int) -> Sequence[Message]:
-        """The messages of positions `first` to `last`."""
-        return await self._tx.log.path(self._key, self._head.id, first, last) if first <= last else ()
-
-    async def frontier(self) -> Sequence[Summary]:
-        """The widest summaries along the path."""
-        return await self._tx.summaries.frontier(self._key, self._head.id, self._family)
-
-    async def get(self, ids: Sequence[SummaryId]) -> Sequence[Summary]:
-        """Summaries by id."""
-        return await self._tx.summaries.get(self._key, ids)
-
-
-class ListedReading:
-    """Reads a path that is at hand as a whole, over which there are no summaries yet."""
-
-    def __init__(self, messages: Sequence[Message]) -> None:
-        """Stand on the last of `messages`, which begin with the first of the path."""
-        self.last = len(messages) - 1
-        self._messages = messages
-
-    async def path(self, first: int, last: int) -> Sequence[Message]:
-        """The messages of positions `first` to `last`."""
-        return self._messages[max(first, 0) : last + 1]
-
-    async def frontier(self) -> Sequence[Summary]:
-        """None: nothing was stored."""
-        return ()
-
-    async def get(self, ids: Sequence[SummaryId]) -> Sequence[Summary]:
-        """None: nothing was stored."""
-        return ()
-
-
-def at_once(work: Coroutine[object, object, T]) -> T:
-    """Run to its end what never waits, as no reading from a list does; with or without an event loop around it."""
-    try:
-        work.send(None)
-    except StopIteration as stop:
-        result: T = stop.value
-        return result
-    work.close()
-    raise RuntimeError("a reading from a list waited for something")
+    @property
+    def messages(self) -> int:
+        """How many they are."""
+        return self.last_position - self.first_position + 1
 
 
 # The summaries of a story that are there along one path, as far as they are what would be written of it now.
@@ -168,36 +78,36 @@ OPENING = 16
 class KnownStory:
     """What is stored of a story along one path, and what was written of it since it was read."""
 
-    def __init__(self, reading: Reading, policy: Policy, recalled: StoryRecords) -> None:
+    def __init__(self, reader: PathReader, policy: Policy, recalled: StoryRecords) -> None:
         """Stand on the end of a path; nothing is read yet but what was `recalled`."""
         self._recalled = recalled
-        self.reading = reading
+        self.reader = reader
         self._character = policy.seen_by
         self._pyramid = settings(policy)
         self._new: dict[SummaryId, Summary] = {}
 
     # -- summaries ---------------------------------------------------------------------------------------------------
 
-    async def row(self, start: int, live: int = 0) -> list[Summary]:
+    def row(self, start: int, live: int = 0) -> list[Summary]:
         """The summaries from position `start` on, as they are shown for so many leaves.
 
         The newest `live` messages stay out of them.
         """
         row: list[Summary] = []
-        found = await self.reading.frontier()
+        found = self.reader.frontier(self.reader.head.position)
         for place, node in enumerate(found):
-            if not await self._touch(start, node):
+            if not self._touch(start, node):
                 break
-            follows = place + 1 < len(found) and await self._touch(node.last_position + 1, found[place + 1])
+            follows = place + 1 < len(found) and self._touch(node.last_position + 1, found[place + 1])
             # What was written from the next message on was written behind the same leaf.
-            if not follows and not await self._ends_here(node):
-                row += await self._without_last_leaf(node)
+            if not follows and not self._ends_here(node):
+                row += self._without_last_leaf(node)
                 break
             row.append(node)
             start = node.last_position + 1
-        return await self.opened(await self._behind(row, live), 0)
+        return self.opened(self._behind(row, live), 0)
 
-    async def opened(self, row: Sequence[Summary], blocks: int) -> list[Summary]:
+    def opened(self, row: Sequence[Summary], blocks: int) -> list[Summary]:
         """Open what was merged for a longer path than this one, or has room to be shown as what is under it."""
         if self._pyramid.running:
             return list(row)
@@ -211,86 +121,86 @@ class KnownStory:
         while waiting:
             node = waiting.pop()
             inside = any(start < edge < start + node.leaves for edge in edges)
-            if inside and (children := await self.children(node)):
+            if inside and (children := self.children(node)):
                 waiting += reversed(children)
                 continue
             out.append(node)
             start += node.leaves
         return out
 
-    async def children(self, node: Summary) -> list[Summary]:
+    def children(self, node: Summary) -> list[Summary]:
         """The summaries right under a deeper one; none where one of them is gone."""
         missing = [name for name in node.sources if name not in self._new]
-        there = {**self._new, **{each.id: each for each in await self.get(missing)}}
+        there = {**self._new, **{each.id: each for each in self.get(missing)}}
         return [there[name] for name in node.sources] if all(name in there for name in node.sources) else []
 
-    async def under(self, node: Summary, depth: int) -> list[Summary]:
+    def under(self, node: Summary, depth: int) -> list[Summary]:
         """The summaries of `depth` under a deeper one, or the least deep that are there."""
-        children = await self.children(node) if node.depth > depth else []
+        children = self.children(node) if node.depth > depth else []
         if not children:
             return [node]
-        return [each for child in children for each in await self.under(child, depth)]
+        return [each for child in children for each in self.under(child, depth)]
 
-    async def get(self, names: Sequence[SummaryId]) -> Sequence[Summary]:
+    def get(self, names: Sequence[SummaryId]) -> Sequence[Summary]:
         """Those of these summaries that are stored, or were when they were read last."""
         records = self._recalled.records
         found = {name: known for name in names if (known := records.find(name))}
-        for summary in await self.stored([name for name in names if name not in found]):
+        for summary in self.stored([name for name in names if name not in found]):
             found[summary.id] = summary
             records.put(summary.id, summary)
         return [found[name] for name in names if name in found]
 
-    async def stored(self, names: Sequence[SummaryId]) -> Sequence[Summary]:
+    def stored(self, names: Sequence[SummaryId]) -> Sequence[Summary]:
         """Those of these summaries that are stored, past all that is at hand."""
-        return await self.reading.get(names) if names else ()
+        return self.reader.get(names) if names else ()
 
     def add(self, summary: Summary) -> None:
         """Take in what was just written."""
         self._new[summary.id] = summary
 
-    async def unstored(self) -> list[Summary]:
+    def unstored(self) -> list[Summary]:
         """What was written and is not stored, each after those that it was made from."""
-        stored = {each.id for each in await self.stored(list(self._new))}
+        stored = {each.id for each in self.stored(list(self._new))}
         return [each for each in self._new.values() if each.id not in stored]
 
     # -- messages ----------------------------------------------------------------------------------------------------
 
-    async def system(self) -> list[Message]:
+    def system(self) -> list[Message]:
         """What was said to the model before the story began."""
         out: list[Message] = []
-        for message in await self.reading.path(0, min(OPENING, self.reading.last + 1) - 1):
+        for message in self.reader.path(0, min(OPENING, self.reader.head.position + 1) - 1):
             if message.role != "system":
                 break
             out.append(message)
         return out
 
-    async def visible(self, first: int, last: int) -> list[Message]:
+    def visible(self, first: int, last: int) -> list[Message]:
         """The messages of a stretch of the path, but for those that the character was not present for."""
-        return self._heard(await self.reading.path(first, last))
+        return self._heard(self.reader.path(first, last))
 
     def _heard(self, messages: Iterable[Message]) -> list[Message]:
         return [each for each in messages if not self._character or heard_by(each.draft, self._character)]
 
     # -- what still holds --------------------------------------------------------------------------------------------
 
-    async def _touch(self, start: int, node: Summary) -> bool:
+    def _touch(self, start: int, node: Summary) -> bool:
         """Whether nothing that is to be summarised lies between position `start` and a summary."""
         if node.first_position <= start or not self._character:
             return node.first_position == start
-        return not await self.visible(start, node.first_position - 1)
+        return not self.visible(start, node.first_position - 1)
 
-    async def _ends_here(self, node: Summary) -> bool:
+    def _ends_here(self, node: Summary) -> bool:
         """Whether the last leaf of `node` ends there on this path, too."""
         last = node.last_position
-        name = (node.id, *(message.id for message in await self.visible(last + 1, last + 1)))
+        name = (node.id, *(message.id for message in self.visible(last + 1, last + 1)))
         if len(name) > 1 and self._recalled.sound.find(name):
             return True
-        first = await self._first_of_last_leaf(node)
+        first = self._first_of_last_leaf(node)
         ahead = AHEAD
         while True:
-            messages = await self.visible(first, last + ahead)
+            messages = self.visible(first, last + ahead)
             behind = [atom for atom in atoms(messages) if atom[-1].position > last]
-            if len(behind) > 1 or last + ahead >= self.reading.last:
+            if len(behind) > 1 or last + ahead >= self.reader.head.position:
                 break
             ahead *= AHEAD
         if not behind or behind[0][0].position <= last:
@@ -302,37 +212,37 @@ class KnownStory:
             self._recalled.sound.put(name, True)
         return ends
 
-    async def _behind(self, row: list[Summary], live: int) -> list[Summary]:
+    def _behind(self, row: list[Summary], live: int) -> list[Summary]:
         """The summaries of `row` behind which so many messages are left."""
-        edge = await self._live_edge(live) if row and live else self.reading.last + 1
+        edge = self._live_edge(live) if row and live else self.reader.head.position + 1
         while row and row[-1].last_position >= edge:
-            row = [*row[:-1], *await self._without_last_leaf(row[-1])]
+            row = [*row[:-1], *self._without_last_leaf(row[-1])]
         return row
 
-    async def _live_edge(self, live: int) -> int:
+    def _live_edge(self, live: int) -> int:
         """The position of the first of the newest `live` messages."""
-        first, found = self.reading.last + 1, 0
+        first, found = self.reader.head.position + 1, 0
         while first > 0 and found < live:
             size = (live - found) * (AHEAD if self._character else 1)
-            newest = await self.visible(max(first - size, 0), first - 1)
+            newest = self.visible(max(first - size, 0), first - 1)
             if found + len(newest) >= live:
                 return newest[found - live].position
             first, found = max(first - size, 0), found + len(newest)
         return 0
 
-    async def _without_last_leaf(self, node: Summary) -> list[Summary]:
+    def _without_last_leaf(self, node: Summary) -> list[Summary]:
         """What is left of `node` without the last leaf under it."""
         if self._pyramid.running:
-            return list(await self.get(node.sources[:1]))
-        children = await self.children(node)
-        return [*children[:-1], *await self._without_last_leaf(children[-1])] if children else []
+            return list(self.get(node.sources[:1]))
+        children = self.children(node)
+        return [*children[:-1], *self._without_last_leaf(children[-1])] if children else []
 
-    async def _first_of_last_leaf(self, node: Summary) -> int:
+    def _first_of_last_leaf(self, node: Summary) -> int:
         if self._pyramid.running:
-            before = await self.get(node.sources[:1])
+            before = self.get(node.sources[:1])
             return before[0].last_position + 1 if before else node.first_position
-        children = await self.children(node)
-        return await self._first_of_last_leaf(children[-1]) if children else node.first_position
+        children = self.children(node)
+        return self._first_of_last_leaf(children[-1]) if children else node.first_position
 
 
 # The summaries of a story along one path: those that are stored, opened as finely as they are shown, and new ones.
@@ -377,74 +287,74 @@ class _Added(Struct, frozen=True, kw_only=True):
 class StoryPath:
     """The story along one path."""
 
-    def __init__(self, reading: Reading, policy: Policy, recalled: StoryRecords | None = None) -> None:
+    def __init__(self, reader: PathReader, policy: Policy, recalled: StoryRecords | None = None) -> None:
         """Stand on the end of a path; nothing is read yet. `recalled` has what was read of the session before."""
-        self._reading = reading
+        self.reader = reader
         self._policy = policy
         self._pyramid = settings(policy)
-        self._known = KnownStory(reading, policy, recalled or StoryRecords())
+        self._known = KnownStory(reader, policy, recalled or StoryRecords())
 
-    async def grow(self, most: int, blocks: int = 0) -> Grown:
+    def grow(self, most: int, blocks: int = 0) -> Grown:
         """Carry the story on to the head; at most `most` leaves are written on the way.
 
         Where there is room for more `blocks` than are kept of each depth, the newest deep ones are opened.
         """
-        system = await self._known.system()
-        row = await self._known.row(len(system), self._pyramid.live_messages)
+        system = self._known.system()
+        row = self._known.row(len(system), self._pyramid.live_messages)
         size = (most + 1) * self._pyramid.leaf_messages + self._pyramid.live_messages
         tail = TAIL * self._pyramid.leaf_messages + self._pyramid.live_messages
         waiting: Waiting | None = None
         while True:
             first = row[-1].last_position + 1 if row else len(system)
-            ends = self._reading.last - first < size + tail
-            stretch = await self._known.visible(first, self._reading.last if ends else first + size - 1)
-            added = await self._add_leaves(row, stretch, most, ends=ends)
+            ends = self.reader.head.position - first < size + tail
+            stretch = self._known.visible(first, self.reader.head.position if ends else first + size - 1)
+            added = self._add_leaves(row, stretch, most, ends=ends)
             if ends:
                 fresh: Sequence[Message] = added.rest
                 behind = added.due
                 break
             if added.written:
-                waiting, fresh = await self._waiting(row[-1].last_position + 1, tail)
+                waiting, fresh = self._waiting(row[-1].last_position + 1, tail)
                 behind = waiting.messages
                 break
             # Stored leaves were passed, or so many messages make none: a single atom, or what nobody heard.
             size = size if added.passed else size * 2
         return Grown(
             system=tuple(system),
-            nodes=tuple(await self._known.opened(row, blocks)),
-            made=tuple(await self._known.unstored()),
+            nodes=tuple(self._known.opened(row, blocks)),
+            made=tuple(self._known.unstored()),
             waiting=waiting,
             fresh=tuple(fresh),
             behind=behind,
         )
 
-    async def whole(self) -> Grown:
+    def whole(self) -> Grown:
         """All of it as it was said, where a context has room for that."""
-        messages = await self._known.visible(0, self._reading.last)
+        messages = self._known.visible(0, self.reader.head.position)
         return Grown(system=(), nodes=(), made=(), waiting=None, fresh=tuple(messages), behind=0)
 
-    async def row(self) -> list[Summary]:
+    def row(self) -> list[Summary]:
         """The canonical summaries that are stored, as they are shown for so many leaves."""
-        return await self._known.row(len(await self._known.system()))
+        return self._known.row(len(self._known.system()))
 
-    async def under(self, node: Summary, depth: int) -> list[Summary]:
+    def under(self, node: Summary, depth: int) -> list[Summary]:
         """The summaries of `depth` under a deeper one."""
-        return await self._known.under(node, depth)
+        return self._known.under(node, depth)
 
-    async def _waiting(self, first: int, tail: int) -> tuple[Waiting, Sequence[Message]]:
+    def _waiting(self, first: int, tail: int) -> tuple[Waiting, Sequence[Message]]:
         """What is not reached from position `first` on, and behind it the newest messages, from a whole atom on."""
-        edge = self._reading.last - tail + 1
-        split = torn(newest := await self._reading.path(edge, self._reading.last))
+        edge = self.reader.head.position - tail + 1
+        split = torn(newest := self.reader.path(edge, self.reader.head.position))
         while split == len(newest) and edge > first + 1:
             # They are all of one atom, which begins before them.
             edge = max(first + 1, edge - len(newest))
-            split = torn(newest := await self._reading.path(edge, self._reading.last))
+            split = torn(newest := self.reader.path(edge, self.reader.head.position))
         edge += split if split < len(newest) else 0
-        ends = (await self._reading.path(first, first))[0], (await self._reading.path(edge - 1, edge - 1))[0]
+        ends = (self.reader.path(first, first))[0], (self.reader.path(edge - 1, edge - 1))[0]
         waiting = Waiting(first=ends[0].id, last=ends[1].id, first_position=first, last_position=edge - 1)
-        return waiting, await self._known.visible(edge, self._reading.last)
+        return waiting, self._known.visible(edge, self.reader.head.position)
 
-    async def _add_leaves(self, row: list[Summary], messages: Sequence[Message], most: int, *, ends: bool) -> _Added:
+    def _add_leaves(self, row: list[Summary], messages: Sequence[Message], most: int, *, ends: bool) -> _Added:
         """Take in the leaves of the messages that come after `row`, and what they make deep; `most` are written.
 
         `ends` says that the path ends with them, so that the newest stay live.
@@ -452,7 +362,7 @@ class StoryPath:
         pyramid = self._pyramid if ends else replace(self._pyramid, live_messages=0)
         planned = plan_leaves(messages, pyramid)
         names = [anchor("story", leaf[0].id, leaf[-1].id, self._policy.family) for leaf in planned.leaves]
-        stored = {each.id: each for each in await self._known.stored([] if self._pyramid.running else names)}
+        stored = {each.id: each for each in self._known.stored([] if self._pyramid.running else names)}
         written = passed = 0
         for name, leaf in zip(names, planned.leaves, strict=True):
             made = stored.get(name)
@@ -462,11 +372,11 @@ class StoryPath:
                 written += 1
                 made = make_leaf(leaf, open_threads(row, self._pyramid.open_threads)[0], self._policy)
             passed += 1
-            await self._push(row, made)
+            self._push(row, made)
         due = [message for leaf in planned.leaves[passed:] for message in leaf]
         return _Added(written=written, passed=passed, due=len(due), rest=(*due, *planned.rest))
 
-    async def _push(self, row: list[Summary], leaf: Summary) -> None:
+    def _push(self, row: list[Summary], leaf: Summary) -> None:
         if self._pyramid.running:
             leaf = make_running(row[-1], leaf, self._policy) if row else leaf
             row[:] = [leaf]
@@ -477,7 +387,7 @@ class StoryPath:
         while (place := due_merge([node.depth for node in row], self._pyramid)) is not None:
             children = row[place : place + self._pyramid.fan_in]
             depth = source_depth(children[0].depth + 1, self._pyramid)
-            told = [part for child in children for part in await self._known.under(child, depth)]
+            told = [part for child in children for part in self._known.under(child, depth)]
             deeper = make_deeper(children, told, self._policy)
             self._known.add(deeper)
             row[place : place + self._pyramid.fan_in] = [deeper]
@@ -491,33 +401,3 @@ def open_threads(nodes: Sequence[Summary], cap: int) -> tuple[tuple[Thread, ...]
         threads, gone = follow(threads, node.threads, cap)
         forgotten += gone + node.threads.forgotten
     return threads, forgotten
-
-
-Followed: TypeAlias = tuple[tuple[Thread, ...], int]
-"""Open threads, and how many gave way to weightier ones."""
-
-
-async def story_notes(
-    tx: Transaction, key: SessionKey, head: Head, terms: ContextOptions, voice: Voice
-) -> tuple[Sequence[Summary | Message], tuple[Thread, ...]]:
-    """The summaries and newest messages of the path to `head`, which hold what binds, and the open threads."""
-    path = StoryPath(StoredReading(tx, key, head, terms.policy), terms.policy)
-    grown = await path.grow(0)
-    texts = await best_texts(tx, key, grown.nodes, terms, voice, None)
-    threads, _ = standing_threads(texts, terms)
-    fresh = grown.fresh if is_answered(grown.fresh) else ()
-    return (*grown.system, *texts, *fresh), threads
-
-
-def standing_threads(
-    texts: Sequence[Summary],
-    terms: ContextOptions,
-    following: Callable[[Sequence[Summary], int], Followed] = open_threads,
-) -> Followed:
-    """The threads that are open at the end of adjacent summaries and were not released by hand, and how many gave way.
-
-    One that was released is held to be resolved, whatever the story says. `following` may have them at hand.
-    """
-    released = {note.about for note in terms.notes if note.kind == "release"}
-    threads, forgotten = following(texts, settings(terms.policy).open_threads)
-    return tuple(each for each in threads if each.id not in released), forgotten
