@@ -16,12 +16,12 @@ import ireneo
 from fading_details import Forgetful, Planted, planted
 from ireneo.adapters.llm.model import open_model
 from ireneo.context.options import ContextOptions
-from ireneo.engine.known import best_texts
+from ireneo.engine.known import StoredReader
 from ireneo.engine.models import Limits
-from ireneo.engine.story import StoredReading, StoryPath, open_threads
-from ireneo.engine.summarise import voice_of
 from ireneo.ports.models import LanguageModel, Prompt, Reply
+from ireneo.ports.store import Transaction
 from ireneo.summaries.policy import RUNNING, STORY, Policy, StorySettings
+from ireneo.summaries.story_path import StoryPath, open_threads
 from ireneo.summaries.summary import Summary, Thread
 
 R = TypeVar("R", bound=Struct)
@@ -143,13 +143,15 @@ async def held_threads(session: ireneo.Session, policy: Policy) -> Sequence[Thre
 
 async def shown_nodes(session: ireneo.Session, policy: Policy) -> Sequence[Summary]:
     """The summaries that are shown where no budget is in the way, as the model wrote them."""
-    store, key = session._store, session.key
-    async with store.read() as tx:
-        head = await tx.log.head(key)
+    options = ContextOptions(budget=BUDGET, policy=policy, count=session._count)
+
+    def read(tx: Transaction) -> Sequence[Summary]:
+        head = tx.log.head(session.key)
         assert head is not None
-        row = await StoryPath(StoredReading(tx, key, head, policy), policy).row()
-        terms = ContextOptions(budget=BUDGET, policy=policy, count=session._count)
-        return await best_texts(tx, key, row, terms, voice_of(policy, None), None)
+        path = StoryPath(StoredReader(tx, session.key, head, options, "third"), policy)
+        return path.reader.texts(path.row())
+
+    return await session._store.read(read)
 
 
 def _share(wanted: Sequence[str], there: set[str]) -> float:

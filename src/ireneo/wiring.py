@@ -20,7 +20,6 @@ from ireneo.engine.given import read_list
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import KEEP_MEMORIES, Resources
-from ireneo.engine.story_context import compact_story
 from ireneo.errors import BadInput
 from ireneo.formats.chat.format import ThinkingRule
 from ireneo.formats.chat.registry import chat_format
@@ -137,9 +136,7 @@ def compact(
     policy = preset if isinstance(preset, Policy) else preset_named(preset or "coding")
     read = read_list(messages, chat_format(to).name if to else None)
     chat = chat_format(to or read.likely)
-    cut = (compact_story if policy.pyramid else compact_drafts)(
-        read.drafts, budget, chat, policy, tokenizer(tokens).count, thinking
-    )
+    cut = compact_drafts(read.drafts, budget, chat, policy, tokenizer(tokens).count, thinking)
     return with_objects(cut) if read.objects == chat.name else cut
 
 

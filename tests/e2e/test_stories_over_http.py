@@ -10,8 +10,8 @@ from tests.e2e.loopback import Answer, Asked, Kind, LoopbackModel, Script
 from tests.golden.story import GOOD, OPEN, STORY, WHERE, quarters, record
 
 from ireneo.adapters.llm.model import open_model
-from ireneo.engine.story_writing import StoryJob, story_text, write_story
-from ireneo.engine.writing import WrittenSummary
+from ireneo.engine.story_writing import StoryJob, StoryTask, story_text
+from ireneo.engine.writing import WrittenSummary, write
 from ireneo.errors import BadReply, ModelError, ModelRefused, ModelTimeout
 
 SERVERS: tuple[Kind, ...] = ("openai", "anthropic")
@@ -47,7 +47,7 @@ def _loaded() -> None:
 
 def written(kind: Kind, script: Script) -> tuple[WrittenSummary, list[Asked]]:
     with LoopbackModel(kind, script) as server:
-        return asyncio.run(write_story(JOB, server.model(), quarters)), server.asked
+        return asyncio.run(write(StoryTask(JOB, quarters), server.model())), server.asked
 
 
 @pytest.mark.parametrize("kind", SERVERS)
@@ -72,4 +72,4 @@ def test_what_is_no_answer_raises(kind: Kind, fault: str) -> None:
     with LoopbackModel(kind, loopback.always(answer)) as server:
         model = server.model(timeout_seconds=0.5, attempts=1)
         with pytest.raises(error):
-            asyncio.run(write_story(JOB, model, quarters))
+            asyncio.run(write(StoryTask(JOB, quarters), model))

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from tests.golden.story import OPEN, STORY, quarters, record
 from tests.golden.test_prompts import compare
 
-from ireneo.engine.story_writing import StoryJob, ask_for_story
+from ireneo.engine.story_writing import StoryJob, StoryTask
 from ireneo.log.tree import Annotation, AnnotationId
 from ireneo.ports.models import Prompt
 
@@ -20,7 +20,7 @@ def written(prompt: Prompt) -> str:
 
 
 def test_the_prompt_for_a_leaf_reads_as_it_did() -> None:
-    prompt = ask_for_story(StoryJob(offline=record(), messages=STORY, before=BEFORE, open=OPEN), quarters)
+    prompt = StoryTask(StoryJob(offline=record(), messages=STORY, before=BEFORE, open=OPEN), quarters).prompt
     assert (prompt.task, prompt.name) == ("story", "story-1")
     assert "Not a word to Vera, Tam." in prompt.user
     compare("prompts/story", written(prompt))
@@ -28,7 +28,7 @@ def test_the_prompt_for_a_leaf_reads_as_it_did() -> None:
 
 def test_the_prompt_for_the_memory_of_a_character_shows_what_she_heard() -> None:
     job = StoryJob(offline=record(), messages=STORY, before=BEFORE, open=OPEN, voice="first", seen_by="Vera")
-    prompt = ask_for_story(job, quarters)
+    prompt = StoryTask(job, quarters).prompt
     assert "Then swear it on this." in prompt.user
     assert "pistol" not in prompt.user
     compare("prompts/story_vera", written(prompt))
@@ -36,7 +36,7 @@ def test_the_prompt_for_the_memory_of_a_character_shows_what_she_heard() -> None
 
 def test_the_prompt_for_a_deeper_summary_reads_as_it_did() -> None:
     parts = (BEFORE, record(STORY[2:8]), record(STORY[8:], text="Holm took a pistol out of the drawer."))
-    prompt = ask_for_story(StoryJob(offline=record(leaves=3, depth=2), parts=parts), quarters)
+    prompt = StoryTask(StoryJob(offline=record(leaves=3, depth=2), parts=parts), quarters).prompt
     assert prompt.name == "story-deep-1"
     compare("prompts/story_deep", written(prompt))
 
@@ -46,10 +46,10 @@ def test_a_prompt_says_what_is_disputed() -> None:
         id=AnnotationId("d_1"), kind="dispute", at=STORY[-1].id, at_position=11, text="It was his right hand."
     )
     job = StoryJob(offline=record(), messages=STORY, disputes=(dispute,))
-    assert "It was his right hand." in ask_for_story(job, quarters).user
+    assert "It was his right hand." in StoryTask(job, quarters).prompt.user
 
 
 def test_what_is_always_said_is_short() -> None:
     for job in (StoryJob(offline=record()), StoryJob(offline=record(leaves=4))):
-        prompt = ask_for_story(replace(job, voice="first", seen_by="Vera"), quarters)
+        prompt = StoryTask(replace(job, voice="first", seen_by="Vera"), quarters).prompt
         assert quarters(prompt.system) + quarters(prompt.user) < MOST_FIXED

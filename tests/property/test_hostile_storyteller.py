@@ -12,7 +12,8 @@ from tests.examples import times
 from tests.golden.story import FAMILY, quarters, record
 from tests.property.hostile.story import HIDDEN, NOBODY, NUMBERS, HostileStoryteller, Tale, tale
 
-from ireneo.engine.story_writing import StoryJob, write_story
+from ireneo.engine.story_writing import StoryJob, StoryTask
+from ireneo.engine.writing import write as write_summary
 from ireneo.errors import ModelError
 from ireneo.grounding.neutral import instruction_like
 from ireneo.grounding.status import error_text
@@ -75,12 +76,12 @@ async def write(story: Tale, seed: int, outcomes: Counter[str]) -> list[Summary]
     )
     found: list[Summary] = []
     try:
-        written = await write_story(leaf, model, quarters)
+        written = await write_summary(StoryTask(leaf, quarters), model)
         outcomes[written.verdict] += 1
         found.append(written.text)
         deep = record(story.messages, family=family, depth=2, leaves=2, text="It was so.", names=("Vera",))
         job = StoryJob(offline=deep, parts=(written.text,), voice=leaf.voice, seen_by=leaf.seen_by)
-        found.append((await write_story(job, model, quarters)).text)
+        found.append((await write_summary(StoryTask(job, quarters), model)).text)
     except ModelError:
         outcomes["failed"] += 1
     return found

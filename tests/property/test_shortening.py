@@ -12,8 +12,8 @@ from tests.property.invariants.houses import calm
 from ireneo import Draft
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.context.parts import shorten
-from ireneo.engine.story_writing import StoryJob, ask_for_story, heard, shown_speech
-from ireneo.engine.writing import WINDOW_TOKENS, Sources, shown_sources
+from ireneo.engine.story_writing import StoryJob, StoryTask, heard, shown_speech
+from ireneo.engine.work_writing import WINDOW_TOKENS, Sources, shown_sources
 from ireneo.log.message import Message, Text
 from ireneo.log.tree import chain
 from ireneo.log.weigh import weigh
@@ -64,7 +64,7 @@ def test_speech_that_is_shortened_leaves_out_more_than_a_mark(told: list[tuple[s
 @given(told=told)
 def test_a_prompt_with_room_to_spare_shows_every_word(told: list[tuple[str, str]]) -> None:
     messages = messages_of(told)
-    prompt = ask_for_story(StoryJob(offline=make_leaf(messages, (), STORY), messages=tuple(messages)), TOKENS)
+    prompt = StoryTask(StoryJob(offline=make_leaf(messages, (), STORY), messages=tuple(messages)), TOKENS).prompt
     assert not MARK.search(prompt.user)
     shown = shown_sources(Sources(messages=tuple(messages)), TOKENS)
     assert TOKENS(shown) <= WINDOW_TOKENS

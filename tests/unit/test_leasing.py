@@ -85,8 +85,7 @@ def test_one_who_was_overtaken_disturbs_nobody() -> None:
                 # Beats of the one that was overtaken, and its end, leave the new lease as it is.
                 await asyncio.sleep(BEAT * 4)
                 await slow.failed(old, "too late")
-                async with bench.store.write() as tx:
-                    await slow.done(tx, old)
+                await bench.store.write(slow.done, old)
                 (held,) = await bench.leases()
                 assert (held.holder, held.token, held.failures) == (quick.name, new.token, 0)
 

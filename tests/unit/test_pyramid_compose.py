@@ -19,13 +19,13 @@ import ireneo
 from ireneo import Policy
 from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.context.options import ContextOptions
-from ireneo.context.story import Story, compose_story
+from ireneo.context.story import Story, StoryTeller, compose_story
 from ireneo.engine.encode import view_rows
-from ireneo.engine.story import Grown, ListedReading, StoryPath, at_once
-from ireneo.engine.story_context import TellingCache
 from ireneo.log.message import Message
 from ireneo.log.tree import chain
 from ireneo.log.weigh import weigh
+from ireneo.summaries.reader import ListReader
+from ireneo.summaries.story_path import Grown, StoryPath
 
 LOOKS = times(100)
 
@@ -33,7 +33,7 @@ LOOKS = times(100)
 def grown(pieces: list[str], most: int, policy: Policy = TINY_STORY) -> tuple[Grown, list[Message]]:
     """A story in a list, of which at most so many leaves are written."""
     path = chain(None, Storyteller().tell(pieces), lambda parts: weigh(parts, TOKENS.count))
-    return at_once(StoryPath(ListedReading(path), policy).grow(most)), path
+    return StoryPath(ListReader(path), policy).grow(most), path
 
 
 def story_of(found: Grown) -> Story:
@@ -53,7 +53,7 @@ def test_every_message_stands_once_however_narrow_it_is(
     found, path = grown([*(["instruct"] if prompted else []), *pieces], most)
     terms = ContextOptions(budget=budget, policy=TINY_STORY, count=TOKENS.count)
 
-    composed, _ = compose_story(story_of(found), terms, TellingCache(terms))
+    composed = compose_story(story_of(found), terms, StoryTeller(terms.count))
     rows = view_rows(composed.shown)
     shown = ireneo.compact([{"role": "user", "content": "x"}], 256)
     each_stands_once(replace(shown, view=rows, behind=len(path)), path)

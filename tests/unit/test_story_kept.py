@@ -13,11 +13,11 @@ import pytest
 
 import ireneo
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
-from ireneo.engine.story import RecentValues
 from ireneo.engine.work import CHUNK, CHUNK_LEASE_SECONDS
 from ireneo.log.message import Draft, Text
 from ireneo.log.tree import SessionKey
 from ireneo.summaries.policy import STORY, Policy, StorySettings
+from ireneo.summaries.reader import RecentValues
 from ireneo.testing.scripted import ManualClock
 
 P = ParamSpec("P")

@@ -18,7 +18,7 @@ from ireneo.engine.memory import Memory
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.engine.summarise import write_text
-from ireneo.engine.work import StoryWork, TextWriter, WorkResult, Works
+from ireneo.engine.work import SummaryWork, TextWriter, WorkResult, Works
 from ireneo.engine.writing import WrittenSummary
 from ireneo.log.message import Draft, Role, Text
 from ireneo.log.tree import MAIN, SessionKey
@@ -32,6 +32,7 @@ KEY = SessionKey("work", "story")
 POLICY = Policy(
     name="small", pyramid=StorySettings(leaf_messages=4, fan_in=2, limit=2, live_messages=2), live_share=0.5
 )
+OPTIONS = ContextOptions(budget=0, policy=POLICY, count=lambda text: len(text) // 4 + 1)
 HOUR = timedelta(hours=1)
 
 
@@ -70,7 +71,7 @@ class House:
 
     async def first_leaf(self) -> tuple[Summary, SummaryId]:
         desk = self.desk()
-        await everything(StoryWork(desk, POLICY).catch_up())
+        await everything(SummaryWork(desk, OPTIONS).catch_up())
 
         def look(tx: Transaction) -> Summary:
             head = tx.log.head(KEY)
@@ -116,7 +117,7 @@ def test_who_was_overtaken_before_the_call_does_not_make_it() -> None:
 
         async def overtake() -> None:
             house.clock.move(HOUR)
-            (worked,) = await everything(StoryWork(quick, POLICY).visit(1))
+            (worked,) = await everything(SummaryWork(quick, OPTIONS).visit(1))
             assert (worked.did, worked.id) == ("written", name)
 
         assert await slow.write(summary, name, partial(asked_by, house, slow, overtake)) is None
@@ -206,7 +207,7 @@ def test_a_lease_that_was_let_go_of_at_once_is_worth_another_look() -> None:
         await house.tell(12)
         await house.first_leaf()
         desk = TextWriter(house.means, TooLate(house.store, house.clock), KEY, MAIN)
-        assert await everything(StoryWork(desk, POLICY).visit(1)) == []
+        assert await everything(SummaryWork(desk, OPTIONS).visit(1)) == []
         assert desk.waits
 
     asyncio.run(main())
@@ -274,7 +275,7 @@ def test_branches_catch_up_with_what_they_share_under_one_lease() -> None:
 
         for branch in (MAIN, "other"):
             desk = TextWriter(house.means, Noted(house.store, house.clock), KEY, branch)
-            assert await everything(StoryWork(desk, POLICY).catch_up()) == []
+            assert await everything(SummaryWork(desk, OPTIONS).catch_up()) == []
             assert desk.waits
         assert len(names) == 2
         assert len(set(names)) == 1

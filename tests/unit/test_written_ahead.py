@@ -30,7 +30,7 @@ def weighed(drafts: list[Draft]) -> list[Message]:
 @pytest.fixture
 def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if these runs were long."""
-    monkeypatch.setattr(ahead, "CHUNK", 32)
+    monkeypatch.setattr("ireneo.summaries.work.CHUNK", 32)
     monkeypatch.setattr(ahead, "BEHIND", 40)
     monkeypatch.setattr("ireneo.engine.known.CHUNK", 32)
 

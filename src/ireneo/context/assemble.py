@@ -1,13 +1,11 @@
-"""From a head and a budget to a context: the order in which the tiers are tried, as one algorithm without I/O.
+"""From a head and a budget to a context: the order in which the tiers are tried.
 
-`assemble` is a generator: it yields what it needs to know (`NeedPath`, `NeedRow`, `NeedParts`), is sent the answer,
-yields what is worth keeping (`Made`, `Keep`), and returns the context.
+It reads through a `WorkPath`, so that a path in a store and one in a list are cut by the same functions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from typing import TypeAlias, cast
+from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -38,54 +36,11 @@ from ireneo.context.pinned import pin_block
 from ireneo.context.rebuild import Explained, RebuildTo, Stay, decide, first_target, idle_seconds, whole
 from ireneo.context.view import NOTES_TOKENS, ContextItem, settle, slot_within
 from ireneo.log.message import BLOCK_TAGS, Draft, Message, MessageId, Text, short, texts
-from ireneo.log.tree import Head, atoms, loop_runs, torn
+from ireneo.log.tree import atoms, loop_runs, torn
 from ireneo.log.weigh import MESSAGE_TOKENS, Count
-from ireneo.summaries.policy import Policy
+from ireneo.summaries.reader import RecentValues
 from ireneo.summaries.summary import Summary
-from ireneo.summaries.work import RowItem, cover_row, grow
-
-
-class NeedPath(Struct, frozen=True):
-    """Send the messages of positions `first` to `last` of the path."""
-
-    first: int
-    last: int
-
-
-class NeedRow(Struct, frozen=True):
-    """Send what is known of the path up to position `last`: a `KnownRow`."""
-
-    last: int
-
-
-class NeedParts(Struct, frozen=True):
-    """Send the row that a summary was written from: its sources, and the messages between them."""
-
-    summary: Summary
-
-
-class NeedTexts(Struct, frozen=True):
-    """Send for each of `summaries` the best text that there is of its stretch: itself, or one that a model wrote.
-
-    Of those that a model wrote only those among `known`, where that is given: a context that was shown before is to
-    be the same again.
-    """
-
-    summaries: tuple[Summary, ...]
-    known: tuple[str, ...] | None = None
-
-
-class Made(Struct, frozen=True):
-    """Keep these summaries; nothing is sent back."""
-
-    summaries: tuple[Summary, ...]
-
-
-class KnownRow(Struct, frozen=True):
-    """The row up to the last summary that is known, and the messages from there on."""
-
-    row: tuple[RowItem, ...]
-    following: tuple[Message, ...]
+from ireneo.summaries.work import RowItem, WorkPath, cover_row
 
 
 class Mark(Struct, frozen=True, kw_only=True):
@@ -100,19 +55,6 @@ class Mark(Struct, frozen=True, kw_only=True):
     """The summaries by a model that it shows, and the disputes that were known."""
 
 
-class Recall(Struct, frozen=True):
-    """Send the context that was composed for this mark before, if it is at hand; else None."""
-
-    mark: Mark
-
-
-class Keep(Struct, frozen=True):
-    """Keep the context that was composed for a mark at hand; nothing is sent back."""
-
-    mark: Mark
-    composed: Composed
-
-
 class Assembled(Struct, frozen=True, kw_only=True):
     """A context, and the mark to keep for the next one (None: there was nothing to compact)."""
 
@@ -121,32 +63,17 @@ class Assembled(Struct, frozen=True, kw_only=True):
     why: Explained
 
 
-Need: TypeAlias = NeedPath | NeedRow | NeedParts | NeedTexts | Made | Recall | Keep
-Answer: TypeAlias = "Sequence[Message] | KnownRow | Sequence[RowItem] | Sequence[Summary] | Composed | None"
-Assembling: TypeAlias = Generator[Need, Answer, Assembled]
-
-
 TAIL = 64
 """Messages that are read at a time from the end of a path to find where it stops being live."""
 
 
-def read_row(last: int, newest: Sequence[Message], policy: Policy) -> Generator[Need, Answer, list[RowItem]]:
-    """The row of the path up to position `last`, behind which `newest` stand; what had to be written is kept."""
-    if last < 0:
-        return []
-    known = cast("KnownRow", (yield NeedRow(last)))
-    growth = grow(known.row, known.following, policy, then=atoms(newest)[0])
-    yield Made(growth.made)
-    return list(growth.row)
-
-
-def read_tail(last: int, tokens: int, policy: Policy) -> Generator[Need, Answer, list[Message]]:
+def read_tail(path: WorkPath, last: int, tokens: int) -> list[Message]:
     """Read from the end of the path until the live part is surely in it, and one atom more."""
-    first = last + 1
+    first, policy = last + 1, path.policy
     tail: list[Message] = []
     while first > 0:
         begin = max(first - TAIL, 0)
-        tail = [*(yield from read_path(begin, first - 1)), *tail]
+        tail = [*path.reader.path(begin, first - 1), *tail]
         first = begin
         # What may be the end of an atom that begins before is no place to cut.
         sound = tail[torn(tail) :] if first else tail
@@ -154,14 +81,6 @@ def read_tail(last: int, tokens: int, policy: Policy) -> Generator[Need, Answer,
         if enough and len(atoms(sound)) > 2 and choose_edge(sound, tokens, policy) > 0:
             return sound
     return tail
-
-
-def read_path(first: int, last: int) -> Generator[Need, Answer, list[Message]]:
-    """The messages of positions `first` to `last`; none where `last` is before `first`."""
-    if last < first:
-        return []
-    answer = yield NeedPath(first, last)
-    return list(cast("Sequence[Message]", answer))
 
 
 # The context of an agent that keeps its own understanding: pins and the last turns, and the rest left out.
@@ -180,31 +99,31 @@ OPENER_SHARE = 0.25
 """Of the room, what the request of a turn may take whose work has no room as a whole."""
 
 
-def last_turns(head: Head, terms: ContextOptions) -> Generator[Need, Answer, Composed]:
+def last_turns(path: WorkPath, options: ContextOptions) -> Composed:
     """Show the system's words, the pins and as many of the last turns as fit; at the least the newest atom."""
-    budget, policy = terms.budget, terms.policy
-    tail = yield from read_tail(head.position, budget, policy)
+    budget = options.budget
+    tail = read_tail(path, path.head.position, budget)
     newest = tail[_edge(tail, budget // 4) :]
-    row = yield from read_row(newest[0].position - 1, newest, policy)
-    spent = _besides(row, newest, terms)
+    row = path.row(newest[0].position - 1, newest)
+    spent = _besides(row, newest, options)
     for _ in range(TRIES):
         room = budget - spent
         newest = tail[_edge(tail, room) :]
-        row = yield from read_row(newest[0].position - 1, newest, policy)
-        found = composed(_cut(row, newest, terms, room))
+        row = path.row(newest[0].position - 1, newest)
+        found = composed(_cut(row, newest, options, room))
         if found.tokens <= budget:
             return found
         spent = min(spent + found.tokens - budget, budget - budget // 4)
-    return composed([_left_out([*row, *newest], terms.count)])
+    return composed([_left_out([*row, *newest], options.count)])
 
 
-def _besides(row: Sequence[RowItem], newest: Sequence[Message], terms: ContextOptions) -> int:
+def _besides(row: Sequence[RowItem], newest: Sequence[Message], options: ContextOptions) -> int:
     """What all but the turns may take, by whole eighths: so that the turns don't move with each pin that is added."""
     system, _ = split_system(row)
-    pins = pin_block([*row, *newest], (), terms, terms.budget)
-    words = min(sum(message.tokens for message in system), int(terms.budget * WORDS_SHARE))
-    step = max(terms.budget // 8, 1)
-    return min(-(-(words + (pins.tokens if pins else 0) + LINES_TOKENS) // step) * step, terms.budget * 3 // 4)
+    pins = pin_block([*row, *newest], (), options, options.budget)
+    words = min(sum(message.tokens for message in system), int(options.budget * WORDS_SHARE))
+    step = max(options.budget // 8, 1)
+    return min(-(-(words + (pins.tokens if pins else 0) + LINES_TOKENS) // step) * step, options.budget * 3 // 4)
 
 
 def _edge(tail: Sequence[Message], room: int) -> int:
@@ -235,24 +154,24 @@ def _first_fitting(tail: Sequence[Message], edges: Sequence[int], room: int) -> 
     return stepped if (total - before[stepped]) * 4 >= room else fitting[0]
 
 
-def _cut(row: Sequence[RowItem], newest: Sequence[Message], terms: ContextOptions, room: int) -> list[ContextItem]:
+def _cut(row: Sequence[RowItem], newest: Sequence[Message], options: ContextOptions, room: int) -> list[ContextItem]:
     """What is shown, in order: the newest messages in `room` tokens, and the rest in what they leave."""
-    count = terms.count
+    count = options.count
     system, past = split_system(row)
     place = None if _opens(newest) else _last_opener(past)
     opener = [] if place is None else [past[place]]
     before, between = (past, past[:0]) if place is None else (past[:place], past[place + 1 :])
-    rooms = share([message.tokens for message in system], int(terms.budget * WORDS_SHARE), floor=WORDS_FLOOR)
+    rooms = share([message.tokens for message in system], int(options.budget * WORDS_SHARE), floor=WORDS_FLOOR)
     first = [slot_within(message, each, count) for message, each in zip(system, rooms, strict=True)]
     asked = [slot_within(item, _share(room), count) for item in opener if isinstance(item, Message)]
     limit = room - sum(slot.fixed(count) for slot in asked)
-    slots = [*first, *asked, *newest_slots(newest, limit, terms, limit)]
+    slots = [*first, *asked, *newest_slots(newest, limit, options, limit)]
     said = [text for slot in slots for text in texts(slot.draft(()).parts)]
-    pins = pin_block([*row, *newest], said, terms, terms.budget)
+    pins = pin_block([*row, *newest], said, options, options.budget)
     told = [pins] if pins else []
     lines, gap = _marked(before, count), _marked(between, count)
     # What is cut may name what it leaves out, in the room that all the rest leaves.
-    shown = settle(slots, terms.budget - sum(each.tokens for each in (*told, *lines, *gap)), terms.statements)
+    shown = settle(slots, options.budget - sum(each.tokens for each in (*told, *lines, *gap)), options.statements)
     edge, live = len(first), len(first) + len(asked)
     return [*shown[:edge], *told, *lines, *shown[edge:live], *gap, *shown[live:]]
 
@@ -294,119 +213,147 @@ def _left_out(items: Sequence[RowItem], count: Count) -> ContextItem:
     )
 
 
-# From a head and a budget to a context: the order in which the tiers are tried, as one algorithm without I/O.
-#
-# `assemble` is a generator: it yields what it needs to know (`NeedPath`, `NeedRow`, `NeedParts`), is sent the answer,
-# yields what is worth keeping (`Made`, `Keep`), and returns the context. A driver over a list of messages and one
-# over a store run the same text.
-
-
 MASKABLE = 12
 """Outputs are most of a run, but hardly ever more than eleven twelfths of it: longer paths are not tried with masks."""
 WIDENINGS = 4
 """How often what the blocks leave of the room is given to the live part, at the most."""
 
 
-def assemble(head: Head, mark: Mark | None, terms: ContextOptions) -> Assembling:
-    """Make the context of the path to `head` on these `terms`; `mark` is that of the last rebuild on this path."""
-    budget, policy = terms.budget, terms.policy
+def assemble(
+    path: WorkPath, mark: Mark | None, options: ContextOptions, recent: RecentValues[Composed] | None = None
+) -> Assembled:
+    """Make the context of a path with these `options`; `mark` is that of the last rebuild on this path.
+
+    `recent` has the contexts that were composed for marks before: a beginning stays the same until the next rebuild.
+    """
+    head, budget, policy = path.head, options.budget, options.policy
     if head.total_tokens <= budget and not policy.eager:
-        messages = yield from read_path(0, head.position)
-        composed = live(messages, terms)
+        messages = path.reader.path(0, head.position)
+        composed = live(messages, options)
         if composed.tokens <= budget:
             return Assembled(composed=composed, mark=None, why=whole(composed.tokens, budget))
     if policy.cuts:
-        cut = yield from last_turns(head, terms)
+        cut = last_turns(path, options)
         _, why = first_target(head.total_tokens, budget, 1.0, None)
         return Assembled(composed=cut, mark=None, why=why)
-    if mark is not None and not terms.rebuild and not _newly_disputed(mark, terms):
-        frozen = cast("Composed | None", (yield Recall(mark)))
+    recent = RecentValues(1) if recent is None else recent
+    kind = (policy.family, options.thinking)
+    if mark is not None and not options.rebuild and not _newly_disputed(mark, options):
+        frozen = recent.find((kind, mark))
         if frozen is None:
-            frozen, _ = yield from _rebuild(mark.at_position, mark.target_tokens, terms, mark.taken_up)
-            yield Keep(mark, frozen)
-        since = yield from read_path(mark.at_position + 1, head.position)
-        grown = frozen.followed_by(since, mark.at_position, terms)
-        decision = _decide(frozen.tokens, grown.tokens - frozen.tokens, since, terms)
+            frozen, _ = _rebuild(path, mark.at_position, mark.target_tokens, options, mark.taken_up)
+            recent.put((kind, mark), frozen)
+        since = path.reader.path(mark.at_position + 1, head.position)
+        grown = frozen.followed_by(since, mark.at_position, options)
+        decision = _decide(frozen.tokens, grown.tokens - frozen.tokens, since, options)
         if isinstance(decision, Stay):
             return Assembled(composed=grown, mark=mark, why=decision.why)
         target, why = decision.target, decision.why
     else:
         target, why = first_target(head.total_tokens, budget, policy.low_water, policy.prices)
-    composed, taken_up = yield from _rebuild(head.position, target, terms, None)
+    composed, taken_up = _rebuild(path, head.position, target, options, None)
     mark = Mark(at=head.id, at_position=head.position, target_tokens=target, taken_up=taken_up)
-    yield Keep(mark, composed)
-    return Assembled(composed=composed.followed_by((), head.position, terms), mark=mark, why=why)
+    recent.put((kind, mark), composed)
+    return Assembled(composed=composed.followed_by((), head.position, options), mark=mark, why=why)
 
 
-def _newly_disputed(mark: Mark, terms: ContextOptions) -> bool:
+class WorkComposer:
+    """Puts the context of an agent's work together, for one target after the other."""
+
+    def __init__(
+        self,
+        path: WorkPath,
+        mark: Mark | None,
+        options: ContextOptions,
+        recent: RecentValues[Composed] | None = None,
+    ) -> None:
+        """Begin with a path, and the mark of the last rebuild on it; `recent` as `assemble` has it."""
+        self._path = path
+        self._mark = mark
+        self._options = options
+        self._recent = recent
+
+    def compose(self, target: int) -> Assembled:
+        """Put it together in `target` tokens."""
+        return assemble(self._path, self._mark, replace(self._options, budget=target), self._recent)
+
+    @property
+    def made(self) -> list[Summary]:
+        """The summaries that had to be written."""
+        return self._path.made
+
+
+def _newly_disputed(mark: Mark, options: ContextOptions) -> bool:
     """Whether a summary before the mark was disputed since: that is worth what it costs to change the prefix."""
     return any(
         note.kind == "dispute" and note.at_position <= mark.at_position and note.id not in mark.taken_up
-        for note in terms.notes
+        for note in options.notes
     )
 
 
-def _decide(frozen_tokens: int, since_tokens: int, since: Sequence[Message], terms: ContextOptions) -> Stay | RebuildTo:
-    idle = [seconds for seconds in (terms.idle_seconds, idle_seconds(since)) if seconds is not None]
+def _decide(
+    frozen_tokens: int, since_tokens: int, since: Sequence[Message], options: ContextOptions
+) -> Stay | RebuildTo:
+    idle = [seconds for seconds in (options.idle_seconds, idle_seconds(since)) if seconds is not None]
     return decide(
         frozen_tokens=frozen_tokens,
         since_tokens=since_tokens,
-        budget=terms.budget,
-        low_water=terms.policy.low_water,
+        budget=options.budget,
+        low_water=options.policy.low_water,
         idle_seconds=max(idle, default=None),
-        prices=terms.policy.prices,
+        prices=options.policy.prices,
     )
 
 
 def _rebuild(
-    last: int, target: int, terms: ContextOptions, known: tuple[str, ...] | None
-) -> Generator[Need, Answer, tuple[Composed, tuple[str, ...]]]:
+    path: WorkPath, last: int, target: int, options: ContextOptions, known: tuple[str, ...] | None
+) -> tuple[Composed, tuple[str, ...]]:
     """Make the context of the path up to position `last` in `target` tokens, with whatever tier fits first.
 
     Returns what it took up besides the messages as well; `known` is what it may take up, where it was made before.
     """
-    heard = tuple(note.id for note in terms.notes if note.kind == "dispute" and note.at_position <= last)
+    heard = tuple(note.id for note in options.notes if note.kind == "dispute" and note.at_position <= last)
     if known is not None:
-        disputes = tuple(note for note in terms.notes if note.kind != "dispute" or note.id in known)
-        terms = replace(terms, notes=disputes)
-    live_tokens = int(target * terms.policy.live_share)
-    tail = yield from read_tail(last, max(live_tokens, 1), terms.policy)
-    blocks = yield from _tiers(tail, target, terms, known)
-    yield Made(blocks.made)
+        disputes = tuple(note for note in options.notes if note.kind != "dispute" or note.id in known)
+        options = replace(options, notes=disputes)
+    live_tokens = int(target * options.policy.live_share)
+    tail = read_tail(path, last, max(live_tokens, 1))
+    blocks = _tiers(path, tail, target, options, known)
+    path.keep(blocks.made)
     return replace(blocks.composed, in_loop=loop_runs(tail)), (*blocks.texts, *heard)
 
 
 def _tiers(
-    tail: Sequence[Message], target: int, terms: ContextOptions, known: tuple[str, ...] | None
-) -> Generator[Need, Answer, _Blocks]:
+    path: WorkPath, tail: Sequence[Message], target: int, options: ContextOptions, known: tuple[str, ...] | None
+) -> _Blocks:
     """Make the context of the path that ends with `tail`, the tiers one after the other."""
-    last, live_tokens = tail[-1].position, int(target * terms.policy.live_share)
-    if terms.policy.eager:
-        eager = yield from _eager(tail, target, terms, known)
+    last, live_tokens = tail[-1].position, int(target * options.policy.live_share)
+    if options.policy.eager:
+        eager = _eager(path, tail, target, options, known)
         if eager is not None:
             return eager
-    edge = tail[choose_edge(tail, live_tokens, terms.policy)].position
+    edge = tail[choose_edge(tail, live_tokens, options.policy)].position
     if tail[-1].total_tokens <= target or edge * 20 < target:
-        messages = yield from read_path(0, last)
+        messages = path.reader.path(0, last)
         if sum(message.tokens for message in messages) <= target * MASKABLE:
-            masked = with_masks(messages, edge, target, terms)
+            masked = with_masks(messages, edge, target, options)
             if masked.tokens <= target:
                 return _Blocks(composed=masked)
-    blocks = yield from _with_blocks(tail, target, live_tokens, terms, known)
+    blocks = _with_blocks(path, tail, target, live_tokens, options, known)
     for _ in range(WIDENINGS):
         free = target - blocks.composed.tokens
         if free < target * SPARE_SHARE:
             break
         # The past has said what it has to say: what is left is for more of the newest turns, verbatim.
-        newest = tail[choose_edge(tail, live_tokens, terms.policy) :]
+        newest = tail[choose_edge(tail, live_tokens, options.policy) :]
         before = newest[0].position
         size = sum(message.tokens for message in newest)
         live_tokens = min(size, live_tokens) + free - free // 10
-        tail = yield from read_tail(last, live_tokens, terms.policy)
-        edge = choose_edge(tail, live_tokens, terms.policy)
+        tail = read_tail(path, last, live_tokens)
+        edge = choose_edge(tail, live_tokens, options.policy)
         # An atom before them that is larger than all that is left stands there head and tail.
         partly = edge > 0 and tail[edge].position == before and size <= live_tokens
-        wider = yield from _with_blocks(tail, target, live_tokens, terms, known, partly=partly)
+        wider = _with_blocks(path, tail, target, live_tokens, options, known, partly=partly)
         # More of the newest turns say more than the names that filled the marks in them; one block for all says less.
         if (partly or wider.coarse) and wider.composed.tokens <= blocks.composed.tokens:
             break
@@ -427,53 +374,53 @@ class _Blocks(Struct, frozen=True, kw_only=True):
 
 
 def _with_blocks(
+    path: WorkPath,
     tail: Sequence[Message],
     target: int,
     live_tokens: int,
-    terms: ContextOptions,
+    options: ContextOptions,
     known: tuple[str, ...] | None,
     *,
     partly: bool = False,
-) -> Generator[Need, Answer, _Blocks]:
+) -> _Blocks:
     """Show all but the newest `live_tokens` as blocks, as fine as there is room for.
 
     With `partly` one atom more is shown, in as much as they leave of these tokens.
     """
-    policy = terms.policy
+    policy = options.policy
     edge = choose_edge(tail, live_tokens, policy)
     newest = tail[edge:]
     # Thinking is bound to all that was shown before it, and is not shown behind an atom that is cut.
-    thinks = terms.thinking == "turn" and any(message.thinking_tokens for message in newest)
+    thinks = options.thinking == "turn" and any(message.thinking_tokens for message in newest)
     cut = atoms(tail[:edge])[-1] if partly and edge and not thinks else ()
-    row = yield from read_row(tail[edge - len(cut)].position - 1, tail[edge - len(cut) :], policy)
+    row = path.row(tail[edge - len(cut)].position - 1, tail[edge - len(cut) :])
     row, made = close_loose(row, policy)
     size = sum(message.tokens for message in newest)
     room = target - min(size, max(live_tokens, target // 4))
     while block := next_to_open(row, room):
-        parts = yield NeedParts(block)
-        row = opened(row, block, cast("Sequence[RowItem]", parts))
-    row = yield from _best(row, known)
+        row = opened(row, block, path.parts(block))
+    row = path.best(row, known)
     texts = _written(row)
     if not is_cramped(row, target):
         system, rest = split_system(row)
         if oldest := too_fine(rest, room):
             made.append(cover_row(rest[:oldest], policy))
             row = [*system, made[-1], *rest[oldest:]]
-        composed = with_blocks(row, newest, target, live_tokens, terms, cut)
+        composed = with_blocks(row, newest, target, live_tokens, options, cut)
         over = composed.tokens - target
         if 0 < over <= target * SPARE_SHARE:
             # What the frames cost besides is known by now: then with so much less.
-            composed = with_blocks(row, newest, target - over - 8, live_tokens, terms, cut)
+            composed = with_blocks(row, newest, target - over - 8, live_tokens, options, cut)
         if composed.tokens <= target:
             return _Blocks(composed=composed, made=tuple(made), texts=texts)
     newest = [*cut, *newest]
     system, rest = split_system(row)
     past = [cover_row(rest, policy)] if rest else []
-    composed = one_block(system, past, newest, target, terms)
+    composed = one_block(system, past, newest, target, options)
     if composed.tokens <= target:
         return _Blocks(composed=composed, made=tuple(past), texts=texts, coarse=True)
     whole = cover_row([*row, *newest], policy)
-    return _Blocks(composed=all_in_one(whole, target, terms), made=(whole,), texts=texts, coarse=True)
+    return _Blocks(composed=all_in_one(whole, target, options), made=(whole,), texts=texts, coarse=True)
 
 
 def _written(row: Sequence[RowItem]) -> tuple[str, ...]:
@@ -481,29 +428,19 @@ def _written(row: Sequence[RowItem]) -> tuple[str, ...]:
     return tuple(item.id for item in row if isinstance(item, Summary) and item.writing)
 
 
-def _best(row: Sequence[RowItem], known: tuple[str, ...] | None) -> Generator[Need, Answer, list[RowItem]]:
-    """Put the best text that there is in the place of each block."""
-    blocks = tuple(item for item in row if isinstance(item, Summary))
-    if not blocks:
-        return list(row)
-    best = cast("Sequence[Summary]", (yield NeedTexts(blocks, known)))
-    texts = {block.id: text for block, text in zip(blocks, best, strict=True)}
-    return [texts[item.id] if isinstance(item, Summary) else item for item in row]
-
-
 def _eager(
-    tail: Sequence[Message], target: int, terms: ContextOptions, known: tuple[str, ...] | None
-) -> Generator[Need, Answer, _Blocks | None]:
+    path: WorkPath, tail: Sequence[Message], target: int, options: ContextOptions, known: tuple[str, ...] | None
+) -> _Blocks | None:
     """Summarise what is old enough, whether or not the budget asks for it; None where that is not enough to fit."""
-    newest = tail[choose_edge(tail, 0, terms.policy) :]
-    row = yield from read_row(newest[0].position - 1, newest, terms.policy)
+    newest = tail[choose_edge(tail, 0, options.policy) :]
+    row = path.row(newest[0].position - 1, newest)
     # What waits for its block stays as it is: blocks are made of enough calls, or not at all.
     waiting: list[Message] = []
     while row and isinstance(last := row[-1], Message):
         waiting.insert(0, last)
         row.pop()
-    row = yield from _best(row, known)
-    composed = with_blocks(row, [*waiting, *newest], target, target // 2, terms)
+    row = path.best(row, known)
+    composed = with_blocks(row, [*waiting, *newest], target, target // 2, options)
     size = sum(message.tokens for message in (*waiting, *newest))
     if size > target // 2 or composed.tokens > target:
         return None

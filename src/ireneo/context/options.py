@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from ireneo.context.allot import Statements
-from ireneo.log.tree import Annotation
+from ireneo.log.tree import Annotation, AnnotationId
 from ireneo.log.weigh import Count
 from ireneo.summaries.pins import pinned
 from ireneo.summaries.policy import Policy
@@ -59,6 +59,10 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
             if note.kind == "dispute":
                 out.setdefault(note.about, []).append(note)
         return out
+
+    def disputes_of(self, summary: Summary) -> list[AnnotationId]:
+        """The ids of the disputes of what a summary covers."""
+        return [note.id for note in self.disputes.get(summary.stretch, ())]
 
     def doubts(self, summary: Summary) -> list[Annotation]:
         """The disputes of a summary that it was not written in view of."""

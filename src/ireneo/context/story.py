@@ -9,24 +9,28 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.context.assemble import Assembled
 from ireneo.context.compose import Composed, composed, newest_slots, with_notes
 from ireneo.context.options import ContextOptions
 from ireneo.context.parts import share
 from ireneo.context.pinned import pin_block, written
+from ireneo.context.rebuild import whole
 from ireneo.context.view import MAX_DOUBT, NOTES_TOKENS, ContextItem, settle, show_block, slot_within, verbatim
-from ireneo.log.message import BLOCK_TAGS, PINS_TAG, Draft, Message, MessageId, Text, short
+from ireneo.log.message import BLOCK_TAGS, PINS_TAG, Draft, Message, Text, short
 from ireneo.log.tree import atoms
 from ireneo.log.weigh import MESSAGE_TOKENS, Count
 from ireneo.patterns import lazy_re
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.prose import clip
-from ireneo.summaries.story import TOLD_TOKENS, make_deeper, make_leaf, settings
+from ireneo.summaries.reader import RecentValues
+from ireneo.summaries.story import TOLD_TOKENS, is_answered, make_deeper, make_leaf, settings
+from ireneo.summaries.story_path import StoryPath, StoryRecords, Waiting, open_threads
 from ireneo.summaries.summary import Line, Summary, SummaryId, Thread, anchor
 from ireneo.summaries.tell_story import key_words
 from ireneo.summaries.threads import thread_lines
@@ -333,18 +337,18 @@ HEADING = "Open threads, word for word:"
 
 
 def story_pins(
-    nodes: Sequence[Summary], threads: Sequence[Thread], forgotten: int, said: Sequence[str], terms: ContextOptions
+    nodes: Sequence[Summary], threads: Sequence[Thread], forgotten: int, said: Sequence[str], options: ContextOptions
 ) -> ContextItem | None:
     """The constraints and threads of the summaries in one block, but for what stands in the texts `said`."""
-    pins = pin_block(nodes, said, terms, terms.budget)
-    lines = thread_lines(threads, forgotten, int(terms.budget * THREADS_SHARE), terms.count)
+    pins = pin_block(nodes, said, options, options.budget)
+    lines = thread_lines(threads, forgotten, int(options.budget * THREADS_SHARE), options.count)
     if not lines:
         return pins
     text = "\n".join([f"{pins.text}\n" if pins else PINS_TAG, HEADING, *lines])
     text = text.replace(f"{PINS_TAG}\n{HEADING}", f"{PINS_TAG} {HEADING}")
     sources = [thread.source for thread in threads if thread.source]
     first, last = (sources[0], sources[-1]) if sources else ("", "")
-    return written(text, "pins", terms.count, pins.first if pins else first, last)
+    return written(text, "pins", options.count, pins.first if pins else first, last)
 
 
 # The context of a story: pins, the past from coarse to fine, and the newest messages as they are.
@@ -364,35 +368,13 @@ STEPS = 6
 CHARACTERS_PER_TOKEN = 4
 LEAST_BLOCK = 36
 """What a block costs at the least that says anything besides how it is opened."""
+BLOCKS_SHARE = 0.75
+"""Of what is not for the newest messages; the rest is for pins and for what was said before the story."""
 ONE_BLOCK = 128
 """Under so many tokens everything is one block."""
 
 PASSING = ("/open", "/whole")
 """How the families end of summaries that are made for one context."""
-
-
-class StoryTeller(Protocol):
-    """Who writes what a context shows; it may keep at hand what it wrote, since all follows from what is given."""
-
-    def tell(self, nodes: Sequence[Summary], room: int, doubts: Mapping[SummaryId, str]) -> Sequence[str]:
-        """Write the blocks of summaries in so many tokens, in view of why some are disputed."""
-
-    def leaf(self, messages: Sequence[Message], before: Sequence[Thread], policy: Policy) -> Summary:
-        """Write the leaf over `messages`, before which the threads `before` are open."""
-
-
-class Waiting(Struct, frozen=True, kw_only=True):
-    """Messages of a story that no summary covers yet, although one is due."""
-
-    first: MessageId
-    last: MessageId
-    first_position: int
-    last_position: int
-
-    @property
-    def messages(self) -> int:
-        """How many they are."""
-        return self.last_position - self.first_position + 1
 
 
 class Story(Struct, frozen=True, kw_only=True):
@@ -417,86 +399,189 @@ def billed(count: Count) -> Count:
     return lambda text: max(count(text), len(text) // CHARACTERS_PER_TOKEN + 1)
 
 
-def compose_story(story: Story, terms: ContextOptions, telling: StoryTeller) -> tuple[Composed, tuple[Summary, ...]]:
-    """Put a story's context together, within the budget of `terms`.
+TOLD = 64
+"""Blocks of whole rows: they stay the same from one leaf to the next."""
+COUNTED, COUNTED_CHARACTERS = 4_096, 2_000
+"""Texts whose tokens are known, and how long one may be: the newest messages are weighed in every context."""
+OPEN = 16
+"""Leaves over messages that no stored leaf has taken in yet: they stay the same for some messages."""
 
-    Returns with it the summaries that were made for it alone, so that what it shows can be opened.
-    """
-    noting = _Noting(telling)
-    return _composed(story, terms, noting), tuple(noting.made)
 
+class StoryTeller:
+    """The blocks and leaves that were written last (`ireneo.context.story.StoryTeller`)."""
 
-class _Noting:
-    """Another's telling, with a note of the summaries among those told that were made for this context alone."""
+    def __init__(self, count: Count) -> None:
+        """Start empty, for contexts whose tokens are counted by `count`."""
+        self._uncached = count
+        self._known = lru_cache(maxsize=COUNTED)(count)
+        self._billed = billed(self.count)
+        self.clear()
 
-    def __init__(self, telling: StoryTeller) -> None:
-        self._telling = telling
-        self.made: list[Summary] = []
-        self.leaf = telling.leaf
+    def clear(self) -> None:
+        """Let go of everything that was told."""
+        self.recalled = StoryRecords()
+        self._told: RecentValues[Sequence[str]] = RecentValues(TOLD)
+        self._leaves: RecentValues[Summary] = RecentValues(OPEN)
+        self._threads: RecentValues[tuple[tuple[Thread, ...], int]] = RecentValues(OPEN)
+        self._stored: set[SummaryId] = set()
+        self.passing: list[Summary] = []
+        """The summaries among those told last that were made for that context alone."""
+
+    def count(self, text: str) -> int:
+        """Count the tokens of `text`."""
+        return self._known(text) if len(text) <= COUNTED_CHARACTERS else self._uncached(text)
 
     def tell(self, nodes: Sequence[Summary], room: int, doubts: Mapping[SummaryId, str]) -> Sequence[str]:
-        self.made.extend(node for node in nodes if node.family.endswith(PASSING))
-        return self._telling.tell(nodes, room, doubts)
+        """Write the blocks of `nodes` in `room` tokens, in view of why some are disputed."""
+        self.passing.extend(node for node in nodes if node.family.endswith(PASSING))
+        name = (*(node.id for node in nodes), room, *sorted(doubts.items()))
+        return self._told.get(name, lambda: tell_blocks(nodes, room, self._billed, doubts=doubts))
+
+    def leaf(self, messages: Sequence[Message], before: Sequence[Thread], policy: Policy) -> Summary:
+        """Write the leaf over `messages`, before which the threads `before` are open."""
+        name = (messages[0].id, messages[-1].id, policy.family, *(thread.id for thread in before))
+        return self._leaves.get(name, lambda: make_leaf(messages, before, policy))
+
+    def threads(self, nodes: Sequence[Summary], cap: int) -> tuple[tuple[Thread, ...], int]:
+        """What is open at the end of `nodes`, and how many gave way."""
+        name = (cap, *(node.id for node in nodes))
+        return self._threads.get(name, lambda: open_threads(nodes, cap))
+
+    def unknown(self, passing: Sequence[Summary]) -> list[Summary]:
+        """Of the summaries that were made for one context those that were not stored from here yet."""
+        return [each for each in passing if each.id not in self._stored]
+
+    def know(self, passing: Sequence[Summary]) -> None:
+        """Note that these were stored."""
+        self._stored = {each.id for each in passing}
 
 
-def _composed(story: Story, terms: ContextOptions, telling: StoryTeller) -> Composed:
-    terms = replace(terms, count=billed(terms.count))
-    budget = terms.budget
+class StoryComposer:
+    """Puts a story's context together, for one target after the other; what there is of the path is read once."""
+
+    def __init__(
+        self, path: StoryPath, options: ContextOptions, teller: StoryTeller, *, room: int = 0, most: int
+    ) -> None:
+        """Read the path; at most `most` leaves are written on the way, and `room` tokens are kept free."""
+        fits = path.reader.head.total_tokens <= options.budget - room
+        grown = path.whole() if fits else path.grow(most, _full_blocks(options))
+        nodes = tuple(path.reader.texts(grown.nodes))
+        threads, forgotten = standing_threads(nodes, options, teller.threads)
+        self.behind = grown.behind
+        """How many messages are due to be summarised and are not."""
+        self._story = Story(
+            system=grown.system,
+            nodes=nodes,
+            waiting=grown.waiting,
+            fresh=grown.fresh,
+            threads=threads,
+            forgotten=forgotten,
+        )
+        self.passing: list[Summary] = []
+        """The summaries that were made for this context alone, so that what it shows can be opened."""
+        self._made = grown.made
+        self._options = options
+        self._teller = teller
+
+    def compose(self, target: int) -> Assembled:
+        """Put it together in `target` tokens."""
+        self.passing = self._teller.passing = []
+        found = compose_story(self._story, replace(self._options, budget=target), self._teller)
+        return Assembled(composed=found, mark=None, why=whole(found.tokens, self._options.budget))
+
+    @property
+    def made(self) -> list[Summary]:
+        """What had to be written, and what was made for this context alone."""
+        return [*self._made, *self._teller.unknown(self.passing)]
+
+
+def _full_blocks(options: ContextOptions) -> int:
+    """How many blocks have room to be told in full."""
+    return int(options.budget * (1 - options.policy.live_share) * BLOCKS_SHARE) // TOLD_TOKENS
+
+
+def story_notes(path: StoryPath, options: ContextOptions) -> tuple[Sequence[Summary | Message], tuple[Thread, ...]]:
+    """The summaries and newest messages of a path, which hold what binds, and the open threads."""
+    grown = path.grow(0)
+    texts = path.reader.texts(grown.nodes)
+    threads, _ = standing_threads(texts, options)
+    fresh = grown.fresh if is_answered(grown.fresh) else ()
+    return (*grown.system, *texts, *fresh), threads
+
+
+def standing_threads(
+    texts: Sequence[Summary],
+    options: ContextOptions,
+    following: Callable[[Sequence[Summary], int], tuple[tuple[Thread, ...], int]] = open_threads,
+) -> tuple[tuple[Thread, ...], int]:
+    """The threads that are open at the end of adjacent summaries and were not released by hand, and how many gave way.
+
+    One that was released is held to be resolved, whatever the story says. `following` may have them at hand.
+    """
+    released = {note.about for note in options.notes if note.kind == "release"}
+    threads, forgotten = following(texts, settings(options.policy).open_threads)
+    return tuple(each for each in threads if each.id not in released), forgotten
+
+
+def compose_story(story: Story, options: ContextOptions, teller: StoryTeller) -> Composed:
+    """Put a story's context together, within the budget of `options`."""
+    options = replace(options, count=billed(options.count))
+    budget = options.budget
     if budget < ONE_BLOCK:
-        return composed(_past(replace(story, nodes=(_everything(story, terms),)), budget, terms, telling))
-    before = _system(story.system, int(budget * SYSTEM_SHARE), terms)
-    pins = story_pins(story.nodes, story.threads, story.forgotten, [each.text for each in before], terms)
+        return composed(_past(replace(story, nodes=(_everything(story, options),)), budget, options, teller))
+    before = _system(story.system, int(budget * SYSTEM_SHARE), options)
+    pins = story_pins(story.nodes, story.threads, story.forgotten, [each.text for each in before], options)
     before += [pins] if pins else []
     left = budget - sum(each.tokens for each in before)
-    past = _past(story, left - int(budget * terms.policy.live_share), terms, telling)
-    past += [_waiting(story.waiting, terms.count)] if story.waiting else []
+    past = _past(story, left - int(budget * options.policy.live_share), options, teller)
+    past += [_waiting(story.waiting, options.count)] if story.waiting else []
     left -= sum(each.tokens for each in past)
-    after = _newest(story, left, terms, telling, cut=bool(past))
-    return composed([_seen(each, terms.policy.seen_by) for each in (*before, *past, *after)])
+    after = _newest(story, left, options, teller, cut=bool(past))
+    return composed([_seen(each, options.policy.seen_by) for each in (*before, *past, *after)])
 
 
-def _system(messages: Sequence[Message], room: int, terms: ContextOptions) -> list[ContextItem]:
+def _system(messages: Sequence[Message], room: int, options: ContextOptions) -> list[ContextItem]:
     if not messages:
         return []
     rooms = share([message.tokens for message in messages], room, floor=WORDS_FLOOR)
-    slots = [slot_within(message, each, terms.count) for message, each in zip(messages, rooms, strict=True)]
-    return settle(slots, room, terms.statements)
+    slots = [slot_within(message, each, options.count) for message, each in zip(messages, rooms, strict=True)]
+    return settle(slots, room, options.statements)
 
 
-def _everything(story: Story, terms: ContextOptions) -> Summary:
+def _everything(story: Story, options: ContextOptions) -> Summary:
     """One summary of all there is, for a budget that holds nothing else."""
-    parts = [make_leaf(story.system, (), terms.policy)] if story.system else []
+    parts = [make_leaf(story.system, (), options.policy)] if story.system else []
     parts += story.nodes
-    parts += [make_leaf(story.fresh, story.threads, terms.policy)] if story.fresh else []
-    return _over(parts, terms)
+    parts += [make_leaf(story.fresh, story.threads, options.policy)] if story.fresh else []
+    return _over(parts, options)
 
 
-def _over(nodes: Sequence[Summary], terms: ContextOptions) -> Summary:
+def _over(nodes: Sequence[Summary], options: ContextOptions) -> Summary:
     """Cover adjacent summaries by one that is none of the canonical ones."""
-    whole = make_deeper(nodes, nodes, terms.policy)
-    family = f"{terms.policy.family}/whole"
+    whole = make_deeper(nodes, nodes, options.policy)
+    family = f"{options.policy.family}/whole"
     # What it says depends on the texts that there are: with other ones it is another summary.
     told = " ".join([family, *(node.id for node in nodes)])
     return replace(whole, family=family, id=anchor("story", whole.first, whole.last, told), sources=())
 
 
-def _past(story: Story, room: int, terms: ContextOptions, telling: StoryTeller) -> list[ContextItem]:
+def _past(story: Story, room: int, options: ContextOptions, teller: StoryTeller) -> list[ContextItem]:
     if not story.nodes:
         return []
     most = max(room // LEAST_BLOCK, 1)
     if len(story.nodes) > most:
         # The oldest stand in one block together, where there is no room for so many headers.
-        oldest = _over(story.nodes[: len(story.nodes) - most + 1], terms)
+        oldest = _over(story.nodes[: len(story.nodes) - most + 1], options)
         story = replace(story, nodes=(oldest, *story.nodes[len(story.nodes) - most + 1 :]))
     doubts = {
         node.id: clip("; ".join(each.text for each in told), MAX_DOUBT)
         for node in story.nodes
-        if (told := terms.doubts(node))
+        if (told := options.doubts(node))
     }
     frame = MESSAGE_TOKENS + NOTES_TOKENS + len(story.nodes)
     # A summary has the same words at every depth, however wide the context: what is left shows more of the newest.
-    words = telling.tell(story.nodes, min(max(room - frame, 0), len(story.nodes) * TOLD_TOKENS), doubts)
-    out = [show_block(node, text, 1, terms.count) for node, text in zip(story.nodes, words, strict=True)]
+    words = teller.tell(story.nodes, min(max(room - frame, 0), len(story.nodes) * TOLD_TOKENS), doubts)
+    out = [show_block(node, text, 1, options.count) for node, text in zip(story.nodes, words, strict=True)]
     out = [replace(each, disputed=doubts.get(node.id, "")) for each, node in zip(out, story.nodes, strict=True)]
     out[-1] = replace(out[-1], tokens=out[-1].tokens + MESSAGE_TOKENS + NOTES_TOKENS)
     return out
@@ -520,28 +605,28 @@ def _waiting(waiting: Waiting, count: Count) -> ContextItem:
     )
 
 
-def _newest(story: Story, room: int, terms: ContextOptions, telling: StoryTeller, *, cut: bool) -> list[ContextItem]:
+def _newest(story: Story, room: int, options: ContextOptions, teller: StoryTeller, *, cut: bool) -> list[ContextItem]:
     """The newest messages as they are; those of them that have no room, as a block that no leaf has taken in yet."""
     fresh = story.fresh
     if not fresh:
         return []
     after = fresh[0].position - 1
-    costs = [_cost(message, terms.count) for message in fresh]
-    thinking = terms.thinking != "none" and not cut
+    costs = [_cost(message, options.count) for message in fresh]
+    thinking = options.thinking != "none" and not cut
     if sum(costs) + sum(message.thinking_tokens for message in fresh if thinking) <= room:
-        return with_notes(fresh, [verbatim(message, thinking=thinking) for message in fresh], after, terms)
+        return with_notes(fresh, [verbatim(message, thinking=thinking) for message in fresh], after, options)
     live_room = room - min(int(room * OPEN_SHARE), OPEN_BLOCKS * TOLD_TOKENS)
-    start = _live_start(fresh, costs, live_room, settings(terms.policy).leaf_messages // STEPS)
+    start = _live_start(fresh, costs, live_room, settings(options.policy).leaf_messages // STEPS)
     out: list[ContextItem] = []
     if start:
-        out.append(_open(fresh[:start], story.threads, room - live_room, terms, telling))
+        out.append(_open(fresh[:start], story.threads, room - live_room, options, teller))
     newest = fresh[start:]
     if sum(costs[start:]) <= live_room:
         shown = [verbatim(message, thinking=False) for message in newest]
     else:
-        slots = newest_slots(newest, live_room, terms, live_room)
-        shown = settle(slots, live_room, terms.statements)
-    return [*out, *with_notes(newest, shown, newest[0].position - 1, terms)]
+        slots = newest_slots(newest, live_room, options, live_room)
+        shown = settle(slots, live_room, options.statements)
+    return [*out, *with_notes(newest, shown, newest[0].position - 1, options)]
 
 
 def _cost(message: Message, count: Count) -> int:
@@ -572,16 +657,16 @@ def _live_start(messages: Sequence[Message], costs: Sequence[int], room: int, st
 
 
 def _open(
-    messages: Sequence[Message], before: Sequence[Thread], room: int, terms: ContextOptions, telling: StoryTeller
+    messages: Sequence[Message], before: Sequence[Thread], room: int, options: ContextOptions, teller: StoryTeller
 ) -> ContextItem:
-    leaf = telling.leaf(messages, before, terms.policy)
-    family = f"{terms.policy.family}/open"
+    leaf = teller.leaf(messages, before, options.policy)
+    family = f"{options.policy.family}/open"
     leaf = replace(leaf, family=family, depth=0, id=anchor("story", leaf.first, leaf.last, family))
     room -= MESSAGE_TOKENS + NOTES_TOKENS
-    threads = thread_lines(leaf.threads.opened, 0, room // 3, terms.count)
-    room -= sum(terms.count(line) + 1 for line in threads)
-    (text,) = telling.tell([leaf], max(room, 0), {})
-    return show_block(leaf, "\n".join([text, *threads]), MESSAGE_TOKENS + NOTES_TOKENS, terms.count)
+    threads = thread_lines(leaf.threads.opened, 0, room // 3, options.count)
+    room -= sum(options.count(line) + 1 for line in threads)
+    (text,) = teller.tell([leaf], max(room, 0), {})
+    return show_block(leaf, "\n".join([text, *threads]), MESSAGE_TOKENS + NOTES_TOKENS, options.count)
 
 
 def _seen(shown: ContextItem, character: str) -> ContextItem:

@@ -8,18 +8,20 @@ from msgspec import Struct
 
 from ireneo.context.options import ContextOptions
 from ireneo.context.pinned import constraints
+from ireneo.context.story import story_notes
 from ireneo.engine.expand import find_summary
-from ireneo.engine.known import known_row
-from ireneo.engine.story import story_notes
+from ireneo.engine.known import StoredReader
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationKind, Head, SessionKey, annotation_id
-from ireneo.ports.store import Store, Transaction
+from ireneo.ports.store import Transaction
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.pins import pinned, standing
 from ireneo.summaries.policy import CODING, Policy
 from ireneo.summaries.prose import clip
+from ireneo.summaries.story_path import StoryPath
 from ireneo.summaries.summary import Line, Summary, Thread
+from ireneo.summaries.work import WorkPath
 
 SHOWN = 60
 """Characters of each pin, where a name calls several."""
@@ -44,19 +46,19 @@ def pin(tx: Transaction, key: SessionKey, branch: str, text: str) -> Annotation:
     return _note(tx, key, branch, "pin", text)
 
 
-async def release(
-    store: Store, key: SessionKey, branch: str, name: str, policy: Policy = CODING, voice: Voice = "first"
+def release(
+    tx: Transaction, key: SessionKey, branch: str, name: str, policy: Policy = CODING, voice: Voice = "first"
 ) -> Annotation:
     """Let go of the pin called `name`: its id or its words, or the beginning of either.
 
     One that was let go of already stays so: then it is the release that there is.
     """
-    stand = await store.read(pins, key, branch, policy, voice)
-    if not _called(stand, name) and (released := await store.read(_released, key, branch, name)):
+    stand = pins(tx, key, branch, policy, voice)
+    if not _called(stand, name) and (released := _released(tx, key, branch, name)):
         return released
     meant = _meant(stand, name, key)
     has_own_id = meant.id.startswith(("p_", "t_"))
-    return await store.write(_note, key, branch, "release", meant.text, about=meant.id if has_own_id else "")
+    return _note(tx, key, branch, "release", meant.text, about=meant.id if has_own_id else "")
 
 
 def pins(tx: Transaction, key: SessionKey, branch: str, policy: Policy = CODING, voice: Voice = "first") -> list[Pin]:
@@ -64,18 +66,19 @@ def pins(tx: Transaction, key: SessionKey, branch: str, policy: Policy = CODING,
 
     Of a story, whose texts are told in `voice`, the threads that are open as well.
     """
-    threads: tuple[Thread, ...] = ()
     head = tx.log.head(key, branch)
     notes = tuple(tx.annotations.on_path(key, head.id if head else None))
     if head is None:
         by_hand, released = pinned(notes)
         return [_pin(line) for line in standing(by_hand, released)]
+    options = ContextOptions(budget=0, policy=policy, count=len, notes=notes)
+    reader = StoredReader(tx, key, head, options, voice)
+    threads: tuple[Thread, ...] = ()
     if policy.pyramid is not None:
-        terms = ContextOptions(budget=0, policy=policy, count=len, notes=notes)
-        items, threads = story_notes(tx, key, head, terms, voice)
+        items, threads = story_notes(StoryPath(reader, policy), options)
     else:
-        known = known_row(tx, key, head, head.position, policy)
-        items = (*known.row, *known.following)
+        known = WorkPath(reader, policy).stored(head.position)
+        items = (*known.row, *reader.path(known.position, head.position))
     found, lifts = constraints(items)
     by_hand, released = pinned(notes)
     standing_pins = [_pin(line) for line in standing([*found, *by_hand], [*lifts, *released])]

@@ -1,46 +1,34 @@
-"""The context of a session: drive the assembling over a store, and keep what it made."""
+"""The context of a session: read what there is, put it together, and keep what had to be written on the way."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from functools import partial
+from threading import Lock
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.allot import Statements
-from ireneo.context.assemble import (
-    Answer,
-    Assembled,
-    Keep,
-    KnownRow,
-    Made,
-    Mark,
-    Need,
-    NeedParts,
-    NeedPath,
-    NeedRow,
-    NeedTexts,
-    Recall,
-    assemble,
-)
+from ireneo.context.assemble import Mark, WorkComposer
 from ireneo.context.compose import Composed
 from ireneo.context.options import ContextOptions
-from ireneo.context.rebuild import Explained
+from ireneo.context.story import StoryComposer, StoryTeller
 from ireneo.context.view import ContextItem, bound_from, pad_place, pad_shown, positions, with_pad
-from ireneo.engine.compact import Aim, check_budget
-from ireneo.engine.encode import Context, encode, make_context, measure
-from ireneo.engine.known import CHUNK, Ahead, best_texts, grown, keep, known_blocks, was_erased
+from ireneo.engine.encode import Context, check_budget, fitted, make_context
+from ireneo.engine.known import StoredReader, keep, was_erased
 from ireneo.errors import ReadOnlyStore
 from ireneo.formats.chat.format import ChatFormat
-from ireneo.log.message import Draft, Message, MessageId
+from ireneo.log.message import Draft, MessageId
 from ireneo.log.tree import Head, SessionKey
 from ireneo.log.weigh import MESSAGE_TOKENS, Count, Recount
 from ireneo.memories.scratchpad import PAD_TOKENS, pad_block
 from ireneo.ports.store import Rebuild, Store, Transaction
 from ireneo.prompts.voices import Voice
+from ireneo.summaries.reader import RecentValues
+from ireneo.summaries.story_path import StoryPath
 from ireneo.summaries.summary import Summary
-from ireneo.summaries.work import RowItem
+from ireneo.summaries.work import WorkPath
 
 PAD_SHARE = 0.4
 """Of a narrow context, what a scratchpad may take."""
@@ -49,15 +37,15 @@ FRAME_TOKENS = 40
 CHARACTERS_PER_TOKEN = 4
 
 
-def room_for(pad: ContextItem | None, terms: ContextOptions) -> int:
+def room_for(pad: ContextItem | None, options: ContextOptions) -> int:
     """What is kept free for a scratchpad; none where there is none.
 
     Where the last turns are all that is sent it is always as much, so that they don't move when it is rewritten.
     """
     if pad is None:
         return 0
-    whole = min(PAD_TOKENS + FRAME_TOKENS, int(terms.budget * PAD_SHARE))
-    return max(pad.tokens, whole) if terms.policy.cuts else pad.tokens
+    whole = min(PAD_TOKENS + FRAME_TOKENS, int(options.budget * PAD_SHARE))
+    return max(pad.tokens, whole) if options.policy.cuts else pad.tokens
 
 
 class Padding:
@@ -94,12 +82,12 @@ class Padding:
         return (info.project if info else None) or ""
 
     def put(
-        self, shown: Sequence[ContextItem], pad: ContextItem | None, head: Head, terms: ContextOptions
+        self, shown: Sequence[ContextItem], pad: ContextItem | None, head: Head, options: ContextOptions
     ) -> list[ContextItem]:
         """`shown` with the scratchpad in its place, and without the thinking that was said to another one."""
-        if terms.thinking == "prefix":
+        if options.thinking == "prefix":
             self._note(shown, pad, head)
-            shown = bound_from(shown, self._bound_from, terms.count)
+            shown = bound_from(shown, self._bound_from, options.count)
         return with_pad(shown, pad)
 
     def _note(self, shown: Sequence[ContextItem], pad: ContextItem | None, head: Head) -> None:
@@ -116,21 +104,25 @@ class Padding:
 
 CACHED = 16
 """Rebuilt contexts that are kept at hand; each is as large as its budget."""
-
-
 KEPT_TOGETHER = 256
 """Summaries that are stored in one transaction."""
+CATCH_UP = 8
+"""So many leaves of a story a context writes at the most, without a model; what is further behind is left to `work`,
+and shown as what it is."""
 
 
-class Cached:
-    """What a session keeps at hand between two contexts."""
+class ContextCache:
+    """What a session keeps at hand between two contexts; they are made one at a time, in whichever thread."""
 
     def __init__(self, session: str, task: str, count: Count) -> None:
         """Begin with nothing; `task` is the one whose scratchpad `session` shows."""
-        self.composed = ComposedCache()
+        self.lock = Lock()
+        self.composed: RecentValues[Composed] = RecentValues(CACHED)
+        """The contexts that were composed last: a prefix stays the same until a rebuild."""
         self.statements = Statements(count)
         self.recount = Recount(count)
         """Counts payloads, of which most was counted for the context before."""
+        self.teller = StoryTeller(count)
         self.pads = Padding(session, task)
         self._erased = 0
 
@@ -140,44 +132,21 @@ class Cached:
             self.composed.clear()
             self.statements.clear()
             self.recount.clear()
+            self.teller.clear()
             self._erased = erased
 
 
-class ComposedCache:
-    """The contexts that were composed last: a prefix stays the same until a rebuild."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[SessionKey, str, Mark], Composed] = OrderedDict()
-
-    def get(self, key: SessionKey, kind: str, mark: Mark) -> Composed | None:
-        """The context of a mark, if it is at hand; `kind` tells apart what is cut and shown otherwise."""
-        found = self._kept.get((key, kind, mark))
-        if found is not None:
-            self._kept.move_to_end((key, kind, mark))
-        return found
-
-    def clear(self) -> None:
-        """Let go of everything."""
-        self._kept.clear()
-
-    def put(self, key: SessionKey, kind: str, mark: Mark, composed: Composed) -> None:
-        """Keep the context of a mark."""
-        self._kept[key, kind, mark] = composed
-        while len(self._kept) > CACHED:
-            self._kept.popitem(last=False)
-
-
-class _Look(NamedTuple):
-    """What one look at the store came to."""
+class _Cut(Struct, frozen=True, kw_only=True):
+    """A context that was made from one snapshot, and what is to be stored of it."""
 
     context: Context
-    why: Explained
-    new: tuple[Summary, ...]
-    """What was summarised on the way."""
-    mark: Mark | None
-    old_mark: Mark | None
-    erased: int
-    """How many messages of the session had been erased."""
+    made: Sequence[Summary] = ()
+    passing: Sequence[Summary] = ()
+    """Of a story: what was made for this context alone."""
+    mark: Mark | None = None
+    """That of a rebuild, where it is a new one."""
+    erased: int = 0
+    """How many messages of the session had been erased when it was read."""
 
 
 async def context(
@@ -185,55 +154,116 @@ async def context(
     key: SessionKey,
     branch: str,
     chat: ChatFormat,
-    terms: ContextOptions,
+    options: ContextOptions,
     voice: Voice,
-    cached: Cached,
+    cache: ContextCache,
 ) -> Context:
     """Cut the path to the branch's head to a budget; never calls a model, and shows the best there is now.
 
     What had to be summarised on the way, and the mark of a rebuild, are stored, so that the next context goes on
-    from there. The notes along the path are read here; those of `terms` are not heeded.
+    from there. The notes along the path are read here; those of `options` are not heeded.
     """
-    budget, count, pads = terms.budget, terms.count, cached.pads
-    check_budget(budget)
-
-    def look(tx: Transaction) -> _Look | None:
-        head = tx.log.head(key, branch)
-        if head is None:
-            return None
-        erased = tx.erasure.count(key)
-        cached.renew(erased)
-        cached.recount.turn()
-        notes = tuple(tx.annotations.on_path(key, head.id))
-        ruled = replace(terms, notes=notes, thinking=terms.ruled(chat.thinking), kept=cached.statements)
-        driver = Driver(tx, key, head, ruled, voice, cached.composed)
-        mark = driver.mark(budget)
-        pad = pads.shown(tx, key.space, budget, count)
-        aim = Aim(budget - room_for(pad, ruled))
-        while True:
-            assembled = driver.drive(aim.target, mark)
-            shown = pads.put(assembled.composed.shown, None if aim.least else pad, head, ruled)
-            whole = driver.whole(shown)
-            payload = encode(shown, whole, chat, ruled.thinking)
-            measured = measure(payload, chat, cached.recount)
-            over = measured.heeded - budget
-            if over <= 0 or aim.least:
-                made = make_context(
-                    budget, head.total_tokens, chat, payload, shown, count, whole=whole, measured=measured
-                )
-                return _Look(made, assembled.why, tuple(driver.made), assembled.mark, mark, erased)
-            aim.narrow(assembled.composed.tokens, over)
-
-    found = await store.read(look)
-    if found is None:
-        return make_context(budget, 0, chat, chat.encode(()), (), count)
-    unkept = ""
+    check_budget(options.budget)
+    cut = await store.read(_cut, key, branch, chat, options, voice, cache)
     try:
-        await _keep(store, key, terms.policy.family, budget, found.new, found.mark, found.old_mark, found.erased)
+        await _keep(store, key, options, cut)
     except ReadOnlyStore as error:
         # It serves as it is; the next one is made anew.
-        unkept = str(error)
-    return replace(found.context, explained=found.why, unkept=unkept)
+        return replace(cut.context, unkept=str(error))
+    if cut.passing:
+        cache.teller.know(cut.passing)
+    return cut.context
+
+
+def _cut(
+    tx: Transaction,
+    key: SessionKey,
+    branch: str,
+    chat: ChatFormat,
+    options: ContextOptions,
+    voice: Voice,
+    cache: ContextCache,
+) -> _Cut:
+    head = tx.log.head(key, branch)
+    if head is None:
+        return _Cut(context=make_context(options.budget, 0, chat, chat.encode(()), (), options.count))
+    with cache.lock:
+        erased = tx.erasure.count(key)
+        cache.renew(erased)
+        options = replace(options, notes=tuple(tx.annotations.on_path(key, head.id)))
+        options = replace(options, thinking=options.ruled(chat.thinking))
+        cut = _cut_story if options.policy.pyramid else _cut_work
+        return replace(cut(tx, key, head, chat, options, voice, cache), erased=erased)
+
+
+def _cut_work(
+    tx: Transaction,
+    key: SessionKey,
+    head: Head,
+    chat: ChatFormat,
+    options: ContextOptions,
+    voice: Voice,
+    cache: ContextCache,
+) -> _Cut:
+    options = replace(options, kept=cache.statements)
+    cache.recount.turn()
+    reader = StoredReader(tx, key, head, options, voice)
+    path = WorkPath(reader, options.policy)
+    mark = last_mark(tx, key, head, options)
+    composer = WorkComposer(path, mark, options, cache.composed)
+    pad = cache.pads.shown(tx, key.space, options.budget, options.count)
+    made, assembled = fitted(
+        composer,
+        head.total_tokens,
+        chat,
+        options,
+        partial(_handed, reader),
+        room=room_for(pad, options),
+        put=partial(cache.pads.put, pad=pad, head=head, options=options),
+        count=cache.recount,
+    )
+    new = assembled.mark if assembled.mark != mark else None
+    return _Cut(context=made, made=path.made, mark=new)
+
+
+def _cut_story(
+    tx: Transaction,
+    key: SessionKey,
+    head: Head,
+    chat: ChatFormat,
+    options: ContextOptions,
+    voice: Voice,
+    cache: ContextCache,
+) -> _Cut:
+    options = replace(options, count=cache.teller.count)
+    reader = StoredReader(tx, key, head, options, voice)
+    pad = cache.pads.shown(tx, key.space, options.budget, options.count)
+    room = room_for(pad, options)
+    path = StoryPath(reader, options.policy, cache.teller.recalled)
+    composer = StoryComposer(path, options, cache.teller, room=room, most=CATCH_UP)
+    made, _ = fitted(
+        composer,
+        head.total_tokens,
+        chat,
+        options,
+        partial(_handed, reader),
+        room=room,
+        put=partial(cache.pads.put, pad=pad, head=head, options=options),
+    )
+    return _Cut(context=replace(made, behind=composer.behind), made=composer.made, passing=composer.passing)
+
+
+def _handed(reader: StoredReader, shown: Sequence[ContextItem]) -> Mapping[str, Draft]:
+    """The drafts with their native payloads, of the messages that are shown just as they were handed in."""
+    return reader.natives([MessageId(each.id) for each in shown if each.whole])
+
+
+def last_mark(tx: Transaction, key: SessionKey, head: Head, options: ContextOptions) -> Mark | None:
+    """The mark of the last rebuild on the path to `head`."""
+    last = tx.rebuilds.last(key, head.id, options.policy.family, options.budget)
+    if last is None:
+        return None
+    return Mark(at=last.at, at_position=last.at_position, target_tokens=last.target_tokens, taken_up=last.taken_up)
 
 
 async def keep_made(store: Store, key: SessionKey, made: Sequence[Summary], erased: int) -> None:
@@ -245,134 +275,28 @@ async def keep_made(store: Store, key: SessionKey, made: Sequence[Summary], eras
         await store.write(keep, key, made[place : place + KEPT_TOGETHER], erased)
 
 
-async def _keep(
-    store: Store,
-    key: SessionKey,
-    family: str,
-    budget: int,
-    made: Sequence[Summary],
-    mark: Mark | None,
-    old: Mark | None,
-    erased: int,
-) -> None:
-    if not made and (mark is None or mark == old):
+async def _keep(store: Store, key: SessionKey, options: ContextOptions, cut: _Cut) -> None:
+    if not cut.made and cut.mark is None:
         return
-    whole = len(made) - len(made) % KEPT_TOGETHER
-    await keep_made(store, key, made[:whole], erased)
-
-    def keep_2(tx: Transaction) -> None:
-        if was_erased(tx, key, erased):
-            return
-        if made[whole:]:
-            keep(tx, key, made[whole:], erased)
-        # Its head may have been pruned since it was read: then there is nothing to come back to.
-        if mark is not None and mark != old and tx.log.find(key, [mark.at]):
-            rebuild = Rebuild(
-                family=family,
-                budget_tokens=budget,
-                at=mark.at,
-                at_position=mark.at_position,
-                target_tokens=mark.target_tokens,
-                taken_up=mark.taken_up,
-            )
-            tx.rebuilds.put(key, rebuild)
-
-    await store.write(keep_2)
+    whole = len(cut.made) - len(cut.made) % KEPT_TOGETHER
+    await keep_made(store, key, cut.made[:whole], cut.erased)
+    await store.write(_keep_last, key, options, cut, cut.made[whole:])
 
 
-class Driver:
-    """Answers what the assembling needs from one snapshot of the store."""
-
-    def __init__(
-        self, tx: Transaction, key: SessionKey, head: Head, terms: ContextOptions, voice: Voice, cache: ComposedCache
-    ) -> None:
-        self.tx = tx
-        self.key = key
-        self.head = head
-        self.terms = terms
-        self.policy = terms.policy
-        self.voice = voice
-        self.cache = cache
-        self._made: dict[str, Summary] = {}
-        self._ahead: Ahead | None = None
-        """The blocks of the path's beginning, which a context that is cut again needs once more."""
-        self.shown: tuple[Summary, ...] = ()
-        """The canonical summaries for which a text was looked for last."""
-
-    @property
-    def made(self) -> list[Summary]:
-        """The summaries that had to be written."""
-        return list(self._made.values())
-
-    def mark(self, budget: int) -> Mark | None:
-        """The mark of the last rebuild on this path."""
-        last = self.tx.rebuilds.last(self.key, self.head.id, self.policy.family, budget)
-        if last is None:
-            return None
-        return Mark(at=last.at, at_position=last.at_position, target_tokens=last.target_tokens, taken_up=last.taken_up)
-
-    def drive(self, target: int, mark: Mark | None) -> Assembled:
-        """Run the assembling to its end."""
-        assembling = assemble(self.head, mark, replace(self.terms, budget=target))
-        answer: Answer = None
-        while True:
-            try:
-                need = assembling.send(answer)
-            except StopIteration as stop:
-                result: Assembled = stop.value
-                return result
-            answer = self._answer(need)
-
-    def whole(self, shown: Sequence[ContextItem]) -> Mapping[str, Draft]:
-        """The drafts with their native payloads, of the messages that are shown just as they were handed in."""
-        ids = [MessageId(each.id) for each in shown if each.whole]
-        found = self.tx.log.natives(self.key, ids) if ids else {}
-        return dict(found.items())
-
-    def _answer(self, need: Need) -> Answer:
-        if isinstance(need, NeedPath):
-            return self._path(need.first, need.last)
-        if isinstance(need, NeedRow):
-            return self._row(need.last)
-        if isinstance(need, NeedParts):
-            return self._parts(need.summary)
-        if isinstance(need, NeedTexts):
-            self.shown = need.summaries
-            return best_texts(self.tx, self.key, need.summaries, self.terms, self.voice, need.known)
-        if isinstance(need, Recall):
-            return self.cache.get(self.key, self._kind, need.mark)
-        if isinstance(need, Keep):
-            self.cache.put(self.key, self._kind, need.mark, need.composed)
-        elif isinstance(need, Made):
-            self._made.update((summary.id, summary) for summary in need.summaries)
-        return None
-
-    @property
-    def _kind(self) -> str:
-        return f"{self.policy.family} {self.terms.thinking} {self.voice}"
-
-    def _path(self, first: int, last: int) -> Sequence[Message]:
-        return self.tx.log.path(self.key, self.head.id, first, last) if first <= last else ()
-
-    def _row(self, last: int) -> KnownRow:
-        if self._ahead is None or self._ahead.position > last + 1:
-            row, position = known_blocks(self.tx, self.key, self.head, last, self.policy)
-            self._ahead = Ahead(row=row, position=position)
-        # Of a long path some messages at a time are held, and never all of them.
-        while last - self._ahead.position >= CHUNK:
-            self._ahead = grown(self.tx, self.key, self.head, self._ahead, last, self.policy)
-            self._made.update((summary.id, summary) for summary in self._ahead.made)
-        return KnownRow(self._ahead.row, tuple(self._path(self._ahead.position, last)))
-
-    def _parts(self, summary: Summary) -> list[RowItem]:
-        missing = [source for source in summary.sources if source not in self._made]
-        known = {each.id: each for each in self.tx.summaries.get(self.key, missing)} if missing else {}
-        row: list[RowItem] = []
-        position = summary.first_position
-        for source in summary.sources:
-            child = self._made.get(source) or known[source]
-            row.extend(self._path(position, child.first_position - 1))
-            row.append(child)
-            position = child.last_position + 1
-        row.extend(self._path(position, summary.last_position))
-        return row
+def _keep_last(tx: Transaction, key: SessionKey, options: ContextOptions, cut: _Cut, made: Sequence[Summary]) -> None:
+    if was_erased(tx, key, cut.erased):
+        return
+    if made:
+        keep(tx, key, made, cut.erased)
+    mark = cut.mark
+    # Its head may have been pruned since it was read: then there is nothing to come back to.
+    if mark is not None and tx.log.find(key, [mark.at]):
+        rebuild = Rebuild(
+            family=options.policy.family,
+            budget_tokens=options.budget,
+            at=mark.at,
+            at_position=mark.at_position,
+            target_tokens=mark.target_tokens,
+            taken_up=mark.taken_up,
+        )
+        tx.rebuilds.put(key, rebuild)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.context.assemble import Assembled
+from ireneo.context.options import ContextOptions
 from ireneo.context.parts import without_thinking
 from ireneo.context.rebuild import Explained
 from ireneo.context.view import ContextItem, What, drafts
+from ireneo.errors import BudgetTooSmall
 from ireneo.formats.chat.format import ChatFormat, Payload, ThinkingRule
 from ireneo.formats.chat.losses import losses, without_dangling, without_thoughts
 from ireneo.formats.chat.registry import made_into_objects
@@ -248,3 +251,85 @@ def _with_native(shown: ContextItem, whole: Mapping[str, Draft]) -> ContextItem:
         draft=draft,
         whole=True,
     )
+
+
+MIN_BUDGET = 256
+MARGINS = (0.0, 0.005, 0.01, 0.02, 0.04)
+"""Shares of the budget that are kept free besides, one cut after the other, where a context is larger as written than
+it was reckoned: less room is another choice of lines, which may be larger than reckoned by more."""
+LEAST = 64
+"""Tokens that hold one block and nothing else: no format adds more than a line to it."""
+
+
+def check_budget(budget: int) -> None:
+    """Raise BudgetTooSmall for a budget in which no message and its frame fit."""
+    if budget < MIN_BUDGET:
+        raise BudgetTooSmall(f"A budget of {budget:,} tokens is too small; give at least {MIN_BUDGET}.")
+
+
+def fitted(
+    composer: Composer,
+    before: int,
+    chat: ChatFormat,
+    options: ContextOptions,
+    whole: Callable[[Sequence[ContextItem]], Mapping[str, Draft]],
+    *,
+    room: int = 0,
+    put: Callable[[Sequence[ContextItem]], Sequence[ContextItem]] | None = None,
+    count: Count | None = None,
+) -> tuple[Context, Assembled]:
+    """Compose a context so that it is within the budget of `options` as `chat` writes it; with what it was made of.
+
+    `before` is what the whole path costs; `whole` gives the drafts with their native payloads, of what is shown as it
+    was handed in. `put` puts in what takes `room` tokens besides, such as a scratchpad. `count` counts payloads.
+    """
+    budget, count = options.budget, count or options.count
+    aim = _Aim(budget - room)
+    while True:
+        assembled = composer.compose(aim.target)
+        shown = assembled.composed.shown
+        if put is not None and not aim.least:
+            shown = tuple(put(shown))
+        handed = whole(shown)
+        payload = encode(shown, handed, chat, options.thinking)
+        size = measure(payload, chat, count)
+        over = size.heeded - budget
+        if over <= 0 or aim.least:
+            break
+        aim.narrow(assembled.composed.tokens, over)
+    made = make_context(budget, before, chat, payload, shown, count, whole=handed, measured=size)
+    return replace(made, explained=assembled.why), assembled
+
+
+class Composer(Protocol):
+    """Composes a path for one target after the other."""
+
+    def compose(self, target: int) -> Assembled:
+        """Put the context together in `target` tokens."""
+
+
+class _Aim:
+    """What the next cut of a context may cost so that it is within its budget as its format writes it."""
+
+    def __init__(self, target: int) -> None:
+        """Begin with the whole room, in tokens."""
+        self.target = target
+        self._whole = target
+        self._margins = iter(MARGINS)
+
+    @property
+    def least(self) -> bool:
+        """Whether one block alone is all that has room: nothing narrower can be tried."""
+        return self.target <= LEAST
+
+    def narrow(self, composed_tokens: int, over: int) -> None:
+        """Take so much less that a context which was reckoned at `composed_tokens` loses what it is `over`.
+
+        A little less at a time, so that what fits in the end fills its budget nearly; by halves where that won't do.
+        """
+        margin = next(self._margins, None)
+        if margin is None:
+            self.target = max(self.target // 2, LEAST)
+            return
+        spared = over + 8 + int(self._whole * margin)
+        self.target = max(min(self.target, composed_tokens) - spared, LEAST)

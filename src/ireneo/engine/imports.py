@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ireneo.engine.cleaning import Cleaning, DraftVariants, Naming, UncleanedIds, chain_named
-from ireneo.engine.known import Ahead, due_ahead, write_ahead
+from ireneo.engine.known import due_ahead, write_ahead
 from ireneo.engine.projects import place_session
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import Fault, LinearFormat, LogFormat, LoggedNode, StreamedSession, nothing_readable
@@ -20,6 +20,7 @@ from ireneo.log.tree import MAIN, Head, SessionKey, head_of
 from ireneo.log.weigh import Count, weigh
 from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import Policy, preset_of
+from ireneo.summaries.work import Reached
 
 BATCH = 4_000
 """Messages that are stored together: an import that is interrupted keeps what it had stored, and may be run again."""
@@ -248,7 +249,7 @@ class JoinedImport:
         self._cleaning = cleaning
         self._only_adds = only_adds
         self._preset = preset
-        self._ahead: Ahead | None = None
+        self._ahead: Reached | None = None
         self._head: Head | None = None
         self._given: UncleanedIds = {}
         self._earlier: set[str] = set()

@@ -54,12 +54,12 @@ class Worker:
             yield Lease(key=key, work=work, holder=self.name, token=0, until=self._clock.now())
             return
 
-        def keep(tx: Transaction) -> Lease | None:
+        def take(tx: Transaction) -> Lease | None:
             # Not before the store is ours: of a short lease the wait for it may leave nothing.
             now = self._clock.now()
             return tx.leases.take(key, work, self.name, now, now + timedelta(seconds=seconds))
 
-        lease = await self._store.write(keep)
+        lease = await self._store.write(take)
         if lease is None:
             yield None
             return
@@ -101,11 +101,8 @@ class Worker:
         wait = min(FIRST_WAIT_SECONDS * 2**lease.failures, LONGEST_WAIT_SECONDS)
         if not self._leases:
             return
-
-        def keep(tx: Transaction) -> None:
-            tx.leases.fail(lease, error, self._clock.now() + timedelta(seconds=wait))
-
-        await self._store.write(keep)
+        retry_at = self._clock.now() + timedelta(seconds=wait)
+        await self._store.write(lambda tx: tx.leases.fail(lease, error, retry_at))
         self._over.add((lease.key, lease.token))
 
     async def _beat(self, lease: Lease, seconds: float) -> None:

@@ -55,6 +55,12 @@ class Resources(Struct, frozen=True, kw_only=True):
         """What is drawn from messages passes through it: lessons hold no secret, even where their messages do."""
         return Cleaning(self.redactor)
 
+    def voice_of(self, policy: Policy) -> Voice:
+        """In whose voice what `policy` summarises is told; a character's own memory in the first person."""
+        if policy.pyramid is None:
+            return self.voice
+        return self.story_voice or ("first" if policy.seen_by else "third")
+
     def models_for_space(self, space: str) -> Models:
         """The models, on account of the memories of a space, which belong to no session: a new account each day."""
         return self.models_for(SessionKey(space, f"memories of {self.clock.now().date().isoformat()}"))

@@ -22,7 +22,7 @@ from ireneo.engine import tree as seeing
 from ireneo.engine.annotations import Pin
 from ireneo.engine.append import Appended
 from ireneo.engine.branches import memory_named
-from ireneo.engine.context import Cached
+from ireneo.engine.context import ContextCache
 from ireneo.engine.diary import Diary
 from ireneo.engine.encode import Context, with_objects
 from ireneo.engine.expand import Expanded, Tool
@@ -32,10 +32,9 @@ from ireneo.engine.leasing import Worker
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import check_character
-from ireneo.engine.story_context import TellingCache, story_context
-from ireneo.engine.summarise import Summarised, voice_of
+from ireneo.engine.summarise import Summarised
 from ireneo.engine.tree import Tree
-from ireneo.engine.work import BlockWork, StoryWork, TextWriter, WorkResult, summarised_by
+from ireneo.engine.work import SummaryWork, TextWriter, WorkResult, summarised_by
 from ireneo.errors import BadInput, SessionNotFound
 from ireneo.formats.chat.format import ThinkingRule
 from ireneo.formats.chat.registry import DEFAULT_FORMAT, chat_format
@@ -68,8 +67,7 @@ class Session:
         self.task = task or key.session
         self._source = source
         self._project = project
-        self._cached = Cached(key.session, self.task, self._count)
-        self._tellings: TellingCache | None = None
+        self._cache = ContextCache(key.session, self.task, self._count)
         self._asked_at: datetime | None = None
         self._characters: set[str] = set()
         """Those of whom it is known that they are there."""
@@ -172,7 +170,7 @@ class Session:
         now = self._resources.clock.now()
         idle = (now - self._asked_at).total_seconds() if self._asked_at else None
         self._asked_at = now
-        terms = ContextOptions(
+        options = ContextOptions(
             budget=budget,
             policy=policy if prices is None else policy.priced(prices),
             count=self._count,
@@ -180,14 +178,8 @@ class Session:
             rebuild=rebuild,
             asked=thinking,
         )
-        if policy.pyramid is not None:
-            told = voice_of(policy, self._resources.story_voice)
-            self._tellings = self._tellings or TellingCache(terms)
-            kept, pads = self._tellings, self._cached.pads
-            found = await story_context(self._store, self.key, self.branch, chat, terms, told, kept, pads)
-        else:
-            voice, cached = self._resources.voice, self._cached
-            found = await cutting.context(self._store, self.key, self.branch, chat, terms, voice, cached)
+        voice = self._resources.voice_of(policy)
+        found = await cutting.context(self._store, self.key, self.branch, chat, options, voice, self._cache)
         # One with blocks is known by them.
         whole = found.view and all(row.what == "message" for row in found.view)
         self._shown = (MessageId(found.view[-1].last), len(found.messages)) if whole else None
@@ -203,12 +195,12 @@ class Session:
         """
         models, policy = self._writers(), self._policy(preset)
         if policy.pyramid is not None:
-            async for worked in self._work(policy).visit(MAX_TEXTS):
+            async for worked in self._work(policy, budget).visit(MAX_TEXTS):
                 if told := summarised_by(worked):
                     yield told
             return
-        terms = ContextOptions(budget=budget, policy=policy, count=self._count)
-        summarised = summarising.summarise(self._store, self.key, self.branch, terms, self._resources.voice, models)
+        options = ContextOptions(budget=budget, policy=policy, count=self._count)
+        summarised = summarising.summarise(self._store, self.key, self.branch, options, self._resources.voice, models)
         async for each in summarised:
             yield each
 
@@ -219,10 +211,10 @@ class Session:
         """
         models, policy = self._writers(), self._policy(preset)
         if policy.pyramid is not None:
-            return await self._work(policy).due()
-        terms = ContextOptions(budget=budget, policy=policy, count=self._count)
-        due = await summarising.due_summaries(self._store, self.key, self.branch, terms, self._resources.voice)
-        return sum(models.for_task(summary.level) is not None for summary in due)
+            return await self._work(policy, budget).due()
+        options = ContextOptions(budget=budget, policy=policy, count=self._count)
+        due = await summarising.due_summaries(self._store, self.key, self.branch, options, self._resources.voice)
+        return sum(models.for_task(summary.level) is not None for summary in due.ready)
 
     async def catch_up(self, *, preset: str | Policy | None = None, as_: str = "") -> AsyncIterator[WorkResult]:
         """Make the summaries that are due and need no model, so that `context` has little to write.
@@ -231,14 +223,8 @@ class Session:
         """
         policy = self._policy(preset, as_)
         await self._check_character(policy)
-        if policy.pyramid is not None:
-            async for worked in self._work(policy).catch_up():
-                yield worked
-            return
-        desk = TextWriter(self._resources, Worker(self._store, self._resources.clock), self.key, self.branch)
-        work = BlockWork(desk, ContextOptions(budget=0, policy=policy, count=self._count))
         # Who stops listening lets go of the lease at once.
-        async with aclosing(work.catch_up()) as steps:
+        async with aclosing(self._work(policy).catch_up()) as steps:
             async for worked in steps:
                 yield worked
 
@@ -346,11 +332,11 @@ class Session:
         return policy, self._voice(policy)
 
     def _voice(self, policy: Policy) -> Voice:
-        return voice_of(policy, self._resources.story_voice) if policy.pyramid else self._resources.voice
+        return self._resources.voice_of(policy)
 
-    def _work(self, policy: Policy) -> StoryWork:
-        worker = Worker(self._store, self._resources.clock)
-        return StoryWork(TextWriter(self._resources, worker, self.key, self.branch), policy)
+    def _work(self, policy: Policy, budget: int = 0) -> SummaryWork:
+        writer = TextWriter(self._resources, Worker(self._store, self._resources.clock), self.key, self.branch)
+        return SummaryWork(writer, ContextOptions(budget=budget, policy=policy, count=self._count))
 
     def _writers(self) -> Models:
         models = self._resources.models_for(self.key)
@@ -373,7 +359,7 @@ class Session:
 
     async def release(self, pin: str) -> Annotation:
         """Let go of a pin, by its id or its words. Raises BadInput where no such pin stands."""
-        return await noting.release(self._store, self.key, self.branch, pin, *self._own())
+        return await self._store.write(noting.release, self.key, self.branch, pin, *self._own())
 
     async def pins(self) -> Sequence[Pin]:
         """The constraints that stand: those that were found in what users and the system said, and those by hand.

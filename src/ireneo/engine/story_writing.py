@@ -1,4 +1,4 @@
-"""A summary of a story by a model: what it is shown, what it is held to, and what becomes of its answer."""
+"""A story told by a model: what it is shown, what it is held to, and what becomes of its answer."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.parts import share, shorten
-from ireneo.engine.known import text_family, text_id
-from ireneo.engine.writing import MOST_STRUCK, ModelAnswer, WrittenSummary, ask_twice, doubts
-from ireneo.grounding.evidence import recall
+from ireneo.engine.writing import MOST_STRUCK, Judged, ShownPiece, WritingJob, doubts, shown_pieces, ungrounded
 from ireneo.grounding.language import other_language
 from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.grounding.status import error_text
@@ -21,10 +18,8 @@ from ireneo.grounding.story import StorySourceIndex, sentences, with_quotation_m
 from ireneo.grounding.voice import names_oneself, telling_faults, tells_of_itself
 from ireneo.log.echo import as_said
 from ireneo.log.message import SHORT, Message, MessageId, Part, Result, Text, is_own_block, short
-from ireneo.log.tree import Annotation
 from ireneo.log.weigh import Count
 from ireneo.patterns import lazy_re
-from ireneo.ports.models import LanguageModel, Prompt
 from ireneo.prompts import STORY, STORY_DEEP
 from ireneo.prompts.replies import StoryReply, ThreadSaid
 from ireneo.prompts.voices import Voice, story_voice
@@ -34,8 +29,6 @@ BEFORE_TOKENS = 700
 """What is shown of the summary before: who is who."""
 THREADS_TOKENS = 2_500
 """What is shown of the open threads; those beyond stay open."""
-LEAST_TOKENS = 40
-"""No speech is shortened to less."""
 NAMES_SHOWN = 12
 NOTHING = "(nothing)"
 
@@ -124,12 +117,14 @@ def _of_line(line: Line) -> str:
 
 def shown_speech(spoken: Sequence[Spoken], room: int, count: Count) -> str:
     """The speeches in order, one a line, the long ones shortened until they take no more than `room` tokens."""
-    return _fitted([(each.head, each.text, each.message.id) for each in spoken], room, count)
+    return _fitted([ShownPiece(each.head, each.text, each.message.id) for each in spoken], room, count)
 
 
 def shown_parts(parts: Sequence[Summary], room: int, count: Count) -> str:
     """Summaries of a story in order, numbered, each with its names."""
-    told = [(f"[{number}]", f"{story_text(part)}{_names(part)}", part.id) for number, part in enumerate(parts, 1)]
+    told = [
+        ShownPiece(f"[{number}]", f"{story_text(part)}{_names(part)}", part.id) for number, part in enumerate(parts, 1)
+    ]
     return _fitted(told, room, count)
 
 
@@ -183,27 +178,14 @@ def _names(part: Summary) -> str:
     return f" (names: {', '.join(names)})" if names else ""
 
 
-def _fitted(told: Sequence[tuple[str, str, str]], room: int, count: Count) -> str:
-    """Each head with its text on one line, so that nobody can speak in another's name; the last is what opens it.
+def _fitted(told: Sequence[ShownPiece], room: int, count: Count) -> str:
+    pieces = [ShownPiece(each.head, " ".join(each.text.split()), each.opener) for each in told]
+    return shown_pieces(pieces, room, count, _on_one_line) or NOTHING
 
-    As they are where `room` tokens hold them together: what each costs alone doesn't add up to what they cost.
-    """
-    if not told:
-        return NOTHING
-    said = [(head, " ".join(text.split()), opener) for head, text, opener in told]
-    whole = "\n".join(f"{head} {data(text)}" for head, text, _ in said)
-    if count(whole) <= room:
-        return whole
-    left = room - sum(count(head) + 1 for head, _, _ in said)
-    rooms = share([count(text) for _, text, _ in said], max(left, 0), floor=LEAST_TOKENS)
-    lines = []
-    for (head, text, opener), tokens in zip(said, rooms, strict=True):
-        cut = shorten(text, tokens, short(opener), count)
-        lines.append(f"{head} {data(' '.join(cut.text().split()) if cut else text)}")
-    whole = "\n".join(lines)
-    # Of very many speeches even a few words each are too much.
-    cut = shorten(whole, room, short(told[0][2]), count)
-    return cut.text() if cut else whole
+
+def _on_one_line(text: str) -> str:
+    """`text` as data on one line, so that nobody can speak in another's name."""
+    return data(" ".join(text.split()))
 
 
 MOST_RESTS = 3
@@ -271,8 +253,6 @@ MOST_WORDS = 350
 """A text is asked for of up to 250 words; one that is longer than this is cut behind a sentence."""
 LEAST_WORDS, LEAST_SHARE = 40, 0.05
 """A text of fewer words than this, and than this share of its sources, stands for nothing."""
-TOLD = 5
-"""Claims that one fault names; a model that invents more gets the idea."""
 RETOLD, RETOLD_HERE, RETOLD_WORDS = 0.8, 0.5, 5
 """A sentence with so much of what was known before, and no more than that of anything new, retells what was known."""
 _JUDGED_WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -384,12 +364,8 @@ class StoryJudge:
         return found
 
     def _ungrounded(self, text: str, suspects: Sequence[str]) -> list[str]:
-        if error_text(text):
-            return ["It is an error text, and no story."]
         wrong = self.evidence.look(text, suspects)[1]
-        found = [f"The {claim.kind} “{claim.text}” stands nowhere in the messages." for claim in wrong[:TOLD]]
-        if instruction_like(text):
-            found.append("It repeats an instruction that stands in the messages.")
+        found = ungrounded(text, wrong, what="story", whence="stands in the messages")
         if not found and self.evidence.is_foreign(text):
             found.append("Nothing of what it says stands in the messages.")
         return found
@@ -546,11 +522,9 @@ LEAST_ROOM = 1_000
 """However narrow the window, so much of the story is shown."""
 
 
-class StoryJob(Struct, frozen=True, kw_only=True):
+class StoryJob(WritingJob, frozen=True, kw_only=True):
     """A summary of a story that a model is to write."""
 
-    offline: Summary
-    """The canonical summary of the stretch, as the rules give it."""
     messages: tuple[Message, ...] = ()
     """Those that it is written from; none where it is written from `parts` alone."""
     parts: tuple[Summary, ...] = ()
@@ -559,10 +533,11 @@ class StoryJob(Struct, frozen=True, kw_only=True):
     """What stands just before it: shown to the model as known, and evidence for nothing."""
     open: tuple[Thread, ...] = ()
     """The threads that are open at its beginning."""
-    disputes: tuple[Annotation, ...] = ()
     voice: Voice = "third"
     seen_by: str = ""
     """The character whose memory it is; empty: nobody's."""
+    window_tokens: int = WINDOW_TOKENS
+    """What the model can read at a time, with its answer, and asked a second time."""
 
     @property
     def is_deep(self) -> bool:
@@ -570,71 +545,80 @@ class StoryJob(Struct, frozen=True, kw_only=True):
         return bool(self.parts) or self.offline.leaves > 1
 
 
-class _Asking(Struct, frozen=True, kw_only=True):
-    """A job, made ready: the question, what of the threads it shows, and who judges the answer."""
+class StoryTask:
+    """A summary of a story as it is asked for, and judged (`WritingTask`)."""
 
-    prompt: Prompt
-    shown: list[Thread]
-    judge: StoryJudge
+    reply = StoryReply
 
+    def __init__(self, job: StoryJob, count: Count) -> None:
+        """Read the sources."""
+        spoken = heard(job.messages, job.seen_by)
+        named = not spoken or any(each.named for each in spoken)
+        threads, self._shown = shown_threads(job.open, count)
+        fields = {
+            "voice": story_voice(job.voice, job.seen_by, named=named),
+            "before": shown_before(job.before, count),
+            "names": shown_names(_offline_names(job)),
+            "disputes": doubts(job.disputes),
+        }
+        if not job.is_deep:
+            fields["threads"] = threads
+        place, text = ("parts", STORY_DEEP) if job.is_deep else ("messages", STORY)
+        empty = text.render(**fields, **{place: ""})
+        # An answer that is asked for again is shown with what is wrong with it.
+        room = job.window_tokens - count(empty.system) - count(empty.user) - 3 * empty.max_tokens
+        fields[place] = _story(job, spoken, max(room, LEAST_ROOM), count)
+        manner = StoryManner(voice=job.voice, seen_by=job.seen_by, named=named)
+        before = story_text(job.before) if job.before else ""
+        self.job = job
+        self.prompt = text.render(**fields)
+        self.critical = _offline_names(job)[:NAMES_SHOWN]
+        self._judge = StoryJudge(passages(spoken, job.parts), before, manner)
 
-async def write_story(
-    job: StoryJob, model: LanguageModel, count: Count, window_tokens: int = WINDOW_TOKENS
-) -> WrittenSummary:
-    """Ask `model` for the text of a summary of a story, in at most `window_tokens` at a time. Raises ModelError."""
-    asking = _asking(job, count, window_tokens)
-    judge = asking.judge
-    asked = await ask_twice(model, asking.prompt, StoryReply, judge.faults)
-    reply = asked.last
-    suspects = judge.suspects(reply)
-    told = prose(reply)
-    kept = [] if judge.fatal(reply) else [each for each in told if not judge.of_sentence(each, suspects)]
-    trusted = bool(kept) and (len(told) - len(kept)) <= MOST_STRUCK * len(told)
-    threads = [judge.named(each) for each in reply.opened if trusted and not judge.of_thread(each, suspects)]
-    struck = len(told) - len(kept) + (0 if job.is_deep else len(reply.opened) - len(threads))
-    writing = _writing(job, asking, asked, trusted=trusted, struck=struck, kept=" ".join(kept))
-    verdict = asked.verdict(trusted=trusted, struck=struck)
-    if not trusted:
-        return WrittenSummary(text=_named(job, writing), verdict=verdict, faults=asked.faults)
-    followed = Followed(threads=job.offline.threads, notes=())
-    if not job.is_deep:
-        followed = follow(threads, reply.resolved, asking.shown, job.offline.threads, judge.finder)
-    text = replace(
-        _named(job, writing),
-        sections=_sections(job, judge, _cut(kept), judge.names(reply)),
-        threads=followed.threads,
-        retellings=1 + max((part.retellings for part in job.parts), default=0),
-        sources=tuple(part.id for part in job.parts),
-    )
-    return WrittenSummary(text=text, verdict=verdict, faults=(*asked.faults, *followed.notes))
+    def faults(self, answer: StoryReply) -> list[str]:
+        """All that is wrong with a reply and worth asking again for."""
+        return self._judge.faults(answer)
 
+    def judge(self, answer: StoryReply) -> Judged:
+        """What of a reply may stand: its sentences, and with them its threads."""
+        told, kept = prose(answer), self._standing(answer)
+        trusted = bool(kept) and (len(told) - len(kept)) <= MOST_STRUCK * len(told)
+        struck = len(told) - len(kept)
+        if not self.job.is_deep:
+            struck += len(answer.opened) - len(self._threads(answer) if trusted else ())
+        return Judged(kept=kept, struck=struck, trusted=trusted)
 
-def ask_for_story(job: StoryJob, count: Count, window_tokens: int = WINDOW_TOKENS) -> Prompt:
-    """The prompt for a job: with its answer, and asked a second time, it stays within `window_tokens`."""
-    return _asking(job, count, window_tokens).prompt
+    def supported(self, answer: StoryReply) -> float:
+        """Of the claims of the reply, the share that the sources support."""
+        return self._judge.supported(answer)
 
+    def settle(self, answer: StoryReply, judged: Judged, writing: Writing) -> tuple[Summary, Sequence[str]]:
+        """The record: the prose that stands, with the names and threads, and what is carried from the offline text."""
+        job, text = self.job, self.job.named(writing)
+        if not judged.trusted:
+            return text, ()
+        followed = Followed(threads=job.offline.threads, notes=())
+        if not job.is_deep:
+            threads = self._threads(answer)
+            followed = follow(threads, answer.resolved, self._shown, job.offline.threads, self._judge.finder)
+        text = replace(
+            text,
+            sections=_sections(job, self._judge, _cut(judged.kept), self._judge.names(answer)),
+            threads=followed.threads,
+            retellings=1 + max((part.retellings for part in job.parts), default=0),
+            sources=tuple(part.id for part in job.parts),
+        )
+        return text, followed.notes
 
-def _asking(job: StoryJob, count: Count, window_tokens: int) -> _Asking:
-    spoken = heard(job.messages, job.seen_by)
-    named = not spoken or any(each.named for each in spoken)
-    threads, shown = shown_threads(job.open, count)
-    fields = {
-        "voice": story_voice(job.voice, job.seen_by, named=named),
-        "before": shown_before(job.before, count),
-        "names": shown_names(_offline_names(job)),
-        "disputes": doubts(job.disputes),
-    }
-    if not job.is_deep:
-        fields["threads"] = threads
-    place, text = ("parts", STORY_DEEP) if job.is_deep else ("messages", STORY)
-    empty = text.render(**fields, **{place: ""})
-    # An answer that is asked for again is shown with what is wrong with it.
-    room = window_tokens - count(empty.system) - count(empty.user) - 3 * empty.max_tokens
-    fields[place] = _story(job, spoken, max(room, LEAST_ROOM), count)
-    told = StoryManner(voice=job.voice, seen_by=job.seen_by, named=named)
-    before = story_text(job.before) if job.before else ""
-    judge = StoryJudge(passages(spoken, job.parts), before, told)
-    return _Asking(prompt=text.render(**fields), shown=shown, judge=judge)
+    def _standing(self, answer: StoryReply) -> list[str]:
+        if self._judge.fatal(answer):
+            return []
+        suspects = self._judge.suspects(answer)
+        return [each for each in prose(answer) if not self._judge.of_sentence(each, suspects)]
+
+    def _threads(self, answer: StoryReply) -> list[ThreadSaid]:
+        suspects = self._judge.suspects(answer)
+        return [self._judge.named(each) for each in answer.opened if not self._judge.of_thread(each, suspects)]
 
 
 def _story(job: StoryJob, spoken: Sequence[Spoken], room: int, count: Count) -> str:
@@ -647,33 +631,6 @@ def _story(job: StoryJob, spoken: Sequence[Spoken], room: int, count: Count) -> 
     parts = shown_parts(job.parts, max(room // 2, room - count(shown_speech(spoken, room, count))), count)
     speech = shown_speech(spoken, max(room - count(parts), 1), count)
     return "\n".join(each for each in (parts, speech) if each != NOTHING)
-
-
-def _writing(
-    job: StoryJob, asking: _Asking, asked: ModelAnswer[StoryReply], *, trusted: bool, struck: int, kept: str
-) -> Writing:
-    return Writing(
-        prompt=f"{asking.prompt.name}/{job.voice}",
-        model=asked.model,
-        tokens_in=asked.tokens_in,
-        tokens_out=asked.tokens_out,
-        supported=round(asking.judge.supported(asked.first), 4),
-        recall=round(recall(_offline_names(job)[:NAMES_SHOWN], kept), 4),
-        repaired=asked.repaired,
-        trusted=trusted,
-        struck=struck,
-        disputes=tuple(each.id for each in job.disputes),
-    )
-
-
-def _named(job: StoryJob, writing: Writing) -> Summary:
-    """The offline text under the name of a model's."""
-    return replace(
-        job.offline,
-        id=text_id(job.offline, writing.disputes, job.voice),
-        family=text_family(job.offline, writing.disputes, job.voice),
-        writing=writing,
-    )
 
 
 def _sections(job: StoryJob, judge: StoryJudge, kept: Sequence[str], names: Sequence[str]) -> tuple[Section, ...]:

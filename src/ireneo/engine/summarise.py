@@ -7,6 +7,7 @@ derived from what is there, so that whoever is killed in between loses one answe
 from __future__ import annotations
 
 import logging
+from asyncio import to_thread
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
@@ -14,14 +15,15 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.context.assemble import assemble
 from ireneo.context.options import ContextOptions
-from ireneo.engine.compact import check_budget
-from ireneo.engine.context import ComposedCache, Driver, keep_made
-from ireneo.engine.known import best_texts, text_id, undisputed, was_erased
+from ireneo.engine.context import keep_made, last_mark
+from ireneo.engine.encode import check_budget
+from ireneo.engine.known import StoredReader, best_texts, text_id, undisputed, was_erased
 from ireneo.engine.models import Models
-from ireneo.engine.story import StoredReading, StoryPath, open_threads
-from ireneo.engine.story_writing import StoryJob, write_story
-from ireneo.engine.writing import Job, Sources, Verdict, WrittenSummary, write
+from ireneo.engine.story_writing import StoryJob, StoryTask
+from ireneo.engine.work_writing import Sources, WorkJob, WorkTask
+from ireneo.engine.writing import Verdict, WrittenSummary, write
 from ireneo.errors import BadReply, IreneoError, ModelError, ModelRefused, Overtaken, SummaryNotFound
 from ireneo.log.message import Message, MessageId, heard_by
 from ireneo.log.tree import Head, SessionKey, head_of
@@ -30,8 +32,10 @@ from ireneo.ports.store import Lease, Span, Store, Transaction
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import settings, source_depth
+from ireneo.summaries.story_path import StoryPath, open_threads
 from ireneo.summaries.summary import Level, Summary, anchor
 from ireneo.summaries.threads import join
+from ireneo.summaries.work import WorkPath
 
 # Which texts of a story a model has still to write: derived from what is there, in the order of the story.
 #
@@ -50,25 +54,28 @@ OFFERED = 16
 class DueTexts(Struct, frozen=True, kw_only=True):
     """What is due on one path."""
 
-    ready: tuple[Summary, ...]
+    ready: tuple[Summary, ...] = ()
     """The canonical summaries whose texts may be written now, the first ones first."""
-    missing: int
+    missing: int = 0
     """How many texts are due in all."""
+    options: ContextOptions
+    """With the disputes along the path, in view of which they are written."""
+    erased: int = 0
+    """How many messages of the session had been erased when they were read."""
 
 
 def due_texts(
-    tx: Transaction,
-    key: SessionKey,
-    head: Head,
-    terms: ContextOptions,
-    voice: Voice,
-    failing: Sequence[Lease],
-    now: datetime,
+    tx: Transaction, key: SessionKey, branch: str, options: ContextOptions, voice: Voice, now: datetime
 ) -> DueTexts:
-    """The texts that are due on the path to `head`; `failing` are the leases of the session as they stand `now`."""
+    """The texts of a story that are due on the path to the branch's head, as its leases stand `now`."""
+    head = tx.log.head(key, branch)
+    if head is None:
+        return DueTexts(options=options)
+    options = replace(options, notes=tuple(tx.annotations.on_path(key, head.id)))
+    failing = tx.leases.of_session(key)
     hopeless = {lease.work for lease in failing if lease.failures >= PATIENCE}
     resting = {lease.work for lease in failing if _rests(lease, now)}
-    family = terms.policy.family
+    family = options.policy.family
     missing: list[tuple[Span, int]] = []
     depth = 1
     while canonical := tx.summaries.spans(key, head.id, family, depth):
@@ -90,8 +97,13 @@ def due_texts(
             waits_for = span.last_position
         if len(ready) >= OFFERED:
             break
-    disputed = _disputed(tx, key, terms, voice)
-    return DueTexts(ready=(*disputed, *ready), missing=len(missing) + len(disputed))
+    disputed = _disputed(tx, key, options, voice)
+    return DueTexts(
+        ready=(*disputed, *ready),
+        missing=len(missing) + len(disputed),
+        options=options,
+        erased=tx.erasure.count(key),
+    )
 
 
 def _rests(lease: Lease, now: datetime) -> bool:
@@ -99,14 +111,14 @@ def _rests(lease: Lease, now: datetime) -> bool:
     return lease.retry_at is not None and now < lease.retry_at < now + timedelta(days=1)
 
 
-def _disputed(tx: Transaction, key: SessionKey, terms: ContextOptions, voice: Voice) -> list[Summary]:
+def _disputed(tx: Transaction, key: SessionKey, options: ContextOptions, voice: Voice) -> list[Summary]:
     """The summaries that were disputed and not written again since."""
     out: list[Summary] = []
-    for stretch, notes in terms.disputes.items():
+    for stretch, notes in options.disputes.items():
         level, first, last = stretch.split(" ")
         if level != "story":
             continue
-        canonical = anchor("story", MessageId(first), MessageId(last), terms.policy.family)
+        canonical = anchor("story", MessageId(first), MessageId(last), options.policy.family)
         for summary in tx.summaries.get(key, [canonical]):
             name = text_id(summary, [note.id for note in notes], voice)
             if not tx.summaries.get(key, [name]):
@@ -114,30 +126,28 @@ def _disputed(tx: Transaction, key: SessionKey, terms: ContextOptions, voice: Vo
     return out
 
 
-def voice_of(policy: Policy, given: Voice | None) -> Voice:
-    """In whose voice a story is told: the third person's, and a character's own memory in the first."""
-    return given or ("first" if policy.seen_by else "third")
-
-
 async def write_text(
-    store: Store, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice, model: LanguageModel
+    store: Store, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice, model: LanguageModel
 ) -> WrittenSummary:
     """Ask `model` for the text of a canonical summary; the caller stores it. Raises ModelError, and SummaryNotFound."""
-    job = await store.read(_job, key, summary, terms, voice)
-    return await write_story(job, model, terms.count, settings(terms.policy).window_tokens)
+    if summary.level == "story":
+        story = await store.read(_story_job, key, summary, options, voice)
+        return await write(await to_thread(StoryTask, story, options.count), model)
+    work = await store.read(_work_job, key, summary, options, voice)
+    return await write(await to_thread(WorkTask, work, options.count), model)
 
 
-def _job(tx: Transaction, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice) -> StoryJob:
+def _story_job(tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice) -> StoryJob:
     if not tx.summaries.get(key, [summary.id]):
         raise SummaryNotFound(f"Summary {summary.id} was taken out of the store before its text was written.")
-    terms = replace(terms, notes=tuple(tx.annotations.on_path(key, summary.last)))
-    messages, parts = _story_sources(tx, key, summary, terms, voice)
-    before = _before(tx, key, summary, terms, voice)
-    threads, _ = open_threads(before, settings(terms.policy).open_threads)
-    if summary.sources and not settings(terms.policy).running:
-        children = best_texts(tx, key, tx.summaries.get(key, summary.sources), terms, voice, None)
+    options = replace(options, notes=tuple(tx.annotations.on_path(key, summary.last)))
+    messages, parts = _story_sources(tx, key, summary, options, voice)
+    before = _before(tx, key, summary, options, voice)
+    threads, _ = open_threads(before, settings(options.policy).open_threads)
+    if summary.sources and not settings(options.policy).running:
+        children = best_texts(tx, key, tx.summaries.get(key, summary.sources), options, voice, None)
         # Threads are carried, never retold: those that a model found below, where one did.
-        carried = join([child.threads for child in children], settings(terms.policy).open_threads)
+        carried = join([child.threads for child in children], settings(options.policy).open_threads)
         summary = replace(summary, threads=carried)
     return StoryJob(
         offline=summary,
@@ -145,36 +155,37 @@ def _job(tx: Transaction, key: SessionKey, summary: Summary, terms: ContextOptio
         parts=tuple(parts),
         before=before[-1] if before and not parts else None,
         open=threads,
-        disputes=tuple(terms.disputes.get(summary.stretch, ())),
+        disputes=tuple(options.disputes.get(summary.stretch, ())),
         voice=voice,
-        seen_by=terms.policy.seen_by,
+        seen_by=options.policy.seen_by,
+        window_tokens=settings(options.policy).window_tokens,
     )
 
 
 def _story_sources(
-    tx: Transaction, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice
+    tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice
 ) -> tuple[Sequence[Message], Sequence[Summary]]:
     """The messages that a summary is written from, and the summaries: leaves, as long as they fit into the window."""
-    pyramid = settings(terms.policy)
+    pyramid = settings(options.policy)
     first = summary.first_position
     if pyramid.running and summary.sources:
-        (before,) = best_texts(tx, key, tx.summaries.get(key, summary.sources[:1]), terms, voice, None)
-        return _heard(tx, key, summary, before.last_position + 1, terms.policy), [before]
+        (before,) = best_texts(tx, key, tx.summaries.get(key, summary.sources[:1]), options, voice, None)
+        return _heard(tx, key, summary, before.last_position + 1, options.policy), [before]
     if summary.depth == 1 or summary.source_tokens <= pyramid.raw_tokens:
-        return _heard(tx, key, summary, first, terms.policy), ()
-    path = StoryPath(StoredReading(tx, key, _head(tx, key, summary), terms.policy), terms.policy)
+        return _heard(tx, key, summary, first, options.policy), ()
+    path = StoryPath(StoredReader(tx, key, _head(tx, key, summary), options, voice), options.policy)
     told = path.under(summary, source_depth(summary.depth, pyramid))
-    return (), best_texts(tx, key, told, terms, voice, None)
+    return (), best_texts(tx, key, told, options, voice, None)
 
 
-def _before(tx: Transaction, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice) -> list[Summary]:
+def _before(tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice) -> list[Summary]:
     """What stands before a summary, as finely as it was shown when its first message came."""
     place = summary.first_position - 1
     before = tx.log.path(key, summary.last, place, place) if place >= 0 else ()
-    if not before or settings(terms.policy).running:
+    if not before or settings(options.policy).running:
         return []
-    path = StoryPath(StoredReading(tx, key, head_of(before[0]), terms.policy), terms.policy)
-    return best_texts(tx, key, path.row(), terms, voice, None)
+    path = StoryPath(StoredReader(tx, key, head_of(before[0]), options, voice), options.policy)
+    return best_texts(tx, key, path.row(), options, voice, None)
 
 
 def _heard(tx: Transaction, key: SessionKey, summary: Summary, first: int, policy: Policy) -> list[Message]:
@@ -185,7 +196,13 @@ def _heard(tx: Transaction, key: SessionKey, summary: Summary, first: int, polic
 
 def _head(tx: Transaction, key: SessionKey, summary: Summary) -> Head:
     place = summary.last_position
-    return head_of(tx.log.path(key, summary.last, place, place)[0])
+    return head_of((tx.log.path(key, summary.last, place, place))[0])
+
+
+def _work_job(tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice) -> WorkJob:
+    options = replace(options, notes=tuple(tx.annotations.on_path(key, summary.last)))
+    disputes = tuple(options.disputes.get(summary.stretch, ()))
+    return WorkJob(offline=summary, sources=_sources(tx, key, summary, options, voice), disputes=disputes, voice=voice)
 
 
 # Let a model write the summaries that a context would show, where none has written them yet.
@@ -221,29 +238,22 @@ class Summarised(Struct, frozen=True, kw_only=True):
 
 
 async def summarise(
-    store: Store, key: SessionKey, branch: str, terms: ContextOptions, voice: Voice, models: Models
+    store: Store, key: SessionKey, branch: str, options: ContextOptions, voice: Voice, models: Models
 ) -> AsyncIterator[Summarised]:
-    """Write, one after the other, the texts that are due for a context on these `terms`.
+    """Write, one after the other, the texts that are due for a context on these `options`.
 
     A model that fails changes nothing: the offline text is shown as before. The first failure is logged as a warning,
     and where the model can't be reached, or a limit is reached, the rest is left for another time.
     """
-    erased = await store.read(lambda tx: tx.erasure.count(key))
-    due = await due_summaries(store, key, branch, terms, voice)
+    due = await due_summaries(store, key, branch, options, voice)
     in_a_row, warned = 0, False
-    for summary in due:
+    for summary in due.ready:
         model = models.for_task(summary.level)
         if model is None:
             continue
         try:
-            written = await ask_one(store, key, summary, terms, voice, model)
-
-            def keep(tx: Transaction, written: WrittenSummary) -> None:
-                if was_erased(tx, key, erased):
-                    raise Overtaken("Messages were erased while it was written; summarise again.")
-                tx.summaries.put(key, [written.text])
-
-            await store.write(keep, written)
+            written = await write_text(store, key, summary, options, voice, model)
+            await store.write(keep_text, key, written.text, due.erased)
             in_a_row = 0
             yield told(written, summary)
         except Overtaken as error:
@@ -260,51 +270,39 @@ async def summarise(
                 return
 
 
-async def due_summaries(
-    store: Store, key: SessionKey, branch: str, terms: ContextOptions, voice: Voice
-) -> list[Summary]:
+async def due_summaries(store: Store, key: SessionKey, branch: str, options: ContextOptions, voice: Voice) -> DueTexts:
     """The summaries that a context rebuilt now would show and that no model has written yet, or that are disputed."""
-    check_budget(terms.budget)
-
-    def look(tx: Transaction) -> tuple[int, Driver, list[Summary]] | None:
-        head = tx.log.head(key, branch)
-        if head is None:
-            return None
-        erased = tx.erasure.count(key)
-        noted = replace(terms, notes=tuple(tx.annotations.on_path(key, head.id)))
-        driver = Driver(tx, key, head, noted, voice, ComposedCache())
-        mark = driver.mark(terms.budget)
-        target = terms.budget if mark is None else int(terms.budget * terms.policy.low_water)
-        driver.drive(target, None)
-        due = [
-            summary
-            for summary in driver.shown
-            if not summary.family.endswith("/open")
-            and not tx.summaries.get(key, [text_id(summary, _disputes(noted, summary), voice)])
-        ]
-        return erased, driver, due
-
-    found = await store.read(look)
-    if found is None:
-        return []
-    erased, driver, due = found
-    await keep_made(store, key, driver.made, erased)
+    check_budget(options.budget)
+    due, made = await store.read(_due_summaries, key, branch, options, voice)
+    await keep_made(store, key, made, due.erased)
     return due
 
 
-async def ask_one(
-    store: Store, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice, model: LanguageModel
-) -> WrittenSummary:
-    """Let `model` write the text of one summary; the caller stores it. Raises ModelError."""
+def _due_summaries(
+    tx: Transaction, key: SessionKey, branch: str, options: ContextOptions, voice: Voice
+) -> tuple[DueTexts, list[Summary]]:
+    head = tx.log.head(key, branch)
+    if head is None:
+        return DueTexts(options=options), []
+    options = replace(options, notes=tuple(tx.annotations.on_path(key, head.id)))
+    path = WorkPath(StoredReader(tx, key, head, options, voice), options.policy)
+    marked = last_mark(tx, key, head, options) is not None
+    target = int(options.budget * options.policy.low_water) if marked else options.budget
+    assemble(path, None, replace(options, budget=target))
+    due = tuple(
+        summary
+        for summary in path.shown
+        if not summary.family.endswith("/open")
+        and not tx.summaries.get(key, [text_id(summary, options.disputes_of(summary), voice)])
+    )
+    return DueTexts(ready=due, missing=len(due), options=options, erased=tx.erasure.count(key)), path.made
 
-    def look(tx: Transaction) -> tuple[ContextOptions, Sources]:
-        noted = replace(terms, notes=tuple(tx.annotations.on_path(key, summary.last)))
-        return noted, _sources(tx, key, summary, noted, voice)
 
-    noted, sources = await store.read(look)
-    disputes = tuple(noted.disputes.get(summary.stretch, ()))
-    job = Job(offline=summary, sources=sources, disputes=disputes, voice=voice)
-    return await write(job, model, terms.count)
+def keep_text(tx: Transaction, key: SessionKey, text: Summary, erased: int | None) -> bool:
+    """Store a text that a model wrote; whether it was new. Raises Overtaken where messages were erased meanwhile."""
+    if was_erased(tx, key, erased):
+        raise Overtaken(f"Messages of session {key.session!r} were erased while it was written; summarise again.")
+    return bool(tx.summaries.put(key, [text]))
 
 
 def told(written: WrittenSummary, summary: Summary) -> Summarised:
@@ -324,7 +322,7 @@ def told(written: WrittenSummary, summary: Summary) -> Summarised:
     )
 
 
-def _sources(tx: Transaction, key: SessionKey, summary: Summary, terms: ContextOptions, voice: Voice) -> Sources:
+def _sources(tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice) -> Sources:
     """The messages that a summary covers, and the summaries under it: from those it is written, not from retellings."""
     leaves = [summary]
     while any(leaf.sources for leaf in leaves):
@@ -332,17 +330,13 @@ def _sources(tx: Transaction, key: SessionKey, summary: Summary, terms: ContextO
         for leaf in leaves:
             under += tx.summaries.get(key, leaf.sources) if leaf.sources else [leaf]
         leaves = under
-    best = best_texts(tx, key, leaves, terms, voice, None) if leaves != [summary] else []
+    best = best_texts(tx, key, leaves, options, voice, None) if leaves != [summary] else []
     first = summary.first_position
     if summary.source_tokens > SOURCE_TOKENS:
         share = SOURCE_TOKENS / summary.source_tokens
         first = summary.last_position - int(summary.messages * share)
     messages = tx.log.path(key, summary.last, first, summary.last_position)
     return Sources(messages=tuple(messages), leaves=tuple(best))
-
-
-def _disputes(terms: ContextOptions, summary: Summary) -> Sequence[str]:
-    return [note.id for note in terms.disputes.get(summary.stretch, ())]
 
 
 def _failed(summary: Summary, error: IreneoError) -> Summarised:

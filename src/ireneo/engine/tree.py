@@ -9,10 +9,9 @@ from msgspec.structs import replace
 
 from ireneo.context.allot import order, render
 from ireneo.context.options import ContextOptions
-from ireneo.context.story import billed, tell_blocks
+from ireneo.context.story import billed, standing_threads, tell_blocks
 from ireneo.engine.branches import TreePath, tree_paths
-from ireneo.engine.known import best_texts
-from ireneo.engine.story import KnownStory, StoredReading, StoryRecords, standing_threads
+from ireneo.engine.known import StoredReader, best_texts
 from ireneo.log.message import MessageId
 from ireneo.log.tree import Head, SessionKey
 from ireneo.log.weigh import Count
@@ -21,6 +20,7 @@ from ireneo.prompts import PROMPTS
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import TOLD_TOKENS
+from ireneo.summaries.story_path import KnownStory, StoryRecords
 from ireneo.summaries.summary import Level, Summary, SummaryId, Thread
 
 
@@ -113,13 +113,12 @@ class Tree(Struct, frozen=True, kw_only=True):
 def tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: Count, voice: Voice) -> Tree:
     """Read the summaries along the path to the branch's head, and where the other branches leave it."""
     head = tx.log.head(key, branch)
-    shown = _widest(tx, key, head, policy) if head else ()
-    found = _with_sources(tx, key, shown)
     notes = tuple(tx.annotations.on_path(key, head.id)) if head else ()
-    terms = ContextOptions(budget=0, policy=policy, count=count, notes=notes)
-    told = _with_texts(tx, key, found, terms, voice)
+    options = ContextOptions(budget=0, policy=policy, count=count, notes=notes)
+    shown = _widest(StoredReader(tx, key, head, options, voice), policy) if head else ()
+    found = _with_sources(tx, key, shown)
+    told = _with_texts(tx, key, found, options, voice)
     live, live_tokens = _live(tx, key, head, shown)
-    branches = _branches(tx, key, branch, policy.family)
     widest = {each.id for each in shown}
     by_id = {summary.id: text for summary, text in zip(found, told, strict=True)}
     return Tree(
@@ -133,8 +132,8 @@ def tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: C
         live_tokens=live_tokens,
         behind=_behind(live, policy),
         nodes=tuple(_node(each, by_id[each.id], each.id in widest, count) for each in found),
-        branches=tuple(branches),
-        threads=_open(policy, [by_id[each.id] for each in shown], terms),
+        branches=tuple(_branches(tx, key, branch, policy.family)),
+        threads=_open(policy, [by_id[each.id] for each in shown], options),
     )
 
 
@@ -150,17 +149,17 @@ def whole_text(summary: Summary, count: Count) -> str:
     return render(summary, lines)
 
 
-def _widest(tx: Transaction, key: SessionKey, head: Head, policy: Policy) -> Sequence[Summary]:
+def _widest(reader: StoredReader, policy: Policy) -> Sequence[Summary]:
     """The widest summaries; of a story those that are kept for a path of this length."""
-    widest = tx.summaries.frontier(key, head.id, policy.family)
+    widest = reader.frontier(reader.head.position)
     if policy.pyramid is None:
         return widest
-    return KnownStory(StoredReading(tx, key, head, policy), policy, StoryRecords()).opened(widest, 0)
+    return KnownStory(reader, policy, StoryRecords()).opened(widest, 0)
 
 
-def _open(policy: Policy, texts: Sequence[Summary], terms: ContextOptions) -> tuple[OpenThread, ...]:
+def _open(policy: Policy, texts: Sequence[Summary], options: ContextOptions) -> tuple[OpenThread, ...]:
     """The threads that are open behind a row, in the order in which they were opened."""
-    threads = standing_threads(texts, terms)[0] if policy.pyramid else ()
+    threads = standing_threads(texts, options)[0] if policy.pyramid else ()
     return tuple(_thread(each) for each in threads)
 
 
@@ -176,11 +175,11 @@ def _with_sources(tx: Transaction, key: SessionKey, shown: Sequence[Summary]) ->
 
 
 def _with_texts(
-    tx: Transaction, key: SessionKey, summaries: Sequence[Summary], terms: ContextOptions, voice: Voice
+    tx: Transaction, key: SessionKey, summaries: Sequence[Summary], options: ContextOptions, voice: Voice
 ) -> list[Summary]:
     """Each summary, or the best text that a model wrote of it."""
     asked = [each for each in summaries if each.level in PROMPTS]
-    texts = best_texts(tx, key, asked, terms, voice, None) if asked else []
+    texts = best_texts(tx, key, asked, options, voice, None) if asked else []
     written = {each.id: text for each, text in zip(asked, texts, strict=True)}
     return [written.get(each.id, each) for each in summaries]
 

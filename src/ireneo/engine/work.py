@@ -20,20 +20,20 @@ from msgspec.structs import replace
 from ireneo.context.options import ContextOptions
 from ireneo.engine.archive import archive
 from ireneo.engine.episodes import Gatherer
-from ireneo.engine.known import due_ahead, is_pruned, keep, text_id, was_erased, write_ahead
+from ireneo.engine.known import StoredReader, due_ahead, is_pruned, keep, text_id, write_ahead
 from ireneo.engine.leasing import FIRST_WAIT_SECONDS, Worker
 from ireneo.engine.models import Models
 from ireneo.engine.reflect import Reflected, is_due, reflect
 from ireneo.engine.resources import Resources
-from ireneo.engine.story import Grown, StoredReading, StoryPath
-from ireneo.engine.summarise import DueTexts, Summarised, ask_one, due_summaries, due_texts, told, voice_of, write_text
+from ireneo.engine.summarise import DueTexts, Summarised, due_summaries, due_texts, keep_text, told, write_text
 from ireneo.engine.vectors import embed_due
 from ireneo.engine.writing import WrittenSummary
 from ireneo.errors import EmbedderError, MessageNotFound, ModelError, Overtaken, SpendingLimit, SummaryNotFound
-from ireneo.log.tree import Annotation, Head, SessionKey
+from ireneo.log.tree import Head, SessionKey
 from ireneo.ports.models import LanguageModel, Prompt, R, Reply
 from ireneo.ports.store import Lease, SessionInfo, Transaction
 from ireneo.summaries.policy import PRESETS, Policy, preset_of, story_of
+from ireneo.summaries.story_path import Grown, StoryPath
 from ireneo.summaries.summary import Level, Summary, SummaryId
 
 # fmt: off
@@ -157,12 +157,8 @@ class TextWriter:
         except SummaryNotFound as error:
             _LOG.debug("%s", error)
         except MessageNotFound:
-
-            def look(tx: Transaction) -> None:
-                if not is_pruned(tx, self.key, summary):
-                    raise
-
-            await self.store.read(look)
+            if not await self.store.read(is_pruned, self.key, summary):
+                raise
         self.waits = True
         return None
 
@@ -170,11 +166,11 @@ class TextWriter:
         """Raise where a call would be wasted; last thing before it, since all the rest may have had to wait long."""
         lease, name = self._at
 
-        def keep(tx: Transaction) -> None:
-            if tx.summaries.get(self.key, [name]) or not self.worker.still_has(tx, lease):
-                raise Overtaken(f"The text {name} is another worker's now.")
+        def is_mine(tx: Transaction) -> bool:
+            return not tx.summaries.get(self.key, [name]) and self.worker.still_has(tx, lease)
 
-        await self.store.write(keep)
+        if not await self.store.write(is_mine):
+            raise Overtaken(f"The text {name} is another worker's now.")
 
     async def _asked(self, summary: Summary, lease: Lease, ask: Ask) -> WorkResult:
         worked = WorkResult(
@@ -196,20 +192,18 @@ class TextWriter:
             await self.worker.failed(lease, str(error))
             return replace(worked, reason=str(error))
 
-        def keep(tx: Transaction) -> int:
-            if was_erased(tx, self.key, self.erased):
-                raise Overtaken(f"Messages of session {self.key.session!r} were erased while it was written.")
-            new = tx.summaries.put(self.key, [written.text])
+        def keep_it(tx: Transaction) -> bool:
+            new = keep_text(tx, self.key, written.text, self.erased)
             self.worker.done(tx, lease)
             return new
 
-        new = await self.store.write(keep)
+        new = await self.store.write(keep_it)
         worked = told_by(told(written, summary), worked)
         return worked if new else replace(worked, did="taken_over")
 
     async def _is_there(self, name: SummaryId) -> bool:
         """Whether the text was stored since it was found to be due."""
-        return await self.store.read(lambda tx: bool(tx.summaries.get(self.key, [name])))
+        return bool(await self.store.read(lambda tx: tx.summaries.get(self.key, [name])))
 
     async def _is_put_off(self, name: str) -> bool:
         """Whether it failed and is to be tried later, and nobody is at it."""
@@ -229,127 +223,107 @@ class _Checked:
         return await self._model.ask(prompt, reply)
 
 
-class BlockWork:
-    """The work on one branch of a session, for contexts on certain terms."""
-
-    def __init__(self, desk: TextWriter, terms: ContextOptions) -> None:
-        """Name the place; nothing is read yet."""
-        self._desk = desk
-        self._terms = terms
-
-    async def catch_up(self) -> AsyncGenerator[WorkResult, None]:
-        """Write the blocks that need no model, where there are more than a context writes in passing."""
-        desk, policy = self._desk, self._terms.policy
-        if await desk.store.read(due_ahead, desk.key, desk.branch, policy) is None:
-            return
-        async with desk.worker.leased(desk.key, f"write ahead {desk.branch} {policy.family}") as lease:
-            if lease is None:
-                desk.waits = True
-                return
-            # Another may have been at it until now.
-            due = await desk.store.read(due_ahead, desk.key, desk.branch, policy)
-            if due is None:
-                return
-            first = due.ahead.position
-            async for ahead in write_ahead(desk.store, desk.key, policy, due):
-                yield WorkResult(
-                    session=desk.key.session,
-                    branch=desk.branch,
-                    did="caught_up",
-                    first_position=first,
-                    last_position=ahead.position - 1,
-                    level="turn",
-                    summaries=len(ahead.made),
-                    behind=due.head.position + 1 - ahead.position,
-                )
-                first = ahead.position
-
-    async def visit(self, texts: int) -> AsyncIterator[WorkResult]:
-        """The blocks, and at most so many texts; one that fails ends it."""
-        async for ahead in self.catch_up():
-            yield ahead
-        desk, voice = self._desk, self._desk.means.voice
-        models = desk.models()
-        if not texts or (models.for_task("turn") is None and models.for_task("goal") is None):
-            return
-        desk.erased = await desk.store.read(lambda tx: tx.erasure.count(desk.key))
-        due = await due_summaries(desk.store, desk.key, desk.branch, self._terms, voice)
-
-        def look(tx: Transaction) -> tuple[Annotation, ...]:
-            head = tx.log.head(desk.key, desk.branch)
-            return tuple(tx.annotations.on_path(desk.key, head.id)) if head else ()
-
-        notes = await desk.store.read(look)
-        disputes = replace(self._terms, notes=notes).disputes
-        for place, summary in enumerate(due):
-            model = models.for_task(summary.level)
-            if model is None:
-                continue
-            name = text_id(summary, [note.id for note in disputes.get(summary.stretch, ())], voice)
-            worked = await desk.write(summary, name, partial(self._ask, model))
-            if worked is None:
-                continue
-            yield replace(worked, due=len(due) - place - 1)
-            texts -= 1
-            if worked.did == "failed" or not texts:
-                return
-
-    async def _ask(self, model: LanguageModel, summary: Summary) -> WrittenSummary:
-        desk = self._desk
-        return await ask_one(desk.store, desk.key, summary, self._terms, desk.means.voice, model)
-
-
 CHUNK = 32
 """Leaves that are written without a model in one transaction: so much is done again after a crash, at the most."""
 CHUNK_LEASE_SECONDS = 10.0
 """No model is waited for: who comes after a worker that died need not wait for long either."""
 
 
-class StoryWork:
-    """The work on one branch of a story, cut by one policy."""
+class SummaryWork:
+    """The work on the summaries of one branch of a session, for contexts with certain options."""
 
-    def __init__(self, desk: TextWriter, policy: Policy) -> None:
+    def __init__(self, writer: TextWriter, options: ContextOptions) -> None:
         """Name the place; nothing is read yet."""
-        self._desk = desk
-        self._store = desk.store
-        self._key = desk.key
-        self._policy = policy
-        self._voice = voice_of(policy, desk.means.story_voice)
+        self._writer = writer
+        self._store = writer.store
+        self._key = writer.key
+        self._options = options
+        self._policy = options.policy
+        self._voice = writer.means.voice_of(options.policy)
 
     async def visit(self, texts: int) -> AsyncIterator[WorkResult]:
         """Everything that needs no model, and at most so many texts; a text that fails ends it."""
         async for worked in self.catch_up():
             yield worked
-        model = self._desk.models().for_task("story")
-        while model and texts and (told := await self._text(model)):
-            texts -= 1
-            yield told
-            if told.did == "failed":
+        models = self._writer.models()
+        if all(models.for_task(level) is None for level in self._levels):
+            return
+        while texts > 0:
+            due = await self._due()
+            for place, summary in enumerate(due.ready):
+                model = models.for_task(summary.level)
+                if model is None:
+                    continue
+                name = text_id(summary, due.options.disputes_of(summary), self._voice)
+                told = await self._writer.write(summary, name, partial(self._ask, due.options, model))
+                if told is None:
+                    continue
+                left = due.missing - (told.did != "failed") if self._policy.pyramid else due.missing - place - 1
+                yield replace(told, due=left)
+                texts -= 1
+                if told.did == "failed" or not texts:
+                    return
+                if self._policy.pyramid:
+                    break  # With a leaf that is told, the next one may be.
+            else:
                 return
 
     async def due(self) -> int:
         """How many texts a model has still to write, once everything else is done."""
         async for _ in self.catch_up():
             pass
-        found = await self._due()
-        return found[0].missing if found else 0
+        return (await self._due()).missing
 
-    async def catch_up(self) -> AsyncIterator[WorkResult]:
-        """Make the summaries that need no model, some at a time."""
+    def catch_up(self) -> AsyncGenerator[WorkResult, None]:
+        """Make the summaries that are due and need no model, some at a time."""
+        return self._catch_up_story() if self._policy.pyramid else self._catch_up_work()
+
+    @property
+    def _levels(self) -> Sequence[Level]:
+        return ("story",) if self._policy.pyramid else ("turn", "goal")
+
+    async def _catch_up_work(self) -> AsyncGenerator[WorkResult, None]:
+        """Write the blocks of an agent's work, where there are more than a context writes in passing."""
+        writer, key, branch, policy = self._writer, self._key, self._writer.branch, self._policy
+        if await self._store.read(due_ahead, key, branch, policy) is None:
+            return
+        async with writer.worker.leased(key, f"write ahead {branch} {policy.family}") as lease:
+            if lease is None:
+                writer.waits = True
+                return
+            # Another may have been at it until now.
+            due = await self._store.read(due_ahead, key, branch, policy)
+            if due is None:
+                return
+            first = due.reached.position
+            async for reached in write_ahead(self._store, key, policy, due):
+                yield WorkResult(
+                    session=key.session,
+                    branch=branch,
+                    did="caught_up",
+                    first_position=first,
+                    last_position=reached.position - 1,
+                    level="turn",
+                    summaries=len(reached.made),
+                    behind=due.head.position + 1 - reached.position,
+                )
+                first = reached.position
+
+    async def _catch_up_story(self) -> AsyncGenerator[WorkResult, None]:
         while (ahead := await self._grown(1)) and ahead.made:
             # Called after what is due first, and not after the branch: branches share what they have in common.
             name = f"catch up {ahead.made[0].id}"
-            async with self._desk.worker.leased(self._key, name, CHUNK_LEASE_SECONDS) as lease:
+            async with self._writer.worker.leased(self._key, name, CHUNK_LEASE_SECONDS) as lease:
                 if lease is None:
-                    self._desk.waits = True
+                    self._writer.waits = True
                     return
                 grown = await self._grown(CHUNK)
-                await self._store.write(self._keep, grown, lease)
+                await self._store.write(self._keep_grown, grown, lease)
             if grown is None or not grown.made:
                 return
             yield WorkResult(
                 session=self._key.session,
-                branch=self._desk.branch,
+                branch=self._writer.branch,
                 did="caught_up",
                 first_position=grown.made[0].first_position,
                 last_position=grown.made[-1].last_position,
@@ -359,51 +333,36 @@ class StoryWork:
             if not grown.behind:
                 return
 
-    def _keep(self, tx: Transaction, grown: Grown | None, lease: Lease) -> None:
-        keep(tx, self._key, grown.made if grown else (), self._desk.erased)
-        self._desk.worker.done(tx, lease)
-
     async def _grown(self, most: int) -> Grown | None:
-
-        def look(tx: Transaction) -> Grown | None:
-            head = tx.log.head(self._key, self._desk.branch)
-            if head is None:
-                return None
-            self._desk.erased = tx.erasure.count(self._key)
-            return StoryPath(StoredReading(tx, self._key, head, self._policy), self._policy).grow(most)
-
-        return await self._store.read(look)
-
-    async def _due(self) -> tuple[DueTexts, ContextOptions] | None:
-        terms = ContextOptions(budget=0, policy=self._policy, count=self._desk.means.count)
-
-        def look(tx: Transaction) -> tuple[DueTexts, ContextOptions] | None:
-            head = tx.log.head(self._key, self._desk.branch)
-            if head is None:
-                return None
-            self._desk.erased = tx.erasure.count(self._key)
-            noted = replace(terms, notes=tuple(tx.annotations.on_path(self._key, head.id)))
-            leases = tx.leases.of_session(self._key)
-            now = self._desk.means.clock.now()
-            return due_texts(tx, self._key, head, noted, self._voice, leases, now), noted
-
-        return await self._store.read(look)
-
-    async def _text(self, model: LanguageModel) -> WorkResult | None:
-        """Let the model write the next text that nobody else is at; None where there is none."""
-        found = await self._due()
+        """The story with at most so many leaves more; None before the first message."""
+        found = await self._store.read(self._grow, most)
         if found is None:
             return None
-        due, terms = found
-        for summary in due.ready:
-            name = text_id(summary, [note.id for note in terms.disputes.get(summary.stretch, ())], self._voice)
-            worked = await self._desk.write(summary, name, partial(self._ask, terms, model))
-            if worked is not None:
-                return replace(worked, due=due.missing - (worked.did != "failed"))
-        return None
+        grown, self._writer.erased = found
+        return grown
 
-    async def _ask(self, terms: ContextOptions, model: LanguageModel, summary: Summary) -> WrittenSummary:
-        return await write_text(self._store, self._key, summary, terms, self._voice, model)
+    def _grow(self, tx: Transaction, most: int) -> tuple[Grown, int] | None:
+        head = tx.log.head(self._key, self._writer.branch)
+        if head is None:
+            return None
+        path = StoryPath(StoredReader(tx, self._key, head, self._options), self._policy)
+        return path.grow(most), tx.erasure.count(self._key)
+
+    def _keep_grown(self, tx: Transaction, grown: Grown | None, lease: Lease) -> None:
+        keep(tx, self._key, grown.made if grown else (), self._writer.erased)
+        self._writer.worker.done(tx, lease)
+
+    async def _due(self) -> DueTexts:
+        if self._policy.pyramid:
+            now = self._writer.means.clock.now()
+            due = await self._store.read(due_texts, self._key, self._writer.branch, self._options, self._voice, now)
+        else:
+            due = await due_summaries(self._store, self._key, self._writer.branch, self._options, self._voice)
+        self._writer.erased = due.erased
+        return due
+
+    async def _ask(self, options: ContextOptions, model: LanguageModel, summary: Summary) -> WrittenSummary:
+        return await write_text(self._store, self._key, summary, options, self._voice, model)
 
 
 REFLECT = "reflect"
@@ -460,13 +419,14 @@ async def embedding(place: ChoreContext) -> AsyncIterator[WorkResult]:
             yield _told(did="embedded", memories=embedded.documents)
         if not (embedded.left and embedded.documents):
             break
+    await place.means.store.write(_drop_others, place.space, embedder.name)
 
-    def keep(tx: Transaction) -> None:
-        for name in tx.vectors.embedders(place.space):
-            if name != embedder.name:
-                tx.vectors.drop(place.space, name)
 
-    await place.means.store.write(keep)
+def _drop_others(tx: Transaction, space: str, embedder: str) -> None:
+    """Take out the vectors of embedders that were used before."""
+    for name in tx.vectors.embedders(space):
+        if name != embedder:
+            tx.vectors.drop(space, name)
 
 
 async def putting_away(place: ChoreContext) -> AsyncIterator[WorkResult]:
@@ -558,33 +518,22 @@ class Works:
     async def _session(self, info: SessionInfo) -> AsyncIterator[WorkResult]:
         """One visit: everything that needs no model, and some texts of each branch."""
         quiet = True
-        own = self._preset or preset_of(info.source, self._means.preset)
-
-        def look(tx: Transaction) -> tuple[Mapping[str, Head | None], list[Policy], list[ContextOptions]]:
-            branches = tx.sessions.branches(info.key)
-            stories = self._stories(tx, info)
-            blocks = self._blocks(tx, info)
-            return branches, stories, blocks
-
-        branches, stories, blocks = await self._store.read(look)
+        branches, shown = await self._store.read(self._shown, info)
         for branch, head in branches.items():
-            desk = TextWriter(self._means, self._worker, info.key, branch)
-            works: list[StoryWork | BlockWork] = [StoryWork(desk, policy) for policy in stories]
-            works += [BlockWork(desk, terms) for terms in blocks]
-            if head and not own.pyramid:
-                async for worked in BlockWork(
-                    desk, ContextOptions(budget=0, policy=own, count=self._means.count)
-                ).catch_up():
+            writer = TextWriter(self._means, self._worker, info.key, branch)
+            own = SummaryWork(writer, self._options(self._own(info)))
+            if head and not self._own(info).pyramid:
+                async for worked in own.catch_up():
                     quiet = False
                     yield worked
-            for work in works if head else ():
-                async for worked in work.visit(self._texts(info.key)):
+            for options in shown if head else ():
+                async for worked in SummaryWork(writer, options).visit(self._texts(info.key)):
                     quiet = False
                     if worked.did == "failed":
                         again = self._means.clock.now() + timedelta(seconds=FIRST_WAIT_SECONDS)
                         self._asks_again[info.key] = again
                     yield worked
-            self._waits = self._waits or desk.waits
+            self._waits = self._waits or writer.waits
         async for worked in self._memories(info):
             quiet = False
             yield worked
@@ -617,21 +566,32 @@ class Works:
         again, now = self._asks_again.get(key), self._means.clock.now()
         return 0 if again and now < again <= now + timedelta(seconds=FIRST_WAIT_SECONDS) else TEXTS_A_VISIT
 
+    def _shown(self, tx: Transaction, info: SessionInfo) -> tuple[Mapping[str, Head | None], list[ContextOptions]]:
+        """Where the branches of a session stand, and as what its contexts are shown: as stories, then as work."""
+        stories = [self._options(policy) for policy in self._stories(tx, info)]
+        return tx.sessions.branches(info.key), [*stories, *self._works(tx, info)]
+
     def _stories(self, tx: Transaction, info: SessionInfo) -> list[Policy]:
         """The ways in which a story is told: the one that was asked for or is the session's own, and those in use."""
-        own = self._preset or preset_of(info.source, self._means.preset)
+        own = self._own(info)
         found = [own] if own.pyramid else []
         if self._preset is None:
             stored = (story_of(family) for family in tx.summaries.families(info.key))
             found += [each for each in stored if each and all(each.family != known.family for known in found)]
         return found
 
-    def _blocks(self, tx: Transaction, info: SessionInfo) -> list[ContextOptions]:
-        """The terms on which contexts of an agent's work were asked for, as their rebuilds tell."""
+    def _works(self, tx: Transaction, info: SessionInfo) -> list[ContextOptions]:
+        """The options with which contexts of an agent's work were asked for, as their rebuilds tell."""
         marks = tx.rebuilds.of_session(info.key)
         known = {policy.family: policy for policy in PRESETS.values() if not policy.pyramid}
         return [
-            ContextOptions(budget=budget, policy=known[family], count=self._means.count)
+            self._options(known[family], budget)
             for family, budget in sorted({(mark.family, mark.budget_tokens) for mark in marks})
             if family in known and self._preset in (None, known[family])
         ]
+
+    def _own(self, info: SessionInfo) -> Policy:
+        return self._preset or preset_of(info.source, self._means.preset)
+
+    def _options(self, policy: Policy, budget: int = 0) -> ContextOptions:
+        return ContextOptions(budget=budget, policy=policy, count=self._means.count)

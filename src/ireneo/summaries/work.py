@@ -11,10 +11,11 @@ from msgspec.structs import replace
 
 from ireneo.grounding.claims import artifacts
 from ireneo.log.message import Message, MessageId, is_own_block
-from ireneo.log.tree import atoms
+from ireneo.log.tree import atoms, settled
 from ireneo.summaries.policy import Policy
+from ireneo.summaries.reader import PathReader
 from ireneo.summaries.steps import CHANGES, ActionKind, understand
-from ireneo.summaries.summary import Level, Section, Summary, anchor
+from ireneo.summaries.summary import Level, Section, Summary, SummaryId, anchor
 from ireneo.summaries.tell_work import write_goal_batch, write_goal_rollup, write_leaf, write_turn_rollup
 
 # Where the work of a turn is cut into blocks, and when adjacent blocks become a deeper one.
@@ -350,3 +351,136 @@ def _start(item: RowItem) -> tuple[MessageId, int]:
 
 def _end(item: RowItem) -> tuple[MessageId, int]:
     return (item.last, item.last_position) if isinstance(item, Summary) else (item.id, item.position)
+
+
+# The blocks along one path: those that are stored, as far as no other branch has cut them short, and new ones.
+
+LOOK_AHEAD = 16
+"""Messages that are read behind a block to see which atom comes next; of a longer one the beginning tells enough."""
+CHUNK = 512
+"""Messages that are read at a time: of a long path some are held, and never all of them."""
+STRETCH = 8
+"""An atom that so many chunks don't end is taken to end where they do: a call that nobody answered."""
+
+
+class Reached(Struct, frozen=True, kw_only=True):
+    """How far the blocks of a path are written."""
+
+    row: tuple[RowItem, ...]
+    """The blocks up to there, and what stands between and behind them."""
+    position: int
+    """Of the first message that they don't take in."""
+    made: tuple[Summary, ...] = ()
+    """What was written last."""
+
+
+class WorkPath:
+    """An agent's work along one path, as blocks: those that are stored, and those that are written when asked for."""
+
+    def __init__(self, reader: PathReader, policy: Policy, reached: Reached | None = None) -> None:
+        """Stand on the end of a path; `reached` is how far its blocks are written, where that is known."""
+        self.reader = reader
+        self.head = reader.head
+        self.policy = policy
+        self.shown: tuple[Summary, ...] = ()
+        """The canonical blocks for which a text was looked for last."""
+        self._reached = reached
+        self._made: dict[SummaryId, Summary] = {}
+
+    @property
+    def made(self) -> list[Summary]:
+        """The summaries that had to be written, each after those that it was written from."""
+        return list(self._made.values())
+
+    def keep(self, summaries: Sequence[Summary]) -> None:
+        """Take in summaries that were written of this path."""
+        self._made.update((summary.id, summary) for summary in summaries)
+
+    def row(self, last: int, newest: Sequence[Message]) -> list[RowItem]:
+        """The blocks of the path up to position `last` with what stands between them; `newest` comes after it."""
+        if last < 0:
+            return []
+        if self._reached is None or self._reached.position > last + 1:
+            self._reached = self.stored(last)
+        while last - self._reached.position >= CHUNK:
+            self._reached = self.advance(self._reached, last)
+            self.keep(self._reached.made)
+        following = self.reader.path(self._reached.position, last)
+        growth = grow(self._reached.row, following, self.policy, then=atoms(newest)[0])
+        self.keep(growth.made)
+        return list(growth.row)
+
+    def stored(self, last: int) -> Reached:
+        """The stored blocks of the path up to position `last`, with what stands between them.
+
+        A block ends where the next atom says so. Where a branch went its own way, it may have ended a block early that
+        goes on here: from such a block on the path is read again, until a wider one of its own takes its place.
+        """
+        row: list[RowItem] = []
+        position = 0
+        for summary in self.reader.frontier(last):
+            if not self._ends_here(summary):
+                break
+            row.extend(self.reader.path(position, summary.first_position - 1))
+            row.append(summary)
+            position = summary.last_position + 1
+        return Reached(row=tuple(row), position=position)
+
+    def advance(self, reached: Reached, last: int) -> Reached:
+        """Carry the blocks on over the next chunk of the path, whole atoms, up to position `last` at the most."""
+        begin = reached.position
+        for size in (CHUNK, CHUNK * STRETCH):
+            messages = self.reader.path(begin, min(begin + size - 1, last))
+            end = settled(messages)
+            if end:
+                break
+        else:
+            groups = atoms(messages)
+            end = len(messages) - (len(groups[-1]) if len(groups) > 1 else 0)
+        growth = grow(reached.row, messages[:end], self.policy)
+        return Reached(row=growth.row, position=begin + end, made=growth.made)
+
+    def parts(self, summary: Summary) -> list[RowItem]:
+        """The row that a summary was written from: its sources, and the messages between them."""
+        known = {
+            each.id: each for each in self.reader.get([name for name in summary.sources if name not in self._made])
+        }
+        row: list[RowItem] = []
+        position = summary.first_position
+        for source in summary.sources:
+            child = self._made.get(source) or known[source]
+            row.extend(self.reader.path(position, child.first_position - 1))
+            row.append(child)
+            position = child.last_position + 1
+        row.extend(self.reader.path(position, summary.last_position))
+        return row
+
+    def best(self, row: Sequence[RowItem], known: tuple[str, ...] | None) -> list[RowItem]:
+        """The row with the best text that there is in the place of each block."""
+        blocks = tuple(item for item in row if isinstance(item, Summary))
+        if not blocks:
+            return list(row)
+        self.shown = blocks
+        texts = {block.id: text for block, text in zip(blocks, self.reader.texts(blocks, known), strict=True)}
+        return [texts[item.id] if isinstance(item, Summary) else item for item in row]
+
+    def _ends_here(self, summary: Summary) -> bool:
+        """Whether what comes after `summary` on this path ends it."""
+        place = summary.last_position + 1
+        following = self.reader.path(place, place + LOOK_AHEAD)
+        if not following:
+            return True
+        if summary.level == "goal":
+            return following[0].opens_turn
+        ahead = atoms(following)[0]
+        if any(is_kept(message, self.policy) for message in ahead):
+            return True
+        while summary.sources:
+            children = self.reader.get(summary.sources)
+            depths = {child.depth for child in children}
+            # Blocks of one depth become a deeper one by their number; others, only where their run ends.
+            if len(children) != self.policy.fan_in or len(depths) != 1:
+                return False
+            summary = children[-1]
+        leaf = self.reader.path(summary.first_position, summary.last_position)
+        return leaf_is_full(atoms(leaf), ahead, self.policy)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import ireneo
 from ireneo import Context, Draft, Policy, Session, chat_format
 from ireneo.context.options import ContextOptions
-from ireneo.engine.context import Cached, context
+from ireneo.engine.context import ContextCache, context
 from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.chat.format import ThinkingRule
 from ireneo.log.message import Part, Thinking
@@ -191,7 +191,7 @@ class Turned(AnthropicMessages):
     thinking: ThinkingRule = "turn"
 
 
-async def turned(house: House, session: Session, budget: int, preset: str, cache: Cached) -> Context:
+async def turned(house: House, session: Session, budget: int, preset: str, cache: ContextCache) -> Context:
     """The context of a session under that rule."""
     terms = ContextOptions(budget=budget, policy=preset_named(preset), count=TOKENS.count)
     return await context(await house.store(), session.key, session.branch, Turned(), terms, "first", cache)
@@ -204,7 +204,7 @@ def test_the_thinking_of_the_running_turn_is_kept_where_it_fits(names: list[str]
 
     async def work(house: House) -> None:
         session = await (await house.memory()).session("run")
-        cache = Cached("run", "run", TOKENS.count)
+        cache = ContextCache("run", "run", TOKENS.count)
         home = {key: place for place, draft in enumerate(path) for key in keys(draft)}
         for place, draft in enumerate(path):
             if spoken_to(path[:place], draft):

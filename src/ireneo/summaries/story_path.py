@@ -1,26 +1,25 @@
-"""The summaries of a story along one path: what is stored, what it grows to, and what is open at its end."""
+"""The summaries of a story along one path: those that are stored, opened as finely as they are shown, and new ones.
+
+What is due follows from what is there: the messages that no summary covers yet. Nothing is marked and nothing queued,
+so nothing can be lost, and whoever comes first writes what everybody else would have written. The branches of a session
+share what was written before they parted. A leaf that another branch wrote may end here where none ends on this path:
+after a rewind just behind it, say. Then it is left out here, and nothing else is.
+"""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.options import ContextOptions
-from ireneo.context.story import Waiting
-from ireneo.engine.known import best_texts
-from ireneo.log.message import Message, heard_by
-from ireneo.log.tree import Head, SessionKey, atoms, torn
-from ireneo.ports.store import Transaction
-from ireneo.prompts.voices import Voice
+from ireneo.log.message import Message, MessageId, heard_by
+from ireneo.log.tree import atoms, torn
 from ireneo.summaries.policy import Policy
+from ireneo.summaries.reader import PathReader, RecentValues
 from ireneo.summaries.story import (
     due_merge,
     finest,
-    is_answered,
     leaf_ends,
     leaves_at,
     make_deeper,
@@ -34,40 +33,9 @@ from ireneo.summaries.story import (
 from ireneo.summaries.summary import Summary, SummaryId, Thread, anchor
 from ireneo.summaries.threads import follow
 
-T = TypeVar("T")
 RECORDS = 128
 """Summaries: those that stand over a million messages, and those under them that a wide context shows."""
 PLACES = 512
-
-
-class RecentValues(Generic[T]):
-    """The values that were needed last, by what they follow from."""
-
-    def __init__(self, most: int) -> None:
-        """Keep `most` of them."""
-        self._most = most
-        self._values: OrderedDict[Hashable, T] = OrderedDict()
-
-    def get(self, name: Hashable, make: Callable[[], T]) -> T:
-        """The value of that name; it is made where it is not at hand."""
-        if name in self._values:
-            self._values.move_to_end(name)
-            return self._values[name]
-        value = make()
-        self.put(name, value)
-        return value
-
-    def put(self, name: Hashable, value: T) -> None:
-        """Keep a value."""
-        self._values[name] = value
-        while len(self._values) > self._most:
-            self._values.popitem(last=False)
-
-    def find(self, name: Hashable) -> T | None:
-        """The value of that name, if it is at hand."""
-        if name in self._values:
-            self._values.move_to_end(name)
-        return self._values.get(name)
 
 
 class StoryRecords:
@@ -81,76 +49,18 @@ class StoryRecords:
         """Whether a summary ends where the message that follows it lets it end, by the ids of both."""
 
 
-class Reading(Protocol):
-    """What is read of a path and of the summaries over it."""
+class Waiting(Struct, frozen=True, kw_only=True):
+    """Messages of a story that no summary covers yet, although one is due."""
 
-    last: int
-    """The position of the path's last message."""
+    first: MessageId
+    last: MessageId
+    first_position: int
+    last_position: int
 
-    def path(self, first: int, last: int) -> Sequence[Message]:
-        """The messages of positions `first` to `last`; none where it is before `first`."""
-
-    def frontier(self) -> Sequence[Summary]:
-        """The widest summaries along the path, in order."""
-
-    def get(self, ids: Sequence[SummaryId]) -> Sequence[Summary]:
-        """Summaries by id."""
-
-
-class StoredReading:
-    """Reads the path to a head from one snapshot of a store."""
-
-    def __init__(self, tx: Transaction, key: SessionKey, head: Head, policy: Policy) -> None:
-        """Stand on `head`."""
-        self.last = head.position
-        self._tx = tx
-        self._key = key
-        self._head = head
-        self._family = policy.family
-
-    def path(self, first: int, last: int) -> Sequence[Message]:
-        """The messages of positions `first` to `last`."""
-        return self._tx.log.path(self._key, self._head.id, first, last) if first <= last else ()
-
-    def frontier(self) -> Sequence[Summary]:
-        """The widest summaries along the path."""
-        return self._tx.summaries.frontier(self._key, self._head.id, self._family)
-
-    def get(self, ids: Sequence[SummaryId]) -> Sequence[Summary]:
-        """Summaries by id."""
-        return self._tx.summaries.get(self._key, ids)
-
-
-class ListedReading:
-    """Reads a path that is at hand as a whole, over which there are no summaries yet."""
-
-    def __init__(self, messages: Sequence[Message]) -> None:
-        """Stand on the last of `messages`, which begin with the first of the path."""
-        self.last = len(messages) - 1
-        self._messages = messages
-
-    def path(self, first: int, last: int) -> Sequence[Message]:
-        """The messages of positions `first` to `last`."""
-        return self._messages[max(first, 0) : last + 1]
-
-    def frontier(self) -> Sequence[Summary]:
-        """None: nothing was stored."""
-        return ()
-
-    def get(self, ids: Sequence[SummaryId]) -> Sequence[Summary]:
-        """None: nothing was stored."""
-        return ()
-
-
-def at_once(work: Coroutine[object, object, T]) -> T:
-    """Run to its end what never waits, as no reading from a list does; with or without an event loop around it."""
-    try:
-        work.send(None)
-    except StopIteration as stop:
-        result: T = stop.value
-        return result
-    work.close()
-    raise RuntimeError("a reading from a list waited for something")
+    @property
+    def messages(self) -> int:
+        """How many they are."""
+        return self.last_position - self.first_position + 1
 
 
 # The summaries of a story that are there along one path, as far as they are what would be written of it now.
@@ -168,10 +78,10 @@ OPENING = 16
 class KnownStory:
     """What is stored of a story along one path, and what was written of it since it was read."""
 
-    def __init__(self, reading: Reading, policy: Policy, recalled: StoryRecords) -> None:
+    def __init__(self, reader: PathReader, policy: Policy, recalled: StoryRecords) -> None:
         """Stand on the end of a path; nothing is read yet but what was `recalled`."""
         self._recalled = recalled
-        self.reading = reading
+        self.reader = reader
         self._character = policy.seen_by
         self._pyramid = settings(policy)
         self._new: dict[SummaryId, Summary] = {}
@@ -184,7 +94,7 @@ class KnownStory:
         The newest `live` messages stay out of them.
         """
         row: list[Summary] = []
-        found = self.reading.frontier()
+        found = self.reader.frontier(self.reader.head.position)
         for place, node in enumerate(found):
             if not self._touch(start, node):
                 break
@@ -242,7 +152,7 @@ class KnownStory:
 
     def stored(self, names: Sequence[SummaryId]) -> Sequence[Summary]:
         """Those of these summaries that are stored, past all that is at hand."""
-        return self.reading.get(names) if names else ()
+        return self.reader.get(names) if names else ()
 
     def add(self, summary: Summary) -> None:
         """Take in what was just written."""
@@ -258,7 +168,7 @@ class KnownStory:
     def system(self) -> list[Message]:
         """What was said to the model before the story began."""
         out: list[Message] = []
-        for message in self.reading.path(0, min(OPENING, self.reading.last + 1) - 1):
+        for message in self.reader.path(0, min(OPENING, self.reader.head.position + 1) - 1):
             if message.role != "system":
                 break
             out.append(message)
@@ -266,7 +176,7 @@ class KnownStory:
 
     def visible(self, first: int, last: int) -> list[Message]:
         """The messages of a stretch of the path, but for those that the character was not present for."""
-        return self._heard(self.reading.path(first, last))
+        return self._heard(self.reader.path(first, last))
 
     def _heard(self, messages: Iterable[Message]) -> list[Message]:
         return [each for each in messages if not self._character or heard_by(each.draft, self._character)]
@@ -290,7 +200,7 @@ class KnownStory:
         while True:
             messages = self.visible(first, last + ahead)
             behind = [atom for atom in atoms(messages) if atom[-1].position > last]
-            if len(behind) > 1 or last + ahead >= self.reading.last:
+            if len(behind) > 1 or last + ahead >= self.reader.head.position:
                 break
             ahead *= AHEAD
         if not behind or behind[0][0].position <= last:
@@ -304,14 +214,14 @@ class KnownStory:
 
     def _behind(self, row: list[Summary], live: int) -> list[Summary]:
         """The summaries of `row` behind which so many messages are left."""
-        edge = self._live_edge(live) if row and live else self.reading.last + 1
+        edge = self._live_edge(live) if row and live else self.reader.head.position + 1
         while row and row[-1].last_position >= edge:
             row = [*row[:-1], *self._without_last_leaf(row[-1])]
         return row
 
     def _live_edge(self, live: int) -> int:
         """The position of the first of the newest `live` messages."""
-        first, found = self.reading.last + 1, 0
+        first, found = self.reader.head.position + 1, 0
         while first > 0 and found < live:
             size = (live - found) * (AHEAD if self._character else 1)
             newest = self.visible(max(first - size, 0), first - 1)
@@ -377,12 +287,12 @@ class _Added(Struct, frozen=True, kw_only=True):
 class StoryPath:
     """The story along one path."""
 
-    def __init__(self, reading: Reading, policy: Policy, recalled: StoryRecords | None = None) -> None:
+    def __init__(self, reader: PathReader, policy: Policy, recalled: StoryRecords | None = None) -> None:
         """Stand on the end of a path; nothing is read yet. `recalled` has what was read of the session before."""
-        self._reading = reading
+        self.reader = reader
         self._policy = policy
         self._pyramid = settings(policy)
-        self._known = KnownStory(reading, policy, recalled or StoryRecords())
+        self._known = KnownStory(reader, policy, recalled or StoryRecords())
 
     def grow(self, most: int, blocks: int = 0) -> Grown:
         """Carry the story on to the head; at most `most` leaves are written on the way.
@@ -396,8 +306,8 @@ class StoryPath:
         waiting: Waiting | None = None
         while True:
             first = row[-1].last_position + 1 if row else len(system)
-            ends = self._reading.last - first < size + tail
-            stretch = self._known.visible(first, self._reading.last if ends else first + size - 1)
+            ends = self.reader.head.position - first < size + tail
+            stretch = self._known.visible(first, self.reader.head.position if ends else first + size - 1)
             added = self._add_leaves(row, stretch, most, ends=ends)
             if ends:
                 fresh: Sequence[Message] = added.rest
@@ -420,7 +330,7 @@ class StoryPath:
 
     def whole(self) -> Grown:
         """All of it as it was said, where a context has room for that."""
-        messages = self._known.visible(0, self._reading.last)
+        messages = self._known.visible(0, self.reader.head.position)
         return Grown(system=(), nodes=(), made=(), waiting=None, fresh=tuple(messages), behind=0)
 
     def row(self) -> list[Summary]:
@@ -433,16 +343,16 @@ class StoryPath:
 
     def _waiting(self, first: int, tail: int) -> tuple[Waiting, Sequence[Message]]:
         """What is not reached from position `first` on, and behind it the newest messages, from a whole atom on."""
-        edge = self._reading.last - tail + 1
-        split = torn(newest := self._reading.path(edge, self._reading.last))
+        edge = self.reader.head.position - tail + 1
+        split = torn(newest := self.reader.path(edge, self.reader.head.position))
         while split == len(newest) and edge > first + 1:
             # They are all of one atom, which begins before them.
             edge = max(first + 1, edge - len(newest))
-            split = torn(newest := self._reading.path(edge, self._reading.last))
+            split = torn(newest := self.reader.path(edge, self.reader.head.position))
         edge += split if split < len(newest) else 0
-        ends = self._reading.path(first, first)[0], self._reading.path(edge - 1, edge - 1)[0]
+        ends = (self.reader.path(first, first))[0], (self.reader.path(edge - 1, edge - 1))[0]
         waiting = Waiting(first=ends[0].id, last=ends[1].id, first_position=first, last_position=edge - 1)
-        return waiting, self._known.visible(edge, self._reading.last)
+        return waiting, self._known.visible(edge, self.reader.head.position)
 
     def _add_leaves(self, row: list[Summary], messages: Sequence[Message], most: int, *, ends: bool) -> _Added:
         """Take in the leaves of the messages that come after `row`, and what they make deep; `most` are written.
@@ -491,33 +401,3 @@ def open_threads(nodes: Sequence[Summary], cap: int) -> tuple[tuple[Thread, ...]
         threads, gone = follow(threads, node.threads, cap)
         forgotten += gone + node.threads.forgotten
     return threads, forgotten
-
-
-Followed: TypeAlias = tuple[tuple[Thread, ...], int]
-"""Open threads, and how many gave way to weightier ones."""
-
-
-def story_notes(
-    tx: Transaction, key: SessionKey, head: Head, terms: ContextOptions, voice: Voice
-) -> tuple[Sequence[Summary | Message], tuple[Thread, ...]]:
-    """The summaries and newest messages of the path to `head`, which hold what binds, and the open threads."""
-    path = StoryPath(StoredReading(tx, key, head, terms.policy), terms.policy)
-    grown = path.grow(0)
-    texts = best_texts(tx, key, grown.nodes, terms, voice, None)
-    threads, _ = standing_threads(texts, terms)
-    fresh = grown.fresh if is_answered(grown.fresh) else ()
-    return (*grown.system, *texts, *fresh), threads
-
-
-def standing_threads(
-    texts: Sequence[Summary],
-    terms: ContextOptions,
-    following: Callable[[Sequence[Summary], int], Followed] = open_threads,
-) -> Followed:
-    """The threads that are open at the end of adjacent summaries and were not released by hand, and how many gave way.
-
-    One that was released is held to be resolved, whatever the story says. `following` may have them at hand.
-    """
-    released = {note.about for note in terms.notes if note.kind == "release"}
-    threads, forgotten = following(texts, settings(terms.policy).open_threads)
-    return tuple(each for each in threads if each.id not in released), forgotten
