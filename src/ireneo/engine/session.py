@@ -300,8 +300,7 @@ class Session:
     async def _read_source(self) -> str | None:
         """What the session came from; another may have told since this was made."""
         if self._source is None:
-            async with self._store.read() as tx:
-                info = await tx.sessions.get(self.key)
+            info = await self._store.read(lambda tx: tx.sessions.get(self.key))
             self._source = info.source if info else None
         return self._source
 
