@@ -75,8 +75,7 @@ class Ours:
         session = await self._memory.session(policy.family)
         if not await self._stored(session):
             await session.append([message.draft for message in messages])
-            async for _ in session.catch_up(preset=policy):
-                pass
+            await session.catch_up(preset=policy)
         low, high = 256, 4 * words
         while high - low > NEAR_TOKENS:
             middle = (low + high) // 2

@@ -117,11 +117,14 @@ async def retell(policy: Policy, plant: Planted, model: LanguageModel) -> Outcom
 async def _write(memory: ireneo.Memory, policy: Policy) -> list[ireneo.WorkResult]:
     """Have all written that is due."""
     done: list[ireneo.WorkResult] = []
-    async for worked in memory.work(until_idle=True, preset=policy):
+
+    def tell(worked: ireneo.WorkResult) -> None:
         if worked.did == "failed":
             raise SystemExit(worked.reason)
         done.append(worked)
         print(f"  {worked.behind:,} messages behind, {worked.due:,} texts due", end="   \r", file=sys.stderr)
+
+    await memory.work(until_idle=True, preset=policy, on_progress=tell)
     return done
 
 

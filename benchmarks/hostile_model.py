@@ -56,7 +56,7 @@ async def cut(drafts: list[Draft], budget: int, model: ScriptedLLM | None, outco
         session = await memory.session("cut")
         await session.append(drafts)
         if model is not None:
-            async for each in session.summarise(budget):
+            for each in (await session.summarise(budget)).summaries:
                 outcomes[each.outcome] += 1
         return (await session.context(budget, to="openai")).messages
 

@@ -4,7 +4,7 @@
 
 The sessions are imported once. Then 4 processes gather their memories, all of all sessions, into that one file, each 3
 times, and one process alone does it in a file of its own. Two memories are doubles where kind, words and event are the
-same. Wanted: none, and that many hands make what one makes.
+same. MemoryFilter: none, and that many hands make what one makes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ireneo.engine.episodes import gather
 from ireneo.errors import UnknownFormat
 from ireneo.formats.logs.registry import recognise
 from ireneo.memories.record import Record, normal
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 
 PROCESSES = 4
 TIMES = 3
@@ -89,8 +89,7 @@ async def _import(file: Path, logs: Sequence[Path]) -> int:
                     print(f"skipped: {error}", file=sys.stderr)
                     continue
                 lines.seek(0)
-                async for _ in memory.import_log(lines, form, name=log.name.partition(".")[0]):
-                    pass
+                await memory.import_log(lines, form, name=log.name.partition(".")[0])
         return len(await memory.sessions())
 
 
@@ -103,7 +102,7 @@ async def _gather(file: Path, times: int) -> None:
 
 async def _records(file: Path) -> Sequence[Record]:
     async with ireneo.open(file) as memory:
-        return await memory._store.read(lambda tx: tx.memories.list(memory.space, Wanted()))
+        return await memory._store.read(lambda tx: tx.memories.list(memory.space, MemoryFilter()))
 
 
 def _event(record: Record) -> tuple[object, ...]:

@@ -150,7 +150,7 @@ async def shown(cut: Cut, model: LanguageModel | None, budget: int, voice: Voice
     session = await Memory(means, "perspective").session(cut.session)
     await session.append(list(cut.path))
     if model:
-        async for each in session.summarise(budget):
+        for each in (await session.summarise(budget)).summaries:
             written[f"{voice} {each.outcome}"] += 1
     return await session.context(budget, to="openai")
 

@@ -165,8 +165,7 @@ async def timed(place: Path, questions: Sequence[str], embedder: RandomEmbedder 
 async def embed(place: Path) -> None:
     """Give every memory of the space that is asked a vector."""
     async with ireneo.open(place, space=ASKED, embedder=RandomEmbedder(), durability="normal") as memory:
-        async for _ in memory.embed():
-            pass
+        await memory.embed()
 
 
 async def measure(place: Path, arguments: argparse.Namespace) -> None:

@@ -65,8 +65,7 @@ async def imported(files: list[str], *, redacts: bool) -> float:
                 memory._resources = replace(memory._resources, redactor=None)
             for file in files:
                 with LogFile(file) as log:
-                    async for _ in memory.import_log(log.lines(), ireneo.recognise(log.sample(), log.label), name=file):
-                        pass
+                    await memory.import_log(log.lines(), ireneo.recognise(log.sample(), log.label), name=file)
     return user_seconds() - before
 
 

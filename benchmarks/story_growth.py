@@ -88,9 +88,11 @@ async def grow(database: Path, source: Iterator[Draft], more: int) -> tuple[floa
             appending += time.perf_counter() - started
             more -= len(batch)
         started = time.perf_counter()
-        async for worked in memory.work(until_idle=True, preset="story"):
-            summaries += worked.summaries
-            print(f"  {worked.behind:,} messages behind", end="   \r", file=sys.stderr)
+
+        def tell(done: ireneo.WorkResult) -> None:
+            print(f"  {done.behind:,} messages behind", end="   \r", file=sys.stderr)
+
+        summaries = (await memory.work(until_idle=True, preset="story", on_progress=tell)).summaries
         telling = time.perf_counter() - started
     return appending, telling, summaries
 

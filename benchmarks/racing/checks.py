@@ -53,7 +53,7 @@ def stored_ids(tx: Transaction) -> tuple[set[str], set[str]]:
     """The ids of every message that is stored, and of those that a branch leads to."""
     heads = [head.id for head in tx.sessions.branches(KEY).values() if head]
     kept = _on_paths(tx, heads)
-    return kept | _on_paths(tx, [end.id for end in tx.upkeep.ends(KEY)]), kept
+    return kept | _on_paths(tx, [end.id for end in tx.upkeep.abandoned_heads(KEY)]), kept
 
 
 def _on_paths(tx: Transaction, heads: Sequence[MessageId]) -> set[str]:

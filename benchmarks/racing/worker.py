@@ -111,11 +111,9 @@ class Racer:
 
     async def finish(self) -> None:
         """Write what is still due, until nothing is."""
-        work = Memory(self._means, KEY.space).work(
-            until_idle=True, lease_seconds=self._part.lease_seconds, leases=self._part.leases
-        )
-        async for worked in work:
-            self._worked(worked)
+        memory = Memory(self._means, KEY.space)
+        seconds, leases = self._part.lease_seconds, self._part.leases
+        await memory.work(until_idle=True, lease_seconds=seconds, leases=leases, on_progress=self._worked)
 
     def _excused(self, name: str, error: IreneoError, *, excused: bool) -> None:
         if excused:
@@ -196,7 +194,7 @@ class Racer:
         def change(tx: Transaction) -> tuple[set[str], Pruned]:
             names = [name for name in tx.sessions.branches(KEY) if name != MAIN]
             if len(names) > 1:
-                tx.upkeep.drop(KEY, self._chance.choice(names))
+                tx.upkeep.drop_branch(KEY, self._chance.choice(names))
             stored, kept = stored_ids(tx)
             self._ledger.pruned(sorted(stored - kept))
             return stored - kept, tx.upkeep.prune(KEY)

@@ -8,12 +8,15 @@ from ireneo.engine.diary import Diary
 from ireneo.engine.doctor.secrets import Secrets, SecretsIn
 from ireneo.engine.exchange import Exported, MemoriesImported, MemoryFault, MemoryFile
 from ireneo.engine.forget import ErasureCounts, ErasureReceipt
+from ireneo.engine.imports import Imported
 from ireneo.engine.learn import LearnedSession
 from ireneo.engine.lessons import Cited, Lesson
 from ireneo.engine.lookup import LookupResult
 from ireneo.engine.reflect import Reflected
 from ireneo.engine.remember import Remembered
+from ireneo.engine.reports import Examined, ImportReport, LearnReport, SummariseReport, WorkReport
 from ireneo.engine.scratchpad import Scratchpad
+from ireneo.engine.vectors import Embedded
 from ireneo.lessons.calibrate import CalibrationReport
 from ireneo.lessons.guard import GuardAdvice, Proof
 from ireneo.lessons.lessons import Level
@@ -38,13 +41,18 @@ __all__ = [
     "Diary",
     "DiaryEntry",
     "DiaryLine",
+    "Embedded",
     "ErasureCounts",
     "ErasureReceipt",
     "Evidence",
+    "Examined",
     "Exported",
     "Fact",
     "GuardAdvice",
+    "ImportReport",
+    "Imported",
     "Kind",
+    "LearnReport",
     "LearnedRun",
     "LearnedSession",
     "Lesson",
@@ -69,4 +77,6 @@ __all__ = [
     "SecretsIn",
     "Source",
     "State",
+    "SummariseReport",
+    "WorkReport",
 ]

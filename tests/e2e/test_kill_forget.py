@@ -79,7 +79,7 @@ async def left(place: Path) -> tuple[int, int, int]:
         infos = {info.key.session: info.messages for info in tx.sessions.list("default")}
         found = [record.id for record in tx.memories.get("default", ["m_watch", "m_other"])]
         runs = [run.session for run in tx.runs.get("default", ["watch", "other"])]
-        shown = [each.session for each in tx.runs.sightings("default", ["skerryvore_", "lismore_"])]
+        shown = [each.session for each in tx.runs.observations("default", ["skerryvore_", "lismore_"])]
         files = {file.digest: file.name for file in tx.ledger.list("default")}
         assert infos["other"] == MESSAGES
         assert "m_other" in found

@@ -65,8 +65,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         store = await open_sqlite(folder / "memory.db", durability="normal")
         memory = memory_with_all(store)
         await furnish(memory)
-        async for _ in memory.embed():
-            pass
+        await memory.embed()
         await store.close()
 
     asyncio.run(make())

@@ -14,6 +14,7 @@ import pytest
 from tests.e2e import loopback
 from tests.e2e.loopback import Answer, Asked, Kind, LoopbackModel, Script, always
 from tests.golden.material import session as material
+from tests.progress import progress_of
 from tests.property.hostile.checks import written as texts
 
 import ireneo
@@ -96,7 +97,7 @@ async def look(session: Session) -> Context:
 
 
 async def summarised(session: Session) -> list[Summarised]:
-    return [each async for each in session.summarise(BUDGET, preset=FINE)]
+    return await progress_of(session.summarise, BUDGET, preset=FINE)
 
 
 def sees_no_error(found: list[Summary]) -> None:
@@ -219,11 +220,7 @@ def test_a_cancelled_run_loses_nothing_and_can_be_done_again(tmp_path: Path) -> 
             before = await look(session)
             came: list[Summarised] = []
 
-            async def gather() -> None:
-                async for each in session.summarise(BUDGET, preset=FINE):
-                    came.append(each)
-
-            task = asyncio.create_task(gather())
+            task = asyncio.create_task(session.summarise(BUDGET, preset=FINE, on_progress=came.append))
             async with asyncio.timeout(20):
                 while len(server.asked) < 2:
                     await asyncio.sleep(0.01)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.golden.material import session as material
 from tests.golden.test_blocks import BATCHED, Quarters
+from tests.progress import progress_of
 
 from ireneo import Memory, Policy, Session
 from ireneo.adapters.in_memory.store import InMemoryStore
@@ -64,14 +65,13 @@ async def asked(task: str, voice: Voice, *, disputed: bool) -> str:
     """What is asked first about a turn, or about a batch of turns."""
     model, policy = ScriptedLLM(good), POLICIES[task]
     session = await living(model, voice)
-    async for each in session.summarise(BUDGET, preset=policy):
+    for each in await progress_of(session.summarise, BUDGET, preset=policy):
         if disputed:
             await session.dispute(each.id, "The cause was the slice.")
             await session.dispute(each.id, "It is safe.", claim=await _first_line(session, each.id))
     if disputed:
         model.prompts.clear()
-        async for _ in session.summarise(BUDGET, preset=policy):
-            pass
+        await session.summarise(BUDGET, preset=policy)
     prompt = model.prompts[0]
     assert prompt.task == task
     return f"{prompt.system}\n\n--- {prompt.name}\n\n{prompt.user}\n"
@@ -106,7 +106,7 @@ def test_a_prompt_says_what_is_disputed(task: str) -> None:
 
 async def shown(policy: Policy, *, disputed: bool) -> str:
     session = await living(ScriptedLLM(good))
-    async for each in session.summarise(BUDGET, preset=policy):
+    for each in await progress_of(session.summarise, BUDGET, preset=policy):
         if disputed and each.level == "goal":
             claim = "BATCH_SIZE is 500 in src/ledger/batches.py"
             await session.dispute(each.id, "It is 400 by now.", claim=claim)

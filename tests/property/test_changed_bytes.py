@@ -35,8 +35,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         store = await open_sqlite(path, durability="normal")
         memory = memory_with_all(store)
         await furnish(memory, messages=160)
-        async for _ in memory.embed():
-            pass
+        await memory.embed()
         await store.close()
 
     asyncio.run(make())

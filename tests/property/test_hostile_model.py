@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 from tests.examples import times
+from tests.progress import progress_of
 from tests.property.hostile.checks import decent, grounded, honest, pins_stand, written
 from tests.property.hostile.model import HostileModel
 from tests.property.hostile.sessions import told
@@ -53,7 +54,7 @@ async def _session(seed: int, outcomes: Counter[str]) -> None:
     async with ireneo.open(":memory:", model=model, tokens=Quarters()) as memory:
         session = await memory.session("run")
         await session.append(planted.drafts)
-        async for each in session.summarise(roomy, preset=policy):
+        for each in await progress_of(session.summarise, roomy, preset=policy):
             outcomes[each.outcome] += 1
         path = await session.messages()
         for summary in await written(session):

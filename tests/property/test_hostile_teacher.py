@@ -7,6 +7,7 @@ import random
 from collections import Counter
 
 import pytest
+from tests.progress import progress_of
 from tests.property.hostile.model import ERROR_TEXTS, OTHER_LANGUAGES
 
 import ireneo
@@ -105,7 +106,7 @@ async def _space(seed: int, seen: Counter[str]) -> None:
     async with ireneo.open(":memory:", model=ScriptedLLM(Teacher(seed))) as memory:
         for run in range(3):
             await (await memory.session(f"run {run}")).append(told(chance, run))
-        async for learned in memory.learn():
+        for learned in await progress_of(memory.learn):
             seen["refused"] += len(learned.refused)
             seen["failed"] += bool(learned.failed)
         for lesson in await memory.lessons():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -107,12 +107,6 @@ def said(hostile: str) -> list[dict[str, object]]:
     return [*out, {"role": "assistant", "content": "Nothing is open."}]
 
 
-async def each(told: AsyncIterator[object]) -> None:
-    """Go through all that is told."""
-    async for _ in told:
-        pass
-
-
 def verbs(memory: Memory, run: Session, story: Session, hostile: str) -> Verbs:
     """Every verb that looks at texts, in an order that gives each of them something to look at."""
     messages = said(hostile)
@@ -145,9 +139,9 @@ def verbs(memory: Memory, run: Session, story: Session, hostile: str) -> Verbs:
         "read": read_logs,
         "append": lambda: run.append(messages),
         "context": context,
-        "import": lambda: each(memory.import_log(lines, log_format("openai"), name="a.jsonl")),
+        "import": lambda: memory.import_log(lines, log_format("openai"), name="a.jsonl"),
         "pin": lambda: run.pin(hostile),
-        "learn": lambda: each(memory.learn()),
+        "learn": lambda: memory.learn(),
         "check a command": lambda: memory.check("Bash", {"command": hostile}, session=run.id),
         "check an edit": lambda: memory.check("Edit", {"file_path": hostile, "old_string": hostile, "new_string": "a"}),
         "remember": lambda: memory.remember(hostile[: SHORT * 4]),
@@ -157,14 +151,14 @@ def verbs(memory: Memory, run: Session, story: Session, hostile: str) -> Verbs:
         "diary": lambda: run.diary(tried=[hostile]),
         "tell a story": tell,
         "context of a story": lambda: story.context(600, preset="story"),
-        "work": lambda: each(memory.work(until_idle=True)),
+        "work": lambda: memory.work(until_idle=True),
         "tree": lambda: run.tree(),
         "context again": lambda: run.context(1_000),
         "lessons": lambda: memory.lessons(),
         "reflect": lambda: memory.reflect(force=True),
         "doctor": lambda: memory.doctor(),
         "secrets": lambda: memory.secrets(),
-        "export": lambda: each(memory.export_memories()),
+        "export": lambda: memory.export_memories(),
     }
 
 

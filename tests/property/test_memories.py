@@ -20,7 +20,7 @@ from ireneo.memories.intake import MemoryDetails, memory_draft
 from ireneo.memories.kinds import KINDS, Encounters, activation
 from ireneo.memories.record import Kind, MemoryDraft, Record, Source, normal
 from ireneo.memories.signature import action_signature, error_signature, signature
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 
 START = datetime(2031, 5, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -87,7 +87,7 @@ async def settle(store: InMemoryStore, offers: Sequence[MemoryDraft], space: str
 
 async def everything(store: InMemoryStore, space: str = "mine") -> bytes:
     return msgspec.json.encode(
-        sorted(await store.read(lambda tx: tx.memories.list(space, Wanted())), key=lambda each: each.id)
+        sorted(await store.read(lambda tx: tx.memories.list(space, MemoryFilter())), key=lambda each: each.id)
     )
 
 

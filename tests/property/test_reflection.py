@@ -14,7 +14,7 @@ from ireneo.engine.reflect import Reflected
 from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.record import Record
 from ireneo.memories.reflect import MOST_CONCLUSIONS, events
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 
 START = datetime(2026, 5, 1, 12, tzinfo=UTC)
 TEXTS = (
@@ -41,7 +41,7 @@ def test_reflecting_again_adds_nothing(episodes: list[tuple[str, int, str]], wor
         await memories[0].remember_all(offers)
         done = await asyncio.gather(*(memory.reflect(force=True) for memory in memories))
         assert all(len(each.conclusions) <= MOST_CONCLUSIONS for each in done)
-        held = {each.id: each for each in await store.read(lambda tx: tx.memories.list("mine", Wanted()))}
+        held = {each.id: each for each in await store.read(lambda tx: tx.memories.list("mine", MemoryFilter()))}
         drawn = [each for each in held.values() if each.kind == "semantic"]
         for each in drawn:
             cited = [held[name] for name in each.evidence[0].memories]
@@ -51,7 +51,7 @@ def test_reflecting_again_adds_nothing(episodes: list[tuple[str, int, str]], wor
         assert all(each.reflected for each in held.values() if each.kind == "episodic")
         for memory in memories:
             assert await memory.reflect(force=True) == Reflected()
-        assert {each.id: each for each in await store.read(lambda tx: tx.memories.list("mine", Wanted()))} == held
+        assert {each.id: each for each in await store.read(lambda tx: tx.memories.list("mine", MemoryFilter()))} == held
         assert _slots(drawn) == len(drawn)
 
     asyncio.run(work())

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.examples import times
 from tests.planted import KINDS, Planted, planted
+from tests.progress import progress_of
 
 import ireneo
 from ireneo.formats.logs.registry import log_format
@@ -56,11 +57,10 @@ async def through(memory: ireneo.Memory, door: str, messages: Messages, keep: bo
     """Let the whole of a session come in through one door."""
     if door in ("import", "learn"):
         lines = [json.dumps({"id": SESSION, "messages": messages}).encode() + b"\n"]
-        async for done in memory.import_log(lines, OPENAI, name="talk", keep_secrets=keep):
+        for done in await progress_of(memory.import_log, lines, OPENAI, name="talk", keep_secrets=keep):
             assert done.session == SESSION
         if door == "learn":
-            async for _ in memory.learn([SESSION]):
-                pass
+            await memory.learn([SESSION])
         return
     session = await memory.session(SESSION)
     if door == "append":

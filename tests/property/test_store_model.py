@@ -226,7 +226,7 @@ class Stores(RuleBasedStateMachine):
         def work(tx: Transaction) -> None:
             uses = {
                 "renew": lambda: tx.leases.renew(lease, at),
-                "give back": lambda: tx.leases.give_back(lease),
+                "give back": lambda: tx.leases.release(lease),
                 "fail": lambda: tx.leases.fail(lease, f"at {minute}", at),
             }
             assert uses[what]() == wanted
@@ -261,7 +261,7 @@ class Stores(RuleBasedStateMachine):
         model.branches.pop(branch, None)
 
         def work(tx: Transaction) -> None:
-            assert tx.upkeep.drop(key, branch) == wanted
+            assert tx.upkeep.drop_branch(key, branch) == wanted
 
         self.write(work)
 
@@ -295,7 +295,7 @@ class Stores(RuleBasedStateMachine):
             tx.annotations.put(key, [noted(messages[0], "broken off")])
             tx.spending.add(key, DAYS[0], Spent(calls=1, tokens=99))
             tx.leases.take(key, "v", "broken off", NOON, NOON + MINUTE)
-            tx.upkeep.drop(key, "try")
+            tx.upkeep.drop_branch(key, "try")
             tx.upkeep.prune(key)
             raise asyncio.CancelledError if cancelled else BrokenOffError
 
@@ -320,7 +320,7 @@ class Stores(RuleBasedStateMachine):
         def work(tx: Transaction) -> None:
             wanted = [message for message in path if first <= message.position <= last]
             assert list(tx.log.path(key, path[-1].id, first, last)) == wanted
-            drafts = tx.log.natives(key, [message.id for message in path])
+            drafts = tx.log.drafts(key, [message.id for message in path])
             assert dict(drafts) == {message.id: model.drafts[message.id] for message in path}
             assert path[-1] in tx.log.find(key, [path[-1].id[:9]])
             by_source = sorted(
@@ -366,17 +366,17 @@ class Stores(RuleBasedStateMachine):
             for branch, head in model.branches.items()
         }
         kept = set().union(*on.values())
-        undone = tx.search.undone(key.space)
+        undone = tx.search.abandoned(key.space)
         assert {name for number, name in there.items() if inside(number, undone)} == searched - kept
         for branch, head in model.branches.items():
             if head is not None:
-                aside = tx.search.aside(key, head.id)
+                aside = tx.search.off_path(key, head.id)
                 assert {name for number, name in there.items() if inside(number, aside)} == searched - on[branch]
         for branch in (None, *BRANCHES):
             wanted = kept if branch is None else on.get(branch, set())
             named = [(key.session, [message.id for message in path]) for path in model.paths.values()]
             lies = [set(names) <= wanted for _, names in named]
-            assert list(tx.log.lie(key.space, named, branch)) == lies
+            assert list(tx.log.on_branch(key.space, named, branch)) == lies
 
     def compare(self, tx: Transaction, key: SessionKey) -> None:
         model = self.models[key]
@@ -388,7 +388,7 @@ class Stores(RuleBasedStateMachine):
         assert tx.spending.of_session(key) == total(model.spent.values())
         assert list(tx.leases.of_session(key)) == sorted(model.leases.values(), key=lambda each: each.work)
         assert list(tx.upkeep.summaries(key)) == [each.id for each in model.listed()]
-        assert list(tx.upkeep.ends(key)) == model.ends()
+        assert list(tx.upkeep.abandoned_heads(key)) == model.ends()
         assert list(tx.rebuilds.of_session(key)) == sorted(
             model.rebuilds.values(), key=lambda each: (each.at_position, each.at, each.family, each.budget_tokens)
         )

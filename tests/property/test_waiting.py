@@ -56,9 +56,7 @@ def with_all(kind: str, folder: Path, work: Callable[[Memory], Awaitable[None]])
 
 def test_every_verb_of_the_public_page_is_tried() -> None:
     def verbs(kind: type) -> set[str]:
-        found = inspect.getmembers(
-            kind, lambda each: inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each)
-        )
+        found = inspect.getmembers(kind, inspect.iscoroutinefunction)
         return {name for name, _ in found if not name.startswith("_")}
 
     assert verbs(Memory) - {"close"} - set(VERBS) == set()
@@ -77,32 +75,39 @@ def test_every_verb_does_with_one_connection_to_read(store: str, tmp_path: Path)
 @pytest.mark.parametrize("store", STORES)
 def test_sixteen_that_work_at_once_end(store: str, tmp_path: Path) -> None:
     async def work(memory: Memory) -> None:
-        async def loop() -> None:
-            async for _ in memory.work(until_idle=True):
-                await memory.recall("Fairhaven")
+        recalled: list[asyncio.Task[object]] = []
 
-        await asyncio.gather(*(loop() for _ in range(16)))
+        def ask(_: object) -> None:
+            recalled.append(asyncio.create_task(memory.recall("Fairhaven")))
+
+        await asyncio.gather(*(memory.work(until_idle=True, on_progress=ask) for _ in range(16)))
+        await asyncio.gather(*recalled)
 
     with_all(store, tmp_path, work)
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_whoever_is_given_something_may_use_the_memory_before_the_next(store: str, tmp_path: Path) -> None:
+def test_whoever_is_told_of_progress_may_use_the_memory(store: str, tmp_path: Path) -> None:
     async def work(memory: Memory) -> None:
-        async def take(told: AsyncIterator[object]) -> int:
-            taken = 0
-            async for _ in told:
-                await memory.recall("Anna")
-                await memory.remember(f"Something was told for the {taken}th time.")
-                taken += 1
-            return taken
+        begun: list[asyncio.Task[object]] = []
+
+        def tell(_: object) -> None:
+            begun.append(asyncio.create_task(memory.recall("Anna")))
+            begun.append(asyncio.create_task(memory.remember(f"Something was told for the {len(begun)}th time.")))
 
         run, story = await memory.session(RUN), await memory.session(STORY)
-        exports = [take(memory.export_memories()) for _ in range(8)]
-        others = [take(memory.work(until_idle=True)), take(memory.embed()), take(memory.learn([RUN]))]
-        others += [take(run.summarise(2_000)), take(story.catch_up(preset="story"))]
-        taken = await asyncio.gather(*exports, *others)
-        assert min(taken[:8]) >= 4
+        exports = [memory.export_memories(on_progress=tell) for _ in range(8)]
+        others = [
+            memory.work(until_idle=True, on_progress=tell),
+            memory.embed(on_progress=tell),
+            memory.learn([RUN], on_progress=tell),
+            run.summarise(2_000, on_progress=tell),
+            story.catch_up(preset="story", on_progress=tell),
+        ]
+        exported, _ = await asyncio.gather(asyncio.gather(*exports), asyncio.gather(*others))
+        assert min(map(len, exported)) >= 4
+        assert len(begun) >= 2 * 8 * 4
+        await asyncio.gather(*begun)
 
     with_all(store, tmp_path, work)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -79,8 +79,7 @@ async def furnish(memory: Memory, *, messages: int = 320) -> None:
     """Put something of everything into a memory: runs, a story, memories, notes, a scratchpad, what runs teach."""
     for log in sorted(LOGS.glob("*.jsonl")):
         lines = log.read_bytes().splitlines(keepends=True)
-        async for _ in memory.import_log(lines, ireneo.recognise(b"".join(lines), log.name), name=log.name):
-            pass
+        await memory.import_log(lines, ireneo.recognise(b"".join(lines), log.name), name=log.name)
     story = await memory.session(STORY)
     await story.append([said(number) for number in range(messages)])
     await remembering(memory)
@@ -90,11 +89,9 @@ async def furnish(memory: Memory, *, messages: int = 320) -> None:
     await run.pin("Never bump the version by yourself.")
     await run.diary(tried=["bumped the version: it failed"])
     await run.fork("aside")
-    async for _ in story.catch_up(preset="story"):
-        pass
+    await story.catch_up(preset="story")
     await story.context(2_000, preset="story")
-    async for _ in memory.learn():
-        pass
+    await memory.learn()
 
 
 def said(number: int) -> Draft:
@@ -109,11 +106,6 @@ async def remembering(memory: Memory) -> None:
     await memory.remember("To release: first bump the version, then tag.", kind="procedural", task_type="release")
     await memory.remember("I tried pinning numpy 1.x — abandoned because the wheels are gone", kind="failure")
     await memory.remember("The boat was painted blue.", kind="episodic")
-
-
-async def _each(told: AsyncIterator[object]) -> None:
-    async for _ in told:
-        pass
 
 
 def on(name: str, verb: Callable[[Session], Awaitable[object]]) -> Verb:
@@ -131,14 +123,14 @@ async def _recall(memory: Memory) -> None:
 
 
 async def _export(memory: Memory) -> None:
-    async for each in memory.export_memories(there=lambda path: b"reworded by hand"):
+    for each in await memory.export_memories(there=lambda path: b"reworded by hand"):
         await memory.recall(each.path)
-    await _each(memory.export_memories("jsonl"))
+    await memory.export_memories("jsonl")
 
 
 async def _import_log(memory: Memory) -> None:
     lines = (LOGS / "reed-valve.jsonl").read_bytes().splitlines(keepends=True)
-    await _each(memory.import_log(lines, log_format("openai"), name="again.jsonl"))
+    await memory.import_log(lines, log_format("openai"), name="again.jsonl")
 
 
 async def _check(memory: Memory) -> None:
@@ -272,7 +264,7 @@ async def _pin(session: Session) -> None:
 
 
 async def _import_memories(memory: Memory) -> None:
-    files = [MemoryFile(path=each.path, data=each.data) async for each in memory.export_memories()]
+    files = [MemoryFile(path=each.path, data=each.data) for each in await memory.export_memories()]
     await memory.import_memories(files)
 
 
@@ -286,11 +278,11 @@ WRITING: Mapping[str, Verb] = {
     "forget": _forget,
     "import_log": _import_log,
     "import_memories": _import_memories,
-    "learn": lambda memory: _each(memory.learn([RUN])),
+    "learn": lambda memory: memory.learn([RUN]),
     "mark_file": lambda memory: memory.mark_file("0" * 64, name="a.jsonl", sessions=[RUN]),
     "dispute": _dispute_id,
-    "embed": lambda memory: _each(memory.embed()),
-    "work": lambda memory: _each(memory.work(until_idle=True)),
+    "embed": lambda memory: memory.embed(),
+    "work": lambda memory: memory.work(until_idle=True),
     "doctor that mends": lambda memory: memory.doctor(mend=True),
     "secrets that are taken out": lambda memory: memory.secrets(mend=True),
     "Scratchpad": _pad,
@@ -302,9 +294,9 @@ WRITING: Mapping[str, Verb] = {
     "Session.pin": on(RUN, _pin),
     "Session.release": on(RUN, _pin),
     "Session.dispute": on(RUN, _dispute),
-    "Session.summarise": on(RUN, lambda session: _each(session.summarise(2_000))),
+    "Session.summarise": on(RUN, lambda session: session.summarise(2_000)),
     "Session.due": on(RUN, lambda session: session.due(2_000)),
-    "Session.catch_up": on(STORY, lambda session: _each(session.catch_up(preset="story"))),
+    "Session.catch_up": on(STORY, lambda session: session.catch_up(preset="story")),
 }
 """By name: verbs that write."""
 

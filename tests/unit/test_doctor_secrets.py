@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 from tests.planted import Planted, all_planted, planted
+from tests.progress import progress_of
 from tests.property.invariants.faults import BreakingStore, BrokenOffError, Fuse
 from tests.unit.test_secrets_at_each_door import run_with
 
@@ -90,7 +91,7 @@ def lines_of(talk: Talk, name: str = "gate") -> list[bytes]:
 
 
 async def imported(memory: Memory, talk: Talk = TALK, name: str = "gate") -> int:
-    async for done in memory.import_log(lines_of(talk, name), OPENAI, name="log"):
+    for done in await progress_of(memory.import_log, lines_of(talk, name), OPENAI, name="log"):
         return done.new
     raise AssertionError("the log has a session")
 
@@ -268,14 +269,11 @@ def test_no_byte_of_any_secret_is_left_in_the_folder(tmp_path: Path) -> None:
         form = log_format("claude-code")
         for one in ALL[::11]:
             lines = [line.replace(b"22222222", f"{ALL.index(one):08d}".encode()) for line in run_with(one)]
-            async for _ in keeping.import_log(lines, form, name="run"):
-                pass
+            await keeping.import_log(lines, form, name="run")
         for number, one in enumerate(ALL):
             await keeping.remember(f"{number}: {one.text}", origin="agent")
-        async for _ in keeping.learn():
-            pass
-        async for _ in keeping.work(until_idle=True):
-            pass
+        await keeping.learn()
+        await keeping.work(until_idle=True)
         assert set(left(bytes_in(tmp_path), ALL)) == {one.kind for one in ALL}
         done = await memory.secrets(mend=True)
         assert done.complete
@@ -283,8 +281,7 @@ def test_no_byte_of_any_secret_is_left_in_the_folder(tmp_path: Path) -> None:
         assert left(bytes_in(tmp_path), ALL) == []
         assert (await memory.secrets()).found == ()
         assert [each for each in await memory.doctor() if each.kind == "fault"] == []
-        async for _ in memory.learn():
-            pass
+        await memory.learn()
         assert left(bytes_in(tmp_path), ALL) == []
 
     live("sqlite", tmp_path, work)
@@ -337,8 +334,8 @@ def test_broken_off_at_any_call_the_next_run_goes_on(kind: str, tmp_path: Path) 
             whole = Memory(means, "whole")
             for name in ("gate", "door [REDACTED github-token]"):
                 assert await ids(broken, name) == await ids(whole, name)
-            told = [file.data async for file in broken.export_memories("jsonl")]
-            assert told == [file.data async for file in whole.export_memories("jsonl")]
+            told = [file.data for file in await broken.export_memories("jsonl")]
+            assert told == [file.data for file in await whole.export_memories("jsonl")]
             assert (await broken.secrets()).found == ()
         if kind == "sqlite":
             assert TOKEN.encode() not in bytes_in(tmp_path)

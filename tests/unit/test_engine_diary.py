@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.golden.material import read, run, said, session, user
+from tests.progress import progress_of
 
 import ireneo
 from ireneo import BadInput, Draft, Memory
@@ -75,10 +76,10 @@ def test_learning_again_keeps_what_an_agent_wrote(store: str, tmp_path: Path) ->
         run_of = await memory.session("run")
         await run_of.append(DRAFTS[:11])
         await run_of.diary(worked="keeping every row")
-        async for learned in memory.learn():
+        for learned in await progress_of(memory.learn):
             assert [entry.author for entry in learned.run.diary] == ["agent"]
         await run_of.append([*DRAFTS[11:], *read("src/long.py", "x = 1\n" * 20_000)])
-        async for learned in memory.learn():
+        for learned in await progress_of(memory.learn):
             first, *others = learned.run.diary
             assert [line.text for line in first.worked] == ["keeping every row"]
             assert {entry.author for entry in others} == {"structure"}

@@ -25,6 +25,7 @@ from ireneo.summaries.policy import RUNNING
 from ireneo.summaries.summary import Summary, SummaryId, Writing, anchor
 from ireneo.testing.conformance.learned import ran, read_from, sighted
 from ireneo.testing.scripted import ManualClock
+from ireneo.types import Examined
 
 NOW = datetime(2031, 5, 9, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -80,14 +81,14 @@ def test_a_sound_store_has_no_faults(on_store: Callable[[Work], None]) -> None:
             await other.rewind((await other.messages(12, 12))[0].id)
             await other.append(material(1)[3:])
             await other.context(600, preset=preset)
-        looked = []
-        found = await memory.doctor(told=looked.append)
+        looked: list[Examined] = []
+        found = await memory.doctor(on_progress=looked.append)
         assert said(found) == []
-        assert sum(looked) == sum(info.messages for info in await memory.sessions())
+        assert looked[-1].messages == sum(info.messages for info in await memory.sessions())
         assert [each.session for each in found] == ["run"], "what the rewinds left behind is worth a note"
         assert "abandoned" in found[0].text
         looked.clear()
-        assert await memory.doctor(quick=True, told=looked.append) == found
+        assert await memory.doctor(quick=True, on_progress=looked.append) == found
         assert looked == []
 
     on_store(work)
@@ -277,8 +278,8 @@ def test_abandoned_messages_and_sessions_without_a_branch(on_store: Callable[[Wo
         await told_story(store)
 
         def change(tx: Transaction) -> None:
-            tx.upkeep.drop(KEY, "third")
-            tx.upkeep.drop(KEY, "another-night")
+            tx.upkeep.drop_branch(KEY, "third")
+            tx.upkeep.drop_branch(KEY, "another-night")
 
         await store.write(change)
         (note,) = await memory.doctor()
@@ -288,7 +289,7 @@ def test_abandoned_messages_and_sessions_without_a_branch(on_store: Callable[[Wo
 
         def change_more(tx: Transaction) -> None:
             for name in ("main", "mark"):
-                tx.upkeep.drop(KEY, name)
+                tx.upkeep.drop_branch(KEY, name)
 
         await store.write(change_more)
         (fault,) = await memory.doctor()
@@ -437,7 +438,7 @@ def test_runs_that_hang_on_nothing_are_taken_out(on_store: Callable[[Work], None
 
         def look(tx: Transaction) -> None:
             assert [run.session for run in tx.runs.list(KEY.space)] == [KEY.session]
-            assert [each.session for each in tx.runs.sightings(KEY.space, ["x"])] == [KEY.session]
+            assert [each.session for each in tx.runs.observations(KEY.space, ["x"])] == [KEY.session]
             assert [file.digest for file in tx.ledger.list(KEY.space)] == ["a"]
 
         await store.read(look)

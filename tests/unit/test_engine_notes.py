@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.golden.material import run, said, session, user
+from tests.progress import progress_of
 
 import ireneo
 from ireneo import BadInput, Context, Policy, Session
@@ -179,7 +180,7 @@ def test_a_dispute_is_shown_at_once_and_gone_when_a_model_has_written_again(
         shown = next(row for row in (await look(session)).view if row.what == "summary")
         assert ("(disputed)\n" in shown.text) == claimed
         assert "(disputed): The cause was another one." in shown.text.splitlines()[0]
-        came = [each async for each in session.summarise(BUDGET, preset=FINE)]
+        came = await progress_of(session.summarise, BUDGET, preset=FINE)
         assert {each.outcome for each in came} <= {"written", "repaired"}
         await session.append([*MORE[6], *said("Done. " * 300)])
         assert "(disputed)" not in text(await look(session, BUDGET + 1))

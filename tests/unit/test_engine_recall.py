@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.progress import progress_of
 from tests.unit.waiting import waited
 
 import ireneo
@@ -197,8 +198,7 @@ class Sized:
 async def test_an_embedder_that_changed_its_dimensions_leaves_the_words(tmp_path: Path) -> None:
     async with opened(tmp_path, Sized(8)) as memory:
         await memory.remember("The herring boat is in.")
-        async for _ in memory.embed():
-            pass
+        await memory.embed()
         assert not (await memory.recall("herring boat")).note
     async with opened(tmp_path, Sized(16)) as memory:
         found = await memory.recall("herring boat")
@@ -211,8 +211,7 @@ async def test_a_vector_of_another_length_than_was_said_is_not_kept(tmp_path: Pa
     async with opened(tmp_path, Sized(8, given=7)) as memory:
         await memory.remember("The herring boat is in.")
         with pytest.raises(EmbedderError, match="a vector of 7 bytes, and 8 are wanted"):
-            async for _ in memory.embed():
-                pass
+            await memory.embed()
         assert "7 bytes" in (await memory.recall("herring boat")).note
 
 
@@ -296,5 +295,5 @@ async def test_a_time_in_the_question_brings_what_held_then(tmp_path: Path) -> N
 async def test_work_ends_where_an_embedder_does_not_answer(tmp_path: Path) -> None:
     async with opened(tmp_path, Deaf()) as memory:
         await memory.remember("Anna lives in Porto.")
-        done = [(worked.did, worked.reason) async for worked in memory.work(until_idle=True)]
+        done = [(worked.did, worked.reason) for worked in await progress_of(memory.work, until_idle=True)]
     assert done == [("failed", "deaf is not there.")]

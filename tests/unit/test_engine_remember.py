@@ -21,7 +21,7 @@ from ireneo.engine.resources import Resources
 from ireneo.errors import MemoryNotFound
 from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.record import Record
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.testing.scripted import ManualClock
 
 DAY = timedelta(days=1)
@@ -126,7 +126,7 @@ async def test_a_source_that_is_not_there_is_refused_and_nothing_is_written(kind
         for sources in ({"messages": ["m_none"]}, {"memories": ["m_none"]}, {"summaries": ["s_none"]}):
             with pytest.raises(BadInput, match="There is no"):
                 await memory.remember_all([("The kettle leaks.", {}), ("It does.", sources)])  # type: ignore[list-item]
-        assert list(await memory._store.read(lambda tx: tx.memories.list(memory.space, Wanted()))) == []
+        assert list(await memory._store.read(lambda tx: tx.memories.list(memory.space, MemoryFilter()))) == []
 
 
 @every_store
@@ -196,7 +196,7 @@ def test_four_processes_that_tell_the_same_make_one_memory_of_each(tmp_path: Pat
 
     async def stored() -> list[Record]:
         async with ireneo.open(path) as memory:
-            return list(await memory._store.read(lambda tx: tx.memories.list(memory.space, Wanted())))
+            return list(await memory._store.read(lambda tx: tx.memories.list(memory.space, MemoryFilter())))
 
     records = asyncio.run(stored())
     assert len(records) == len({each.id for each in records}) == 32

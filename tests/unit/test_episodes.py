@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.progress import progress_of
 
 from ireneo import Draft, Memory, Session
 from ireneo.adapters.in_memory.store import InMemoryStore
@@ -15,7 +16,7 @@ from ireneo.engine.episodes import Gathered, gather
 from ireneo.engine.resources import Resources
 from ireneo.log.message import Call, Native, Origin, Part, Result, Role, Text
 from ireneo.memories.record import Record
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.summaries.policy import STORY
 from ireneo.testing.scripted import ManualClock
 
@@ -65,7 +66,8 @@ class Desk:
 
     async def all(self) -> list[Record]:
         return sorted(
-            await self.store.read(lambda tx: tx.memories.list("mine", Wanted())), key=lambda each: (each.at, each.kind)
+            await self.store.read(lambda tx: tx.memories.list("mine", MemoryFilter())),
+            key=lambda each: (each.at, each.kind),
         )
 
 
@@ -214,7 +216,7 @@ def test_leaves_of_a_story_are_episodes_in_its_own_words() -> None:
         session = await memory.session("tale")
         scene = ["Mara hid the silver key under the third stair.", "Jonas searched the whole harbour for it."]
         await session.append([desk.draft("user", Text(text=scene[at % 2], author="Mara")) for at in range(420)])
-        done = [each async for each in memory.work(until_idle=True)]
+        done = await progress_of(memory.work, until_idle=True)
         assert {each.did for each in done} >= {"caught_up", "remembered"}
         told = await desk.all()
         assert told
@@ -233,13 +235,13 @@ def test_work_remembers_and_looks_back() -> None:
         for number in range(13):
             turn = [desk.asks("Go on"), *desk.runs("make lint", f"error: {number} issues", failed=True)]
             await desk.session([*turn, desk.says(f"There are {number} issues left for tomorrow.")], f"s{number}")
-        done = [each async for each in desk.memory.work(until_idle=True)]
+        done = await progress_of(desk.memory.work, until_idle=True)
         assert sum(each.did == "remembered" for each in done) == 13
         (looked,) = [each for each in done if each.did == "reflected"]
         assert (looked.session, looked.episodes) == ("", 13)
         facts = [each.text for each in await desk.all() if each.kind == "semantic"]
         assert any(text.startswith("`make lint` failed 13 times out of 13") for text in facts)
-        assert [each async for each in desk.memory.work(until_idle=True)] == []
+        assert await progress_of(desk.memory.work, until_idle=True) == []
 
     run(work())
 

@@ -15,7 +15,7 @@ from ireneo.engine.exchange import MemoriesImported, MemoryFile
 from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources
 from ireneo.memories.record import Record
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
@@ -37,7 +37,7 @@ def memory() -> Memory:
 
 async def records(of: Memory) -> dict[str, Record]:
     """Every memory by its text."""
-    return {each.text: each for each in await of._store.read(lambda tx: tx.memories.list(of.space, Wanted()))}
+    return {each.text: each for each in await of._store.read(lambda tx: tx.memories.list(of.space, MemoryFilter()))}
 
 
 async def filled() -> Memory:
@@ -53,7 +53,7 @@ async def filled() -> Memory:
 
 
 async def exported(of: Memory, to: str = "markdown") -> list[MemoryFile]:
-    return [MemoryFile(path=each.path, data=each.data) async for each in of.export_memories(to)]  # type: ignore[arg-type]
+    return [MemoryFile(path=each.path, data=each.data) for each in await of.export_memories(to)]  # type: ignore[arg-type]
 
 
 def edited(files: Sequence[MemoryFile], old: str, new: str) -> list[MemoryFile]:
@@ -90,7 +90,7 @@ def test_a_lesson_keeps_its_claim(to: str) -> None:
         await second.import_memories(files)
         assert await records(second) == await records(first)
         assert list(
-            await second._store.read(lambda tx: tx.memories.list(second.space, Wanted(cues=(lesson.cue,))))
+            await second._store.read(lambda tx: tx.memories.list(second.space, MemoryFilter(cues=(lesson.cue,))))
         ) == [lesson]
         if to == "markdown":
             await second.import_memories(edited(files, "it broke the lock.\n", "it breaks the lock.\n"))
@@ -200,10 +200,10 @@ def test_an_export_tells_of_edits_that_were_not_imported() -> None:
     async def main() -> None:
         there = await filled()
         files = {each.path: each.data for each in edited(await exported(there), "was late.\n", "was early.\n")}
-        stands = {each.path: each.stands async for each in there.export_memories("markdown", there=files.get)}
+        stands = {each.path: each.stands for each in await there.export_memories("markdown", there=files.get)}
         assert sorted(stands.values()) == ["edited", *["same"] * 5]
         await there.import_memories([MemoryFile(path=path, data=data) for path, data in files.items()])
-        stands = {each.path: each.stands async for each in there.export_memories("markdown", there=files.get)}
+        stands = {each.path: each.stands for each in await there.export_memories("markdown", there=files.get)}
         assert sorted(stands.values()) == ["changed", "new", *["same"] * 5]
 
     asyncio.run(main())

@@ -6,6 +6,7 @@ import asyncio
 import json
 
 import pytest
+from tests.progress import progress_of
 from tests.property.stories.checks import each_stands_once, seen, stored_once
 from tests.property.stories.fickle import FickleLLM, memory_with
 from tests.property.stories.material import TINY_STORY, Storyteller, marks
@@ -25,7 +26,7 @@ async def begun(model: FickleLLM, store: InMemoryStore) -> tuple[Memory, Session
 
 
 async def worked(memory: Memory) -> list[str]:
-    return [each.did async for each in memory.work(until_idle=True, preset=TINY_STORY)]
+    return [each.did for each in await progress_of(memory.work, until_idle=True, preset=TINY_STORY)]
 
 
 def test_what_is_summarised_is_not_shown_beside_its_summary() -> None:
@@ -109,7 +110,7 @@ def test_two_who_summarise_at_once_store_one_summary() -> None:
 
         async def one(memory: Memory) -> None:
             # Without leases: the names of what is written keep it apart.
-            _ = [each async for each in memory.work(until_idle=True, preset=TINY_STORY, leases=False)]
+            await memory.work(until_idle=True, preset=TINY_STORY, leases=False)
 
         await asyncio.gather(*map(one, others))
         await stored_once(store, session.key)

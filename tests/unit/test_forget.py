@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.progress import progress_of
 from tests.property.invariants.material import TINY, Teller
 
 from ireneo import Draft, Memory
@@ -25,7 +26,7 @@ from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.scratchpad import Pad
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import Prompt, R, Reply, Usage
 from ireneo.ports.store import Spent, Store, Transaction
 from ireneo.testing.scripted import ManualClock
@@ -96,7 +97,7 @@ async def keep(store: Store, *records: Record) -> None:
 
 async def kept(store: Store) -> dict[str, Record]:
     """Every memory that is left."""
-    return {record.id: record for record in await store.read(lambda tx: tx.memories.list("mine", Wanted()))}
+    return {record.id: record for record in await store.read(lambda tx: tx.memories.list("mine", MemoryFilter()))}
 
 
 @every_store
@@ -410,11 +411,11 @@ def test_what_a_model_was_writing_meanwhile_is_not_kept(kind: str, tmp_path: Pat
         session = await Memory(means, "mine").session("run")
         ids = (await session.append(Teller().tell(["ask", "work", "work", "answer"]))).ids
         model.forgets = lambda: memory.forget(message=ids[1])
-        outcomes = [each.outcome async for each in session.summarise(700, preset=TINY)]
+        outcomes = [each.outcome for each in await progress_of(session.summarise, 700, preset=TINY)]
         assert outcomes == ["failed"]
         key = SessionKey("mine", "run")
         told = str(await store.read(lambda tx: tx.summaries.get(key, tx.upkeep.summaries(key))))
         assert "Skerryvore" not in told
-        assert "failed" not in [each.outcome async for each in session.summarise(700, preset=TINY)]
+        assert "failed" not in [each.outcome for each in await progress_of(session.summarise, 700, preset=TINY)]
 
     live(kind, tmp_path, work)

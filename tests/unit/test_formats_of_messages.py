@@ -208,8 +208,8 @@ def test_a_transcript_that_begins_with_words_is_imported_as_what_it_is(tmp_path:
     async def imported() -> list[Part]:
         async with ireneo.open(":memory:") as memory:
             with file.open("rb") as lines:
-                found = memory.import_log(lines, ireneo.recognise(file.read_bytes()[:65_536], file.name), name="run")
-                (done,) = [each async for each in found]
+                log = ireneo.recognise(file.read_bytes()[:65_536], file.name)
+                (done,) = (await memory.import_log(lines, log, name="run")).sessions
             session = await memory.session(done.session)
             return [part for message in await session.messages() for part in message.parts]
 

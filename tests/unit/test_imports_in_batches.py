@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ParamSpec
 
 import pytest
+from tests.progress import progress_of
 
 import ireneo
 from ireneo.adapters.in_memory.store import InMemoryStore
@@ -82,7 +83,7 @@ def memory(store: Store) -> Memory:
 
 
 async def take(store: Store, lines: Sequence[bytes]) -> Imported:
-    (done,) = [done async for done in memory(store).import_log(lines, ClaudeCode(), name="log")]
+    (done,) = await progress_of(memory(store).import_log, lines, ClaudeCode(), name="log")
     return done
 
 
@@ -166,7 +167,7 @@ async def test_a_log_that_is_put_aside_is_stored_as_one_that_is_held(tmp_path: P
     found = []
     for held in (0, 10_000_000):
         async with ireneo.open(tmp_path / f"{held}.db", space="mine") as there:
-            (done,) = [done async for done in there.import_log(forked(40), ClaudeCode(held), name="log")]
+            (done,) = await progress_of(there.import_log, forked(40), ClaudeCode(held), name="log")
             session = await there.session("s")
             found.append((done, await session.messages(), await session.branches()))
         assert sorted(path.name for path in tmp_path.iterdir() if path.suffix != ".db") == []

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from tests.progress import progress_of
 
 import ireneo
 from ireneo.engine import imports as joined
@@ -35,11 +36,7 @@ def numbered(size: int, word: str = "line") -> list[bytes]:
 
 async def take(memory: ireneo.Memory, *logs: Sequence[bytes]) -> list[int]:
     importing = memory.joined("gate")
-    return [
-        done.new
-        for number, log in enumerate(logs, 1)
-        async for done in importing.import_log(log, CHAT, name=f"part-{number}")
-    ]
+    return [(await importing.import_log(log, CHAT, name=f"part-{number}")).new for number, log in enumerate(logs, 1)]
 
 
 async def told(memory: ireneo.Memory) -> list[str]:
@@ -88,8 +85,7 @@ def test_an_import_that_is_interrupted_keeps_what_it_had_and_goes_on(url: str) -
     async def does(memory: ireneo.Memory) -> None:
         for importing in (memory, memory.joined("gate")):
             with pytest.raises(KeyboardInterrupt):
-                async for _ in importing.import_log(broken(), CHAT, name="gate"):
-                    pass
+                await importing.import_log(broken(), CHAT, name="gate")
             assert await told(memory) == [f"line {n}" for n in range(4)], "whole batches are kept"
         assert await take(memory, numbered(10)) == [6]
         assert await told(memory) == [f"line {n}" for n in range(10)]
@@ -116,7 +112,7 @@ def test_nothing_that_was_said_since_is_left_aside(url: str) -> None:
 def test_a_file_by_itself_that_has_changed_is_taken_as_it_is_now(url: str) -> None:
     async def does(memory: ireneo.Memory) -> None:
         for said in (("one", "two"), ("one", "two", "three"), ("one", "other")):
-            assert [done.new async for done in memory.import_log(lines(*said), CHAT, name="gate")] != [0]
+            assert [done.new for done in await progress_of(memory.import_log, lines(*said), CHAT, name="gate")] != [0]
             assert await told(memory) == list(said)
 
     work(url, does)
@@ -138,8 +134,8 @@ def test_logs_of_agents_are_joined_by_their_paths(url: str) -> None:
         importing = memory.joined("gate")
         log = [json.dumps({"role": "user", "content": text}).encode() for text in ("one", "two")]
         for name in ("a", "b"):
-            async for done in importing.import_log(log, log_format("openai"), name=name):
-                assert (done.session, done.messages, done.new) == ("gate", 2, 2)
+            done = await importing.import_log(log, log_format("openai"), name=name)
+            assert (done.session, done.messages, done.new) == ("gate", 2, 2)
         assert await told(memory) == ["one", "two", "one", "two"]
 
     work(url, does)
@@ -148,16 +144,12 @@ def test_logs_of_agents_are_joined_by_their_paths(url: str) -> None:
 def test_what_each_log_adds_is_told_with_its_faults(url: str) -> None:
     async def does(memory: ireneo.Memory) -> None:
         importing = memory.joined("gate")
-        dones = [
-            done
-            for log in ([*lines("one"), b'{"oops\n'], lines("two"))
-            async for done in importing.import_log(log, CHAT, name="x")
-        ]
+        logs = ([*lines("one"), b'{"oops\n'], lines("two"))
+        dones = [await importing.import_log(log, CHAT, name="x") for log in logs]
         (info,) = await memory.sessions()
         assert sum(done.tokens for done in dones) == info.tokens
         assert [[fault.line for fault in done.faults] for done in dones] == [[2], []]
         with pytest.raises(UnreadableLog, match="Line 1"):
-            async for _ in importing.import_log([b'{"oops\n', b'{"a": 1}\n'], CHAT, name="x"):
-                pass
+            await importing.import_log([b'{"oops\n', b'{"a": 1}\n'], CHAT, name="x")
 
     work(url, does)

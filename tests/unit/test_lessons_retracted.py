@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.golden.material import read
+from tests.progress import progress_of
 from tests.unit.lesson_runs import a_run, no_pytest, unread
 
 import ireneo
@@ -45,7 +46,7 @@ def failing(number: int) -> list[Draft]:
 
 
 async def learned(memory: Memory) -> list[str]:
-    return [each.run.session async for each in memory.learn()]
+    return [each.run.session for each in await progress_of(memory.learn)]
 
 
 async def stored(memory: Memory, runs: int) -> None:

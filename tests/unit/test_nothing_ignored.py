@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 import pytest
+from tests.progress import progress_of
 from tests.property.invariants.houses import housed
 from tests.unit.waiting import waited
 
@@ -18,7 +19,7 @@ Asking = Callable[[ireneo.Memory], Awaitable[object]]
 
 
 async def learned(memory: ireneo.Memory, sessions: object) -> object:
-    return [each async for each in memory.learn(sessions)]  # type: ignore[arg-type]
+    return await progress_of(memory.learn, sessions)  # type: ignore[arg-type]
 
 
 async def context(memory: ireneo.Memory, **asked: object) -> object:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.planted import Planted, all_planted
+from tests.progress import progress_of
 
 import ireneo
 from ireneo.engine.imports import Imported
@@ -71,7 +72,7 @@ async def taken(
 ) -> tuple[list[Imported], list[Message], bytes]:
     """What an import tells, what is read back, and every byte of the database while it is open."""
     async with ireneo.open(url) as memory:
-        done = [each async for each in memory.import_log(lines, CLAUDE, name=name, keep_secrets=keep_secrets)]
+        done = await progress_of(memory.import_log, lines, CLAUDE, name=name, keep_secrets=keep_secrets)
         messages = list(await (await memory.session(done[0].session)).messages())
         held = b"".join(file.read_bytes() for file in sorted(Path(url).parent.glob(f"{Path(url).name}*")))
     return done, messages, held

@@ -16,7 +16,7 @@ from ireneo.engine.reflect import Reflected
 from ireneo.engine.resources import Resources
 from ireneo.errors import ModelUnavailable
 from ireneo.memories.record import Record
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.prompts.replies import ClassifyReply, ConclusionSaid, ReflectReply
 from ireneo.testing.scripted import ManualClock, ScriptedLLM
 
@@ -48,7 +48,7 @@ class House:
         return [await self.tell(f"Anna was late in Porto: she {ends[day]}.", day) for day in range(times)]
 
     async def all(self, kind: str = "semantic") -> list[Record]:
-        found = await self.store.read(lambda tx: tx.memories.list("mine", Wanted(kind=kind)))  # type: ignore[arg-type]
+        found = await self.store.read(lambda tx: tx.memories.list("mine", MemoryFilter(kind=kind)))  # type: ignore[arg-type]
         return list(found)
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.progress import progress_of
 from tests.property.invariants.houses import House, every_store, housed
 from tests.unit.waiting import waited
 
@@ -136,8 +137,7 @@ async def test_memories_of_an_undone_turn_are_neither_recalled_nor_briefed(store
         second = await session.append(
             work("Mend the rudder", "make rudder", "rudder.c:3: error: no pintle", "It failed; I gave up.", failed=True)
         )
-        async for _done in memory.work(until_idle=True):
-            pass
+        await memory.work(until_idle=True)
         await memory.remember("The rudder has no pintle.", messages=second.ids, session="kestrel", origin="agent")
 
         async def known(**asked: bool) -> tuple[set[str], str]:
@@ -256,7 +256,7 @@ async def test_a_character_whom_nobody_knows_is_refused_with_those_who_are_known
         with pytest.raises(BadInput, match=here):
             await session.tree(preset="story", as_="Zoe")
         with pytest.raises(BadInput, match=here):
-            [each async for each in session.catch_up(preset="story", as_="Zoe")]
+            await progress_of(session.catch_up, preset="story", as_="Zoe")
         assert (await session.context(budget=2_000, preset="story", as_="Mira")).messages
 
 
@@ -279,10 +279,8 @@ async def two_projects(memory: ireneo.Memory) -> None:
     await memory.remember(f"Of the gate: {PLANTED}", project="harbour", origin="agent")
     await memory.remember(f"To open the gate: {PLANTED}", project="harbour", kind="procedural", task_type="gate")
     await memory.remember("Anna likes gates.")
-    async for _done in memory.work(until_idle=True):
-        pass
-    async for _run in memory.learn():
-        pass
+    await memory.work(until_idle=True)
+    await memory.learn()
     await memory.reflect(force=True)
 
 

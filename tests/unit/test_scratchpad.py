@@ -12,7 +12,7 @@ from tests.property.invariants.houses import House, every_store, live_in
 from ireneo import BadInput, Memory
 from ireneo.log.echo import is_recalled
 from ireneo.memories.scratchpad import PAD_TOKENS, Pad, PlanStep, checked_pad, item, pad_block, pad_text, pad_within
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.testing.scripted import ManualClock
 
 NOW = ManualClock().now()
@@ -150,7 +150,7 @@ def test_at_the_end_facts_and_outcome_are_remembered_and_the_rest_is_gone(store:
         assert {each.record.sessions for each in done} == {("loader",)}
         assert await loader.read() is None
         assert await loader.finish("It reads UTF-16 now, and the tests pass.") == ()
-        assert len(await (await house.store()).read(lambda tx: tx.memories.list("mine", Wanted()))) == 3
+        assert len(await (await house.store()).read(lambda tx: tx.memories.list("mine", MemoryFilter()))) == 3
 
     within(store, work)
 
@@ -163,7 +163,7 @@ def test_a_task_that_ends_for_two_at_once_is_remembered_once(store: str) -> None
         ended = [each.scratchpad("loader").finish("It is mended.") for each in (memory, other)]
         done = await asyncio.gather(*ended)
         assert sorted(len(each) for each in done) == [0, 2]
-        records = await (await house.store()).read(lambda tx: tx.memories.list("mine", Wanted()))
+        records = await (await house.store()).read(lambda tx: tx.memories.list("mine", MemoryFilter()))
         assert sorted(each.seen for each in records) == [1, 1]
 
     within(store, work)
@@ -177,7 +177,7 @@ def test_where_one_part_cannot_be_remembered_all_of_the_scratchpad_stays(store: 
         with pytest.raises(BadInput, match="65,536"):
             await loader.finish("so " * 30_000)
         assert await loader.read() == before
-        assert list(await (await house.store()).read(lambda tx: tx.memories.list("mine", Wanted()))) == []
+        assert list(await (await house.store()).read(lambda tx: tx.memories.list("mine", MemoryFilter()))) == []
 
     within(store, work)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.planted import Planted, all_planted, planted
+from tests.progress import progress_of
 
 import ireneo
 from ireneo.formats.logs.registry import log_format
@@ -101,7 +102,7 @@ async def exchange(memory: ireneo.Memory, one: Planted, number: int) -> object:
     page = f"+++\nkind = 'semantic'\n+++\n{number}: {' '.join(one.text.split())}\n"
     done = await memory.import_memories([MemoryFile(path=f"{number}.md", data=page.encode())])
     assert not done.faults
-    return [each async for each in memory.export_memories("jsonl")]
+    return list(await memory.export_memories("jsonl"))
 
 
 DOORS: tuple[Door, ...] = (
@@ -123,7 +124,7 @@ def test_no_secret_of_any_kind_comes_in(door: Door, tmp_path: Path) -> None:
         async with ireneo.open(tmp_path / "a.db", durability="normal") as memory:
             given = [await door(memory, one, number) for number, one in enumerate(ALL)]
             given += [await memory.brief(goal="go on with the lamp"), await memory.recall("number")]
-            return [*given, *[file async for file in memory.export_memories()]]
+            return [*given, *list(await memory.export_memories())]
 
     given = asyncio.run(come())
     assert left(str(given).encode(), ALL) == []
@@ -195,15 +196,15 @@ def test_what_is_drawn_from_a_session_that_keeps_its_secrets_holds_none(tmp_path
 
     async def come(one: Planted, folder: Path) -> bytes:
         async with ireneo.open(folder / "a.db", durability="normal", keep_secrets=True) as memory:
-            async for done in memory.import_log(run_with(one), log_format("claude-code"), name="run"):
+            for done in await progress_of(memory.import_log, run_with(one), log_format("claude-code"), name="run"):
                 session = await memory.session(done.session)
-            learned = [each async for each in memory.learn()]
+            learned = await progress_of(memory.learn)
             assert learned
-            assert [each async for each in memory.work(until_idle=True)]
+            assert await progress_of(memory.work, until_idle=True)
             messages = await session.messages()
             given: list[object] = [learned, await memory.lessons(), await memory.runs(), await memory.claims()]
             given += [await session.diary(), await memory.brief(goal="make the checks pass", project="garden")]
-            given += [[file async for file in memory.export_memories()]]
+            given += [list(await memory.export_memories())]
             given.append(await memory.check("Bash", {"command": f"make check\n{one.text}"}))
         assert left(msgspec.json.encode(messages), [one]) != []
         return str(given).encode()

@@ -17,7 +17,7 @@ from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.adapters.sqlite.summaries import put_summaries
 from ireneo.adapters.sqlite.tree import need_session
 from ireneo.log.message import Message
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Lease, Spent, Transaction
 from ireneo.summaries.summary import SummaryId
 from ireneo.testing.conformance.learned import learned, ran, sighted
@@ -71,7 +71,7 @@ def test_a_file_of_version_1_is_migrated_and_keeps_what_it_holds(version_1: Path
         def look(tx: Transaction) -> None:
             for path in (MESSAGES, FORK):
                 assert tx.log.path(KEY, path[-1].id, 0, 9) == light(path)
-            assert tx.log.natives(KEY, [MESSAGES[0].id])[MESSAGES[0].id] == MESSAGES[0].draft
+            assert tx.log.drafts(KEY, [MESSAGES[0].id])[MESSAGES[0].id] == MESSAGES[0].draft
             assert tx.summaries.frontier(KEY, MESSAGES[-1].id, FAMILY) == [SUMMARY]
             assert tx.rebuilds.last(KEY, MESSAGES[-1].id, FAMILY, 1000) == rebuilt(MESSAGES[3])
             assert tx.annotations.on_path(KEY, MESSAGES[-1].id) == []
@@ -140,12 +140,12 @@ def test_memories_from_before_there_were_lessons_are_none(tmp_path: Path) -> Non
         store = await open_sqlite(path)
 
         def change(tx: Transaction) -> None:
-            assert tx.memories.list(KEY.space, Wanted()) == [old]
-            assert tx.memories.list(KEY.space, Wanted(lessons=True)) == []
+            assert tx.memories.list(KEY.space, MemoryFilter()) == [old]
+            assert tx.memories.list(KEY.space, MemoryFilter(lessons=True)) == []
             tx.memories.put(KEY.space, [lesson])
             tx.runs.put(KEY.space, ran("one"), [sighted("c", "one")])
-            assert tx.memories.list(KEY.space, Wanted(lessons=True)) == [lesson]
-            assert tx.memories.list(KEY.space, Wanted(cues=("c",))) == [lesson]
+            assert tx.memories.list(KEY.space, MemoryFilter(lessons=True)) == [lesson]
+            assert tx.memories.list(KEY.space, MemoryFilter(cues=("c",))) == [lesson]
             assert [claim.cue for claim in tx.runs.claims(KEY.space)] == ["c"]
 
         await store.write(change)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 import pytest
+from tests.progress import progress_of
 from tests.unit.lesson_runs import NOW, a_run, no_pytest, sighted, unread
 from tests.unit.runs import quarters
 from tests.unit.test_lessons import learned
@@ -86,7 +87,7 @@ def test_a_session_is_told_the_lessons_of_its_project() -> None:
             for name, drafts in (("one", unread()), ("two", unread("src/marks.py")), ("three", no_pytest())):
                 session = await memory.session(name)
                 await session.append([message.draft for message in a_run(drafts).messages])
-            assert len([each async for each in memory.learn()]) == 3
+            assert len(await progress_of(memory.learn)) == 3
             told = await memory.brief(goal="Add a column", project="ledger", budget=1_500)
             assert "## Lessons of earlier runs" in told.markdown
             assert "`Edit` of a file that was not read before fails with" in told.markdown

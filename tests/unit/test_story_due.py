@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from msgspec.structs import replace
+from tests.progress import progress_of
 from tests.property.stories.checks import caught_up
 from tests.property.stories.fickle import FickleLLM, memory_with
 from tests.property.stories.material import SMALL, TINY_STORY, Storyteller
@@ -37,7 +38,7 @@ class Desk:
 
     async def work(self, policy: Policy = TINY_STORY) -> list[WorkResult]:
         """What was summarised; what was remembered of it besides is another matter."""
-        done = [each async for each in self.memory.work(until_idle=True, preset=policy)]
+        done = await progress_of(self.memory.work, until_idle=True, preset=policy)
         return [each for each in done if each.did not in ("remembered", "reflected")]
 
     async def summaries(self, family: str) -> list[Summary]:
@@ -140,16 +141,17 @@ def test_work_goes_on_after_the_clock_was_set_back() -> None:
         desk.model.mood = "fails"
         seen: list[str] = []
 
-        async def forever() -> None:
-            async for each in desk.memory.work(preset=TINY_STORY):
-                seen.append(each.did)
-                if each.did == "failed":
-                    desk.model.mood = "fine"
-                    desk.clock.move(timedelta(days=-3))
-                if await session.due(0, preset=TINY_STORY) == 0:
-                    return
+        def tell(done: WorkResult) -> None:
+            seen.append(done.did)
+            if done.did == "failed":
+                desk.model.mood = "fine"
+                desk.clock.move(timedelta(days=-3))
 
-        await asyncio.wait_for(forever(), 15)
+        working = asyncio.create_task(desk.memory.work(preset=TINY_STORY, on_progress=tell))
+        async with asyncio.timeout(15):
+            while await session.due(0, preset=TINY_STORY):
+                await asyncio.sleep(0.01)
+        working.cancel()
         assert "failed" in seen
 
     at_a_desk(work)

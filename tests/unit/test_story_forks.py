@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from tests.progress import progress_of
+
 from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources
@@ -35,7 +37,7 @@ async def memory() -> Memory:
 
 async def caught_up(session: Session) -> int:
     pieces = 0
-    async for _ in session.catch_up():
+    for _ in await progress_of(session.catch_up):
         pieces += 1
         assert pieces < MOST, "it catches up with the same again and again"
     return pieces

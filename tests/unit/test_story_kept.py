@@ -10,6 +10,7 @@ from functools import wraps
 from typing import ParamSpec
 
 import pytest
+from tests.progress import progress_of
 
 import ireneo
 from ireneo.engine.leasing import LEASE_SECONDS, Worker
@@ -79,7 +80,7 @@ async def test_what_is_kept_changes_no_context(seed: int, system: bool) -> None:
             if source.random() < 0.2:
                 path = await session.messages()
                 await session.rewind(source.choice(path[-30:]).id)
-        assert [worked async for worked in session.catch_up(preset=SMALL, as_="Nessa")]
+        assert await progress_of(session.catch_up, preset=SMALL, as_="Nessa")
         await both_show_the_same(memory, session, as_="Nessa")
 
 
@@ -108,9 +109,9 @@ async def test_all_that_is_due_is_made_however_many_leaves_it_is(leaves: int) ->
             for number in range(leaves * pyramid.leaf_messages + pyramid.live_messages)
         ]
         await session.append(drafts)
-        made = [worked async for worked in session.catch_up(preset=SMALL)]
+        made = await progress_of(session.catch_up, preset=SMALL)
         assert made[-1].behind == 0
-        assert not [worked async for worked in session.catch_up(preset=SMALL)]
+        assert not await progress_of(session.catch_up, preset=SMALL)
         rows = (await session.context(10_000, preset=SMALL)).view
         assert sum(row.covers for row in rows) == len(drafts)
 

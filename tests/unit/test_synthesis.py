@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 
 import pytest
+from tests.progress import progress_of
 
 from ireneo import Memory
 from ireneo.adapters.in_memory.store import InMemoryStore
@@ -79,7 +80,7 @@ class House:
         await (await self.memory.session(session)).append(run_of(session, *more))
 
     async def learn(self) -> list[LearnedSession]:
-        return [each async for each in self.memory.learn()]
+        return await progress_of(self.memory.learn)
 
     async def told(self) -> list[str]:
         """The lessons in a model's words."""

@@ -162,10 +162,8 @@ def test_what_a_log_without_times_teaches_bears_no_date(tmp_path: Path) -> None:
     async def work() -> None:
         async with ireneo.open(tmp_path / "memory.db") as memory:
             lines = UNDATED.encode().splitlines(keepends=True)
-            async for _ in memory.import_log(lines, ireneo.log_format("openai"), name="undated"):
-                pass
-            async for _ in memory.work(until_idle=True):
-                pass
+            await memory.import_log(lines, ireneo.log_format("openai"), name="undated")
+            await memory.work(until_idle=True)
             found = await memory.recall("numpy wheels", limit=20)
             assert {each.kind for each in found} == {"episodic", "failure", "message"}
             assert [each.at for each in found] == [None] * len(found)

@@ -9,6 +9,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 from functools import partial
 
+from tests.progress import progress_of
+
 from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.adapters.transition import TransitionalStore
 from ireneo.context.options import ContextOptions
@@ -254,7 +256,7 @@ def test_a_context_may_be_pruned_away_while_it_is_made() -> None:
         session = await Memory(means, KEY.space).session(KEY.session)
         assert sum(row.covers for row in (await session.context(600)).view) == 60
         await house.tell(60)
-        assert [worked.summaries async for worked in session.catch_up()] == []
+        assert [worked.summaries for worked in await progress_of(session.catch_up)] == []
 
     asyncio.run(main())
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from contextlib import aclosing
 
 import pytest
+from tests.progress import progress_of
 from tests.property.invariants.houses import House, every_store, live_in
 from tests.property.invariants.material import Teller
 
@@ -48,14 +48,18 @@ def test_what_is_written_ahead_is_what_a_context_writes(store: str) -> None:
         drafts = told(9)
         await plain.append(drafts)
         await caught.append(drafts)
-        steps = [step async for step in caught.catch_up()]
+        steps = await progress_of(caught.catch_up)
         assert len(steps) > 3
         assert [step.behind for step in steps] == sorted((step.behind for step in steps), reverse=True)
         assert steps[0].did == "caught_up"
         assert await shown(plain) == await shown(caught)
-        assert [step async for step in caught.catch_up()] == [], "what is written is not written again"
+        assert await progress_of(caught.catch_up) == [], "what is written is not written again"
 
     live_in(store, work)
+
+
+class Enough(Exception):
+    """Whoever listens has heard enough."""
 
 
 @pytest.mark.usefixtures("_small_chunks")
@@ -65,9 +69,13 @@ def test_work_that_is_broken_off_goes_on_from_there(store: str) -> None:
         memory = await house.memory()
         session = await memory.session("run")
         await session.append(told(9))
-        async with aclosing(session.catch_up()) as steps:
-            await anext(steps)
-        rest = [step async for step in session.catch_up()]
+
+        def enough(_: object) -> None:
+            raise Enough
+
+        with pytest.raises(Enough):
+            await session.catch_up(on_progress=enough)
+        rest = await progress_of(session.catch_up)
         assert rest
         assert rest[0].first_position > 0
         other = await memory.session("other")
@@ -84,9 +92,9 @@ def test_work_leaves_nothing_to_write(store: str) -> None:
         memory = await house.memory()
         session = await memory.session("run")
         await session.append(told(9))
-        caught = [step async for step in memory.work(until_idle=True) if step.did == "caught_up"]
+        caught = [step for step in await progress_of(memory.work, until_idle=True) if step.did == "caught_up"]
         assert caught
-        assert [step async for step in session.catch_up()] == []
+        assert await progress_of(session.catch_up) == []
 
     live_in(store, work)
 
@@ -106,13 +114,13 @@ def log(messages: int) -> list[bytes]:
 def test_an_import_leaves_nothing_to_write(store: str) -> None:
     async def work(house: House) -> None:
         memory = await house.memory()
-        for done in [each async for each in memory.import_log(log(300), log_format("claude-code"), name="log")]:
+        for done in await progress_of(memory.import_log, log(300), log_format("claude-code"), name="log"):
             assert done.messages == 300
-            assert [step async for step in (await memory.session(done.session)).catch_up()] == []
+            assert await progress_of((await memory.session(done.session)).catch_up) == []
         joined = memory.joined("joined")
-        assert [each.new async for each in joined.import_log(log(300), log_format("claude-code"), name="log")] == [300]
+        assert (await joined.import_log(log(300), log_format("claude-code"), name="log")).new == 300
         one = await memory.session("joined")
-        assert [step async for step in one.catch_up()] == []
+        assert await progress_of(one.catch_up) == []
         other = await memory.session("appended")
         await other.append([message.draft for message in await one.messages()])
         assert await shown(other) == await shown(one)

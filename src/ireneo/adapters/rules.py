@@ -163,19 +163,21 @@ def failed(found: Lease, error: str, retry_at: datetime) -> Lease:
     return replace(found, holder=NOBODY, failures=found.failures + 1, error=error, retry_at=utc(retry_at))
 
 
-def check_sightings(run: LearnedRun, sightings: Sequence[Observation]) -> None:
+def check_observations(run: LearnedRun, observations: Sequence[Observation]) -> None:
     """Raise BadInput unless all are of the run's session, and each of another claim, which has a name."""
     cues: set[str] = set()
-    for sighting in sightings:
-        if sighting.session != run.session:
+    for observation in observations:
+        if observation.session != run.session:
             raise BadInput(
-                f"A sighting of session {sighting.session!r} can't be stored with the run of {run.session!r}."
+                f"An observation of session {observation.session!r} can't be stored with the run of {run.session!r}."
             )
-        if not sighting.cue:
-            raise BadInput(f"A sighting of session {run.session!r} has no cue; name its claim.")
-        if sighting.cue in cues:
-            raise BadInput(f"Claim {sighting.cue!r} was sighted twice in session {run.session!r}; add them up first.")
-        cues.add(sighting.cue)
+        if not observation.cue:
+            raise BadInput(f"An observation of session {run.session!r} has no cue; name its claim.")
+        if observation.cue in cues:
+            raise BadInput(
+                f"Claim {observation.cue!r} was observed twice in session {run.session!r}; add them up first."
+            )
+        cues.add(observation.cue)
 
 
 def in_utc(at: datetime) -> datetime:

@@ -13,7 +13,7 @@ from ireneo.engine.resources import Resources
 from ireneo.errors import BadInput, MemoryNotFound
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import MemoryId, Record
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 
 SLACK = 0.02
@@ -58,7 +58,7 @@ async def archive(means: Resources, space: str, keep: int) -> Sequence[MemoryId]
     def look(tx: Transaction) -> tuple[int, list[tuple[float, MemoryId, Record]]] | None:
         if tx.search.size(space, "memories").documents <= keep:
             return None
-        in_use = tx.memories.list(space, Wanted(archived=False))
+        in_use = tx.memories.list(space, MemoryFilter(archived=False))
         over = len(in_use) - keep
         if over <= 0:
             return None
@@ -98,7 +98,7 @@ def restore(tx: Transaction, space: str, ids: Sequence[str]) -> Sequence[Record]
 
 
 def _weighed(tx: Transaction, space: str, now: datetime) -> list[tuple[float, MemoryId, Record]]:
-    return _by_retention(tx.memories.list(space, Wanted(archived=False)), now)
+    return _by_retention(tx.memories.list(space, MemoryFilter(archived=False)), now)
 
 
 def _by_retention(records: Sequence[Record], now: datetime) -> list[tuple[float, MemoryId, Record]]:

@@ -191,7 +191,7 @@ class _PathSplitter:
 def prunable(tx: Transaction, key: SessionKey, without: str = "") -> Pruned:
     """What no branch leads to, or would lead to if the branch `without` were forgotten. Raises as `drop` does."""
     kept = dict(tx.sessions.branches(key))
-    ends = [("", end) for end in tx.upkeep.ends(key)]
+    ends = [("", end) for end in tx.upkeep.abandoned_heads(key)]
     if without:
         _check_drop(tx, key, without)
         if head := kept.pop(without):
@@ -212,7 +212,7 @@ def drop_branch(tx: Transaction, key: SessionKey, branch: str) -> None:
     Raises BadInput where there is no such branch, or none that leads to a message would be left.
     """
     _check_drop(tx, key, branch)
-    tx.upkeep.drop(key, branch)
+    tx.upkeep.drop_branch(key, branch)
 
 
 def _check_drop(tx: Transaction, key: SessionKey, branch: str) -> None:

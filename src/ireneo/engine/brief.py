@@ -36,7 +36,7 @@ from ireneo.memories.ranking import read_question
 from ireneo.memories.record import Kind, Record, State
 from ireneo.memories.scratchpad import Pad, checked_task
 from ireneo.memories.signature import action_of, action_signature
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 
 LEAST_CHANCE = 0.5
@@ -165,7 +165,7 @@ def _found(tx: Transaction, space: str, cue: BriefCue, now: datetime, scope: Sco
 
 def _opening_lessons(tx: Transaction, space: str, project: str, now: datetime, scope: Scope) -> list[OpeningLesson]:
     """The lessons of a project, by what they are expected to save."""
-    wanted = Wanted(states=("active",), lessons=True, archived=False)
+    wanted = MemoryFilter(states=("active",), lessons=True, archived=False)
     listed = tx.memories.list(space, wanted, READ)
     # What was seen in one project alone is none of another's business, however well it reads.
     here = [each for each in listed if each.cue and applies(projects_of(each), project)]
@@ -173,7 +173,7 @@ def _opening_lessons(tx: Transaction, space: str, project: str, now: datetime, s
     cues = list(dict.fromkeys(name for each in records for name in cues_to_read(each.cue)))
     sighted: dict[str, list[Observation]] = {}
     for start in range(0, len(cues), TOGETHER):
-        for each in tx.runs.sightings(space, cues[start : start + TOGETHER]):
+        for each in tx.runs.observations(space, cues[start : start + TOGETHER]):
             sighted.setdefault(each.cue, []).append(each)
     return opening_lessons(records, sighted, now, project)
 
@@ -181,7 +181,7 @@ def _opening_lessons(tx: Transaction, space: str, project: str, now: datetime, s
 def _procedures(tx: Transaction, space: str, task_type: str, now: datetime, scope: Scope) -> list[BriefCandidate]:
     """Those of just this task type: how a task is done is never found by likeness."""
     # Another version may hold of what is seen from here than of all there is.
-    every = tx.memories.list(space, Wanted(kind="procedural", task_type=task_type, archived=False))
+    every = tx.memories.list(space, MemoryFilter(kind="procedural", task_type=task_type, archived=False))
     listed = [each for each in scope.seen(every) if each is not None and each.state == "active"]
     ranked = sorted(listed, key=lambda each: -worth(each, now))[:OF_EACH]
     return [
@@ -234,6 +234,6 @@ def worth(record: Record, now: datetime) -> float:
     return product
 
 
-def _wanted(kind: Kind, task_type: str | None = None) -> Wanted:
+def _wanted(kind: Kind, task_type: str | None = None) -> MemoryFilter:
     states = SHOWN.get(kind, ("active",))
-    return Wanted(kind=kind, states=states, task_type=task_type, archived=False)
+    return MemoryFilter(kind=kind, states=states, task_type=task_type, archived=False)

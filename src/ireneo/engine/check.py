@@ -15,8 +15,7 @@ from ireneo.lessons.run import project_named
 from ireneo.lessons.situation import Situation
 from ireneo.log.message import Call, Message, MessageId
 from ireneo.log.tree import MAIN, Head, SessionKey, chain
-from ireneo.ports.memories import Wanted
-from ireneo.ports.store import Transaction
+from ireneo.ports.memories import MemoryFilter
 
 if TYPE_CHECKING:
     from ireneo.formats.logs.format import LogFormat
@@ -105,14 +104,14 @@ def check(
     if situation is None:
         situation = Situation() if session is None else situations.of(tx, SessionKey(space, session), MAIN)
     cues = asked_cues(situation, call)
-    sightings = tx.runs.sightings(space, cues, MOST_SIGHTINGS)
+    sightings = tx.runs.observations(space, cues, MOST_SIGHTINGS)
     past = [each for each in sightings if each.session != session]
     here = None if project is None else project_named(project)
     found = judge(situation, call, past, project=here, conditions=conditions, now=clock.now())
     if found is None:
         return None
     cues = lesson_cues(call, found)
-    listed = tx.memories.list(space, Wanted(states=("active",), cues=cues)) if cues else ()
+    listed = tx.memories.list(space, MemoryFilter(states=("active",), cues=cues)) if cues else ()
     lessons = [each for each in listed if belongs(projects_of(each), here)][:1]
     if any(already_followed(situation, call, each.text) for each in lessons):
         return None

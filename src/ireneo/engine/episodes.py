@@ -21,7 +21,7 @@ from ireneo.engine.turns import (
 from ireneo.log.message import Message, MessageId, opens_turn
 from ireneo.log.tree import Head, SessionKey
 from ireneo.memories.record import MemoryDraft
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import SessionInfo, Span, Transaction
 from ireneo.summaries.policy import Policy, preset_of
 from ireneo.summaries.summary import Summary
@@ -112,7 +112,7 @@ def _bounds(messages: Sequence[Message]) -> TurnBounds:
 
 BATCH = 16
 """Turns, or leaves, that are remembered in one transaction: so much is done again after a crash, at the most."""
-_FAILURES = Wanted(kind="failure")
+_FAILURES = MemoryFilter(kind="failure")
 
 
 class Gathered(Struct, frozen=True, kw_only=True):

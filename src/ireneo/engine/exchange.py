@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Literal
@@ -33,7 +33,7 @@ from ireneo.memories.exchange import (
 )
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import MemoryDraft, Record
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 
 BATCH = 200
@@ -90,8 +90,12 @@ class MemoriesImported(Struct, frozen=True, kw_only=True):
 
 
 async def export_memories(
-    means: Resources, space: str, to: FileFormat, there: Callable[[str], bytes | None]
-) -> AsyncIterator[Exported]:
+    means: Resources,
+    space: str,
+    to: FileFormat,
+    there: Callable[[str], bytes | None],
+    on_progress: Callable[[Exported], object] | None = None,
+) -> Sequence[Exported]:
     """Every memory of a space as a file: one each as Markdown, or one of JSON lines for all, in order of `recorded`.
 
     `there` gives what stands under a path already. Raises BadInput for a format that there is not.
@@ -100,14 +104,14 @@ async def export_memories(
         raise BadInput(f"There is no format {to!r} for memories; take 'markdown' or 'jsonl'.")
 
     def look(tx: Transaction) -> list[Record]:
-        return [each for each in tx.memories.list(space, Wanted()) if each.state != "erased"]
+        return [each for each in tx.memories.list(space, MemoryFilter()) if each.state != "erased"]
 
     records = await means.store.read(look)
     records.sort(key=lambda each: (each.recorded, each.id))
     if to == "jsonl":
         lines = "".join(f"{write_line(each)}\n" for each in records)
-        yield Exported(path=LINES, data=lines.encode(), memories=len(records), stands="new")
-        return
+        return [Exported(path=LINES, data=lines.encode(), memories=len(records), stands="new")]
+    out: list[Exported] = []
     taken: set[str] = set()
     for start in range(0, len(records), BATCH):
         files: list[tuple[str, bytes, bytes | None]] = []
@@ -127,10 +131,18 @@ async def export_memories(
         stands = await means.store.read(look_2, files, now)
         # Whoever takes the files may do anything meanwhile, with this store as well.
         for (path, data, _), how in zip(files, stands, strict=True):
-            yield Exported(path=path, data=data, memories=1, stands=how)
+            out.append(Exported(path=path, data=data, memories=1, stands=how))
+            if on_progress is not None:
+                on_progress(out[-1])
+    return out
 
 
-async def import_memories(means: Resources, space: str, files: Iterable[MemoryFile]) -> MemoriesImported:
+async def import_memories(
+    means: Resources,
+    space: str,
+    files: Iterable[MemoryFile],
+    on_progress: Callable[[MemoriesImported], object] | None = None,
+) -> MemoriesImported:
     """Store what files tell; what they tell for the second time changes nothing.
 
     A file that was reworded by hand is its user's word, told now: it takes the place of what it said before. What

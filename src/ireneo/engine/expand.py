@@ -80,7 +80,7 @@ def _summary(tx: Transaction, key: SessionKey, name: str) -> Expanded:
 
 def _whole(tx: Transaction, key: SessionKey, messages: Sequence[Message]) -> list[Message]:
     """The messages with their native payloads and log records."""
-    drafts: Mapping[MessageId, Draft] = tx.log.natives(key, [message.id for message in messages])
+    drafts: Mapping[MessageId, Draft] = tx.log.drafts(key, [message.id for message in messages])
     return [replace(message, draft=drafts[message.id]) for message in messages]
 
 

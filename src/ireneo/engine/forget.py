@@ -35,7 +35,7 @@ from ireneo.errors import BadInput, MemoryNotFound, MessageNotFound, NotFound, S
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.record import Record
-from ireneo.ports.memories import IndexName, Wanted, folded
+from ireneo.ports.memories import IndexName, MemoryFilter, folded
 from ireneo.ports.store import Transaction
 
 ROLE_WORDS = frozenset(
@@ -100,7 +100,7 @@ def _is_told_of(tx: Transaction, key: SessionKey) -> bool:
         return True
     if any(pad.task == key.session for pad in tx.pads.list(key.space)):
         return True
-    return any(key.session in record.sessions for record in tx.memories.list(key.space, Wanted()))
+    return any(key.session in record.sessions for record in tx.memories.list(key.space, MemoryFilter()))
 
 
 def memory_meant(tx: Transaction, space: str, name: str) -> ErasureTarget:
@@ -119,7 +119,7 @@ def subject_meant(tx: Transaction, space: str, subject: str) -> ErasureTarget:
     Of a role (the user, say) only the former two: everything would name it.
     """
     wanted = folded(subject)
-    known = tx.memories.list(space, Wanted(subject=subject))
+    known = tx.memories.list(space, MemoryFilter(subject=subject))
     name = None if wanted in ROLE_WORDS else SubjectName(subject)
     sources = {source for record in known for piece in record.evidence for source in piece.messages}
     found: dict[SessionKey, tuple[Message, ...]] = {}
@@ -128,7 +128,7 @@ def subject_meant(tx: Transaction, space: str, subject: str) -> ErasureTarget:
             found[info.key] = here
     memories = {record.id: record for record in known}
     if name is not None:
-        every = tx.memories.list(space, Wanted())
+        every = tx.memories.list(space, MemoryFilter())
         memories.update((record.id, record) for record in every if name.is_in(wording(record)))
     keys = [info.key.session for info in tx.sessions.list(space) if name and name.is_in([info.key.session])]
     note = f"The names of these sessions name it, and stay: {', '.join(keys)}; forget them by session=." if keys else ""
@@ -330,7 +330,7 @@ def _taught(tx: Transaction, space: str, meant: ErasureTarget, parts: Sequence[S
 def _learned(tx: Transaction, space: str, meant: ErasureTarget, lost: LostSources) -> MemoryChanges:
     of_sessions = []
     if lost.sessions:
-        every = tx.memories.list(space, Wanted())
+        every = tx.memories.list(space, MemoryFilter())
         of_sessions = [record for record in every if not lost.sessions.isdisjoint(record.sessions)]
     return EvidenceTrace(tx, space, lost).follow(meant.memories, of_sessions)
 
@@ -377,7 +377,7 @@ def _counted(tx: Transaction, space: str, plan: ErasurePlan) -> ErasureCounts:
         sessions=sum(each.whole for each in plan.sessions),
         summaries=summaries,
         notes=notes,
-        memories=len(tx.memories.list(space, Wanted())) if every else len(plan.memories),
+        memories=len(tx.memories.list(space, MemoryFilter())) if every else len(plan.memories),
         lessened=len(plan.lessened),
         pads=len(tx.pads.list(space)) if every else len(plan.pads),
         runs=len(plan.taught.runs),

@@ -176,7 +176,7 @@ CHUNK = 500
 def heads_of(tx: Transaction, key: SessionKey) -> list[Head]:
     """Where the paths of a session end: its branches, and the ends that were abandoned."""
     branches = tx.sessions.branches(key)
-    return [*(head for head in branches.values() if head is not None), *tx.upkeep.ends(key)]
+    return [*(head for head in branches.values() if head is not None), *tx.upkeep.abandoned_heads(key)]
 
 
 def all_messages(tx: Transaction, key: SessionKey, *, whole: bool = False) -> Iterator[Message]:
@@ -185,7 +185,7 @@ def all_messages(tx: Transaction, key: SessionKey, *, whole: bool = False) -> It
         for first in range(limb.first, limb.head.position + 1, CHUNK):
             last = min(first + CHUNK - 1, limb.head.position)
             read = tx.log.path(key, limb.head.id, first, last)
-            drafts = tx.log.natives(key, [message.id for message in read]) if whole else {}
+            drafts = tx.log.drafts(key, [message.id for message in read]) if whole else {}
             for message in read:
                 yield replace(message, draft=drafts[message.id]) if message.id in drafts else message
 

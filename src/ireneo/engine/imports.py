@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from msgspec import Struct, field
@@ -255,7 +255,7 @@ class JoinedImport:
         self._earlier: set[str] = set()
         """The ids that the logs before gave their messages."""
 
-    async def import_log(self, lines: Iterable[bytes], log: LogFormat, *, name: str) -> AsyncIterator[Imported]:
+    async def import_log(self, lines: Iterable[bytes], log: LogFormat, *, name: str) -> Imported:
         """Store the messages of a log behind those of the logs before, while it is read; `name` is the file's.
 
         Of a log with branches the path to its head is taken. Raises UnreadableLog where it has no message, and
@@ -288,7 +288,7 @@ class JoinedImport:
             raise nothing_readable(faults)
         self._earlier |= ids
         tokens = self._head.total_tokens - before
-        yield Imported(
+        return Imported(
             session=self._key.session,
             messages=messages,
             new=new,

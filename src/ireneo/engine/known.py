@@ -117,7 +117,7 @@ class StoredReader:
 
     def natives(self, ids: Sequence[MessageId]) -> Mapping[str, Draft]:
         """The drafts of these messages with their providers' payloads."""
-        return dict(self._tx.log.natives(self._key, ids).items()) if ids else {}
+        return dict(self._tx.log.drafts(self._key, ids).items()) if ids else {}
 
 
 def reader_of(tx: Transaction, key: SessionKey, head: Head, policy: Policy) -> StoredReader:

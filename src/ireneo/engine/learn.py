@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 
@@ -27,7 +27,7 @@ from ireneo.lessons.wording import limited
 from ireneo.lessons.write_diary import render_diary
 from ireneo.log.tree import MAIN, Head, SessionKey
 from ireneo.memories.record import Evidence, MemoryDraft, Record
-from ireneo.ports.memories import LearnedFile, Wanted
+from ireneo.ports.memories import LearnedFile, MemoryFilter
 from ireneo.ports.models import LanguageModel
 from ireneo.ports.store import Lease, SessionInfo, Transaction
 
@@ -106,9 +106,9 @@ def settle_lessons(tx: Transaction, space: str, sightings: Sequence[Observation]
     sighted: dict[str, list[Observation]] = {}
     for start in range(0, len(shown), TOGETHER):
         cues = shown[start : start + TOGETHER]
-        known.update({each.cue: each for each in tx.memories.list(space, Wanted(cues=tuple(cues)))})
+        known.update({each.cue: each for each in tx.memories.list(space, MemoryFilter(cues=tuple(cues)))})
         # Most claims are statistics, of which no lesson is ever made: what other runs show of these is not asked for.
-        for each in tx.runs.sightings(space, [cue for cue in cues if cue in worded or cue in known]):
+        for each in tx.runs.observations(space, [cue for cue in cues if cue in worded or cue in known]):
             sighted.setdefault(each.cue, []).append(each)
     old: list[MemoryDraft] = []
     new: list[tuple[float, list[MemoryDraft]]] = []
@@ -154,10 +154,10 @@ def retract(tx: Transaction, space: str, session: str, cues: Iterable[str]) -> N
     gone: list[Record] = []
     asked = [cue for cue in dict.fromkeys(cues) if not is_guards(cue)]
     for start in range(0, len(asked), TOGETHER):
-        for record in tx.memories.list(space, Wanted(cues=tuple(asked[start : start + TOGETHER]))):
+        for record in tx.memories.list(space, MemoryFilter(cues=tuple(asked[start : start + TOGETHER]))):
             if record.state == "erased" or not any(_is_of(piece, session) for piece in record.evidence):
                 continue
-            seen = tx.runs.sightings(space, [record.cue])
+            seen = tx.runs.observations(space, [record.cue])
             left = _in_line(record, session, {each.session: each for each in seen})
             if left is None:
                 gone.append(record)
@@ -237,7 +237,7 @@ def _text(told: Observation) -> str:
 
 LEARN = "learn"
 """The name of the work under which a model reads a run is leased."""
-_LESSONS = Wanted(lessons=True, states=("active",), archived=False)
+_LESSONS = MemoryFilter(lessons=True, states=("active",), archived=False)
 _LOG = logging.getLogger("ireneo")
 
 
@@ -269,7 +269,9 @@ class _SessionRead(Struct, frozen=True, kw_only=True):
     whole: Studied
 
 
-async def learn(means: Resources, space: str, sessions: Iterable[str] | None = None) -> AsyncIterator[LearnedSession]:
+async def learn(
+    means: Resources, space: str, sessions: Iterable[str] | None = None
+) -> AsyncGenerator[LearnedSession, None]:
     """Learn from all that is due of these sessions (None: of the space), one after the other as they were begun.
 
     A model is asked under a lease, since two that ask pay twice: a run that another is at is left to it.

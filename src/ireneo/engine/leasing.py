@@ -84,7 +84,7 @@ class Worker:
         if (lease.key, lease.token) in self._over:
             self._over.remove((lease.key, lease.token))
             return
-        await self._store.write(lambda tx: tx.leases.give_back(lease))
+        await self._store.write(lambda tx: tx.leases.release(lease))
 
     def still_has(self, tx: Transaction, lease: Lease) -> bool:
         """Renew a lease before something costly is done under it; False where it was overtaken."""
@@ -93,7 +93,7 @@ class Worker:
     def done(self, tx: Transaction, lease: Lease) -> None:
         """Let go of a lease in the transaction that stores what came of it; overtaken or not, it is over."""
         if self._leases:
-            tx.leases.give_back(lease)
+            tx.leases.release(lease)
             self._over.add((lease.key, lease.token))
 
     async def failed(self, lease: Lease, error: str) -> None:

@@ -22,7 +22,7 @@ from ireneo.lessons.run import CATEGORY, Category, Observation, project_named
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.record import Evidence, MemoryId, Record, State, disputes, supporting
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 
 MOST_SOURCES = 12
@@ -87,7 +87,7 @@ def lessons(
     here = None if project is None else project_named(project)
     kinds = {name: kind for kind, name in CATEGORY.items()}
     states: tuple[State, ...] = ("active", "retired") if disputed else ("active",)
-    wanted = Wanted(kind=kinds[category] if category else None, states=states, lessons=True, archived=False)
+    wanted = MemoryFilter(kind=kinds[category] if category else None, states=states, lessons=True, archived=False)
     listed = [without_words_of_others(each, here) for each in tx.memories.list(space, wanted)]
     records = [each for each in listed if each.state == "active" or disputes(each)]
     sighted = _observations(tx, space, [cue for each in records for cue in cues_to_read(each.cue)])
@@ -110,7 +110,7 @@ def lessons(
 
 def _observations(tx: Transaction, space: str, cues: Sequence[str]) -> dict[str, list[Observation]]:
     out: dict[str, list[Observation]] = {}
-    for each in tx.runs.sightings(space, list(dict.fromkeys(cues))):
+    for each in tx.runs.observations(space, list(dict.fromkeys(cues))):
         out.setdefault(each.cue, []).append(each)
     return out
 
@@ -209,7 +209,7 @@ def _runs(tx: Transaction, space: str) -> list[list[Observation]]:
     sighted: dict[str, list[Observation]] = {run.session: [] for run in order}
     cues = [claim.cue for claim in tx.runs.claims(space) if not is_guards(claim.cue)]
     for start in range(0, len(cues), TOGETHER):
-        for each in tx.runs.sightings(space, cues[start : start + TOGETHER], MOST_RUNS):
+        for each in tx.runs.observations(space, cues[start : start + TOGETHER], MOST_RUNS):
             if each.session in sighted:
                 sighted[each.session].append(each)
     return list(sighted.values())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Unpack
 
@@ -27,6 +27,16 @@ from ireneo.engine.projects import check_project, project_asked, project_told
 from ireneo.engine.recall import recall
 from ireneo.engine.reflect import Reflected, reflect
 from ireneo.engine.remember import Remembered, get, history, remember, remember_all, used
+from ireneo.engine.reports import (
+    Examined,
+    ImportReport,
+    LearnReport,
+    OnProgress,
+    WorkReport,
+    counting,
+    run_steps,
+    work_report,
+)
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import RecallQuery
 from ireneo.engine.scratchpad import Scratchpad
@@ -91,20 +101,31 @@ class Memory:
         return await self._store.read(lambda tx: tx.sessions.list(self.space))
 
     async def import_log(
-        self, lines: Iterable[bytes], log: LogFormat, *, name: str, keep_secrets: bool | None = None
-    ) -> AsyncIterator[Imported]:
+        self,
+        lines: Iterable[bytes],
+        log: LogFormat,
+        *,
+        name: str,
+        keep_secrets: bool | None = None,
+        on_progress: OnProgress[Imported] = None,
+    ) -> ImportReport:
         """Store the sessions of a log, one at a time as they are read; `name` is the file's.
 
         What is there already is left as it is, so that a log that has grown can be imported again. Keys, tokens and
         passwords become marks such as ``[REDACTED password]`` before anything is stored, unless `keep_secrets` says
         otherwise, here or where the memory was opened. A message that is stored already is found again, with its
-        secrets or without them.
+        secrets or without them. `on_progress` is told of each session.
         """
+        done: list[Imported] = []
+        await run_steps(self._importing(lines, log, name, keep_secrets), done.append, on_progress)
+        return ImportReport(sessions=tuple(done))
+
+    async def _importing(
+        self, lines: Iterable[bytes], log: LogFormat, name: str, keep_secrets: bool | None
+    ) -> AsyncGenerator[Imported, None]:
         if isinstance(log, LinearFormat):
-            async for done in self.joined(name, only_adds=False, keep_secrets=keep_secrets).import_log(
-                lines, log, name=name
-            ):
-                yield done
+            joined = self.joined(name, only_adds=False, keep_secrets=keep_secrets)
+            yield await joined.import_log(lines, log, name=name)
             return
         with self._resources.spool() as spool:
             found = (
@@ -117,8 +138,7 @@ class Memory:
                 source = f"{log.name}:{cleaning.text(name)}"
                 done = await import_session(self._store, self.space, logged, source, self._resources.count, cleaning)
                 if preset_of(source, self._resources.preset).pyramid is None:
-                    async for _ in (await self.session(done.session)).catch_up():
-                        pass
+                    await (await self.session(done.session)).catch_up()
                 yield done
 
     def joined(self, session: str, *, only_adds: bool = True, keep_secrets: bool | None = None) -> JoinedImport:
@@ -139,54 +159,59 @@ class Memory:
         preset: str | Policy | None = None,
         lease_seconds: float = LEASE_SECONDS,
         leases: bool = True,
-    ) -> AsyncIterator[WorkResult]:
-        """Write what is due behind the conversation, in this and in any number of processes; tells each piece.
+        on_progress: OnProgress[WorkResult] = None,
+    ) -> WorkReport:
+        """Write what is due behind the conversation, in this and in any number of processes.
 
         Without a model the summaries that the structure gives; with one its texts, under a lease of `lease_seconds`
         each, which is renewed while the model is waited for. It ends when nothing is due any more, or, unless
-        `until_idle`, never. Each session is worked on as it is looked at; with `preset`, all of them so. What was
-        done is remembered as well: episodes and failures of each turn of work and each leaf of a story, and, where
-        enough is new, what follows from them.
+        `until_idle`, never: then run it as a task, and cancel that. Each session is worked on as it is looked at; with
+        `preset`, all of them so. What was done is remembered as well: episodes and failures of each turn of work and
+        each leaf of a story, and, where enough is new, what follows from them. `on_progress` is told of each piece.
         """
         chosen = preset_named(preset) if isinstance(preset, str) else preset
         worker = Worker(self._store, self._resources.clock, lease_seconds=lease_seconds, leases=leases)
-        async for worked in Works(self._resources, self.space, worker, chosen).run(until_idle=until_idle):
-            yield worked
+        works = Works(self._resources, self.space, worker, chosen)
+        return await work_report(works.run(until_idle=until_idle), on_progress)
 
     async def doctor(
-        self, *, mend: bool = False, quick: bool = False, told: Callable[[int], None] = lambda messages: None
+        self, *, mend: bool = False, quick: bool = False, on_progress: OnProgress[Examined] = None
     ) -> Sequence[Finding]:
         """Look over the store and every session of the space: what is wrong, and what is worth knowing.
 
         With `mend` what can be mended is mended: broken summaries are taken out, since they are made again from the
         log; stale leases and failures are forgotten; counters, indexes, vectors and what was learned from runs are
         put right. The log is never changed. `quick` leaves out whether each message is what its id says and each row
-        what was stored, which reads all of it; `told` is told how many more messages were looked at.
+        what was stored, which reads all of it.
         """
         now = self._resources.clock.now()
-        return await examine(self._store, self.space, now, mend=mend, quick=quick, told=told)
+        return await examine(self._store, self.space, now, mend=mend, quick=quick, told=counting(on_progress))
 
-    async def secrets(self, *, mend: bool = False, told: Callable[[int], None] = lambda messages: None) -> Secrets:
+    async def secrets(self, *, mend: bool = False, on_progress: OnProgress[Examined] = None) -> Secrets:
         """Look for keys, tokens and passwords in all that is kept of the space: how many of which sort stand where.
 
         With `mend` they are taken out, and out of every byte of the store. Messages get the ids that they have without
         them, so that their logs are known when they are imported again; branches, pins and the sources of memories
-        follow, summaries over what has changed are dropped. `told` is told how many more messages were looked at.
+        follow, summaries over what has changed are dropped.
         """
-        return await secrets(self._resources, self.space, mend=mend, told=told)
+        return await secrets(self._resources, self.space, mend=mend, told=counting(on_progress))
 
     async def close(self) -> None:
         """Let go of the store."""
         await self._store.close()
 
-    async def learn(self, sessions: Iterable[str] | None = None) -> AsyncIterator[LearnedSession]:
+    async def learn(
+        self, sessions: Iterable[str] | None = None, *, on_progress: OnProgress[LearnedSession] = None
+    ) -> LearnReport:
         """Learn from every session of the space that was not learned from as far as it stands now, or from `sessions`.
 
-        Tells each. It may be stopped, killed and run by several at once: what was learned stays, and nothing is
-        learned twice. With a model each run is also read by it; its failure is told, and changes nothing.
+        It may be stopped, killed and run by several at once: what was learned stays, and nothing is learned twice.
+        With a model each run is also read by it; its failure is told, and changes nothing. `on_progress` is told of
+        each session.
         """
-        async for learned in learn(self._resources, self.space, sessions):
-            yield learned
+        done: list[LearnedSession] = []
+        await run_steps(learn(self._resources, self.space, sessions), done.append, on_progress)
+        return LearnReport(sessions=tuple(done))
 
     async def unlearned(self) -> int:
         """How many sessions of the space `learn` would learn from."""
@@ -382,18 +407,21 @@ class Memory:
         )
         return await recall(self._resources, self.space, self._held, asked)
 
-    async def embed(self) -> AsyncIterator[Embedded]:
-        """Give everything that is searched its vectors by the memory's embedder; tells each piece.
+    async def embed(self, *, on_progress: OnProgress[Embedded] = None) -> Embedded:
+        """Give everything that is searched its vectors by the memory's embedder, and say how many were made.
 
-        It may be stopped and goes on where it was. Nothing where there is no embedder. Raises EmbedderError.
+        It may be stopped and goes on where it was; `on_progress` is told what was done so far. Nothing where there is
+        no embedder. Raises EmbedderError.
         """
-        embedder = self._resources.embedder
-        while embedder is not None:
-            embedded = await embed_due(self._store, self.space, embedder, TOGETHER)
-            if embedded.documents:
-                yield embedded
-            if not (embedded.left and embedded.documents):
-                return
+        done = Embedded(documents=0, left=False)
+        while self._resources.embedder is not None:
+            made = await embed_due(self._store, self.space, self._resources.embedder, TOGETHER)
+            done = Embedded(documents=done.documents + made.documents, left=made.left)
+            if on_progress is not None and made.documents:
+                on_progress(done)
+            if not (made.left and made.documents):
+                break
+        return done
 
     async def brief(
         self,
@@ -494,22 +522,28 @@ class Memory:
         )
 
     async def export_memories(
-        self, to: FileFormat = "markdown", *, there: Callable[[str], bytes | None] = lambda path: None
-    ) -> AsyncIterator[Exported]:
+        self,
+        to: FileFormat = "markdown",
+        *,
+        there: Callable[[str], bytes | None] = lambda path: None,
+        on_progress: OnProgress[Exported] = None,
+    ) -> Sequence[Exported]:
         """Give every memory as a file: one Markdown file each, or, as ``"jsonl"``, one file with a line for each.
 
         `there` gives what stands under a path already: what was edited there and not imported yet is told as such.
+        `on_progress` is told of each file.
         """
-        async for each in export_memories(self._resources, self.space, to, there):
-            yield each
+        return await export_memories(self._resources, self.space, to, there, on_progress)
 
-    async def import_memories(self, files: Iterable[MemoryFile]) -> MemoriesImported:
+    async def import_memories(
+        self, files: Iterable[MemoryFile], *, on_progress: OnProgress[MemoriesImported] = None
+    ) -> MemoriesImported:
         """Store the memories in files that `export_memories` gave, or that were written or edited by hand.
 
         The same file twice changes nothing. Edited words are their user's, and take the place of those before. What
-        can't be read is told, with its line, and the rest is stored.
+        can't be read is told, with its line, and the rest is stored. `on_progress` is told what was done so far.
         """
-        return await import_memories(self._resources, self.space, files)
+        return await import_memories(self._resources, self.space, files, on_progress)
 
     @staticmethod
     def reads_memories(sample: bytes) -> bool:

@@ -34,14 +34,14 @@ def place_session(tx: Transaction, key: SessionKey, project: str = "", drafts: S
     if project:
         check_project(key.session, info.project, project)
         if info.project != project:
-            tx.sessions.place(key, project)
+            tx.sessions.set_project(key, project)
     elif info.project is None or (not info.project and _may_tell(info.messages, drafts)):
         _settle(tx, key, info.project)
 
 
 async def place_all(store: Store, space: str) -> None:
     """Note of every session its project of which nobody has yet: of those that an earlier version stored."""
-    unplaced = await store.read(lambda tx: tx.sessions.unplaced(space))
+    unplaced = await store.read(lambda tx: tx.sessions.without_project(space))
     for start in range(0, len(unplaced), SESSIONS_AT_A_TIME):
 
         def keep(tx: Transaction, start: int) -> None:
@@ -86,7 +86,7 @@ def _settle(tx: Transaction, key: SessionKey, known: str | None) -> None:
     head = tx.log.head(key, MAIN)
     found = _project_on(tx, key, head) if head else project_of(session=key.session)
     if found != known:
-        tx.sessions.place(key, found)
+        tx.sessions.set_project(key, found)
 
 
 def _project_on(tx: Transaction, key: SessionKey, head: Head) -> str:

@@ -36,7 +36,7 @@ from ireneo.memories.reflect import (
     reflection_due,
     still_stands,
 )
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel, Usage
 from ireneo.ports.store import Transaction
 from ireneo.prompts import REFLECT
@@ -161,7 +161,7 @@ def _data(text: str) -> str:
     return neutralise(" ".join(text.split()) if text.strip() else "", ("</episodes>", "</known>"))
 
 
-STALE = Wanted(states=("active",), stale=True)
+STALE = MemoryFilter(states=("active",), stale=True)
 
 
 def reconsidered(tx: Transaction, space: str, now: datetime) -> list[Remembered]:
@@ -193,7 +193,6 @@ def _regrounded_draft(record: Record, left: tuple[MemoryId, ...], now: datetime,
         text=record.text,
         kind=record.kind,
         at=record.at,
-        timed=True,
         recorded=now,
         origin="derived",
         trust=record.trust,
@@ -226,7 +225,7 @@ TOLD = 24
 CONFIDENCE, MOST_CONFIDENCE = 0.5, 0.9
 """Of a conclusion from two events, and what more events lead to."""
 
-_EPISODES = Wanted(kind="episodic", states=("active",), archived=False)
+_EPISODES = MemoryFilter(kind="episodic", states=("active",), archived=False)
 _UNREFLECTED = replace(_EPISODES, unreflected=True)
 
 _LOG = logging.getLogger("ireneo")
@@ -287,7 +286,7 @@ def _read(tx: Transaction, space: str, *, force: bool) -> _ReflectionInput:
     batch = sorted(here(new), key=lambda episode: (episode.at, episode.id))
     known = here(tx.memories.list(space, _EPISODES, len(new) + COUNTED))
     earlier = [episode for episode in known if episode.reflected is not None][:COUNTED]
-    listed = tx.memories.list(space, Wanted(kind="semantic", states=("active",), archived=False), COUNTED)
+    listed = tx.memories.list(space, MemoryFilter(kind="semantic", states=("active",), archived=False), COUNTED)
     facts = here(listed)
     concluded = [fact.text for fact in facts if fact.origin == "derived"][:TOLD]
     return _ReflectionInput(new=tuple(batch), earlier=tuple(earlier), concluded=tuple(concluded))
@@ -374,7 +373,6 @@ def _conclusion_draft(conclusion: Conclusion, known: dict[MemoryId, Record], now
         text=conclusion.text,
         kind=conclusion.kind,
         at=max(times, default=now),
-        timed=bool(times),
         recorded=now,
         origin="derived",
         trust=TRUST["derived"],

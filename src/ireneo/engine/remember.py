@@ -29,7 +29,7 @@ from ireneo.memories.kinds import KINDS
 from ireneo.memories.recall.words import terms
 from ireneo.memories.reconcile import Did, reconcile
 from ireneo.memories.record import MemoryDraft, MemoryId, Record, slot
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 from ireneo.prompts import CLASSIFY
 from ireneo.prompts.replies import ClassifyReply
@@ -263,7 +263,7 @@ def history(
     if attribute:
         records = tx.memories.of_key(space, "semantic", slot(subject, attribute))
     else:
-        records = tx.memories.list(space, Wanted(kind="semantic", subject=subject))
+        records = tx.memories.list(space, MemoryFilter(kind="semantic", subject=subject))
     return [
         fact
         for _, together in sorted(_by_key(records).items())

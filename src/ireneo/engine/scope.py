@@ -145,7 +145,7 @@ class Scope:
         """The scope of what is asked. Raises BadInput for a character whom nobody knows, and a branch there is not."""
         if limits.as_:
             check_character(tx, space, None, limits.as_)
-        undone = [] if limits.undone else list(tx.search.undone(space))
+        undone = [] if limits.undone else list(tx.search.abandoned(space))
         if limits.session is not None and limits.branch is not None:
             undone = sorted({*undone, *_aside(tx, SessionKey(space, limits.session), limits.branch)})
         return cls(tx, space, limits, undone)
@@ -307,13 +307,15 @@ class Scope:
         good = [True] * len(pieces)
         if not self._limits.undone:
             named = [(pieces[at].session, pieces[at].messages) for at in cited]
-            for at, lies in zip(cited, self._tx.log.lie(self._space, named) if named else (), strict=True):
+            for at, lies in zip(cited, self._tx.log.on_branch(self._space, named) if named else (), strict=True):
                 good[at] = lies
         if self._limits.branch is not None:
             cited = [at for at in cited if pieces[at].session == self._limits.session]
             named = [(pieces[at].session, pieces[at].messages) for at in cited]
             branch = self._limits.branch
-            for at, lies in zip(cited, self._tx.log.lie(self._space, named, branch) if named else (), strict=True):
+            for at, lies in zip(
+                cited, self._tx.log.on_branch(self._space, named, branch) if named else (), strict=True
+            ):
                 good[at] = good[at] and lies
         return good
 
@@ -365,9 +367,9 @@ def without_words_of_others(record: Record, project: str | None) -> Record:
 
 def check_character(tx: Transaction, space: str, session: str | None, name: str) -> None:
     """Raise BadInput where nobody called `name` speaks or is said to be there, in a session or in all of a space."""
-    if tx.log.voices(space, session, name):
+    if tx.log.speakers(space, session, name):
         return
-    known = sorted(tx.log.voices(space, session))
+    known = sorted(tx.log.speakers(space, session))
     where = f"session {session}" if session is not None else f"space {space!r}"
     if not known:
         raise BadInput(f"Nobody called {name!r} is known: the messages of {where} name no one who speaks or is there.")
@@ -393,4 +395,4 @@ def _aside(tx: Transaction, key: SessionKey, branch: str) -> Sequence[tuple[int,
         raise BadInput(
             f"Branch {branch!r} of session {key.session} has no message; there is nothing to be found on it."
         )
-    return tx.search.aside(key, head.id)
+    return tx.search.off_path(key, head.id)

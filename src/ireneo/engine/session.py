@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import get_args
 
@@ -30,6 +29,7 @@ from ireneo.engine.expand import tools as tools_of
 from ireneo.engine.given import Given, decode_given, gives_objects
 from ireneo.engine.leasing import Worker
 from ireneo.engine.models import Models
+from ireneo.engine.reports import OnProgress, SummariseReport, WorkReport, run_steps, work_report
 from ireneo.engine.resources import Resources
 from ireneo.engine.scope import check_character
 from ireneo.engine.summarise import Summarised
@@ -187,22 +187,31 @@ class Session:
             found = with_objects(found)
         return found if explain else replace(found, explained=None)
 
-    async def summarise(self, budget: int, *, preset: str | Policy | None = None) -> AsyncIterator[Summarised]:
+    async def summarise(
+        self, budget: int, *, preset: str | Policy | None = None, on_progress: OnProgress[Summarised] = None
+    ) -> SummariseReport:
         """Let the memory's model write the summaries that a context of `budget` tokens shows, one after the other.
 
         They are checked against their sources, and taken up at the next rebuild. A model that fails changes nothing.
-        Raises BadInput where the memory was opened without a model.
+        `on_progress` is told of each. Raises BadInput where the memory was opened without a model.
         """
         models, policy = self._writers(), self._policy(preset)
+        done: list[Summarised] = []
+
+        def add(worked: WorkResult) -> None:
+            if summarised := summarised_by(worked):
+                done.append(summarised)
+                if on_progress is not None:
+                    on_progress(summarised)
+
         if policy.pyramid is not None:
-            async for worked in self._work(policy, budget).visit(MAX_TEXTS):
-                if told := summarised_by(worked):
-                    yield told
-            return
-        options = ContextOptions(budget=budget, policy=policy, count=self._count)
-        summarised = summarising.summarise(self._store, self.key, self.branch, options, self._resources.voice, models)
-        async for each in summarised:
-            yield each
+            await run_steps(self._work(policy, budget).visit(MAX_TEXTS), add)
+        else:
+            options = ContextOptions(budget=budget, policy=policy, count=self._count)
+            voice = self._resources.voice
+            steps = summarising.summarise(self._store, self.key, self.branch, options, voice, models)
+            await run_steps(steps, done.append, on_progress)
+        return SummariseReport(summaries=tuple(done))
 
     async def due(self, budget: int, *, preset: str | Policy | None = None) -> int:
         """How many summaries `summarise` would ask the memory's model for; about the work of a context, and no model.
@@ -216,17 +225,17 @@ class Session:
         due = await summarising.due_summaries(self._store, self.key, self.branch, options, self._resources.voice)
         return sum(models.for_task(summary.level) is not None for summary in due.ready)
 
-    async def catch_up(self, *, preset: str | Policy | None = None, as_: str = "") -> AsyncIterator[WorkResult]:
+    async def catch_up(
+        self, *, preset: str | Policy | None = None, as_: str = "", on_progress: OnProgress[WorkResult] = None
+    ) -> WorkReport:
         """Make the summaries that are due and need no model, so that `context` has little to write.
 
-        Tells how far it is. What is done stays, wherever it is broken off; a short run of an agent needs nothing.
+        `on_progress` is told how far it is. What is done stays, wherever it is broken off; a short run of an agent
+        needs nothing.
         """
         policy = self._policy(preset, as_)
         await self._check_character(policy)
-        # Who stops listening lets go of the lease at once.
-        async with aclosing(self._work(policy).catch_up()) as steps:
-            async for worked in steps:
-                yield worked
+        return await work_report(self._work(policy).catch_up(), on_progress)
 
     def tools(self) -> Sequence[Tool]:
         """`expand` and `dispute` as plain functions of text, to be given to an agent."""

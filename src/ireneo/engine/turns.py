@@ -94,7 +94,6 @@ def _episode(
         text=text,
         kind="episodic",
         at=at or recorded,
-        timed=at is not None,
         recorded=recorded,
         origin="agent",
         trust=TRUST["agent"],
@@ -167,7 +166,6 @@ def _failure(turn: Turn, line: Line, step: Step, recorded: datetime) -> MemoryDr
         text=clip(line.text, MOST_CHARACTERS),
         kind="failure",
         at=at or recorded,
-        timed=at is not None,
         recorded=recorded,
         origin="agent",
         trust=TRUST["agent"],
@@ -192,7 +190,7 @@ def _time(messages: Sequence[Message]) -> datetime | None:
 
 def places(tx: Transaction, key: SessionKey, messages: list[MessageId]) -> Mapping[MessageId, Mapping[str, str]]:
     """The directory in which each of `messages` was said; those of which no log tells are left out."""
-    natives = tx.log.natives(key, messages)
+    natives = tx.log.drafts(key, messages)
     found = {name: next(_directories(draft), "") for name, draft in natives.items()}
     return {name: {DIRECTORY: directory} for name, directory in found.items() if directory}
 
@@ -225,7 +223,6 @@ def leaf_episode(session: str, leaf: Summary, at: datetime | None, recorded: dat
         text=" ".join(text for _, text in chosen),
         kind="episodic",
         at=at or recorded,
-        timed=at is not None,
         recorded=recorded,
         origin="agent",
         trust=TRUST["agent"],
@@ -288,7 +285,6 @@ def overturns(turn: Turn, known: Sequence[KnownFailure], recorded: datetime) -> 
             text=failure.text,
             kind="failure",
             at=moment,
-            timed=True,
             recorded=recorded,
             origin="agent",
             trust=TRUST["agent"],

@@ -241,7 +241,7 @@ class SummaryWork:
         self._policy = options.policy
         self._voice = writer.means.voice_of(options.policy)
 
-    async def visit(self, texts: int) -> AsyncIterator[WorkResult]:
+    async def visit(self, texts: int) -> AsyncGenerator[WorkResult, None]:
         """Everything that needs no model, and at most so many texts; a text that fails ends it."""
         async for worked in self.catch_up():
             yield worked
@@ -488,7 +488,7 @@ class Works:
         self._waits = False
         """Whether something is due that another worker is at."""
 
-    async def run(self, *, until_idle: bool) -> AsyncIterator[WorkResult]:
+    async def run(self, *, until_idle: bool) -> AsyncGenerator[WorkResult, None]:
         """Do what is due, as long as there is any; then wait for more, or end where `until_idle` is set."""
         while True:
             self._waits = busy = False

@@ -386,7 +386,6 @@ def _lesson_draft(seen: Observation, names: Record | _Names, text: str, now: dat
         text=text,
         kind=kind,
         at=seen.at or now,
-        timed=seen.at is not None,
         recorded=now,
         origin="run",
         trust=TRUST["run"],

@@ -16,16 +16,16 @@ from typing import get_args
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import FieldInfo, fields, replace
+from msgspec.structs import FieldInfo, asdict, fields, replace
 
 from ireneo.log.message import digest
 from ireneo.memories.intake import MOST_BYTES
-from ireneo.memories.record import TRUST, Evidence, Kind, MemoryDraft, Period, Record, Source
+from ireneo.memories.record import NAMES, TRUST, Evidence, Kind, MemoryDraft, Period, Record, Source
 from ireneo.patterns import lazy_re
 
 SEAL = "as_exported"
 """The name of the line that tells an edited file from one that is as it was exported."""
-_SEALED = ("kind", "text", "subject", "attribute", "value", "task_type", "name", "signature")
+_SEALED = ("kind", "text", *NAMES)
 """What a person may reword, so that it is another memory then."""
 _KNOWN = {each.name for each in fields(Record)} | {SEAL}
 _INSIDE = {"evidence": {each.name for each in fields(Evidence)}, "periods": {each.name for each in fields(Period)}}
@@ -430,34 +430,8 @@ def carried(stored: Record, told: Record, *, is_new: bool) -> Record:
 
 
 def _draft(record: Record, piece: Evidence) -> MemoryDraft:
-    return MemoryDraft(
-        text=record.text,
-        kind=record.kind,
-        at=piece.at,
-        timed=piece.timed,
-        recorded=piece.recorded,
-        until=piece.until,
-        origin=piece.origin,
-        trust=piece.trust,
-        salience=piece.salience,
-        confidence=piece.confidence,
-        subject=record.subject,
-        attribute=record.attribute,
-        value=record.value,
-        task_type=record.task_type,
-        name=record.name,
-        signature=record.signature,
-        cue=record.cue,
-        conditions=piece.conditions,
-        against=piece.against,
-        why=piece.why,
-        session=piece.session,
-        project=piece.project,
-        messages=piece.messages,
-        summaries=piece.summaries,
-        memories=piece.memories,
-        pinned=record.pinned,
-    )
+    names = {name: getattr(record, name) for name in (*_SEALED, "cue", "pinned")}
+    return MemoryDraft(**asdict(piece), **names)
 
 
 def _same_time(piece: Evidence, offer: MemoryDraft) -> bool:

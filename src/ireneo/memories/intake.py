@@ -179,7 +179,6 @@ def _draft(text: str, told: MemoryDetails, recorded: datetime) -> MemoryDraft:
         kind=guess.kind,
         # What only is known to have ended did so then, whenever it began.
         at=at or (until if until and until < recorded else recorded),
-        timed=at is not None,
         recorded=recorded,
         until=until,
         origin=origin,

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from ireneo.log.message import short
 from ireneo.memories.facts import held_at
-from ireneo.memories.kinds import KINDS, KindRow
+from ireneo.memories.kinds import KINDS, MemoryKind
 from ireneo.memories.record import (
+    NAMES,
     Evidence,
     MemoryDraft,
     MemoryId,
@@ -68,7 +69,7 @@ def reconcile(offer: MemoryDraft, known: Sequence[Record]) -> Reconciled:
     return Reconciled(did=did, reason=reason, record=record, changed=changed, stored=record != old)
 
 
-def made(row: KindRow, offer: MemoryDraft) -> Record:
+def made(row: MemoryKind, offer: MemoryDraft) -> Record:
     """The memory that an offer makes where there is none yet; not settled."""
     return _worded(
         Record(
@@ -85,7 +86,7 @@ def made(row: KindRow, offer: MemoryDraft) -> Record:
     )
 
 
-def _same(row: KindRow, offer: MemoryDraft, known: Sequence[Record]) -> Record | None:
+def _same(row: MemoryKind, offer: MemoryDraft, known: Sequence[Record]) -> Record | None:
     """The memory that says what an offer says: of several the one nearest to it in time."""
     alike = [each for each in known if each.state != "erased" and row.same(each, offer)]
     return min(alike, key=lambda each: (each.id != row.id(offer), abs(each.at - offer.at), each.id), default=None)
@@ -115,25 +116,17 @@ def _said_better(old: Record, offer: MemoryDraft) -> bool:
     if offer.against:
         return not told and (offer.recorded, offer.text) < (old.recorded, old.text)
     first = min((each.recorded for each in told), default=None)
-    return first is None or (offer.recorded, offer.text, _names(offer)) < (first, old.text, _names(old))
+    if first is None:
+        return True
+    return (offer.recorded, offer.text, *_names(offer).values()) < (first, old.text, *_names(old).values())
 
 
-def _names(said: MemoryDraft | Record) -> tuple[str, ...]:
-    return said.subject, said.attribute, said.value, said.task_type, said.name, said.signature
+def _names(said: MemoryDraft | Record) -> dict[str, str]:
+    return {name: getattr(said, name) for name in NAMES}
 
 
 def _worded(record: Record, offer: MemoryDraft) -> Record:
-    return replace(
-        record,
-        text=offer.text,
-        subject=offer.subject,
-        attribute=offer.attribute,
-        value=offer.value,
-        task_type=offer.task_type,
-        name=offer.name,
-        signature=offer.signature,
-        cue=offer.cue or record.cue,
-    )
+    return replace(record, text=offer.text, cue=offer.cue or record.cue, **_names(offer))
 
 
 def _told(

@@ -183,21 +183,15 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.state == "active" and not self.archived
 
 
-class MemoryDraft(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Something to remember: checked, typed by kind, and not yet compared with what is known."""
+NAMES = ("subject", "attribute", "value", "task_type", "name", "signature")
+"""What a memory is called by beside its text; which of them, depends on its kind."""
+
+
+class MemoryDraft(Evidence, frozen=True, kw_only=True, omit_defaults=True):
+    """Something to remember, with the piece of evidence that it is: checked, typed by kind, and not compared yet."""
 
     text: str
     kind: Kind
-    at: datetime
-    """When it happened, or since when it is so; `recorded` where nobody says."""
-    timed: bool = False
-    """Whether somebody said when."""
-    recorded: datetime
-    until: datetime | None = None
-    origin: Source = "user"
-    trust: float = 1.0
-    salience: float = 0.5
-    confidence: float = 0.8
     subject: str = ""
     attribute: str = ""
     value: str = ""
@@ -205,20 +199,7 @@ class MemoryDraft(Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str = ""
     signature: str = ""
     cue: str = ""
-    """Of a lesson: the name of its claim."""
-    conditions: dict[str, str] = {}
-    against: bool = False
-    """It speaks against what it is about: the approach worked after all."""
-    why: str = ""
-    """What is wrong with what it speaks against, in the words of whoever says so."""
-    adds: bool = False
-    """It stands beside the other values of its slot, and takes the place of none."""
-    session: str = ""
-    project: str = ""
-    """The project that it belongs to; empty: that of its session."""
-    messages: tuple[MessageId, ...] = ()
-    summaries: tuple[str, ...] = ()
-    memories: tuple[MemoryId, ...] = ()
+    """Of a lesson: the code of its claim."""
     pinned: bool = False
 
 
@@ -298,26 +279,9 @@ _WHO: dict[Source, str] = {
 }
 
 
-def evidence_of(offer: MemoryDraft) -> Evidence:
-    """The piece of evidence that an offer is."""
-    return Evidence(
-        at=offer.at,
-        recorded=offer.recorded,
-        origin=offer.origin,
-        trust=offer.trust,
-        until=offer.until,
-        against=offer.against,
-        adds=offer.adds,
-        salience=offer.salience,
-        confidence=offer.confidence,
-        conditions=offer.conditions,
-        session=offer.session,
-        project=offer.project,
-        why=offer.why,
-        messages=offer.messages,
-        summaries=offer.summaries,
-        memories=offer.memories,
-    )
+def evidence_of(draft: MemoryDraft) -> Evidence:
+    """The piece of evidence that a draft is."""
+    return Evidence(**{name: getattr(draft, name) for name in Evidence.__struct_fields__})
 
 
 def with_evidence(evidence: Sequence[Evidence], piece: Evidence) -> tuple[tuple[Evidence, ...], bool]:

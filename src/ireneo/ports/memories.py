@@ -24,18 +24,11 @@ from ireneo.memories.index import Vector
 from ireneo.memories.record import Kind, MemoryId, Record, State
 from ireneo.memories.scratchpad import Pad
 
-# What the engine needs of a store to find messages and memories by their words.
-#
-# Every message and every memory is a document with a number (`ireneo.memories.index`); its terms
-# (`ireneo.memories.recall.words`) are indexed in the transaction that stores it. No call sees a document of another
-# space, and nothing that it gives depends on one.
-
-
 IndexName = Literal["messages", "memories"]
 
 
 class IndexSize(Struct, frozen=True, kw_only=True):
-    """How much a space holds of a shelf."""
+    """How much a space holds in an index."""
 
     documents: int
     terms: int
@@ -68,13 +61,13 @@ class FoundSession(Struct, frozen=True, kw_only=True):
 class SearchPort(Protocol):
     """The documents of a space."""
 
-    def size(self, space: str, shelf: IndexName) -> IndexSize:
+    def size(self, space: str, index: IndexName) -> IndexSize:
         """How much there is."""
 
-    def count(self, space: str, shelf: IndexName, terms: Sequence[str]) -> Mapping[str, int]:
+    def count(self, space: str, index: IndexName, terms: Sequence[str]) -> Mapping[str, int]:
         """How many documents have each term; those that none has count 0."""
 
-    def postings(self, space: str, shelf: IndexName, terms: Sequence[str]) -> Mapping[str, Sequence[int]]:
+    def postings(self, space: str, index: IndexName, terms: Sequence[str]) -> Mapping[str, Sequence[int]]:
         """The numbers of the documents that have each term, rising; none of a term that no document has."""
 
     def messages(self, space: str, documents: Sequence[int]) -> Sequence[FoundMessage]:
@@ -90,13 +83,13 @@ class SearchPort(Protocol):
     def authors(self, space: str) -> Mapping[str, int]:
         """In how many of the space's messages each author speaks, as the names are written, by name."""
 
-    def undone(self, space: str) -> Sequence[tuple[int, int]]:
+    def abandoned(self, space: str) -> Sequence[tuple[int, int]]:
         """The messages of a space that lie on no branch, as runs of numbers: the first and the last of each, rising.
 
         No number of a message that lies on a branch stands within a run.
         """
 
-    def aside(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
+    def off_path(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
         """The messages of a session that don't lie on the path to `to`, as such runs."""
 
     def of_project(self, space: str, documents: Sequence[int], project: str) -> Sequence[int]:
@@ -119,17 +112,6 @@ class WordsPort(Protocol):
         """Index a space anew, each message and memory under its number. Returns how many messages were looked at."""
 
 
-# What the engine needs of a store to keep the vectors of what is recalled, and to know which are still to be made.
-#
-# A document is a message or a memory (the shelf says which) and goes by its number, as in `ireneo.ports.memories`. Each
-# embedder has vectors of its own, under its name. What has none yet follows from the documents that are there, so no
-# queue can lose it.
-#
-# Each change of a space's vectors on one shelf by one embedder has a number, which only grows: whoever has read up to
-# one asks for what came after it, and so notices what other processes wrote and what was erased. Taking out a document
-# takes out its vectors in the same transaction, whoever does it.
-
-
 class VectorChanges(Struct, frozen=True, kw_only=True):
     """What became of the vectors since a change; a document stands in `added` or in `removed`, never in both."""
 
@@ -146,17 +128,17 @@ class VectorChanges(Struct, frozen=True, kw_only=True):
 class VectorsPort(Protocol):
     """The vectors of the documents of a space."""
 
-    def put(self, space: str, shelf: IndexName, embedder: str, vectors: Mapping[int, Vector]) -> int:
+    def put(self, space: str, index: IndexName, embedder: str, vectors: Mapping[int, Vector]) -> int:
         """Keep vectors; returns how many are new or other than before.
 
         Those of documents that are no longer there are passed over, since they may have been erased while the vector
         was made. Raises BadInput where they are not as long as those that the embedder has there already.
         """
 
-    def since(self, space: str, shelf: IndexName, embedder: str, change: int) -> VectorChanges:
+    def since(self, space: str, index: IndexName, embedder: str, change: int) -> VectorChanges:
         """What changed after `change`, a number that this has told; 0: from the beginning."""
 
-    def due(self, space: str, shelf: IndexName, embedder: str, limit: int) -> Sequence[int]:
+    def due(self, space: str, index: IndexName, embedder: str, limit: int) -> Sequence[int]:
         """The documents that have no vector of `embedder` yet, the newest first, at most `limit`."""
 
     def embedders(self, space: str) -> Sequence[str]:
@@ -178,13 +160,13 @@ class LearnedFile(Struct, frozen=True, kw_only=True):
 
 
 class RunsPort(Protocol):
-    """The runs of a space that were learned from. Sightings belong to their run: they come and go with it."""
+    """The runs of a space that were learned from. Observations belong to their run: they come and go with it."""
 
-    def put(self, space: str, run: LearnedRun, sightings: Sequence[Observation]) -> None:
-        """Store a run with its sightings in the place of what its session had.
+    def put(self, space: str, run: LearnedRun, observations: Sequence[Observation]) -> None:
+        """Store a run with its observations in the place of what its session had.
 
         The session needn't be stored, as with memories; `strays` names those that aren't. Raises BadInput for a
-        sighting of another session, for one without a cue, and for two of one claim.
+        observation of another session, for one without a cue, and for two of one claim.
         """
 
     def get(self, space: str, sessions: Sequence[str]) -> Sequence[LearnedRun]:
@@ -194,22 +176,22 @@ class RunsPort(Protocol):
         """The runs, the one that ended last standing first, those without a time last, then by session."""
 
     def remove(self, space: str, session: str) -> bool:
-        """Take a run out with its sightings; False where there was none."""
+        """Take a run out with its observations; False where there was none."""
 
-    def sightings(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Observation]:
-        """The sightings of these claims, in the order asked, of each the newest first (no time last), then by session.
+    def observations(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Observation]:
+        """The observations of these claims, in the order asked, of each the newest first (no time last).
 
-        At most `limit` of each.
+        At most `limit` of each; those of one time come by session.
         """
 
     def of_run(self, space: str, session: str) -> Sequence[Observation]:
-        """The sightings of one run, by cue."""
+        """The observations of one run, by cue."""
 
-    def strays(self, space: str) -> Sequence[str]:
-        """The sessions whose run has a head that is not stored, or that have sightings and no run, by name."""
+    def orphans(self, space: str) -> Sequence[str]:
+        """The sessions whose run has a head that is not stored, or that have observations and no run, by name."""
 
     def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[ClaimTotals]:
-        """Every claim that held in so many runs, summed up; with `session` only those that it sighted. By cue.
+        """Every claim that held in so many runs, summed up; with `session` only those that it observed. By cue.
 
         A claim of which runs differ in the category gets the one that comes first by name. Its times are in UTC.
         """
@@ -231,13 +213,7 @@ class LedgerPort(Protocol):
         """Take out what is noted of these files, so that they are read again; returns how many there were."""
 
 
-# What the engine needs of a store to keep memories and scratchpads.
-#
-# A record is stored whole under its id; what it can be found by stands beside it. Storing one also makes its text
-# searchable, and removing it takes it out of the search again, in the same transaction. Vectors go with it.
-
-
-class Wanted(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class MemoryFilter(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Which memories are meant: those of which all that is given here is true."""
 
     kind: Kind | None = None
@@ -264,7 +240,11 @@ def folded(name: str) -> str:
 
 
 class MemoriesPort(Protocol):
-    """The memories of a space."""
+    """The memories of a space.
+
+    A record is stored whole under its id; what it can be found by stands beside it. Storing one also makes its text
+    searchable, and removing it takes it out of the search again, in the same transaction. Vectors go with it.
+    """
 
     def put(self, space: str, records: Sequence[Record]) -> int:
         """Store records; one whose id is taken is replaced. Returns how many were new."""
@@ -275,7 +255,7 @@ class MemoriesPort(Protocol):
     def of_key(self, space: str, kind: Kind, key: str) -> Sequence[Record]:
         """Every memory of a kind under one key, in whatever state, by `recorded`, then id."""
 
-    def list(self, space: str, wanted: Wanted, limit: int | None = None) -> Sequence[Record]:
+    def list(self, space: str, wanted: MemoryFilter, limit: int | None = None) -> Sequence[Record]:
         """The memories that are meant, the newest `at` first, then by id; at most `limit`."""
 
     def citing(self, space: str, sources: Sequence[str]) -> Sequence[Record]:

@@ -35,14 +35,6 @@ from ireneo.log.tree import Annotation, AnnotationId, Head, SessionKey
 from ireneo.ports.memories import LedgerPort, MemoriesPort, PadsPort, RunsPort, SearchPort, VectorsPort, WordsPort
 from ireneo.summaries.summary import Summary, SummaryId
 
-# What the engine needs of a store so that two writers seldom do the same work.
-#
-# Leases save money and nothing else: the truth is kept by the names of what is written, which two writers of one
-# stretch share. A lease spans the call of a model, and no transaction does.
-#
-# Times are compared exactly, to the microsecond, and come back in UTC; one without a zone is taken for UTC. As with
-# every port, writing to a session that was never made raises SessionNotFound.
-
 
 class Lease(Struct, frozen=True, kw_only=True):
     """The right to do one piece of work, until it expires."""
@@ -66,7 +58,14 @@ class Lease(Struct, frozen=True, kw_only=True):
 
 
 class LeasesPort(Protocol):
-    """The leases on a session's work."""
+    """The leases on a session's work, so that two writers seldom do the same.
+
+    Leases save money and nothing else: the truth is kept by the names of what is written, which two writers of one
+    stretch share. A lease spans the call of a model, and no transaction does.
+
+    Times are compared exactly, to the microsecond, and come back in UTC; one without a zone is taken for UTC. As with
+    every port, writing to a session that was never made raises SessionNotFound.
+    """
 
     def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
         """Take the lease on `work` until `until`; None while another holds it, or before its `retry_at`.
@@ -84,7 +83,7 @@ class LeasesPort(Protocol):
         One that has expired is renewed too, as long as nobody has taken it since.
         """
 
-    def give_back(self, lease: Lease) -> bool:
+    def release(self, lease: Lease) -> bool:
         """Let go of it, the work being done: nothing is kept of it, nor of its failures.
 
         False, and nothing changed, where it was taken over or let go of.
@@ -103,12 +102,6 @@ class LeasesPort(Protocol):
         """Drop a lease whoever holds it, and what is kept of its failures. False where there is none."""
 
 
-# What the engine needs of a store to erase: to take content out of it for good, and out of every byte that it keeps.
-#
-# What is taken out through other ports in the same transaction (summaries, leases, memories, scratchpads) counts as
-# erased too, once `begin` was called in it. The bytes are gone when `Store.scrub` has said so.
-
-
 class Scrubbed(Struct, frozen=True, kw_only=True):
     """What a scrub came to."""
 
@@ -119,7 +112,11 @@ class Scrubbed(Struct, frozen=True, kw_only=True):
 
 
 class ErasurePort(Protocol):
-    """Taking content out for good."""
+    """Taking content out for good, and out of every byte that the store keeps.
+
+    What is taken out through other ports in the same transaction (summaries, leases, memories, scratchpads) counts as
+    erased too, once `begin` was called in it. The bytes are gone when `Store.scrub` has said so.
+    """
 
     def begin(self) -> None:
         """Say that this transaction erases, before it takes anything out: the store is to be scrubbed after it."""
@@ -163,7 +160,7 @@ TOGETHER = 20_000
 """Messages that are looked at in one transaction."""
 
 
-class Altered(Struct, frozen=True, kw_only=True):
+class CorruptionReport(Struct, frozen=True, kw_only=True):
     """What was found of values that are not what was stored, and how far it was looked."""
 
     faults: tuple[str, ...] = ()
@@ -183,14 +180,14 @@ class UpkeepPort(Protocol):
         there are more.
         """
 
-    def altered(self, after: int = 0, limit: int = TOGETHER) -> Altered:
+    def corrupted(self, after: int = 0, limit: int = TOGETHER) -> CorruptionReport:
         """What in the store is not what was stored, a sentence each: `limit` messages after the place `after`.
 
         With the last of them all that is no message. Over every space, as `faults`; whatever stands there is told and
         never raised.
         """
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """Put right what `faults` and `altered` told of and what follows from the log: counters, indexes, vectors.
 
         What can't be made again from the rest stays as it is.
@@ -202,10 +199,10 @@ class UpkeepPort(Protocol):
     def discard(self, key: SessionKey, ids: Sequence[SummaryId]) -> int:
         """Take out summaries by id; the log has all that they were made from. Returns how many were there."""
 
-    def ends(self, key: SessionKey) -> Sequence[Head]:
+    def abandoned_heads(self, key: SessionKey) -> Sequence[Head]:
         """Where the tree ends on no branch: the last message of each path that was abandoned, by position, then id."""
 
-    def drop(self, key: SessionKey, branch: str) -> bool:
+    def drop_branch(self, key: SessionKey, branch: str) -> bool:
         """Forget the name of a branch; its messages stay until `prune`. False where there is no such branch."""
 
     def prune(self, key: SessionKey) -> Pruned:
@@ -292,7 +289,7 @@ class LogPort(Protocol):
         They come in the order asked, each once; those of one beginning by id, those of one source id by position.
         """
 
-    def lie(
+    def on_branch(
         self, space: str, named: Sequence[tuple[str, Sequence[MessageId]]], branch: str | None = None
     ) -> Sequence[bool]:
         """Of each session's messages in `named` whether all of them lie on a branch of it, or on the one called so.
@@ -300,13 +297,13 @@ class LogPort(Protocol):
         Those that are not stored (any more) lie on none. Of a session that is not stored nothing can be said: True.
         """
 
-    def voices(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
+    def speakers(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
         """Who speaks by name in a session's messages, or in all of a space, and who is said to have been there.
 
         With `name` only that one is looked for, and none is given where it is not there.
         """
 
-    def natives(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
+    def drafts(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
         """Read whole drafts, native payload and log record included; unknown ids are passed over."""
 
 
@@ -325,10 +322,10 @@ class SessionsPort(Protocol):
     def get(self, key: SessionKey) -> SessionInfo | None:
         """What the list says of one session; None where it was not made."""
 
-    def place(self, key: SessionKey, project: str) -> None:
+    def set_project(self, key: SessionKey, project: str) -> None:
         """Note which project a session worked on; empty: none that is known. Raises SessionNotFound."""
 
-    def unplaced(self, space: str) -> Sequence[SessionKey]:
+    def without_project(self, space: str) -> Sequence[SessionKey]:
         """The sessions of which nobody noted that yet."""
 
     def projects(self, space: str, sessions: Sequence[str]) -> Mapping[str, str]:

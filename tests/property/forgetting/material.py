@@ -22,7 +22,7 @@ from ireneo.log.tree import SessionKey
 from ireneo.memories.recall.words import terms
 from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.scratchpad import Pad
-from ireneo.ports.memories import LearnedFile, Wanted
+from ireneo.ports.memories import LearnedFile, MemoryFilter
 from ireneo.ports.models import Prompt
 from ireneo.ports.store import Store, Transaction
 from ireneo.testing.scripted import ManualClock, Scripted, ScriptedLLM
@@ -68,8 +68,7 @@ async def settle_in(session: Session, steps: Sequence[str], teller: Teller) -> N
     await session.append(with_payloads(teller.tell(steps)))
     for to, budget in LOOKS:
         await session.context(budget, to=to, preset=TINY)
-    async for _ in session.summarise(LOOKS[0][1], preset=TINY):
-        pass
+    await session.summarise(LOOKS[0][1], preset=TINY)
     await session.context(LOOKS[0][1], to="openai", preset=TINY)
 
 
@@ -136,11 +135,11 @@ def all_told(tx: Transaction, key: SessionKey) -> str:
     for head in tx.sessions.branches(key).values():
         if head is not None:
             path = tx.log.path(key, head.id, 0, head.position)
-            out += [str(tx.log.natives(key, [message.id for message in path]))]
+            out += [str(tx.log.drafts(key, [message.id for message in path]))]
             out += [str(tx.annotations.on_path(key, head.id))]
     out += [str(tx.summaries.get(key, tx.upkeep.summaries(key)))]
     out += [str(tx.leases.of_session(key)), str(tx.rebuilds.of_session(key))]
-    out += [str(tx.memories.list(key.space, Wanted())), str(tx.pads.list(key.space))]
+    out += [str(tx.memories.list(key.space, MemoryFilter())), str(tx.pads.list(key.space))]
     out += [str(tx.runs.list(key.space)), str(tx.ledger.list(key.space))]
     out += [str(tx.runs.of_run(key.space, run.session)) for run in tx.runs.list(key.space)]
     return " ".join(out)

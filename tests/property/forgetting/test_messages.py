@@ -48,7 +48,7 @@ async def grown(house: House, steps: list[str], more: list[str], fork: int) -> t
     await settle_in(side, more, Teller("side"))
     await learn_from(store, path, "run")
     everything = {message.id: message for message in [*path, *await side.messages()]}
-    drafts = await store.read(lambda tx: tx.log.natives(KEY, list(everything)))
+    drafts = await store.read(lambda tx: tx.log.drafts(KEY, list(everything)))
     return memory, store, [replace(message, draft=drafts[message.id]) for message in everything.values()]
 
 

@@ -106,7 +106,7 @@ def _along_the_branches(
             continue
         path = tx.log.path(key, head.id, 0, head.position)
         out += path
-        out.append(tx.log.natives(key, [message.id for message in path]))
+        out.append(tx.log.drafts(key, [message.id for message in path]))
         for family in families:
             out += tx.summaries.frontier(key, head.id, family)
             out += [tx.rebuilds.last(key, head.id, family, budget) for budget in budgets]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.progress import progress_of
 
 import ireneo
 from ireneo import Context, Draft, Memory, Message, chat_format, log_format
@@ -29,7 +30,7 @@ async def path_of(memory: Memory) -> Sequence[Message]:
 
 async def take_in(memory: Memory, lines: Sequence[bytes], name: str) -> int:
     """Import a log; says how much of it was new."""
-    return sum([done.new async for done in memory.import_log(lines, log_format(name), name="run")])
+    return sum([done.new for done in await progress_of(memory.import_log, lines, log_format(name), name="run")])
 
 
 @every_store

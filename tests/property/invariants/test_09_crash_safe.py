@@ -30,7 +30,7 @@ def appends(drafts: list[Draft], after: str) -> Deed:
 
 def imports(lines: list[bytes], name: str) -> Deed:
     async def deed(memory: Memory) -> None:
-        _ = [done async for done in memory.import_log(lines, log_format(name), name="log")]
+        await memory.import_log(lines, log_format(name), name="log")
 
     return deed
 

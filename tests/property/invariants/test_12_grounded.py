@@ -42,8 +42,7 @@ def test_what_a_model_wrote_stands_in_its_sources(
         means = Resources(store=await house.store(), count=TOKENS.count, clock=ManualClock(), models=Models.of(model))
         session = await Memory(means, "mine").session("run")
         await session.append(Teller().tell(steps))
-        async for _ in session.summarise(look.budget, preset=look.preset):
-            pass
+        await session.summarise(look.budget, preset=look.preset)
         path = await session.messages()
         for summary in await written(session):
             grounded(summary, path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tests.progress import progress_of
 from tests.property.invariants.houses import memory_over
 from tests.property.invariants.promises import bounded, strings, valid
 
@@ -74,7 +75,7 @@ def sound(context: Context, path: Sequence[Message], budget: int, character: str
 async def caught_up(session: Session, policy: Policy, most: int = 60) -> int:
     """Make all summaries that need no model; says how many there were. It ends."""
     made = 0
-    async for worked in session.catch_up(preset=policy):
+    for worked in await progress_of(session.catch_up, preset=policy):
         made += worked.summaries
         most -= 1
         assert most > 0, "catching up never ends"

@@ -90,7 +90,7 @@ class Journey(RuleBasedStateMachine):
     async def _drop(self, name: str) -> None:
 
         def change(tx: Transaction) -> None:
-            tx.upkeep.drop(RUN, name)
+            tx.upkeep.drop_branch(RUN, name)
             tx.upkeep.prune(RUN)
 
         await self.looked_into.write(change)

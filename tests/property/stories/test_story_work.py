@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.progress import progress_of
 from tests.property.invariants.houses import House, calm, every_store, live_in
 
 from ireneo import Memory, Policy
@@ -35,7 +36,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 async def worked(memory: Memory, policy: Policy = TINY_STORY, **how: float) -> list[WorkResult]:
     """Work until nothing is due; it ends. What was remembered of the story besides is another matter."""
     done: list[WorkResult] = []
-    async for each in memory.work(until_idle=True, preset=policy, **how):  # type: ignore[arg-type]
+    for each in await progress_of(memory.work, until_idle=True, preset=policy, **how):  # type: ignore[arg-type]
         done.append(each)
         assert len(done) < MOST, "the work never ends"
     return [each for each in done if each.did not in ("remembered", "reflected")]

@@ -33,16 +33,16 @@ FOUND_AT_MOST = 100
 class MemoryLog:
     """`ireneo.ports.store.LogPort` over one open transaction."""
 
-    def __init__(self, shelf: Snapshot) -> None:
-        self._shelf = shelf
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
 
     def head(self, key: SessionKey, branch: str = "main") -> Head | None:
         """Where a branch stands."""
-        return self._shelf.see(key).head(branch)
+        return self._snapshot.see(key).head(branch)
 
     def insert(self, key: SessionKey, messages: Sequence[Message]) -> int:
         """Store a chain of messages; those that are there already are left as they are."""
-        tree = self._shelf.change(key)
+        tree = self._snapshot.change(key)
         check_chain(messages)
         new = [message for message in messages if message.id not in tree.messages]
         if not new:
@@ -57,18 +57,18 @@ class MemoryLog:
                 tree.payloads[message.id] = payload
             tree.index(message)
         tree.span = widen(tree.span, new)
-        tree.appended = self._shelf.next_append(key.space)
+        tree.appended = self._snapshot.next_append(key.space)
         return len(new)
 
     def move(self, key: SessionKey, branch: str, to: MessageId | None) -> None:
         """Make a branch point elsewhere."""
-        tree = self._shelf.change(key)
+        tree = self._snapshot.change(key)
         tree.branches[branch] = None if to is None else tree.need(to).id
 
     def path(self, key: SessionKey, to: MessageId, first: int, last: int) -> Sequence[Message]:
         """Read a run of positions of a path."""
         out: list[Message] = []
-        for message in self._shelf.see(key).walk(to):
+        for message in self._snapshot.see(key).walk(to):
             if message.position < first:
                 break
             if message.position <= last:
@@ -77,35 +77,35 @@ class MemoryLog:
 
     def find(self, key: SessionKey, ids: Sequence[str]) -> Sequence[Message]:
         """Read messages by the beginning of their id, or by their source id."""
-        tree = self._shelf.see(key)
+        tree = self._snapshot.see(key)
         found: dict[MessageId, Message] = {}
         for name in ids:
             for message in _matches(tree, name):
                 found.setdefault(message.id, message)
         return list(found.values())[:FOUND_AT_MOST]
 
-    def lie(
+    def on_branch(
         self, space: str, named: Sequence[tuple[str, Sequence[MessageId]]], branch: str | None = None
     ) -> Sequence[bool]:
         """Whether messages lie on branches."""
-        trees = {tree.key.session: tree for tree in self._shelf.space(space)}
+        trees = {tree.key.session: tree for tree in self._snapshot.space(space)}
         there = {name: trees[name].on_branches(branch) for name in dict(named) if name in trees}
         return [session not in there or there[session].issuperset(names) for session, names in named]
 
-    def voices(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
+    def speakers(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
         """Who speaks, or is said to be there."""
         found = {
             voice
-            for tree in self._shelf.space(space)
+            for tree in self._snapshot.space(space)
             if session is None or tree.key.session == session
             for message in tree.messages.values()
             for voice in voices_in(message.parts)
         }
         return frozenset(found if name is None else found & {name})
 
-    def natives(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
+    def drafts(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
         """Read whole drafts."""
-        tree = self._shelf.see(key)
+        tree = self._snapshot.see(key)
         out: dict[MessageId, Draft] = {}
         for name in ids:
             if name in tree.messages:
@@ -126,12 +126,12 @@ SUMMARIES_FOUND_AT_MOST = 10
 class MemorySummaries:
     """`ireneo.ports.store.SummariesPort` over one open transaction."""
 
-    def __init__(self, shelf: Snapshot) -> None:
-        self._shelf = shelf
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
 
     def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
         """Store summaries; those whose anchor is taken are left as they are."""
-        tree = self._shelf.change(key)
+        tree = self._snapshot.change(key)
         for summary in summaries:
             stand = tree.need(summary.first).position, tree.need(summary.last).position
             if stand != (summary.first_position, summary.last_position):
@@ -143,7 +143,7 @@ class MemorySummaries:
 
     def frontier(self, key: SessionKey, to: MessageId, family: str) -> Sequence[Summary]:
         """The widest summaries along a path."""
-        tree = self._shelf.see(key)
+        tree = self._snapshot.see(key)
         path = {message.id for message in tree.walk(to)}
         on_path = [each for each in tree.summaries.values() if each.family == family and each.last in path]
         on_path.sort(key=lambda each: (each.first_position, -each.last_position, -each.depth, each.id))
@@ -157,18 +157,18 @@ class MemorySummaries:
 
     def get(self, key: SessionKey, ids: Sequence[SummaryId]) -> Sequence[Summary]:
         """Read summaries by id."""
-        known = self._shelf.see(key).summaries
+        known = self._snapshot.see(key).summaries
         return [known[name] for name in ids if name in known]
 
     def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
         """Read summaries by the beginning of their id."""
-        found = [each for each in self._shelf.see(key).summaries.values() if each.id.startswith(prefix)]
+        found = [each for each in self._snapshot.see(key).summaries.values() if each.id.startswith(prefix)]
         found.sort(key=lambda each: (-each.last_position, -each.first_position, each.id))
         return found[:SUMMARIES_FOUND_AT_MOST]
 
     def spans(self, key: SessionKey, to: MessageId, family: str, depth: int, first: int = 0) -> Sequence[Span]:
         """What the summaries of one family and depth cover along a path."""
-        tree = self._shelf.see(key)
+        tree = self._snapshot.see(key)
         path = {message.id for message in tree.walk(to)}
         found = [
             Span(id=each.id, first_position=each.first_position, last_position=each.last_position)
@@ -179,18 +179,18 @@ class MemorySummaries:
 
     def families(self, key: SessionKey) -> Sequence[str]:
         """The families of which the session has summaries."""
-        return sorted({each.family for each in self._shelf.see(key).summaries.values()})
+        return sorted({each.family for each in self._snapshot.see(key).summaries.values()})
 
 
 class MemoryRebuilds:
     """`ireneo.ports.store.RebuildsPort` over one open transaction."""
 
-    def __init__(self, shelf: Snapshot) -> None:
-        self._shelf = shelf
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
 
     def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
         """The mark that lies furthest along a path."""
-        tree = self._shelf.see(key)
+        tree = self._snapshot.see(key)
         for message in tree.walk(to):
             rebuild = tree.rebuilds.get((family, budget_tokens, message.id))
             if rebuild is not None:
@@ -199,26 +199,26 @@ class MemoryRebuilds:
 
     def put(self, key: SessionKey, rebuild: Rebuild) -> None:
         """Store a mark."""
-        tree = self._shelf.change(key)
+        tree = self._snapshot.change(key)
         if tree.need(rebuild.at).position != rebuild.at_position:
             raise BadInput(f"The rebuild gives a position at which its edge {rebuild.at} doesn't stand.")
         tree.rebuilds[rebuild.family, rebuild.budget_tokens, rebuild.at] = rebuild
 
     def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
         """Every mark of a session."""
-        marks = self._shelf.see(key).rebuilds.values()
+        marks = self._snapshot.see(key).rebuilds.values()
         return sorted(marks, key=lambda mark: (mark.at_position, mark.at, mark.family, mark.budget_tokens))
 
 
 class MemoryAnnotations:
     """`ireneo.ports.store.AnnotationsPort` over one open transaction."""
 
-    def __init__(self, shelf: Snapshot) -> None:
-        self._shelf = shelf
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
 
     def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
         """Store annotations; those whose id is taken are left as they are."""
-        tree = self._shelf.change(key)
+        tree = self._snapshot.change(key)
         for annotation in annotations:
             stands = tree.need(annotation.at).position if annotation.at else BEFORE_FIRST
             if stands != annotation.at_position:
@@ -230,7 +230,7 @@ class MemoryAnnotations:
 
     def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
         """Every annotation at a message of a path."""
-        tree = self._shelf.see(key)
+        tree = self._snapshot.see(key)
         path = {"", *(message.id for message in (tree.walk(to) if to is not None else ()))}
         found = [each for each in tree.annotations.values() if each.at in path]
         return sorted(found, key=lambda each: (each.at_position, each.id))
@@ -239,12 +239,12 @@ class MemoryAnnotations:
 class MemoryLeases:
     """`ireneo.ports.store.LeasesPort` over one open transaction."""
 
-    def __init__(self, shelf: Snapshot) -> None:
-        self._shelf = shelf
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
 
     def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
         """Take the lease on a piece of work, unless another holds it or it is too early."""
-        tree = self._shelf.change(key)
+        tree = self._snapshot.change(key)
         check_holder(holder)
         found = tree.leases.get(work)
         if not may_take(found, holder, now, until):
@@ -255,15 +255,15 @@ class MemoryLeases:
 
     def renew(self, lease: Lease, until: datetime) -> bool:
         """Make a lease last longer."""
-        tree = self._shelf.change(lease.key)
+        tree = self._snapshot.change(lease.key)
         found = _held(tree, lease)
         if found is not None:
             tree.leases[lease.work] = renewed(found, until)
         return found is not None
 
-    def give_back(self, lease: Lease) -> bool:
+    def release(self, lease: Lease) -> bool:
         """Let go of a lease, the work being done."""
-        tree = self._shelf.change(lease.key)
+        tree = self._snapshot.change(lease.key)
         if _held(tree, lease) is None:
             return False
         del tree.leases[lease.work]
@@ -271,7 +271,7 @@ class MemoryLeases:
 
     def fail(self, lease: Lease, error: str, retry_at: datetime) -> bool:
         """Let go of a lease, the work having failed."""
-        tree = self._shelf.change(lease.key)
+        tree = self._snapshot.change(lease.key)
         found = _held(tree, lease)
         if found is not None:
             tree.leases[lease.work] = failed(found, error, retry_at)
@@ -279,11 +279,11 @@ class MemoryLeases:
 
     def of_session(self, key: SessionKey) -> Sequence[Lease]:
         """Every lease and every failure of a session."""
-        return sorted(self._shelf.see(key).leases.values(), key=lambda lease: lease.work)
+        return sorted(self._snapshot.see(key).leases.values(), key=lambda lease: lease.work)
 
     def forget(self, key: SessionKey, work: str) -> bool:
         """Drop a lease whoever holds it."""
-        return self._shelf.change(key).leases.pop(work, None) is not None
+        return self._snapshot.change(key).leases.pop(work, None) is not None
 
 
 def _held(tree: SessionState, lease: Lease) -> Lease | None:
@@ -294,20 +294,20 @@ def _held(tree: SessionState, lease: Lease) -> Lease | None:
 class MemorySpending:
     """`ireneo.ports.store.SpendingPort` over one open transaction."""
 
-    def __init__(self, shelf: Snapshot) -> None:
-        self._shelf = shelf
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
 
     def add(self, key: SessionKey, day: date, spent: Spent) -> None:
         """Add to what a session spent on a day."""
-        self._shelf.spend(key, day, spent)
+        self._snapshot.spend(key, day, spent)
 
     def of_session(self, key: SessionKey) -> Spent:
         """What a session spent."""
-        return _total(spent for (each, _), spent in self._shelf.spent().items() if each == key)
+        return _total(spent for (each, _), spent in self._snapshot.spent().items() if each == key)
 
     def of_day(self, space: str, day: date) -> Spent:
         """What a space spent on a day."""
-        return _total(spent for (key, on), spent in self._shelf.spent().items() if (key.space, on) == (space, day))
+        return _total(spent for (key, on), spent in self._snapshot.spent().items() if (key.space, on) == (space, day))
 
 
 def _total(spent: Iterable[Spent]) -> Spent:

@@ -145,7 +145,7 @@ class SessionState:
 
 
 class VectorSet(Struct, frozen=True, kw_only=True):
-    """The vectors of one space, shelf and embedder."""
+    """The vectors of one space, index and embedder."""
 
     changes: int = 0
     vectors: Mapping[int, tuple[int, str, Vector]] = {}
@@ -172,12 +172,12 @@ class SpaceState:
         """By task."""
         self.runs: dict[str, LearnedRun] = {}
         """By session."""
-        self.sightings: dict[str, Mapping[str, Observation]] = {}
+        self.observations: dict[str, Mapping[str, Observation]] = {}
         """By cue, then session; no mapping in it is ever changed."""
         self.ledger: dict[tuple[str, str], LearnedFile] = {}
         """By learner and digest."""
         self.vectors: dict[tuple[IndexName, str], VectorSet] = {}
-        """By shelf and embedder."""
+        """By index and embedder."""
 
     def copy(self) -> SpaceState:
         """One of its own with the same values, which are immutable."""
@@ -189,7 +189,7 @@ class SpaceState:
         other.documents = dict(self.documents)
         other.pads = dict(self.pads)
         other.runs = dict(self.runs)
-        other.sightings = dict(self.sightings)
+        other.observations = dict(self.observations)
         other.ledger = dict(self.ledger)
         other.vectors = dict(self.vectors)
         return other
@@ -332,7 +332,7 @@ class Snapshot:
         kept = self.change_kept(space)
         for name in list(kept.memories):
             kept.remove(name)
-        for learned in (kept.pads, kept.runs, kept.sightings, kept.ledger):
+        for learned in (kept.pads, kept.runs, kept.observations, kept.ledger):
             learned.clear()
         return len(keys)
 

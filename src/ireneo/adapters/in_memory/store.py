@@ -42,40 +42,40 @@ READERS = 4
 class MemorySessions:
     """`ireneo.ports.store.SessionsPort` over one open transaction."""
 
-    def __init__(self, shelf: Snapshot) -> None:
-        self._shelf = shelf
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
 
     def create(self, key: SessionKey, source: str | None) -> bool:
         """Make a session unless it is there."""
-        return self._shelf.add(key, source)
+        return self._snapshot.add(key, source)
 
     def list(self, space: str) -> Sequence[SessionInfo]:
         """Every session of a space."""
-        trees = sorted(self._shelf.space(space), key=lambda tree: tree.appended, reverse=True)
+        trees = sorted(self._snapshot.space(space), key=lambda tree: tree.appended, reverse=True)
         return [tree.info() for tree in trees]
 
     def get(self, key: SessionKey) -> SessionInfo | None:
         """What the list says of one session."""
-        return next((tree.info() for tree in self._shelf.space(key.space) if tree.info().key == key), None)
+        return next((tree.info() for tree in self._snapshot.space(key.space) if tree.info().key == key), None)
 
     def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
         """Each branch of a session."""
-        tree = self._shelf.need(key)
+        tree = self._snapshot.need(key)
         return {branch: tree.head(branch) for branch in sorted(tree.branches)}
 
-    def place(self, key: SessionKey, project: str) -> None:
+    def set_project(self, key: SessionKey, project: str) -> None:
         """Note which project a session worked on."""
-        self._shelf.change(key).project = project
+        self._snapshot.change(key).project = project
 
-    def unplaced(self, space: str) -> Sequence[SessionKey]:
+    def without_project(self, space: str) -> Sequence[SessionKey]:
         """The sessions of which nobody noted that yet."""
         return sorted(
-            (tree.key for tree in self._shelf.space(space) if tree.project is None), key=lambda key: key.session
+            (tree.key for tree in self._snapshot.space(space) if tree.project is None), key=lambda key: key.session
         )
 
     def projects(self, space: str, sessions: Sequence[str]) -> Mapping[str, str]:
         """The projects of sessions, by name."""
-        there = {tree.key.session: tree.project for tree in self._shelf.space(space)}
+        there = {tree.key.session: tree.project for tree in self._snapshot.space(space)}
         return {session: project for session in sessions if (project := there.get(session))}
 
 
@@ -130,10 +130,10 @@ class InMemoryStore(TransitionalStore):
         check_plain(function)
 
         def write(_: None, cancellation: Cancellation) -> T:
-            shelf = Snapshot(self._held, writes=True)
-            result = _called(lambda tx: function(tx, *args, **kwargs), shelf, cancellation)
+            snapshot = Snapshot(self._held, writes=True)
+            result = _called(lambda tx: function(tx, *args, **kwargs), snapshot, cancellation)
             cancellation.begin_commit()
-            self._held = shelf.shut()
+            self._held = snapshot.shut()
             return result
 
         return await self._writers.run(write)
@@ -151,34 +151,34 @@ class InMemoryStore(TransitionalStore):
         return Pool([None] * size, lambda _: None, self._guard, "ireneo-memory")
 
 
-def _called(work: Callable[[MemoryTransaction], T], shelf: Snapshot, cancellation: Cancellation) -> T:
+def _called(work: Callable[[MemoryTransaction], T], snapshot: Snapshot, cancellation: Cancellation) -> T:
     cancellation.check()
     try:
-        result = work(_over(shelf))
+        result = work(_over(snapshot))
         check_result(result)
-        if shelf.writes:
-            settle(shelf)
+        if snapshot.writes:
+            settle(snapshot)
     finally:
-        shelf.shut()
+        snapshot.shut()
     return result
 
 
-def _over(shelf: Snapshot) -> MemoryTransaction:
+def _over(snapshot: Snapshot) -> MemoryTransaction:
     return MemoryTransaction(
-        log=MemoryLog(shelf),
-        sessions=MemorySessions(shelf),
-        summaries=MemorySummaries(shelf),
-        rebuilds=MemoryRebuilds(shelf),
-        annotations=MemoryAnnotations(shelf),
-        spending=MemorySpending(shelf),
-        leases=MemoryLeases(shelf),
-        vectors=MemoryVectors(shelf),
-        memories=MemoryMemories(shelf),
-        pads=MemoryPads(shelf),
-        runs=MemoryRuns(shelf),
-        ledger=MemoryLedger(shelf),
-        search=MemorySearch(shelf),
-        words=MemoryWords(shelf),
-        upkeep=MemoryUpkeep(shelf),
-        erasure=MemoryErasure(shelf),
+        log=MemoryLog(snapshot),
+        sessions=MemorySessions(snapshot),
+        summaries=MemorySummaries(snapshot),
+        rebuilds=MemoryRebuilds(snapshot),
+        annotations=MemoryAnnotations(snapshot),
+        spending=MemorySpending(snapshot),
+        leases=MemoryLeases(snapshot),
+        vectors=MemoryVectors(snapshot),
+        memories=MemoryMemories(snapshot),
+        pads=MemoryPads(snapshot),
+        runs=MemoryRuns(snapshot),
+        ledger=MemoryLedger(snapshot),
+        search=MemorySearch(snapshot),
+        words=MemoryWords(snapshot),
+        upkeep=MemoryUpkeep(snapshot),
+        erasure=MemoryErasure(snapshot),
     )

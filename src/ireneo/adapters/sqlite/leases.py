@@ -44,7 +44,7 @@ class SqliteLeases(Port):
         return found is not None
 
     @writes
-    def give_back(self, lease: Lease) -> bool:
+    def release(self, lease: Lease) -> bool:
         """Delete a lease, if it is still held."""
         session = need_session(self._database, lease.key).key
         if _held(self._database, session, lease) is None:

@@ -103,7 +103,7 @@ class SqliteLog(Port):
         return list(found.values())[:FOUND_AT_MOST]
 
     @reads
-    def natives(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
+    def drafts(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
         """Read whole drafts, payload and record included; unknown ids are passed over."""
         session = find_session(self._database, key)
         if session is None:
@@ -117,7 +117,7 @@ class SqliteLog(Port):
         return out
 
     @reads
-    def lie(
+    def on_branch(
         self, space: str, named: Sequence[tuple[str, Sequence[MessageId]]], branch: str | None = None
     ) -> Sequence[bool]:
         """Of each session's messages whether all of them lie on a branch, or on the one that is meant."""
@@ -133,7 +133,7 @@ class SqliteLog(Port):
         return out
 
     @reads
-    def voices(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
+    def speakers(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
         """Who speaks in a session or a space, or is said to be there; with `name` only whether that one is."""
         letters = '"author":' if name is None else msgspec.json.encode(name).decode()
         found: set[str] = set()
@@ -266,12 +266,12 @@ class SqliteSessions(Port):
         }
 
     @writes
-    def place(self, key: SessionKey, project: str) -> None:
+    def set_project(self, key: SessionKey, project: str) -> None:
         """Note which project a session worked on."""
         self._database.execute(SQL["place_session"], {"key": need_session(self._database, key).key, "project": project})
 
     @reads
-    def unplaced(self, space: str) -> Sequence[SessionKey]:
+    def without_project(self, space: str) -> Sequence[SessionKey]:
         """The sessions of a space of which nobody noted yet which project they worked on."""
         rows = self._database.execute(SQL["unplaced_sessions"], {"space": space})
         return [SessionKey(space, str(session)) for (session,) in rows]

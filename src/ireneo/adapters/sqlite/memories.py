@@ -9,7 +9,7 @@ from typing import cast
 import apsw
 import msgspec
 
-from ireneo.adapters.rules import check_sightings, in_utc
+from ireneo.adapters.rules import check_observations, in_utc
 from ireneo.adapters.sqlite.connection import Port, reads, writes
 from ireneo.adapters.sqlite.index import need_prefix, tokens
 from ireneo.adapters.sqlite.log import list_projects
@@ -18,7 +18,7 @@ from ireneo.lessons.run import Category, ClaimTotals, LearnedRun, Observation
 from ireneo.memories.index import memory_number, terms_of_memory
 from ireneo.memories.record import Kind, MemoryId, Record, project_of
 from ireneo.memories.scratchpad import Pad
-from ireneo.ports.memories import LearnedFile, Wanted, folded
+from ireneo.ports.memories import LearnedFile, MemoryFilter, folded
 
 FOUND_AT_MOST = 10
 
@@ -49,7 +49,7 @@ class SqliteMemories(Port):
         return _read(self._database, "memories_of_key", {"space": space, "kind": kind, "key": key})
 
     @reads
-    def list(self, space: str, wanted: Wanted, limit: int | None = None) -> Sequence[Record]:
+    def list(self, space: str, wanted: MemoryFilter, limit: int | None = None) -> Sequence[Record]:
         """The memories that are meant, the newest first."""
         return _read(
             self._database,
@@ -174,7 +174,7 @@ def remove_memories(database: apsw.Connection, space: str, ids: Sequence[MemoryI
     return gone
 
 
-def _shortest_way(wanted: Wanted) -> str:
+def _shortest_way(wanted: MemoryFilter) -> str:
     """The query that has an index for what narrows most."""
     if wanted.cues:
         return "list_memories_of_cues"
@@ -242,7 +242,7 @@ NEVER = -(2**63)
 """What stands for no time, so that it sorts as the oldest."""
 
 _RUN = msgspec.json.Decoder(LearnedRun)
-_SIGHTING = msgspec.json.Decoder(Observation)
+_OBSERVATION = msgspec.json.Decoder(Observation)
 _NAMES = msgspec.json.Decoder(tuple[str, ...])
 
 
@@ -250,9 +250,9 @@ class SqliteRuns(Port):
     """`ireneo.ports.memories.RunsPort` over one open transaction."""
 
     @writes
-    def put(self, space: str, run: LearnedRun, sightings: Sequence[Observation]) -> None:
-        """Store a run with its sightings in the place of what its session had."""
-        check_sightings(run, sightings)
+    def put(self, space: str, run: LearnedRun, observations: Sequence[Observation]) -> None:
+        """Store a run with its observations in the place of what its session had."""
+        check_observations(run, observations)
         self._database.execute(
             SQL["put_run"],
             with_checksum(
@@ -267,7 +267,9 @@ class SqliteRuns(Port):
             ),
         )
         self._database.execute(SQL["delete_sightings_of_run"], {"space": space, "session": run.session})
-        self._database.executemany(SQL["add_sighting"], (_sighting_row(space, sighting) for sighting in sightings))
+        self._database.executemany(
+            SQL["add_sighting"], (_observation_row(space, observation) for observation in observations)
+        )
 
     @reads
     def get(self, space: str, sessions: Sequence[str]) -> Sequence[LearnedRun]:
@@ -287,31 +289,31 @@ class SqliteRuns(Port):
 
     @writes
     def remove(self, space: str, session: str) -> bool:
-        """Take a run out with its sightings."""
+        """Take a run out with its observations."""
         return remove_run(self._database, space, session)
 
     @reads
-    def sightings(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Observation]:
-        """The sightings of these claims, in the order asked, at most `limit` of each, the newest first."""
+    def observations(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Observation]:
+        """The observations of these claims, in the order asked, at most `limit` of each, the newest first."""
         found: list[Observation] = []
         for cue in dict.fromkeys(cues):
             asked: Bindings = {"space": space, "cue": cue, "limit": limit}
-            found += _sightings(self._database.execute(SQL["list_sightings"], asked))
+            found += _observations(self._database.execute(SQL["list_sightings"], asked))
         return found
 
     @reads
     def of_run(self, space: str, session: str) -> Sequence[Observation]:
-        """The sightings of one run, by cue."""
-        return _sightings(self._database.execute(SQL["sightings_of_run"], {"space": space, "session": session}))
+        """The observations of one run, by cue."""
+        return _observations(self._database.execute(SQL["sightings_of_run"], {"space": space, "session": session}))
 
     @reads
-    def strays(self, space: str) -> Sequence[str]:
-        """The sessions whose run has a head that is not stored, or that have sightings and no run, by name."""
+    def orphans(self, space: str) -> Sequence[str]:
+        """The sessions whose run has a head that is not stored, or that have observations and no run, by name."""
         return [session for (session,) in self._database.execute(SQL["stray_runs"], {"space": space})]
 
     @reads
     def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[ClaimTotals]:
-        """The claims of a space that held in so many runs, summed up; with `session` only those that it sighted."""
+        """The claims of a space that held in so many runs, summed up; with `session` only those that it observed."""
         asked: Bindings = {"space": space, "least_runs": least_runs, "never": NEVER}
         if session is None:
             rows = self._database.execute(SQL["sum_claims"], asked)
@@ -320,20 +322,20 @@ class SqliteRuns(Port):
         return [_claim(cast(ClaimRow, row)) for row in rows]
 
 
-def _sighting_row(space: str, sighting: Observation) -> dict[str, str | bytes | int | float | None]:
+def _observation_row(space: str, observation: Observation) -> dict[str, str | bytes | int | float | None]:
     row: Bindings = {
         "space": space,
-        "cue": sighting.cue,
-        "session": sighting.session,
-        "at": NEVER if sighting.at is None else _moment(sighting.at),
-        "category": sighting.category,
-        "project": sighting.project,
-        "held": sighting.held,
-        "broke": sighting.broke,
-        "tokens": sighting.tokens,
-        "record": msgspec.json.encode(sighting).decode(),
+        "cue": observation.cue,
+        "session": observation.session,
+        "at": NEVER if observation.at is None else _moment(observation.at),
+        "category": observation.category,
+        "project": observation.project,
+        "held": observation.held,
+        "broke": observation.broke,
+        "tokens": observation.tokens,
+        "record": msgspec.json.encode(observation).decode(),
     }
-    return {**with_checksum("sightings", row), "seconds": float(sighting.seconds)}
+    return {**with_checksum("sightings", row), "seconds": float(observation.seconds)}
 
 
 def _moment(at: datetime) -> int:
@@ -341,15 +343,15 @@ def _moment(at: datetime) -> int:
 
 
 def remove_run(database: apsw.Connection, space: str, session: str) -> bool:
-    """Take a run out with its sightings; says whether there was one."""
+    """Take a run out with its observations; says whether there was one."""
     named = {"space": space, "session": session}
     database.execute(SQL["delete_sightings_of_run"], named)
     database.execute(SQL["delete_run"], named)
     return database.changes() > 0
 
 
-def _sightings(rows: Iterable[tuple[str]]) -> list[Observation]:
-    return [_SIGHTING.decode(record) for (record,) in rows]
+def _observations(rows: Iterable[tuple[str]]) -> list[Observation]:
+    return [_OBSERVATION.decode(record) for (record,) in rows]
 
 
 def _claim(row: ClaimRow) -> ClaimTotals:

@@ -58,30 +58,30 @@ class SqliteSearch(Port):
     """`ireneo.ports.memories.SearchPort` over one open transaction."""
 
     @reads
-    def size(self, space: str, shelf: IndexName) -> IndexSize:
-        """How many documents and terms a space has on a shelf, as they were counted."""
-        row = self._database.execute(SQL[_SIZE[shelf]], {"space": space}).fetchone()
+    def size(self, space: str, index: IndexName) -> IndexSize:
+        """How many documents and terms a space has in an index, as they were counted."""
+        row = self._database.execute(SQL[_SIZE[index]], {"space": space}).fetchone()
         return IndexSize(documents=0, terms=0) if row is None else IndexSize(documents=row[0], terms=row[1])
 
     @reads
-    def count(self, space: str, shelf: IndexName, terms: Sequence[str]) -> Mapping[str, int]:
+    def count(self, space: str, index: IndexName, terms: Sequence[str]) -> Mapping[str, int]:
         """How many documents have each term: its postings are walked, and none of them is handed out."""
         prefix = find_prefix(self._database, space)
         if prefix is None:
             return dict.fromkeys(terms, 0)
         counted: dict[str, int] = {}
         for term in dict.fromkeys(terms):
-            ((counted[term],),) = self._database.execute(SQL[_COUNT[shelf]], {"space_term": _phrase(prefix, term)})
+            ((counted[term],),) = self._database.execute(SQL[_COUNT[index]], {"space_term": _phrase(prefix, term)})
         return counted
 
     @reads
-    def postings(self, space: str, shelf: IndexName, terms: Sequence[str]) -> Mapping[str, Sequence[int]]:
+    def postings(self, space: str, index: IndexName, terms: Sequence[str]) -> Mapping[str, Sequence[int]]:
         """The numbers of the documents that have each term, rising, as the index has them."""
         prefix = find_prefix(self._database, space)
         found: dict[str, list[int]] = {term: [] for term in terms}
         if prefix is not None:
             for term in found:
-                ((numbers,),) = self._database.execute(SQL[_FIND[shelf]], {"space_term": _phrase(prefix, term)})
+                ((numbers,),) = self._database.execute(SQL[_FIND[index]], {"space_term": _phrase(prefix, term)})
                 found[term] = _NUMBERS.decode(numbers)
         return found
 
@@ -118,12 +118,12 @@ class SqliteSearch(Port):
         )
 
     @reads
-    def undone(self, space: str) -> Sequence[tuple[int, int]]:
+    def abandoned(self, space: str) -> Sequence[tuple[int, int]]:
         """The messages of a space that lie on no branch, as runs of numbers."""
         return cast(list[tuple[int, int]], self._database.execute(SQL["list_undone"], {"space": space}).fetchall())
 
     @reads
-    def aside(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
+    def off_path(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
         """The messages of a session that don't lie on the path to one of them."""
         session = need_session(self._database, key)
         return list_aside(self._database, session.key, need_place(self._database, session.key, key, to))

@@ -22,7 +22,7 @@ from ireneo.log.tree import Annotation, Head, SessionKey
 from ireneo.memories.record import Record
 from ireneo.memories.scratchpad import Pad
 from ireneo.patterns import lazy_re
-from ireneo.ports.store import TOGETHER, Altered, Pruned
+from ireneo.ports.store import TOGETHER, CorruptionReport, Pruned
 from ireneo.summaries.summary import Summary, SummaryId
 
 NAMED = 20
@@ -241,7 +241,7 @@ class SqliteUpkeep(Port):
         return damage or [sentence for query in SENTENCES for sentence in _faults(self._database, query)]
 
     @reads
-    def altered(self, after: int = 0, limit: int = TOGETHER) -> Altered:
+    def corrupted(self, after: int = 0, limit: int = TOGETHER) -> CorruptionReport:
         """What is not what was stored among the next `limit` messages and, behind the last of them, in all else."""
         found: list[str] = []
         rows = self._database.execute(SQL[ROWS["messages"]], {"after": after, "limit": limit}).fetchall()
@@ -249,14 +249,14 @@ class SqliteUpkeep(Port):
         looked = ((row[1:-1], row[-1]) for row in cast("list[Row]", rows))
         found += _named(self._database, "messages", ((values, _of_message(values, kept)) for values, kept in looked))
         if len(rows) == limit:
-            return Altered(faults=tuple(found), looked=len(rows), after=numbers[-1])
+            return CorruptionReport(faults=tuple(found), looked=len(rows), after=numbers[-1])
         for table in NAMES:
             if table != "messages":
                 found += _named(self._database, table, _of_table(self._database, table))
-        return Altered(faults=tuple(found), looked=len(rows), after=None)
+        return CorruptionReport(faults=tuple(found), looked=len(rows), after=None)
 
     @writes
-    def mend(self) -> None:
+    def repair(self) -> None:
         """Mend all that can be; what is wrong with the log stays as it is."""
         _drop_altered_vectors(self._database)
         _drop_altered_runs(self._database)
@@ -274,7 +274,7 @@ class SqliteUpkeep(Port):
         return discard_summaries(self._database, key, ids)
 
     @reads
-    def ends(self, key: SessionKey) -> Sequence[Head]:
+    def abandoned_heads(self, key: SessionKey) -> Sequence[Head]:
         """Where the tree ends on no branch, by position."""
         session = find_session(self._database, key)
         if session is None:
@@ -283,7 +283,7 @@ class SqliteUpkeep(Port):
         return [read_head(*row) for row in rows]
 
     @writes
-    def drop(self, key: SessionKey, branch: str) -> bool:
+    def drop_branch(self, key: SessionKey, branch: str) -> bool:
         """Forget the name of a branch; says whether there was one."""
         session = need_session(self._database, key)
         self._database.execute(SQL["drop_branch"], {"key": session.key, "branch": branch})

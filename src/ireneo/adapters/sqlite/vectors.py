@@ -27,19 +27,19 @@ class SqliteVectors(Port):
     """`ireneo.ports.memories.VectorsPort` over one open transaction."""
 
     @writes
-    def put(self, space: str, shelf: IndexName, embedder: str, vectors: Mapping[int, Vector]) -> int:
+    def put(self, space: str, index: IndexName, embedder: str, vectors: Mapping[int, Vector]) -> int:
         """Keep the vectors of those documents that are there."""
         if not vectors:
             return 0
-        found = _find(self._database, space, shelf, embedder)
+        found = _find(self._database, space, index, embedder)
         dimensions = check_lengths(embedder, vectors, found.dimensions if found and found.kept else None)
         if found is None:
-            made = {"space": space, "shelf": shelf, "embedder": embedder, "dimensions": dimensions}
+            made = {"space": space, "shelf": index, "embedder": embedder, "dimensions": dimensions}
             self._database.execute(SQL["make_vector_set"], made)
             found = _Set(key=self._database.last_insert_rowid(), dimensions=dimensions, changes=0, kept=0, forgotten=0)
         elif found.dimensions != dimensions:
             self._database.execute(SQL["measure_vector_set"], {"key": found.key, "dimensions": dimensions})
-        change, query = found.changes, SQL[_PUT[shelf]]
+        change, query = found.changes, SQL[_PUT[index]]
         for document, vector in vectors.items():
             given = {"key": found.key, "document": document, "change": change + 1, "vector": vector, "space": space}
             kept = checksum([b"%d" % found.key, b"%d" % document, vector])
@@ -49,9 +49,9 @@ class SqliteVectors(Port):
         return change - found.changes
 
     @reads
-    def since(self, space: str, shelf: IndexName, embedder: str, change: int) -> VectorChanges:
+    def since(self, space: str, index: IndexName, embedder: str, change: int) -> VectorChanges:
         """The vectors that came and went after a change."""
-        found = _find(self._database, space, shelf, embedder)
+        found = _find(self._database, space, index, embedder)
         if found is None:
             return VectorChanges(change=change, added={}, removed=[], whole=False)
         whole = change < found.forgotten
@@ -64,17 +64,17 @@ class SqliteVectors(Port):
         return VectorChanges(change=max(change, found.changes), added=added, removed=removed, whole=whole)
 
     @reads
-    def due(self, space: str, shelf: IndexName, embedder: str, limit: int) -> Sequence[int]:
+    def due(self, space: str, index: IndexName, embedder: str, limit: int) -> Sequence[int]:
         """The newest documents without a vector."""
-        found = _find(self._database, space, shelf, embedder)
+        found = _find(self._database, space, index, embedder)
         # Every vector is that of a document: where there are as many, none is due, and counting is quicker.
         if (
             found is not None
-            and found.kept == self._database.execute(SQL[_COUNT[shelf]], {"space": space}).fetchall()[0][0]
+            and found.kept == self._database.execute(SQL[_COUNT[index]], {"space": space}).fetchall()[0][0]
         ):
             return []
         asked = {"space": space, "key": None if found is None else found.key, "limit": limit}
-        return [document for (document,) in self._database.execute(SQL[_DUE[shelf]], asked)]
+        return [document for (document,) in self._database.execute(SQL[_DUE[index]], asked)]
 
     @reads
     def embedders(self, space: str) -> Sequence[str]:
@@ -94,7 +94,7 @@ class SqliteVectors(Port):
 
 
 class _Set(Struct, frozen=True, kw_only=True):
-    """The vectors of one space, shelf and embedder."""
+    """The vectors of one space, index and embedder."""
 
     key: int
     dimensions: int
@@ -103,8 +103,8 @@ class _Set(Struct, frozen=True, kw_only=True):
     forgotten: int
 
 
-def _find(database: apsw.Connection, space: str, shelf: IndexName, embedder: str) -> _Set | None:
-    asked = {"space": space, "shelf": shelf, "embedder": embedder}
+def _find(database: apsw.Connection, space: str, index: IndexName, embedder: str) -> _Set | None:
+    asked = {"space": space, "shelf": index, "embedder": embedder}
     row = database.execute(SQL["find_vector_set"], asked).fetchone()
     if row is None:
         return None

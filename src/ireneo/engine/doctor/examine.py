@@ -28,7 +28,7 @@ from ireneo.engine.doctor.checks import (
 )
 from ireneo.errors import BadInput, ReadOnlyStore, StoreBusy
 from ireneo.log.tree import SessionKey
-from ireneo.ports.store import Altered, Store, Transaction
+from ireneo.ports.store import CorruptionReport, Store, Transaction
 
 REBUILD_INDEX = "`ireneo doctor --mend` makes the index of the space anew."
 INDEX_REBUILT = "The index of the space was made anew."
@@ -53,7 +53,7 @@ RUN_TAKEN_OUT = "Taken out; what is stored of the session can be learned from ag
 
 def _remove_runs(tx: Transaction, space: str, astray: Sequence[str]) -> Sequence[str]:
     """Take these runs out, but for those that whoever learned from one since has put right; which were taken out."""
-    lost = [session for session in tx.runs.strays(space) if session in astray]
+    lost = [session for session in tx.runs.orphans(space) if session in astray]
     for session in lost:
         tx.runs.remove(space, session)
     tx.ledger.remove(space, [file for file in tx.ledger.list(space) if not set(lost).isdisjoint(file.sessions)])
@@ -63,7 +63,7 @@ def _remove_runs(tx: Transaction, space: str, astray: Sequence[str]) -> Sequence
 async def check_runs(store: Store, space: str, *, mend: bool) -> list[Finding]:
     """What is wrong with the runs of a space; they follow from the log, so all of it can be mended."""
     try:
-        astray = await store.read(lambda tx: tx.runs.strays(space))
+        astray = await store.read(lambda tx: tx.runs.orphans(space))
         if astray and mend:
             astray = await store.write(_remove_runs, space, astray)
     except UNREADABLE as error:
@@ -135,10 +135,10 @@ async def _faults(store: Store, *, quick: bool) -> list[str]:
     return found
 
 
-def _altered(tx: Transaction, after: int) -> Altered | str:
+def _altered(tx: Transaction, after: int) -> CorruptionReport | str:
     """The values behind `after` that changed by themselves; or why they can't be looked at."""
     try:
-        return tx.upkeep.altered(after)
+        return tx.upkeep.corrupted(after)
     except UNREADABLE as error:
         return f"It can't be looked at to its end: {str(error).rstrip('.')}."
 
@@ -146,7 +146,7 @@ def _altered(tx: Transaction, after: int) -> Altered | str:
 async def _repair_store(store: Store, *, quick: bool) -> list[str]:
     """Let the store put right what it can; gives what is left of its faults."""
     try:
-        await store.write(lambda tx: tx.upkeep.mend())
+        await store.write(lambda tx: tx.upkeep.repair())
     except (ReadOnlyStore, StoreBusy):
         raise
     except UNREADABLE as error:
@@ -183,7 +183,7 @@ def _diagnose(tx: Transaction, key: SessionKey, look: Examination, found: list[D
     shelf = read_summaries(tx, key)
     branches = tx.sessions.branches(key)
     heads = [(name, head) for name, head in branches.items() if head is not None]
-    ends = tx.upkeep.ends(key)
+    ends = tx.upkeep.abandoned_heads(key)
     found += check_leases(tx, key, shelf, look.now)
     sick = check_summaries(tx, key, shelf, look.faults)
     sick += check_doubles(tx, key, [head for _, head in heads], shelf)

@@ -26,7 +26,7 @@ from ireneo.log.weigh import weigh
 from ireneo.memories.exchange import carried, drafts_of
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import MemoryId, Record
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Rebuild, Transaction
 from ireneo.summaries.summary import Summary
 
@@ -97,7 +97,7 @@ async def redact_memories(means: Resources, space: str) -> None:
     """Take the secrets out of memories: each is settled anew from its evidence, as it reads without them."""
 
     def keep(tx: Transaction) -> None:
-        records = tx.memories.list(space, Wanted())
+        records = tx.memories.list(space, MemoryFilter())
         pairs = [(record, clean) for record in records if (clean := means.drawing().struct(record)) is not record]
         if not pairs:
             return
@@ -443,7 +443,7 @@ PROGRESS_EVERY = 500
 
 def _look_at_learned(tx: Transaction, space: str, seen: SecretCounter) -> None:
     """What is kept of a space beside its sessions."""
-    seen.struct("", "memories", *tx.memories.list(space, Wanted()))
+    seen.struct("", "memories", *tx.memories.list(space, MemoryFilter()))
     seen.struct("", "scratchpads", *tx.pads.list(space))
     for run in tx.runs.list(space):
         seen.struct("", "runs", run, *tx.runs.of_run(space, run.session))

@@ -126,8 +126,7 @@ async def cut_stored(
     session = await session_named(memory, named)
     # Where nothing can be written a context shows what there is, and what is behind.
     with catching_up() as step, suppress(ReadOnlyStore):
-        async for worked in session.catch_up(preset=preset, as_=how.as_):
-            step(worked.last_position, worked.behind)
+        await session.catch_up(preset=preset, as_=how.as_, on_progress=step)
     # One after the other: two that draw on one line at a time would wipe each other out.
     with waiting("Cutting …"):
         made = await session.context(

@@ -6,6 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,7 +34,7 @@ from ireneo.faces.cli.place import DEFAULT_SPACE, database, is_there, shown
 from ireneo.faces.cli.screens.layout import ReadingBar
 
 if TYPE_CHECKING:
-    from ireneo.types import Exported, MemoriesImported, MemoryFault, MemoryFile
+    from ireneo.types import Exported, Imported, MemoriesImported, MemoryFault, MemoryFile
 
 Target = Annotated[
     str,
@@ -62,7 +63,7 @@ def export(path: Target, as_json: AsJson = False, db: Db = None, space: Space = 
 
 def _export_lines(path: str, db: Path | None, space: str, *, as_json: bool) -> None:
     async def work(memory: ireneo.Memory) -> Exported:
-        return await anext(memory.export_memories("jsonl"))
+        return (await memory.export_memories("jsonl"))[0]
 
     made = reading(db, space, work)
     if path == STDIN:
@@ -84,7 +85,7 @@ def _export_folder(folder: Path, db: Path | None, space: str, *, as_json: bool) 
     async def work(memory: ireneo.Memory) -> tuple[Counter[str], set[Path]]:
         done: Counter[str] = Counter()
         written = set()
-        async for each in memory.export_memories("markdown", there=there):
+        for each in await memory.export_memories("markdown", there=there):
             done[each.stands] += 1
             written.add(folder / each.path)
             if each.stands == "edited":
@@ -317,8 +318,24 @@ def _take_memories(files: Sequence[str], path: Path, space: str, tally: ImportTa
 
 
 async def _take_logs(memory: ireneo.Memory, found: Sequence[FoundLog], tally: ImportTally, session: str | None) -> None:
-    importing = memory.import_log if session is None else memory.joined(session).import_log
+    joined = None if session is None else memory.joined(session)
     with ReadingBar(sum(each.size for each in found)) as bar:
+
+        def tell(log: FoundLog, done: Imported) -> None:
+            warn_of_faults(log.given, [(fault.line, fault.message) for fault in done.faults])
+            tally.sessions = 1 if session else tally.sessions + 1
+            tally.new += done.new
+            tally.redacted.update(done.redacted)
+            tally.unredacted += done.unredacted
+            name = session or done.session
+            tally.taken.append(
+                ImportedSession(session=name, log=log.name, messages=done.messages, new=done.new, tokens=done.tokens)
+            )
+            if not tally.quiet:
+                stored = f"{done.new:,} new of {counted(done.messages, 'message')}"
+                named = done.session if session is None else f"{session} ← {log.name}"
+                bar.write(f"  {stored:<30}{done.tokens:>11,} tokens  {named}")
+
         for each in found:
             if session is not None and tally.unread:
                 warn("The logs behind it were left out, since each log of one session stands on those before it.")
@@ -326,27 +343,12 @@ async def _take_logs(memory: ireneo.Memory, found: Sequence[FoundLog], tally: Im
             try:
                 with LogFile(each.given) as file:
                     try:
-                        async for done in importing(reported(file, bar), each.log, name=each.name):
-                            warn_of_faults(file.label, [(fault.line, fault.message) for fault in done.faults])
-                            tally.sessions = 1 if session else tally.sessions + 1
-                            tally.new += done.new
-                            tally.redacted.update(done.redacted)
-                            tally.unredacted += done.unredacted
-                            name = session or done.session
-                            tally.taken.append(
-                                ImportedSession(
-                                    session=name,
-                                    log=each.name,
-                                    messages=done.messages,
-                                    new=done.new,
-                                    tokens=done.tokens,
-                                )
-                            )
-                            if tally.quiet:
-                                continue
-                            stored = f"{done.new:,} new of {counted(done.messages, 'message')}"
-                            named = done.session if session is None else f"{session} ← {each.name}"
-                            bar.write(f"  {stored:<30}{done.tokens:>11,} tokens  {named}")
+                        lines = reported(file, bar)
+                        if joined is None:
+                            told = partial(tell, each)
+                            await memory.import_log(lines, each.log, name=each.name, on_progress=told)
+                        else:
+                            tell(each, await joined.import_log(lines, each.log, name=each.name))
                     finally:
                         warn_of_damage(file)
                     tally.unread += file.damage is not None

@@ -33,7 +33,7 @@ from ireneo.faces.cli.screens.layout import ReadingBar, console
 from ireneo.faces.cli.work import Asking
 
 if TYPE_CHECKING:
-    from ireneo.types import LearnedSession
+    from ireneo.types import Imported, LearnedSession
 
 PROJECT = 16
 """Characters of a project's name that are shown."""
@@ -239,9 +239,12 @@ async def learn_from(memory: ireneo.Memory, found: Sequence[FoundLog], teller: R
     # Files that were read when a run was killed left sessions behind that were not learned from yet.
     if due := await memory.unlearned():
         with ReadingBar(due, in_bytes=False) as bar:
-            async for learned in memory.learn():
+
+            def tell(learned: LearnedSession) -> None:
                 teller.tell(learned, bar)
                 bar.finished(1)
+
+            await memory.learn(on_progress=tell)
 
 
 def _digest(found: FoundLog, tally: LearningTally) -> str | None:
@@ -259,16 +262,19 @@ async def _learn_file(
 ) -> None:
     tally = teller.tally
     sessions: list[str] = []
+
+    def tell(done: Imported) -> None:
+        warn_of_faults(file.label, [(fault.line, fault.message) for fault in done.faults])
+        sessions.append(done.session)
+        tally.redacted.update(done.redacted)
+        tally.unredacted += done.unredacted
+
     try:
         with LogFile(found.given) as file:
             try:
-                async for done in memory.import_log(reported(file, bar), found.log, name=found.name):
-                    warn_of_faults(file.label, [(fault.line, fault.message) for fault in done.faults])
-                    sessions.append(done.session)
-                    tally.redacted.update(done.redacted)
-                    tally.unredacted += done.unredacted
-                    async for learned in memory.learn([done.session]):
-                        teller.tell(learned, bar)
+                await memory.import_log(reported(file, bar), found.log, name=found.name, on_progress=tell)
+                for session in sessions:
+                    await memory.learn([session], on_progress=lambda learned: teller.tell(learned, bar))
             finally:
                 warn_of_damage(file)
             tally.unread += file.damage is not None

@@ -35,7 +35,17 @@ from ireneo.faces.cli.output import asked, begins, counted, one_line, said, shor
 from ireneo.faces.cli.place import DEFAULT_SPACE, database, existing
 
 if TYPE_CHECKING:
-    from ireneo.types import ArchiveCandidate, Fact, Kind, MemoryDetails, RecallHit, RecallResults, Record, Remembered
+    from ireneo.types import (
+        ArchiveCandidate,
+        Embedded,
+        Fact,
+        Kind,
+        MemoryDetails,
+        RecallHit,
+        RecallResults,
+        Record,
+        Remembered,
+    )
 
 Words = Annotated[str, typer.Argument(metavar="TEXT", help="What is to be remembered, or - for standard input.")]
 _DID = {
@@ -269,12 +279,13 @@ def recall(
 
 async def catch_up(memory: ireneo.Memory) -> None:
     """Make the vectors that are missing, and say how it goes; one that has no answer is told with the first recall."""
-    done = 0
+
+    def tell(done: Embedded) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"  {done.documents:,} vectors made\r")
+
     try:
-        async for embedded in memory.embed():
-            done += embedded.documents
-            if sys.stderr.isatty():
-                sys.stderr.write(f"  {done:,} vectors made\r")
+        await memory.embed(on_progress=tell)
     except (EmbedderError, ReadOnlyStore) as error:
         warn(f"{error} It is looked for by the words alone where there is no vector.")
 

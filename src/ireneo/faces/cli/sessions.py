@@ -442,15 +442,14 @@ async def _in_file(given: str, id: str, session: str | None, budget: int, format
     async with ireneo.open(":memory:") as memory:
         with LogFile(given) as file:
             log = log_format_of(file, format)
-            names = [done.session async for done in memory.import_log(file.lines(), log, name=file.stem)]
+            names = [done.session for done in (await memory.import_log(file.lines(), log, name=file.stem)).sessions]
         for name in names:
             if session is not None and not name.startswith(session):
                 continue
             for preset in ("coding", "forge", "story"):
                 one = await memory.session(name)
                 if id.startswith("s_"):
-                    async for _ in one.catch_up(preset=preset):
-                        pass
+                    await one.catch_up(preset=preset)
                     await one.context(budget, preset=preset)
                 try:
                     return LookupResult(session=name, expanded=await one.expand(id))

@@ -99,11 +99,11 @@ def doctor(
     async def work(memory: ireneo.Memory) -> tuple[list[FindingRow], int, int]:
         infos = await memory.sessions()
         messages = sum(info.messages for info in infos)
-        with checking_bar(0 if quick else messages) as told:
+        with checking_bar(0 if quick else messages) as step:
             if secrets:
-                looked.append(await memory.secrets(mend=mend, told=told))
+                looked.append(await memory.secrets(mend=mend, on_progress=step))
                 return _rows(looked[0]), len(infos), messages
-            found = await memory.doctor(mend=mend, quick=quick, told=told)
+            found = await memory.doctor(mend=mend, quick=quick, on_progress=step)
         rows = [
             FindingRow(kind=each.kind, session=each.session, text=each.text, mended=each.mended, advice=each.advice)
             for each in found

@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -30,6 +30,10 @@ from ireneo.faces.cli.options import (
 from ireneo.faces.cli.output import counted, write_json
 from ireneo.faces.cli.place import existing
 from ireneo.faces.cli.screens.layout import waiting, working, writing_bar
+
+if TYPE_CHECKING:
+    from ireneo import WorkResult
+    from ireneo.types import WorkReport
 
 NO_MODEL = (
     "No model is named. Name one with --model or in IRENEO_MODEL: openai:gpt-5-mini, anthropic:claude-haiku-4-5, "
@@ -143,41 +147,6 @@ class WorkHours(Struct, frozen=True, kw_only=True):
     ] = False
 
 
-class WorkTally(Struct, kw_only=True):
-    """What was done."""
-
-    summaries: int = 0
-    texts: int = 0
-    failed: int = 0
-    taken_over: int = 0
-    memories: int = 0
-    episodes: int = 0
-    archived: int = 0
-    vectors: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-
-    def add(self, worked: ireneo.WorkResult) -> None:
-        """Count a piece of work."""
-        self.tokens_in += worked.tokens_in
-        self.tokens_out += worked.tokens_out
-        if worked.did == "caught_up":
-            self.summaries += worked.summaries
-        elif worked.did == "failed":
-            self.failed += 1
-        elif worked.did == "taken_over":
-            self.taken_over += 1
-        elif worked.did == "remembered" or worked.did == "reflected":
-            self.memories += worked.memories
-            self.episodes += worked.episodes
-        elif worked.did == "archived":
-            self.archived += worked.memories
-        elif worked.did == "embedded":
-            self.vectors += worked.memories
-        else:
-            self.texts += 1
-
-
 def work(
     preset: Preset = None,
     as_json: AsJson = False,
@@ -204,24 +173,27 @@ def work(
 
 async def _work(
     preset: str | None, as_json: bool, embedder: str | None, hours: WorkHours, asking: Asking, stored: Stored
-) -> WorkTally:
-    tally = WorkTally()
+) -> WorkReport:
     async with asking.memory(existing(stored.db), stored.space, needed=False, embedder=embedder) as memory:
-        doing = memory.work(
-            until_idle=hours.until_idle, preset=preset, lease_seconds=hours.lease, leases=not hours.no_leases
-        )
         with working() as step:
-            async for worked in doing:
-                tally.add(worked)
-                step(worked.session, worked.last_position, worked.behind, worked.due)
+
+            def tell(done: WorkResult) -> None:
+                step(done)
                 if as_json:
-                    sys.stdout.write(msgspec.json.encode(worked).decode() + "\n")
+                    sys.stdout.write(msgspec.json.encode(done).decode() + "\n")
                     sys.stdout.flush()
-    return tally
+
+            return await memory.work(
+                until_idle=hours.until_idle,
+                preset=preset,
+                lease_seconds=hours.lease,
+                leases=not hours.no_leases,
+                on_progress=tell,
+            )
 
 
-def _told(tally: WorkTally) -> str:
-    if tally == WorkTally():
+def _told(tally: WorkReport) -> str:
+    if tally.is_empty:
         return "Nothing was due.\n"
     parts = [f"{counted(tally.summaries, 'summary', 'summaries')} made without a model"] if tally.summaries else []
     if tally.texts:
@@ -294,10 +266,13 @@ async def _write(named: str, budget: int, preset: str | None, asking: Asking, st
         done: list[ireneo.Summarised] = []
         fault: IreneoError | None = None
         with writing_bar(due) as step:
+
+            def tell(each: ireneo.Summarised) -> None:
+                done.append(each)
+                step(f"{each.outcome} {each.id[:9]}")
+
             try:
-                async for each in session.summarise(budget, preset=preset):
-                    done.append(each)
-                    step(f"{each.outcome} {each.id[:9]}")
+                await session.summarise(budget, preset=preset, on_progress=tell)
             except IreneoError as error:
                 # What was written before is shown first.
                 fault = error

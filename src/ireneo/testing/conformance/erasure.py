@@ -63,7 +63,7 @@ def an_erased_message_leaves_its_place(store: Place) -> None:
     expect((left.position, left.turn, left.role, left.draft.at), (2, m[2].turn, m[2].role, NOON), "its place")
     expect((left.tokens, left.total_tokens), (m[2].tokens, m[2].total_tokens), "what it was counted with")
     expect((left.text, left.draft.source_id), (ERASED, None), "what is left of it")
-    whole = store.log.natives(KEY, [m[2].id])[m[2].id]
+    whole = store.log.drafts(KEY, [m[2].id])[m[2].id]
     expect((whole.native, whole.record), (None, None), "its payload and its record")
     expect(store.log.find(KEY, ["log-1"]), [], "what its source id finds")
     expect([each.erased for each in store.log.find(KEY, [m[2].id])], [True], "what its id finds")
@@ -79,7 +79,7 @@ def an_erased_message_does_not_come_back(store: Place) -> None:
     more = store.write(tell_after, None, [*drafts, *numbered(2, "more")])
     path = read_path(store, more[-1])
     expect([each.text == ERASED for each in path], [False, True, False, False, False, False], "which are erased")
-    whole = store.log.natives(KEY, [m[1].id])[m[1].id]
+    whole = store.log.drafts(KEY, [m[1].id])[m[1].id]
     expect((whole.native, whole.record, whole.source_id), (None, None, None), "what came back")
     expect(store.upkeep.faults(), [], "the faults")
 

@@ -67,7 +67,7 @@ def a_lease_that_has_expired_is_taken_over(store: Place) -> None:
     expect(lease.token > late.token, True, "whether the token has grown")
     expect(store.leases.renew(late, NOW + 3 * MINUTE), False, "whether the late one renews it")
     expect(store.leases.fail(late, "too late", NOW + 3 * MINUTE), False, "whether the late one fails it")
-    expect(store.leases.give_back(late), False, "whether the late one gives it back")
+    expect(store.leases.release(late), False, "whether the late one gives it back")
     expect(store.leases.of_session(KEY), [lease], "the leases")
 
 
@@ -99,9 +99,9 @@ def nothing_is_kept_of_a_lease_that_is_given_back(store: Place) -> None:
     make(store)
     store.leases.fail(get(store, "one"), "it broke", NOW)
     lease = get(store, "one")
-    expect(store.leases.give_back(lease), True, "whether it is given back")
+    expect(store.leases.release(lease), True, "whether it is given back")
     expect(store.leases.of_session(KEY), [], "the leases")
-    expect(store.leases.give_back(lease), False, "whether it is given back twice")
+    expect(store.leases.release(lease), False, "whether it is given back twice")
     expect(store.leases.renew(lease, NOW + MINUTE), False, "whether it is renewed")
     expect(store.leases.of_session(KEY), [], "the leases")
     again = get(store, "two")
@@ -120,7 +120,7 @@ def a_failure_is_kept(store: Place) -> None:
     expect((kept.holder, kept.failures, kept.error, kept.retry_at), ("", 1, "it broke", later), "what is kept")
     for late in (lease, kept):
         expect(store.leases.renew(late, later), False, "whether it is renewed")
-        expect(store.leases.give_back(late), False, "whether it is given back")
+        expect(store.leases.release(late), False, "whether it is given back")
         expect(store.leases.fail(late, "again", NOW), False, "whether it fails again")
     expect(store.leases.of_session(KEY), [kept], "what is kept")
 
@@ -148,7 +148,7 @@ def a_clock_that_was_set_back_holds_nobody_up(store: Place) -> None:
     late = get(store, "one")
     lease = get(store, "two", before)
     expect(lease.token > late.token, True, "whether the token has grown")
-    expect(store.leases.give_back(late), False, "whether the late one gives it back")
+    expect(store.leases.release(late), False, "whether the late one gives it back")
     store.leases.fail(lease, "it broke", NOW)
     expect(take(store, "three", NOW - timedelta(days=1) + INSTANT), None, "what is had within the day")
     expect(get(store, "three", NOW - timedelta(days=1)).failures, 1, "the failures a day before")

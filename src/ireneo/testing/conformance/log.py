@@ -83,7 +83,7 @@ def a_session_that_was_never_made_reads_as_empty(store: Place) -> None:
     """Reading a session that was never made finds nothing."""
     expect(store.log.head(KEY), None, "the head")
     expect(store.log.find(KEY, ["m_"]), [], "what is found")
-    expect(store.log.natives(KEY, [MessageId(NOWHERE)]), {}, "the natives")
+    expect(store.log.drafts(KEY, [MessageId(NOWHERE)]), {}, "the natives")
     with expect_error(MessageNotFound, "a path"):
         store.log.path(KEY, MessageId(NOWHERE), 0, 1)
 
@@ -187,7 +187,7 @@ def payloads_come_back_equal(store: Place) -> None:
         *say("four"),
     ]
     messages = store.write(tell, drafts)
-    found = store.log.natives(KEY, [*(message.id for message in messages), MessageId(NOWHERE)])
+    found = store.log.drafts(KEY, [*(message.id for message in messages), MessageId(NOWHERE)])
     expect(dict(found), dict(zip((message.id for message in messages), drafts, strict=True)), "the drafts")
 
 
@@ -198,7 +198,7 @@ def payloads_stay_as_they_were(store: Place) -> None:
     (message,) = store.write(tell, [with_native(say("hi")[0], payload)])
     payload["content"] = "second"
     for _ in range(2):
-        native = store.log.natives(KEY, [message.id])[message.id].native
+        native = store.log.drafts(KEY, [message.id])[message.id].native
         read = native.payload if native else None
         expect(read, {"content": "first"}, "the payload")
         if isinstance(read, dict):
@@ -229,7 +229,7 @@ def a_message_stays_as_it_was_first_stored(store: Place) -> None:
     (first,) = store.write(tell, [with_native(say("hi")[0], {"version": 1})])
     other = Draft(role="user", parts=first.parts, source_id="other", at=datetime(2025, 1, 1, tzinfo=UTC))
     expect(store.log.insert(KEY, after(None, [other])), 0, "new")
-    found = store.log.natives(KEY, [first.id])[first.id]
+    found = store.log.drafts(KEY, [first.id])[first.id]
     expect(found, first.draft, "the draft")
 
 

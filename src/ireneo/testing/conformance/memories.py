@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from msgspec.structs import replace
 
 from ireneo.memories.record import MemoryId, Period, Record
-from ireneo.ports.memories import Wanted
+from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 from ireneo.testing.conformance.check import check, expect
 from ireneo.testing.conformance.learned import cited, learned, pad
@@ -21,7 +21,7 @@ def put(tx: Transaction, *records: Record) -> int:
     return tx.memories.put(SPACE, records)
 
 
-def listed(tx: Transaction, wanted: Wanted, limit: int | None = None) -> list[str]:
+def listed(tx: Transaction, wanted: MemoryFilter, limit: int | None = None) -> list[str]:
     """The texts of the memories that are meant."""
     return [each.text for each in tx.memories.list(SPACE, wanted, limit)]
 
@@ -91,8 +91,8 @@ def a_memory_is_replaced(store: Place) -> None:
     expect(memories.get(SPACE, [first.id]), [second], "the memory")
     expect(memories.of_key(SPACE, "semantic", "k"), [], "what is under its old key")
     expect(memories.of_key(SPACE, "semantic", "l"), [second], "what is under its new key")
-    expect(memories.list(SPACE, Wanted(subject="door")), [], "what has its old subject")
-    expect(memories.list(SPACE, Wanted(subject="gate")), [second], "what has its new subject")
+    expect(memories.list(SPACE, MemoryFilter(subject="door")), [], "what has its old subject")
+    expect(memories.list(SPACE, MemoryFilter(subject="gate")), [second], "what has its new subject")
     expect(memories.citing(SPACE, ["m_old"]), [], "what cites its old source")
     expect(memories.citing(SPACE, ["m_both", "m_new"]), [second], "what cites its new ones")
 
@@ -130,9 +130,9 @@ def memories_are_listed_by_time(store: Place) -> None:
     records = [learned(f"{number}", at=at) for number, at in enumerate(times)]
     put(store, *records)
     tied = [each.text for each in sorted((records[1], records[3]), key=lambda each: each.id)]
-    expect(listed(store, Wanted()), ["4", "0", *tied, "2"], "all")
-    expect(listed(store, Wanted(), 2), ["4", "0"], "the first two")
-    expect(listed(store, Wanted(), 0), [], "the first none")
+    expect(listed(store, MemoryFilter()), ["4", "0", *tied, "2"], "all")
+    expect(listed(store, MemoryFilter(), 2), ["4", "0"], "the first two")
+    expect(listed(store, MemoryFilter(), 0), [], "the first none")
 
 
 @check
@@ -155,37 +155,40 @@ def memories_are_listed_by_what_they_are(store: Place) -> None:
     named = {name: replace(each, id=MemoryId(f"m_{name}"), text=name) for name, each in change.items()}
     put(store, base, *named.values())
     every = {"base", *named}
-    cases: list[tuple[Wanted, set[str]]] = [
-        (Wanted(), every),
-        (Wanted(kind="failure"), {"kind", "other lesson"}),
-        (Wanted(kind="episodic"), every - {"kind", "other lesson"}),
-        (Wanted(kind="procedural"), set()),
-        (Wanted(states=("retired", "disputed")), {"retired", "disputed"}),
-        (Wanted(states=("erased",)), set()),
-        (Wanted(subject="\u1e9e\u0130 anna"), {"subject", "both"}),
-        (Wanted(subject="  ss\u0130 ANNA"), {"subject", "both"}),
-        (Wanted(subject="ann"), set()),
-        (Wanted(subject=""), every - {"subject", "both"}),
-        (Wanted(task_type="FIX tests "), {"task", "both", "other lesson"}),
-        (Wanted(task_type=""), every - {"task", "both", "other lesson"}),
-        (Wanted(archived=True), {"archived", "both"}),
-        (Wanted(archived=False), every - {"archived", "both"}),
-        (Wanted(unreflected=True), every - {"reflected"}),
-        (Wanted(kind="episodic", unreflected=True), every - {"reflected", "kind", "other lesson"}),
-        (Wanted(stale=True), {"stale", "both", "lesson"}),
-        (Wanted(stale=True, archived=False), {"stale", "lesson"}),
-        (Wanted(kind="episodic", subject="\u1e9e\u0130 anna", task_type="fix tests", states=("active",)), {"both"}),
-        (Wanted(kind="failure", task_type="fix tests"), {"other lesson"}),
-        (Wanted(kind="failure", subject="ss\u0130 anna"), set()),
-        (Wanted(lessons=True), {"lesson", "other lesson"}),
-        (Wanted(lessons=True, kind="failure"), {"other lesson"}),
-        (Wanted(lessons=True, stale=True), {"lesson"}),
-        (Wanted(cues=("edit unread",)), {"lesson"}),
-        (Wanted(cues=("Edit unread", "edit unread", "edit")), {"lesson", "other lesson"}),
-        (Wanted(cues=("edit unread", "Edit unread"), task_type="FIX tests", lessons=True), {"other lesson"}),
-        (Wanted(cues=("edit",)), set()),
-        (Wanted(cues=("",)), set()),
-        (Wanted(kind="episodic", unreflected=True, states=("retired",), archived=False), {"retired"}),
+    cases: list[tuple[MemoryFilter, set[str]]] = [
+        (MemoryFilter(), every),
+        (MemoryFilter(kind="failure"), {"kind", "other lesson"}),
+        (MemoryFilter(kind="episodic"), every - {"kind", "other lesson"}),
+        (MemoryFilter(kind="procedural"), set()),
+        (MemoryFilter(states=("retired", "disputed")), {"retired", "disputed"}),
+        (MemoryFilter(states=("erased",)), set()),
+        (MemoryFilter(subject="\u1e9e\u0130 anna"), {"subject", "both"}),
+        (MemoryFilter(subject="  ss\u0130 ANNA"), {"subject", "both"}),
+        (MemoryFilter(subject="ann"), set()),
+        (MemoryFilter(subject=""), every - {"subject", "both"}),
+        (MemoryFilter(task_type="FIX tests "), {"task", "both", "other lesson"}),
+        (MemoryFilter(task_type=""), every - {"task", "both", "other lesson"}),
+        (MemoryFilter(archived=True), {"archived", "both"}),
+        (MemoryFilter(archived=False), every - {"archived", "both"}),
+        (MemoryFilter(unreflected=True), every - {"reflected"}),
+        (MemoryFilter(kind="episodic", unreflected=True), every - {"reflected", "kind", "other lesson"}),
+        (MemoryFilter(stale=True), {"stale", "both", "lesson"}),
+        (MemoryFilter(stale=True, archived=False), {"stale", "lesson"}),
+        (
+            MemoryFilter(kind="episodic", subject="\u1e9e\u0130 anna", task_type="fix tests", states=("active",)),
+            {"both"},
+        ),
+        (MemoryFilter(kind="failure", task_type="fix tests"), {"other lesson"}),
+        (MemoryFilter(kind="failure", subject="ss\u0130 anna"), set()),
+        (MemoryFilter(lessons=True), {"lesson", "other lesson"}),
+        (MemoryFilter(lessons=True, kind="failure"), {"other lesson"}),
+        (MemoryFilter(lessons=True, stale=True), {"lesson"}),
+        (MemoryFilter(cues=("edit unread",)), {"lesson"}),
+        (MemoryFilter(cues=("Edit unread", "edit unread", "edit")), {"lesson", "other lesson"}),
+        (MemoryFilter(cues=("edit unread", "Edit unread"), task_type="FIX tests", lessons=True), {"other lesson"}),
+        (MemoryFilter(cues=("edit",)), set()),
+        (MemoryFilter(cues=("",)), set()),
+        (MemoryFilter(kind="episodic", unreflected=True, states=("retired",), archived=False), {"retired"}),
     ]
     for wanted, found in cases:
         expect(set(listed(store, wanted)), found, f"those with {wanted}")
@@ -218,7 +221,7 @@ def a_memory_goes(store: Place) -> None:
     memories = store.memories
     expect(memories.get(SPACE, [gone.id]), [], "the memory")
     expect(memories.of_key(SPACE, "semantic", "k"), [kept], "what is under its key")
-    expect(memories.list(SPACE, Wanted(subject="anna")), [kept], "what has its subject")
+    expect(memories.list(SPACE, MemoryFilter(subject="anna")), [kept], "what has its subject")
     expect(memories.citing(SPACE, ["m_a"]), [kept], "what cites its source")
     expect(put(store, gone), 1, "new when it is stored again")
     expect({each.id for each in store.memories.citing(SPACE, ["m_a"])}, {gone.id, kept.id}, "what cites then")
@@ -232,7 +235,7 @@ def a_time_is_a_time_in_any_zone(store: Place) -> None:
     records = [learned(f"{place}", at=at) for place, at in enumerate(order)]
     tied = sorted((1, 2), key=lambda place: records[place].id)
     put(store, *reversed(records))
-    expect(listed(store, Wanted()), ["0", *map(str, tied), "3"], "the order")
+    expect(listed(store, MemoryFilter()), ["0", *map(str, tied), "3"], "the order")
 
 
 @check

@@ -47,9 +47,9 @@ def a_run_comes_back(store: Place) -> None:
     put(store, runs[1])
     expect(store.runs.get(SPACE, ["two", "none", "one", "One"]), [runs[1], runs[0]], "the runs")
     expect(store.runs.of_run(SPACE, "one"), sorted(seen, key=lambda each: each.cue), "the sightings")
-    expect(store.runs.sightings(SPACE, [each.cue for each in seen]), seen, "those of the claims")
+    expect(store.runs.observations(SPACE, [each.cue for each in seen]), seen, "those of the claims")
     expect(store.runs.of_run(SPACE, "none"), [], "the sightings of an unknown session")
-    expect(store.runs.sightings(SPACE, ["MEND", "men", ""]), [], "those of unknown claims")
+    expect(store.runs.observations(SPACE, ["MEND", "men", ""]), [], "those of unknown claims")
     expect(store.runs.claims(SPACE, session="none"), [], "the claims of an unknown session")
 
 
@@ -76,7 +76,7 @@ def a_run_goes_with_its_sightings(store: Place) -> None:
     expect(store.runs.remove(SPACE, "one"), True, "whether it was there")
     expect(store.runs.remove(SPACE, "one"), False, "whether it was there still")
     expect([run.session for run in store.runs.list(SPACE)], ["two"], "the runs left")
-    expect([each.session for each in store.runs.sightings(SPACE, ["a", "b"])], ["two"], "the sightings left")
+    expect([each.session for each in store.runs.observations(SPACE, ["a", "b"])], ["two"], "the sightings left")
     expect([claim.cue for claim in store.runs.claims(SPACE, least_runs=0)], ["a"], "the claims left")
 
 
@@ -98,11 +98,11 @@ def sightings_come_in_the_order_asked(store: Place) -> None:
     times = {"c": NOON, "a": NOON, "b": NOON + MINUTE, "d": None, "0": None, "e": NOON - MINUTE}
     for session, at in times.items():
         put(store, ran(session), sighted("x", session, at), sighted("y", session, at))
-    found = [(each.cue, each.session) for each in store.runs.sightings(SPACE, ["y", "z", "x", "y"])]
+    found = [(each.cue, each.session) for each in store.runs.observations(SPACE, ["y", "z", "x", "y"])]
     expect(found, [(cue, session) for cue in "yx" for session in "bace0d"], "the sightings")
-    found = [(each.cue, each.session) for each in store.runs.sightings(SPACE, ["x", "y"], limit=2)]
+    found = [(each.cue, each.session) for each in store.runs.observations(SPACE, ["x", "y"], limit=2)]
     expect(found, [("x", "b"), ("x", "a"), ("y", "b"), ("y", "a")], "two of each")
-    expect(store.runs.sightings(SPACE, []), [], "those of no claim")
+    expect(store.runs.observations(SPACE, []), [], "those of no claim")
 
 
 @check
@@ -164,12 +164,12 @@ def strays_are_found(store: Place) -> None:
     m = store.write(tell, numbered(2))
     put(store, ran(KEY.session, head=m[1].id), sighted("x", KEY.session))
     put(store, ran("never told", head=m[1].id))
-    expect(store.runs.strays(SPACE), ["never told"], "those astray")
+    expect(store.runs.orphans(SPACE), ["never told"], "those astray")
     store.runs.put(SPACE, ran(KEY.session), [sighted("x", KEY.session)])
-    expect(store.runs.strays(SPACE), sorted([KEY.session, "never told"]), "those without their head")
+    expect(store.runs.orphans(SPACE), sorted([KEY.session, "never told"]), "those without their head")
     for session in (KEY.session, "never told"):
         store.runs.remove(SPACE, session)
-    expect(store.runs.strays(SPACE), [], "those left astray")
+    expect(store.runs.orphans(SPACE), [], "those left astray")
 
 
 @check
@@ -195,10 +195,10 @@ def what_runs_teach_keeps_to_its_space(store: Place) -> None:
     for space in others:
         expect(store.runs.get(space, ["one"]), [], "the run elsewhere")
         expect(store.runs.list(space), [], "the runs elsewhere")
-        expect(store.runs.sightings(space, ["x"]), [], "the sightings elsewhere")
+        expect(store.runs.observations(space, ["x"]), [], "the sightings elsewhere")
         expect(store.runs.of_run(space, "one"), [], "those of the run elsewhere")
         expect(store.runs.claims(space, least_runs=0), [], "the claims elsewhere")
-        expect(store.runs.strays(space), [], "those astray elsewhere")
+        expect(store.runs.orphans(space), [], "those astray elsewhere")
         expect(store.ledger.known(space, "1", ["a"]), frozenset(), "what is known elsewhere")
         expect(store.ledger.list(space), [], "the files elsewhere")
         store.runs.put(space, ran("one", told="elsewhere"), [sighted("x", "one", held=7)])
@@ -223,7 +223,7 @@ async def what_is_broken_off_teaches_nothing(store: Store) -> None:
 
     def look(tx: Transaction) -> None:
         expect(tx.runs.list(SPACE), [ran("one")], "the runs")
-        expect(tx.runs.sightings(SPACE, ["x", "y"]), [sighted("x", "one")], "the sightings")
+        expect(tx.runs.observations(SPACE, ["x", "y"]), [sighted("x", "one")], "the sightings")
         expect(tx.ledger.list(SPACE), [], "the files")
         with expect_error(StoreError, "a run in a transaction that reads"):
             put(tx, ran("two"))
@@ -270,9 +270,9 @@ def a_run_goes_with_its_session(store: Place) -> None:
     teach(store)
     store.write(erase_session)
     expect([run.session for run in store.runs.list(SPACE)], [OTHER.session], "the runs left")
-    expect([each.session for each in store.runs.sightings(SPACE, ["x"])], [OTHER.session], "the sightings left")
+    expect([each.session for each in store.runs.observations(SPACE, ["x"])], [OTHER.session], "the sightings left")
     expect(len(store.runs.list(ELSEWHERE.space)), 1, "the runs elsewhere")
-    expect(store.runs.strays(SPACE), [], "those astray")
+    expect(store.runs.orphans(SPACE), [], "those astray")
 
 
 @check
@@ -311,4 +311,4 @@ def a_run_is_pruned_with_its_head(store: Place) -> None:
     store.log.move(KEY, "main", parent)
     expect(store.upkeep.prune(KEY).messages, 1, "how many were pruned then")
     expect([run.session for run in store.runs.list(SPACE)], [OTHER.session], "the runs left")
-    expect([each.session for each in store.runs.sightings(SPACE, ["x"])], [OTHER.session], "the sightings left")
+    expect([each.session for each in store.runs.observations(SPACE, ["x"])], [OTHER.session], "the sightings left")

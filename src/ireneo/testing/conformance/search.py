@@ -306,22 +306,22 @@ def ids(messages: Sequence[Message]) -> set[MessageId]:
 def what_no_branch_leads_to_is_told(store: Place) -> None:
     """A rewind leaves messages on no branch; whatever leads to them again takes them from there."""
     m = store.write(tell, numbered(6))
-    expect(store.search.undone(SPACE), [], "what lies on no branch at first")
+    expect(store.search.abandoned(SPACE), [], "what lies on no branch at first")
     store.log.move(KEY, "main", m[2].id)
-    expect(within(store, store.search.undone(SPACE)), ids(m[3:]), "what a rewind leaves behind")
+    expect(within(store, store.search.abandoned(SPACE)), ids(m[3:]), "what a rewind leaves behind")
     fork = store.write(tell, numbered(2, "another message"))
-    expect(within(store, store.search.undone(SPACE)), ids(m[3:]), "the same once it went on elsewhere")
+    expect(within(store, store.search.abandoned(SPACE)), ids(m[3:]), "the same once it went on elsewhere")
     store.log.move(KEY, "kept", m[4].id)
-    expect(within(store, store.search.undone(SPACE)), {m[5].id}, "what is behind another branch")
+    expect(within(store, store.search.abandoned(SPACE)), {m[5].id}, "what is behind another branch")
     store.log.move(KEY, "main", m[5].id)
-    expect(within(store, store.search.undone(SPACE)), ids(fork), "the other way, once it is left")
+    expect(within(store, store.search.abandoned(SPACE)), ids(fork), "the other way, once it is left")
     store.log.move(KEY, "main", None)
-    expect(within(store, store.search.undone(SPACE)), {*ids(fork), m[5].id}, "what lies before no branch")
-    store.upkeep.drop(KEY, "kept")
-    expect(within(store, store.search.undone(SPACE)), ids([*m, *fork]), "all of it, without any branch")
+    expect(within(store, store.search.abandoned(SPACE)), {*ids(fork), m[5].id}, "what lies before no branch")
+    store.upkeep.drop_branch(KEY, "kept")
+    expect(within(store, store.search.abandoned(SPACE)), ids([*m, *fork]), "all of it, without any branch")
     store.log.move(KEY, "main", fork[-1].id)
     store.upkeep.prune(KEY)
-    expect(store.search.undone(SPACE), [], "what lies on no branch once that was taken out")
+    expect(store.search.abandoned(SPACE), [], "what lies on no branch once that was taken out")
 
 
 @check
@@ -330,12 +330,12 @@ def what_is_stored_lies_on_no_branch_until_one_leads_to_it(store: Place) -> None
     m = store.write(tell, numbered(2))
     loose = store.write(tell_after, m[0], numbered(3, "loose message"))
     store.write(tell, numbered(2), ELSEWHERE)
-    expect(within(store, store.search.undone(SPACE)), ids(loose), "what was stored beside the branch")
-    expect(store.search.undone(ELSEWHERE.space), [], "what another space has of it")
+    expect(within(store, store.search.abandoned(SPACE)), ids(loose), "what was stored beside the branch")
+    expect(store.search.abandoned(ELSEWHERE.space), [], "what another space has of it")
     store.log.move(KEY, "aside", loose[-1].id)
-    expect(store.search.undone(SPACE), [], "the same with a branch to it")
+    expect(store.search.abandoned(SPACE), [], "the same with a branch to it")
     store.words.rebuild(SPACE)
-    expect(store.search.undone(SPACE), [], "the same after the index was made anew")
+    expect(store.search.abandoned(SPACE), [], "the same after the index was made anew")
 
 
 @check
@@ -343,8 +343,8 @@ def what_does_not_lie_on_a_path_is_told(store: Place) -> None:
     """Of a session the messages beside the path to one of them are told, on whatever branch they are."""
     m = store.write(tell, numbered(4))
     fork = store.write(tell_after, m[1], numbered(2, "other message"))
-    expect(within(store, store.search.aside(KEY, m[3].id)), ids(fork), "beside the one path")
-    expect(within(store, store.search.aside(KEY, fork[0].id)), {*ids(m[2:]), fork[1].id}, "beside the other")
+    expect(within(store, store.search.off_path(KEY, m[3].id)), ids(fork), "beside the one path")
+    expect(within(store, store.search.off_path(KEY, fork[0].id)), {*ids(m[2:]), fork[1].id}, "beside the other")
 
 
 @check
@@ -362,10 +362,10 @@ def messages_are_known_to_lie_on_branches(store: Place) -> None:
         (KEY.session, []),
         ("never made", [m[0].id]),
     ]
-    expect(store.log.lie(SPACE, named), [True, True, False, False, True, True], "on any branch")
+    expect(store.log.on_branch(SPACE, named), [True, True, False, False, True, True], "on any branch")
     on_fork = [False, True, False, False, True, True]
-    expect(store.log.lie(SPACE, named, "fork"), on_fork, "on the one that is named")
-    expect(store.log.lie(ELSEWHERE.space, named[:1]), [True], "in a space without the session")
+    expect(store.log.on_branch(SPACE, named, "fork"), on_fork, "on the one that is named")
+    expect(store.log.on_branch(ELSEWHERE.space, named[:1]), [True], "in a space without the session")
 
 
 @check
@@ -374,10 +374,10 @@ def a_session_is_placed_in_a_project(store: Place) -> None:
     m = store.write(tell, numbered(1))
     store.write(tell, numbered(1), OTHER_KEY)
     store.write(tell, numbered(1), ELSEWHERE)
-    expect(store.sessions.unplaced(SPACE), [OTHER_KEY, KEY], "the sessions of which it is not known, by name")
-    store.sessions.place(KEY, "harbour")
-    store.sessions.place(OTHER_KEY, "")
-    expect(store.sessions.unplaced(SPACE), [], "those left when it is noted")
+    expect(store.sessions.without_project(SPACE), [OTHER_KEY, KEY], "the sessions of which it is not known, by name")
+    store.sessions.set_project(KEY, "harbour")
+    store.sessions.set_project(OTHER_KEY, "")
+    expect(store.sessions.without_project(SPACE), [], "those left when it is noted")
     names = [KEY.session, OTHER_KEY.session, "never made"]
     expect(store.sessions.projects(SPACE, names), {KEY.session: "harbour"}, "the projects there are")
     expect(store.sessions.projects(ELSEWHERE.space, names), {}, "those of another space")
@@ -395,7 +395,7 @@ def a_session_is_placed_in_a_project(store: Place) -> None:
     wanted = {key: FoundSession(session=KEY.session, project="harbour")}
     expect(store.search.sessions(SPACE, [key, 1 << 30]), wanted, "the session that a number names")
     with expect_error(SessionNotFound, "a session that was never made"):
-        store.sessions.place(SessionKey(SPACE, "never made"), "harbour")
+        store.sessions.set_project(SessionKey(SPACE, "never made"), "harbour")
 
 
 @check
@@ -403,21 +403,21 @@ def who_speaks_and_who_is_there_is_known(store: Place) -> None:
     """Names of authors and of those present are known, as they are written, by session and by space."""
     store.write(tell, [aside("Ana", "A word.", "Bo"), *say('He said "Cy" was there.')])
     store.write(tell, [aside('D"ee', "Another word.")], OTHER_KEY)
-    expect(store.log.voices(SPACE), frozenset({"Ana", "Bo", 'D"ee'}), "all who are known in the space")
-    expect(store.log.voices(SPACE, KEY.session), frozenset({"Ana", "Bo"}), "those of a session")
-    expect(store.log.voices(SPACE, KEY.session, "Bo"), frozenset({"Bo"}), "one who was there")
-    expect(store.log.voices(SPACE, None, 'D"ee'), frozenset({'D"ee'}), "one with a mark in the name")
+    expect(store.log.speakers(SPACE), frozenset({"Ana", "Bo", 'D"ee'}), "all who are known in the space")
+    expect(store.log.speakers(SPACE, KEY.session), frozenset({"Ana", "Bo"}), "those of a session")
+    expect(store.log.speakers(SPACE, KEY.session, "Bo"), frozenset({"Bo"}), "one who was there")
+    expect(store.log.speakers(SPACE, None, 'D"ee'), frozenset({'D"ee'}), "one with a mark in the name")
     for name in ("Cy", "An", "bo", "author"):
-        expect(store.log.voices(SPACE, None, name), frozenset(), f"whether {name} is known")
-    expect(store.log.voices(SPACE, KEY.session, 'D"ee'), frozenset(), "one of another session")
-    expect(store.log.voices("foreign"), frozenset(), "those of another space")
+        expect(store.log.speakers(SPACE, None, name), frozenset(), f"whether {name} is known")
+    expect(store.log.speakers(SPACE, KEY.session, 'D"ee'), frozenset(), "one of another session")
+    expect(store.log.speakers("foreign"), frozenset(), "those of another space")
 
 
 @check
 def memories_are_told_apart_by_project(store: Place) -> None:
     """What another project alone is known to have shown is told apart; what is of none, or of several, is not."""
     store.write(tell, numbered(1))
-    store.sessions.place(KEY, "harbour")
+    store.sessions.set_project(KEY, "harbour")
     texts = {"harbour": "of the harbour", "mill": "of the mill", "": "of none"}
     for project, text in texts.items():
         record = learned(f"whale {text}")

@@ -64,7 +64,7 @@ async def what_was_committed_is_there_when_it_is_opened_again(store: Store, agai
 
     def look(tx: Transaction) -> None:
         expect(tx.sessions.list(SPACE), infos, "the sessions")
-        natives = tx.log.natives(KEY, [message.id for message in m])
+        natives = tx.log.drafts(KEY, [message.id for message in m])
         expect([natives[message.id] for message in m], drafts, "the drafts")
         expect(tx.summaries.frontier(KEY, m[-1].id, FAMILY), [summarise(m[0], m[3])], "the frontier")
         expect(tx.rebuilds.last(KEY, m[-1].id, FAMILY, 1000), mark, "the mark")

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from ireneo.errors import MessageNotFound, SessionNotFound
 from ireneo.log.tree import SessionKey
-from ireneo.ports.memories import IndexName, IndexSize, Wanted
+from ireneo.ports.memories import IndexName, IndexSize, MemoryFilter
 from ireneo.ports.store import Spent, Transaction
 from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.learned import cited, learned, pad
@@ -73,12 +73,12 @@ def expect_nothing(tx: Transaction, key: SessionKey) -> None:
     messages = [message for message in tx.log.find(KEY, ["m_"]) if message.parent is None]
     expect(tx.log.head(key), None, "the head")
     expect(tx.log.find(key, ["m_", messages[0].id]), [], "what is found")
-    expect(tx.log.natives(key, [messages[0].id]), {}, "the natives")
+    expect(tx.log.drafts(key, [messages[0].id]), {}, "the natives")
     expect(tx.summaries.find(key, "s_"), [], "the summaries")
     expect(tx.upkeep.summaries(key), [], "the summaries that are listed")
     expect(tx.summaries.families(key), [], "the families")
     expect(tx.leases.of_session(key), [], "the leases")
-    expect(tx.upkeep.ends(key), [], "the ends")
+    expect(tx.upkeep.abandoned_heads(key), [], "the ends")
     expect(tx.spending.of_session(key), Spent(), "what the session spent")
     if key.space != KEY.space:
         expect(tx.spending.of_day(key.space, DAY), Spent(), "what the space spent")
@@ -101,13 +101,13 @@ def expect_nothing_learned(tx: Transaction, space: str) -> None:
     expect(memories.get(space, ["m_", SECRET.id]), [], "the memories")
     expect(memories.of_key(space, SECRET.kind, SECRET.key), [], "what is under the key")
     for wanted in (
-        Wanted(),
-        Wanted(kind=SECRET.kind),
-        Wanted(subject="ana"),
-        Wanted(task_type="t"),
-        Wanted(stale=True),
-        Wanted(lessons=True),
-        Wanted(cues=("c",)),
+        MemoryFilter(),
+        MemoryFilter(kind=SECRET.kind),
+        MemoryFilter(subject="ana"),
+        MemoryFilter(task_type="t"),
+        MemoryFilter(stale=True),
+        MemoryFilter(lessons=True),
+        MemoryFilter(cues=("c",)),
     ):
         expect(memories.list(space, wanted), [], "the memories that are listed")
     expect(memories.citing(space, ["m_1"]), [], "what cites the message")
@@ -188,7 +188,7 @@ def upkeep_and_leases_keep_to_their_session(store: Place) -> None:
         lease = store.leases.take(key, "work", "one", NOON, NOON + MINUTE)
         expect(lease.token if lease else None, 1, "the first token of a session")
     for key in ELSEWHERE:
-        expect(store.upkeep.drop(key, "other"), True, "whether the branch was there")
+        expect(store.upkeep.drop_branch(key, "other"), True, "whether the branch was there")
         expect(store.upkeep.discard(key, [summary.id]), 1, "the summaries that were there")
         expect(store.upkeep.prune(key).messages, 3, "the messages that were pruned")
         expect(store.leases.forget(key, "work"), True, "whether the lease was there")
@@ -208,7 +208,7 @@ def what_is_learned_keeps_to_its_space(store: Place) -> None:
     for space in spaces:
         key = SessionKey(space, KEY.session)
         store.write(tell, [*say("secret"), aside("Bo", "secret")], key)
-        store.upkeep.drop(key, "main")
+        store.upkeep.drop_branch(key, "main")
         store.log.move(key, "main", None)
         store.upkeep.prune(key)
         store.write(tell, say("secret"), key)
@@ -227,7 +227,7 @@ def seen(tx: Transaction, space: str) -> list[object]:
     """All that a space has learned, and what it finds."""
     shelves: tuple[IndexName, ...] = ("messages", "memories")
     return [
-        list(tx.memories.list(space, Wanted())),
+        list(tx.memories.list(space, MemoryFilter())),
         list(tx.memories.citing(space, ["m_1", "m_2"])),
         list(tx.pads.list(space)),
         list(tx.search.authors(space)),

@@ -71,7 +71,7 @@ def fill(tx: Transaction) -> None:
     tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100))
     tx.leases.take(KEY, "lost", "one", NOON, NOON)
     tx.sessions.create(SessionKey(SPACE, "lost"), None)
-    tx.upkeep.drop(KEY, "main")
+    tx.upkeep.drop_branch(KEY, "main")
     tx.upkeep.prune(KEY)
 
 
@@ -275,7 +275,7 @@ async def a_reader_writes_nothing(store: Store) -> None:
         lambda tx: tx.annotations.put(KEY, [noted(m[0], "no")]),
         lambda tx: tx.spending.add(KEY, DAY, Spent(calls=1, tokens=100)),
         lambda tx: tx.leases.take(KEY, "work", "one", NOON, NOON),
-        lambda tx: tx.upkeep.drop(KEY, "main"),
+        lambda tx: tx.upkeep.drop_branch(KEY, "main"),
         lambda tx: tx.upkeep.discard(KEY, []),
         lambda tx: tx.upkeep.prune(KEY),
     ]

@@ -44,7 +44,7 @@ def prune(tx: Transaction) -> Pruned:
     pruned = tx.upkeep.prune(KEY)
     expect(tx.upkeep.prune(KEY), Pruned(), "what a second pruning takes out")
     expect(tx.upkeep.faults(), [], "the faults")
-    expect(tx.upkeep.ends(KEY), [], "the ends on no branch")
+    expect(tx.upkeep.abandoned_heads(KEY), [], "the ends on no branch")
     return pruned
 
 
@@ -71,12 +71,12 @@ def a_sound_store_has_no_faults(store: Place) -> None:
     store.memories.put(SPACE, [learned("a fact")])
     store.runs.put(SPACE, ran("one"), [sighted("c", "one")])
     store.erasure.messages(KEY, [erase(m[4])])
-    store.upkeep.mend()
+    store.upkeep.repair()
     expect(store.upkeep.faults(), [], "the faults")
     looked = 0
     after: int | None = 0
     while after is not None:
-        page = store.upkeep.altered(after, 3)
+        page = store.upkeep.corrupted(after, 3)
         expect(page.faults, (), "what is not what was stored")
         looked, after = looked + page.looked, page.after
     expect(looked, 16, "the messages that were looked at")
@@ -119,12 +119,12 @@ def ends_on_no_branch_are_listed(store: Place) -> None:
     twig = store.write(tell_after, fork[0], numbered(6, "twig"))
     root = store.write(tell_after, None, numbered(2, "another root"))
     wanted = [head_of(each) for each in (root[-1], fork[-1], twig[-1])]
-    expect(store.upkeep.ends(KEY), wanted, "the ends")
-    expect(store.upkeep.ends(SessionKey(SPACE, "nowhere")), [], "the ends of no session")
+    expect(store.upkeep.abandoned_heads(KEY), wanted, "the ends")
+    expect(store.upkeep.abandoned_heads(SessionKey(SPACE, "nowhere")), [], "the ends of no session")
     move(store, "twig", twig[-1])
     move(store, "main", m[6])
     wanted = [head_of(each) for each in (root[-1], fork[-1], m[-1])]
-    expect(store.upkeep.ends(KEY), wanted, "the ends when branches were moved")
+    expect(store.upkeep.abandoned_heads(KEY), wanted, "the ends when branches were moved")
 
 
 @check
@@ -132,15 +132,15 @@ def a_branch_is_dropped(store: Place) -> None:
     """A branch that is dropped is no longer there, main too; its messages stay and become an end."""
     m = store.write(tell, numbered(3))
     store.log.move(KEY, "empty", None)
-    expect(store.upkeep.drop(KEY, "unknown"), False, "whether there was such a branch")
-    expect(store.upkeep.drop(KEY, "main"), True, "whether main was there")
-    expect(store.upkeep.drop(KEY, "main"), False, "whether main is there again")
+    expect(store.upkeep.drop_branch(KEY, "unknown"), False, "whether there was such a branch")
+    expect(store.upkeep.drop_branch(KEY, "main"), True, "whether main was there")
+    expect(store.upkeep.drop_branch(KEY, "main"), False, "whether main is there again")
     expect(store.log.head(KEY), None, "the head of main")
     expect(store.sessions.branches(KEY), {"empty": None}, "the branches")
-    expect(store.upkeep.ends(KEY), [head_of(m[-1])], "the ends")
-    expect(store.upkeep.drop(KEY, "empty"), True, "whether an empty one was there")
+    expect(store.upkeep.abandoned_heads(KEY), [head_of(m[-1])], "the ends")
+    expect(store.upkeep.drop_branch(KEY, "empty"), True, "whether an empty one was there")
     with expect_error(SessionNotFound, "to drop in no session"):
-        store.upkeep.drop(SessionKey(SPACE, "nowhere"), "main")
+        store.upkeep.drop_branch(SessionKey(SPACE, "nowhere"), "main")
     expect(read_path(store, m[-1]), m, "the path")
 
 
@@ -181,7 +181,7 @@ def a_trunk_that_only_a_fork_needs_is_cut_there(store: Place) -> None:
     early = store.write(tell_after, m[2], numbered(3, "early"))
     late = store.write(tell_after, m[5], numbered(3, "late"))
     deep = store.write(tell_after, late[0], numbered(3, "deep"))
-    store.upkeep.drop(KEY, "main")
+    store.upkeep.drop_branch(KEY, "main")
     store.log.move(KEY, "early", early[-1].id)
     store.log.move(KEY, "deep", deep[-1].id)
     gone = [*m[6:], *late[1:]]
@@ -202,7 +202,7 @@ def what_hangs_on_pruned_messages_goes_with_them(store: Place) -> None:
     store.log.move(KEY, "main", m[4].id)
     expect(prune(store), Pruned(messages=3, tokens=cost(m[5:]), summaries=2), "what is taken out")
     expect(store.upkeep.summaries(KEY), [kept.id], "the summaries")
-    natives = store.log.natives(KEY, [each.id for each in m])
+    natives = store.log.drafts(KEY, [each.id for each in m])
     expect(set(natives), {each.id for each in m[:5]}, "the messages with payloads")
     # Stored again they are new: nothing of the old hangs on them.
     expect(store.write(tell, [each.draft for each in m[5:]]), m[5:], "the messages told again")
@@ -262,7 +262,7 @@ def a_branch_before_the_first_message_keeps_nothing(store: Place) -> None:
 def a_session_without_a_branch_is_not_pruned(store: Place) -> None:
     """To prune a session that has messages and no branch is refused, and takes out nothing; an empty one may be."""
     m = store.write(tell, numbered(3))
-    store.upkeep.drop(KEY, "main")
+    store.upkeep.drop_branch(KEY, "main")
     with expect_error(BadInput, "pruning without a branch"):
         store.upkeep.prune(KEY)
     with expect_error(SessionNotFound, "pruning no session"):

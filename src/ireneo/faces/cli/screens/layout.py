@@ -17,6 +17,9 @@ from rich.text import Text
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
+    from ireneo import WorkResult
+    from ireneo.types import Examined
+
 PLAIN_WIDTH = 100
 """Columns where nobody says how many there are."""
 
@@ -171,48 +174,55 @@ def waiting(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def catching_up() -> Iterator[Callable[[int, int], None]]:
+def catching_up() -> Iterator[Callable[[WorkResult], None]]:
     """A bar of the messages of a story that are summarised, told how far it is and how many are behind.
 
     There is none where there is no terminal, and none before something was done.
     """
     if not sys.stderr.isatty():
-        yield lambda done, behind: None
+        yield lambda done: None
         return
     from rich.progress import MofNCompleteColumn, TimeRemainingColumn
 
     with _bar(MofNCompleteColumn(), TimeRemainingColumn()) as bar:
         task = bar.add_task("summarising", total=None, visible=False)
-        yield lambda done, behind: bar.update(task, completed=done + 1, total=done + 1 + behind, visible=True)
+
+        def step(done: WorkResult) -> None:
+            messages = done.last_position + 1
+            bar.update(task, completed=messages, total=messages + done.behind, visible=True)
+
+        yield step
 
 
 @contextmanager
-def working() -> Iterator[Callable[[str, int, int, int], None]]:
+def working() -> Iterator[Callable[[WorkResult], None]]:
     """A bar for the story that is worked on: how far it is, how many messages are behind and how many texts due."""
     if not sys.stderr.isatty():
-        yield lambda session, done, behind, due: None
+        yield lambda done: None
         return
     from rich.progress import TextColumn, TimeElapsedColumn
 
     with _bar(TextColumn("{task.fields[left]}"), TimeElapsedColumn()) as bar:
         task = bar.add_task("looking for work", total=None, left="")
 
-        def step(session: str, done: int, behind: int, due: int) -> None:
-            left = f"{behind:,} messages behind" if behind else f"{due:,} texts due" if due else "up to date"
-            bar.update(task, description=session, completed=done + 1, total=done + 1 + behind, left=left)
+        def step(done: WorkResult) -> None:
+            due = f"{done.due:,} texts due" if done.due else "up to date"
+            left = f"{done.behind:,} messages behind" if done.behind else due
+            messages = done.last_position + 1
+            bar.update(task, description=done.session, completed=messages, total=messages + done.behind, left=left)
 
         yield step
 
 
 @contextmanager
-def checking_bar(total: int) -> Iterator[Callable[[int], None]]:
-    """A bar of the messages that were looked at, which is told how many more; none where there is no terminal."""
+def checking_bar(total: int) -> Iterator[Callable[[Examined], None]]:
+    """A bar of the messages that were looked at; none where there is no terminal."""
     if not total or not sys.stderr.isatty():
-        yield lambda messages: None
+        yield lambda done: None
         return
     from rich.progress import MofNCompleteColumn, TimeRemainingColumn
 
     with _bar(MofNCompleteColumn(), TimeRemainingColumn()) as bar:
         # Before the first message the file itself is looked over, and nobody knows how far that is.
         task = bar.add_task("the file", total=None)
-        yield lambda messages: bar.update(task, advance=messages, total=total, description="messages")
+        yield lambda done: bar.update(task, completed=done.messages, total=total, description="messages")

@@ -1,0 +1,163 @@
+"""What long work reports on its way, and what it came to in the end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import TypeAlias, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.engine.imports import Imported
+from ireneo.engine.learn import LearnedSession
+from ireneo.engine.summarise import Summarised
+from ireneo.engine.work import WorkResult
+
+T = TypeVar("T")
+
+OnProgress: TypeAlias = Callable[[T], object] | None
+"""Called with each step as it is done; what it raises ends the work."""
+
+
+async def run_steps(steps: AsyncGenerator[T, None], *listeners: OnProgress[T]) -> None:
+    """Do all of `steps`, and tell those who listen; what they hold is let go of at once, however it ends."""
+    async with aclosing(steps):
+        async for step in steps:
+            for listener in listeners:
+                if listener is not None:
+                    listener(step)
+
+
+class Examined(Struct, frozen=True, kw_only=True):
+    """How far a look over the store is."""
+
+    messages: int
+    """How many messages were looked at so far."""
+
+
+def counting(on_progress: OnProgress[Examined]) -> Callable[[int], None]:
+    """Add up how many more messages were looked at each time, for who listens."""
+    messages = 0
+
+    def told(more: int) -> None:
+        nonlocal messages
+        messages += more
+        if on_progress is not None:
+            on_progress(Examined(messages=messages))
+
+    return told
+
+
+class ImportReport(Struct, frozen=True, kw_only=True):
+    """What an import did."""
+
+    sessions: tuple[Imported, ...] = ()
+
+    @property
+    def messages(self) -> int:
+        """How many messages there were to be read."""
+        return sum(each.messages for each in self.sessions)
+
+    @property
+    def new(self) -> int:
+        """How many of them were not stored before."""
+        return sum(each.new for each in self.sessions)
+
+
+class LearnReport(Struct, frozen=True, kw_only=True):
+    """What was learned."""
+
+    sessions: tuple[LearnedSession, ...] = ()
+
+    @property
+    def new(self) -> int:
+        """How many lessons were not known before."""
+        return sum(each.new for each in self.sessions)
+
+    @property
+    def tokens_in(self) -> int:
+        """What a model was given to read, in tokens."""
+        return sum(each.tokens_in for each in self.sessions)
+
+    @property
+    def tokens_out(self) -> int:
+        """What a model wrote, in tokens."""
+        return sum(each.tokens_out for each in self.sessions)
+
+
+class SummariseReport(Struct, frozen=True, kw_only=True):
+    """What became of the summaries that a model was asked for."""
+
+    summaries: tuple[Summarised, ...] = ()
+
+    @property
+    def failed(self) -> int:
+        """How many of them no model wrote."""
+        return sum(each.outcome == "failed" for each in self.summaries)
+
+    @property
+    def tokens_in(self) -> int:
+        """What the model was given to read, in tokens."""
+        return sum(each.tokens_in for each in self.summaries)
+
+    @property
+    def tokens_out(self) -> int:
+        """What the model wrote, in tokens."""
+        return sum(each.tokens_out for each in self.summaries)
+
+
+class WorkReport(Struct, frozen=True, kw_only=True):
+    """What the work behind conversations came to."""
+
+    summaries: int = 0
+    """Summaries that were made without a model."""
+    texts: int = 0
+    """Summaries that a model was asked for and that were stored."""
+    failed: int = 0
+    """Pieces of work that failed, and will be tried again."""
+    taken_over: int = 0
+    """Pieces of work that another writer had stored meanwhile."""
+    memories: int = 0
+    """Memories that were made or changed."""
+    episodes: int = 0
+    """Episodes that were looked back on."""
+    archived: int = 0
+    """Memories that were put away."""
+    vectors: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was due."""
+        return self == WorkReport()
+
+    def plus(self, done: WorkResult) -> WorkReport:
+        """The same with one more piece of work."""
+        more: dict[str, int] = {"tokens_in": done.tokens_in, "tokens_out": done.tokens_out}
+        if done.did == "caught_up":
+            more["summaries"] = done.summaries
+        elif done.did in ("failed", "taken_over"):
+            more[done.did] = 1
+        elif done.did in ("remembered", "reflected"):
+            more |= {"memories": done.memories, "episodes": done.episodes}
+        elif done.did == "archived":
+            more["archived"] = done.memories
+        elif done.did == "embedded":
+            more["vectors"] = done.memories
+        else:
+            more["texts"] = 1
+        return replace(self, **{name: getattr(self, name) + number for name, number in more.items()})
+
+
+async def work_report(steps: AsyncGenerator[WorkResult, None], on_progress: OnProgress[WorkResult]) -> WorkReport:
+    """Do all of the work, and add it up."""
+    report = WorkReport()
+
+    def add(done: WorkResult) -> None:
+        nonlocal report
+        report = report.plus(done)
+
+    await run_steps(steps, add, on_progress)
+    return report
