@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from ireneo.adapters.embed.opening import open_embedder
 from ireneo.adapters.llm.model import open_model
@@ -15,13 +15,13 @@ from ireneo.adapters.machine import SystemClock, file_spool
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.adapters.tokens.exact import ExactTokenizer
 from ireneo.engine.compact import compact_drafts
-from ireneo.engine.encode import Context, with_objects
+from ireneo.engine.encode import AnthropicContext, Context, OpenAIContext, ResponsesContext, with_objects
 from ireneo.engine.given import read_list
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import KEEP_MEMORIES, Resources
 from ireneo.errors import BadInput
-from ireneo.formats.chat.format import ThinkingRule
+from ireneo.formats.chat.format import FormatName, ThinkingRule
 from ireneo.formats.chat.registry import chat_format
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.policy import Policy
@@ -114,15 +114,39 @@ async def open(
         await store.close()
 
 
+class CompactOptions(TypedDict, total=False):
+    """What `compact` takes besides."""
+
+    preset: str | Policy | None
+    tokens: TokenCounts | Tokenizer
+    thinking: ThinkingRule | None
+
+
+@overload
+def compact(
+    messages: object, budget: int, *, to: Literal["openai"], **options: Unpack[CompactOptions]
+) -> OpenAIContext: ...
+@overload
+def compact(
+    messages: object, budget: int, *, to: Literal["openai-responses"], **options: Unpack[CompactOptions]
+) -> ResponsesContext: ...
+@overload
+def compact(
+    messages: object, budget: int, *, to: Literal["anthropic"], **options: Unpack[CompactOptions]
+) -> AnthropicContext: ...
+@overload
+def compact(
+    messages: object, budget: int, *, to: FormatName | None = None, **options: Unpack[CompactOptions]
+) -> Context: ...
 def compact(
     messages: object,
     budget: int,
     *,
-    to: str | None = None,
+    to: FormatName | None = None,
     preset: str | Policy | None = None,
     tokens: TokenCounts | Tokenizer = "estimate",
     thinking: ThinkingRule | None = None,
-) -> Context:
+) -> Context[Any, Any]:
     """Cut a message list to `budget` tokens, without any store: a provider's format in, the same (or `to`) out.
 
     `messages` is a list in any of the chat formats, what clients return and the message objects of LangChain and

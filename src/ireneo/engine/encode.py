@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from ireneo.context.parts import without_thinking
 from ireneo.context.rebuild import Explained
 from ireneo.context.view import ContextItem, What, drafts
 from ireneo.errors import BudgetTooSmall
-from ireneo.formats.chat.format import ChatFormat, Payload, ThinkingRule
+from ireneo.formats.chat.format import ChatFormat, FormatName, Payload, ThinkingRule
 from ireneo.formats.chat.losses import losses, without_dangling, without_thoughts
 from ireneo.formats.chat.registry import made_into_objects
 from ireneo.formats.chat.rules import THINKING_MISSING, Violation
@@ -47,7 +47,21 @@ class ViewRow(Struct, frozen=True, kw_only=True):
     """Of a summary: why it is disputed, if it is."""
 
 
-class Context(Struct, frozen=True, kw_only=True, omit_defaults=True):
+if TYPE_CHECKING:
+    # Where a client is not installed its types are unknown to a type checker, and fit everywhere.
+    from anthropic.types import MessageParam, TextBlockParam
+    from openai.types.chat import ChatCompletionMessageParam
+    from openai.types.responses import ResponseInputItemParam
+    from typing_extensions import TypeVar as DefaultTypeVar
+
+    MessageT = DefaultTypeVar("MessageT", default=Any)
+    SystemT = DefaultTypeVar("SystemT", default="str | list[Any] | None")
+else:
+    MessageT = TypeVar("MessageT")
+    SystemT = TypeVar("SystemT")
+
+
+class Context(Struct, Generic[MessageT, SystemT], frozen=True, kw_only=True, omit_defaults=True):
     """What the model sees: a message list in a provider's format, and the view that says what each part stands for."""
 
     budget: int
@@ -55,10 +69,10 @@ class Context(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the message list costs by the tokenizer that the memory was opened with, system prompt included."""
     tokens_before: int
     """What the whole path costs."""
-    format: str
-    messages: list[Any]
+    format: FormatName
+    messages: list[MessageT]
     """Dictionaries as the provider takes them; objects of a framework, where such were handed in."""
-    system: str | list[dict[str, object]] | None
+    system: SystemT
     """The system prompt, in formats that keep it apart from the messages."""
     view: tuple[ViewRow, ...]
     """Every message of the path once, in order: as itself, or under a summary."""
@@ -83,6 +97,11 @@ class Context(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Why nothing of it was kept for the next one, where the store may not be written to."""
     behind: int = 0
     """Of a story: how many messages are due to be summarised and are not yet; the view says which."""
+
+
+OpenAIContext: TypeAlias = "Context[ChatCompletionMessageParam, None]"
+ResponsesContext: TypeAlias = "Context[ResponseInputItemParam, str | None]"
+AnthropicContext: TypeAlias = "Context[MessageParam, str | list[TextBlockParam] | None]"
 
 
 def make_context(

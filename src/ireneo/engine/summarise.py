@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -239,7 +239,7 @@ class Summarised(Struct, frozen=True, kw_only=True):
 
 async def summarise(
     store: Store, key: SessionKey, branch: str, options: ContextOptions, voice: Voice, models: Models
-) -> AsyncIterator[Summarised]:
+) -> AsyncGenerator[Summarised, None]:
     """Write, one after the other, the texts that are due for a context on these `options`.
 
     A model that fails changes nothing: the offline text is shown as before. The first failure is logged as a warning,

@@ -106,7 +106,9 @@ def cut_file(named: str, budget: int, *, to: str | None, preset: str | None, wit
     """Cut a log on disk, or standard input."""
     logged, log = read_session(named, within.session, within.format)
     path = logged.path
-    made = ireneo.compact(path, budget, to=to or log.chat, preset=preset or OWN_PRESETS.get(log.name, "coding"))
+    made = ireneo.compact(
+        path, budget, to=ireneo.chat_format(to or log.chat).name, preset=preset or OWN_PRESETS.get(log.name, "coding")
+    )
     places = places_of(path)
     ends = [(places[first], places[last]) for first, last in ends_of(rows_of(made))]
     return Cut(context=made, title=f"{logged.id} · {log.name} → {made.format}", ends=ends)
@@ -173,7 +175,7 @@ def compact(file: Messages, budget: Budget, to: To = None, preset: Preset = None
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
         raise UnreadableLog(f"{label} is no JSON ({fault}); for a log, take `ireneo context {file}`.") from fault
     try:
-        cut = ireneo.compact(messages, budget, to=to, preset=preset)
+        cut = ireneo.compact(messages, budget, to=ireneo.chat_format(to).name if to else None, preset=preset)
     except UnreadableLog as fault:
         raise UnreadableLog(f"{label}: {fault}.") from fault
     write_json(_shaped(messages, cut))
