@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine import vectors as embedding
-from ireneo.engine import vectors as holding
 from ireneo.engine.vectors import Embedded, HeldVectors, embed_due
 from ireneo.errors import EmbedderError, MissingExtra
 from ireneo.memories.index import Vector, quantised
@@ -195,10 +194,8 @@ def test_what_another_process_wrote_and_erased_is_noticed(tmp_path: Path) -> Non
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("small", [0, 5_000])
-def test_many_searches_at_once(small: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_searches_at_once() -> None:
     async def scenario() -> None:
-        monkeypatch.setattr(holding, "SMALL", small)
         store, held = InMemoryStore(), HeldVectors()
         await know(store, "aa", "bb", "cc")
         await embed_due(store, SPACE, Letters())
@@ -209,9 +206,8 @@ def test_many_searches_at_once(small: int, monkeypatch: pytest.MonkeyPatch) -> N
     asyncio.run(scenario())
 
 
-def test_one_that_is_cancelled_leaves_nothing_half_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_is_cancelled_leaves_nothing_half_read() -> None:
     async def scenario() -> None:
-        monkeypatch.setattr(holding, "SMALL", 0)
         store, held = InMemoryStore(), HeldVectors()
         aa, _ = await know(store, "aa", "bb")
         await embed_due(store, SPACE, Letters())

@@ -91,12 +91,15 @@ async def import_session(
     importing = _SessionImport(key, source, count, cleaning)
     nodes = iter(logged)
     held: _Batch | None = None
-    while (batch := await store.read(importing.take, nodes)).is_full:
-        # A batch with something new is held until more is found that is new: the last of them moves the branch.
-        if batch.is_new:
-            if held is not None:
-                await store.write(importing.insert, held)
-            held = batch
+    while True:
+        batch = await store.read(importing.take, nodes)
+        if batch.is_new and held is not None:
+            await store.write(importing.insert, held)
+            held = None
+        if not batch.is_full:
+            break
+        # One with something new is held until more is found that is new: the last of them moves the branch.
+        held = batch if batch.is_new else held
     end = importing.heads[logged.head]
     new = await store.write(importing.finish, held, batch, end)
     return Imported(
@@ -126,7 +129,7 @@ class _Batch(Struct, kw_only=True):
     last: int = -1
     """The index of its last node."""
     is_new: bool = False
-    """Of one that is full: whether any of it is not stored yet."""
+    """Whether any of it is not stored yet."""
 
     @property
     def is_full(self) -> bool:
@@ -194,7 +197,7 @@ class _SessionImport:
             self.heads.append(head_of(message))
         # A message is stored after all that it follows: the end of a run tells of all of it.
         ends = (run[-1].id for run in reversed(batch.runs))
-        batch.is_new = batch.is_full and any(all(each.id != end for each in find([end])) for end in ends)
+        batch.is_new = any(all(each.id != end for each in find([end])) for end in ends)
         return batch
 
     def insert(self, tx: Transaction, batch: _Batch) -> None:

@@ -297,12 +297,8 @@ async def _learn_session(
     try:
         read = await _read(means, due)
     except NotFound:
-
-        def look(tx: Transaction) -> None:
-            if still_due(tx, due):
-                raise
-
-        await means.store.read(look)
+        if await means.store.read(still_due, due):
+            raise
         return None  # It was forgotten, or in part, while it was read.
     told, failed = Synthesis(), ""
     if model is not None and read.whole.calls:
@@ -324,7 +320,7 @@ async def _learn_session(
         sightings += [each for each in still_told(tx, key, due.head, before) if each.cue not in fresh]
         tx.runs.put(key.space, run, sightings)
         retract(tx, key.space, key.session, [each.cue for each in (*before, *sightings)] if before else ())
-        return None
+        return settle_lessons(tx, key.space, sightings, run.learned)
 
     settled = await means.store.write(keep)
     if settled is None:
