@@ -62,9 +62,9 @@ class Outcome(Struct, kw_only=True):
     seconds: float
 
 
-def told(pyramid: StorySettings) -> Policy:
+def told(story: StorySettings) -> Policy:
     """A story that is cut so."""
-    return Policy(name="story", pyramid=pyramid, live_share=STORY.live_share)
+    return Policy(name="story", story=story, live_share=STORY.live_share)
 
 
 PRESETS: dict[str, Policy] = {
@@ -141,7 +141,7 @@ def _kept(plant: Planted, nodes: Sequence[Summary]) -> tuple[float, float]:
 async def held_threads(session: ireneo.Session, policy: Policy) -> Sequence[Thread]:
     """The threads that are open at the end of the summaries."""
     nodes = await shown_nodes(session, policy)
-    return open_threads(nodes, (policy.pyramid or StorySettings()).open_threads)[0]
+    return open_threads(nodes, (policy.story or StorySettings()).open_threads)[0]
 
 
 async def shown_nodes(session: ireneo.Session, policy: Policy) -> Sequence[Summary]:

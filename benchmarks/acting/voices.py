@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from types import MappingProxyType
 
-from ireneo.context.allot import HEADINGS
 from ireneo.prompts.voices import Voice
+from ireneo.summaries.work import HEADINGS
 
 TOLD = frozenset(HEADINGS[name] for name in ("strategy", "discoveries", "achieved", "dead_ends", "worked", "status"))
 """The sections in which the agent tells; the others are the user's words, or commands and names."""

@@ -13,7 +13,7 @@ from ireneo.summaries.policy import Policy, StorySettings
 KEY = SessionKey("races", "story")
 POLICY = Policy(
     name="races",
-    pyramid=StorySettings(leaf_messages=20, fan_in=3, limit=3, live_messages=10),
+    story=StorySettings(leaf_messages=20, fan_in=3, limit=3, live_messages=10),
     live_share=0.5,
 )
 """A small pyramid, so that there is much to summarise."""

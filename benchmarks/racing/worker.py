@@ -11,13 +11,14 @@ import msgspec
 from msgspec import Struct
 
 from ireneo.adapters.sqlite.store import SqliteStore, open_sqlite
-from ireneo.adapters.tokens import EstimatedTokenizer
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.context.options import ContextOptions
 from ireneo.engine.leasing import Worker
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import Resources
 from ireneo.engine.session import Session
-from ireneo.engine.work import StoryWork, TextWriter, WorkResult
+from ireneo.engine.work import SummaryWork, TextWriter, WorkResult
 from ireneo.errors import IreneoError, NotFound
 from ireneo.log.message import Message
 from ireneo.log.tree import MAIN
@@ -156,7 +157,7 @@ class Racer:
             self._store, self._means.clock, lease_seconds=self._part.lease_seconds, leases=self._part.leases
         )
         desk = TextWriter(self._means, worker, KEY, session.branch)
-        async for worked in StoryWork(desk, POLICY).visit(TEXTS):
+        async for worked in SummaryWork(desk, ContextOptions(budget=0, policy=POLICY, count=len)).visit(TEXTS):
             self._worked(worked)
 
     def _worked(self, worked: WorkResult) -> None:

@@ -15,6 +15,7 @@ The log is the truth; everything else is a view of it that names its sources::
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ireneo.compacting import compact
     from ireneo.engine.annotations import Pin
     from ireneo.engine.encode import Context, ViewRow
     from ireneo.engine.expand import Expanded
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from ireneo.ports.store import SessionInfo
     from ireneo.summaries.policy import CODING, Policy, Prices
     from ireneo.summaries.summary import Summary
-    from ireneo.wiring import compact, models, open
+    from ireneo.wiring import models, open
 
 __version__ = "0.1.0"
 
@@ -95,7 +96,7 @@ _HOMES = {
     "ViewRow": "ireneo.engine.encode",
     "WorkResult": "ireneo.engine.work",
     "chat_format": "ireneo.formats.chat.registry",
-    "compact": "ireneo.wiring",
+    "compact": "ireneo.compacting",
     "log_format": "ireneo.formats.logs.registry",
     "models": "ireneo.wiring",
     "open": "ireneo.wiring",

@@ -28,6 +28,11 @@ from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.ranking import RecallHit, RecallResults
 from ireneo.memories.record import Evidence, Kind, MemoryId, Period, Record, Source, State
 from ireneo.memories.scratchpad import Pad, PlanStep
+from ireneo.summaries.policy import StorySettings
+from ireneo.summaries.story import StoryStrategy
+from ireneo.summaries.strategy import SectionStyle, Strategy
+from ireneo.summaries.summary import Line, Section
+from ireneo.summaries.work import WorkStrategy
 
 __all__ = [
     "Annotation",
@@ -57,6 +62,7 @@ __all__ = [
     "LearnedSession",
     "Lesson",
     "Level",
+    "Line",
     "LookupResult",
     "MemoriesImported",
     "MemoryDetails",
@@ -75,8 +81,14 @@ __all__ = [
     "Scratchpad",
     "Secrets",
     "SecretsIn",
+    "Section",
+    "SectionStyle",
     "Source",
     "State",
+    "StorySettings",
+    "StoryStrategy",
+    "Strategy",
     "SummariseReport",
     "WorkReport",
+    "WorkStrategy",
 ]

@@ -7,22 +7,16 @@ from contextlib import asynccontextmanager
 from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ireneo.adapters.embed.opening import open_embedder
 from ireneo.adapters.llm.model import open_model
 from ireneo.adapters.machine import SystemClock, file_spool
-from ireneo.adapters.tokens.estimate import EstimatedTokenizer
-from ireneo.adapters.tokens.exact import ExactTokenizer
-from ireneo.engine.compact import compact_drafts
-from ireneo.engine.encode import AnthropicContext, Context, OpenAIContext, ResponsesContext, with_objects
-from ireneo.engine.given import read_list
+from ireneo.compacting import TokenCounts, tokenizer
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import KEEP_MEMORIES, Resources
 from ireneo.errors import BadInput
-from ireneo.formats.chat.format import FormatName, ThinkingRule
-from ireneo.formats.chat.registry import chat_format
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.policy import preset as preset_named
@@ -32,7 +26,6 @@ if TYPE_CHECKING:
     from ireneo.ports.store import Store
 
 IN_MEMORY = ":memory:"
-TokenCounts = Literal["estimate", "o200k"]
 ModelChoice: TypeAlias = "str | LanguageModel | Mapping[str, str | LanguageModel] | Models | None"
 
 
@@ -112,67 +105,6 @@ async def open(
         yield Memory(resources, space)
     finally:
         await store.close()
-
-
-class CompactOptions(TypedDict, total=False):
-    """What `compact` takes besides."""
-
-    preset: str | Policy | None
-    tokens: TokenCounts | Tokenizer
-    thinking: ThinkingRule | None
-
-
-@overload
-def compact(
-    messages: object, budget: int, *, to: Literal["openai"], **options: Unpack[CompactOptions]
-) -> OpenAIContext: ...
-@overload
-def compact(
-    messages: object, budget: int, *, to: Literal["openai-responses"], **options: Unpack[CompactOptions]
-) -> ResponsesContext: ...
-@overload
-def compact(
-    messages: object, budget: int, *, to: Literal["anthropic"], **options: Unpack[CompactOptions]
-) -> AnthropicContext: ...
-@overload
-def compact(
-    messages: object, budget: int, *, to: FormatName | None = None, **options: Unpack[CompactOptions]
-) -> Context: ...
-def compact(
-    messages: object,
-    budget: int,
-    *,
-    to: FormatName | None = None,
-    preset: str | Policy | None = None,
-    tokens: TokenCounts | Tokenizer = "estimate",
-    thinking: ThinkingRule | None = None,
-) -> Context[Any, Any]:
-    """Cut a message list to `budget` tokens, without any store: a provider's format in, the same (or `to`) out.
-
-    `messages` is a list in any of the chat formats, what clients return and the message objects of LangChain and
-    Pydantic AI among them, or an object that holds one as the provider takes it (``messages`` and ``system``, say), or
-    a list of drafts (from a log), which come out as OpenAI's where `to` names no other format. Objects of LangChain,
-    Pydantic AI and google-genai come out as such. Each message is read in the format whose marks it bears; a list in
-    several comes out only in the one that `to` names. `thinking` is what
-    `Session.context` says of it.
-    Raises BudgetTooSmall under 256 tokens, UnknownFormat, and UnreadableLog with the fault's place.
-    """
-    policy = preset if isinstance(preset, Policy) else preset_named(preset or "coding")
-    read = read_list(messages, chat_format(to).name if to else None)
-    chat = chat_format(to or read.likely)
-    cut = compact_drafts(read.drafts, budget, chat, policy, tokenizer(tokens).count, thinking)
-    return with_objects(cut) if read.objects == chat.name else cut
-
-
-def tokenizer(tokens: TokenCounts | Tokenizer) -> Tokenizer:
-    """The tokenizer of that name, or the one that was handed in."""
-    if not isinstance(tokens, str):
-        return tokens
-    if tokens == "estimate":
-        return EstimatedTokenizer()
-    if tokens == "o200k":
-        return ExactTokenizer()
-    raise BadInput(f"There is no tokenizer {tokens!r}; take 'estimate' or 'o200k', or hand one in.")
 
 
 def models(

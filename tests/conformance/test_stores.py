@@ -117,7 +117,7 @@ class Forgetful(InMemoryStore):
     async def _write(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
         before = self._held
         result = await super()._write(function, *args, **kwargs)
-        if SessionKey("space", "session") in before.trees:
+        if SessionKey("space", "session") in before.sessions:
             self._held = before
         return result
 

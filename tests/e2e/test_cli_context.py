@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.e2e.test_cli_command import AGENT, DESK, answer, run
 
-KEYS = {"budget", "tokens", "tokens_before", "format", "messages", "view", "violations", "mended", "pins", "behind"}
+KEYS = {"budget", "tokens", "tokens_before", "format", "messages", "view", "violations", "repaired", "pins", "behind"}
 ROW = {"id", "what", "level", "depth", "first", "last", "covers", "tokens", "text", "disputed"}
 MESSAGES = 59
 """How many messages the agent's log holds."""

@@ -76,5 +76,5 @@ def test_a_loop_that_begins_with_words_is_read_as_what_it_is(name: str, data: st
         read, context = asyncio.run(told(name, appends))
         assert read == meant
         assert context.violations == ()
-        assert all(any(each in loss.message for each in NO_PLACE) for loss in context.mended)
+        assert all(any(each in loss.message for each in NO_PLACE) for loss in context.repaired)
         assert shown(parts_of(form.decode(context.messages)), form) == shown(meant, form)

@@ -154,7 +154,7 @@ def test_results_come_in_the_order_of_their_calls() -> None:
     ]
 
 
-def test_what_a_cut_left_is_mended() -> None:
+def test_what_a_cut_left_is_repaired() -> None:
     drafts = FORM.decode(
         [user("Go on."), model(call("look", "c2ln")), user(result("look")), model(call("read", "c2ln"))]
     )
@@ -273,7 +273,7 @@ BROKEN: dict[str, tuple[str, int, list[Content]]] = {
 
 
 @pytest.mark.parametrize("name", sorted(BROKEN))
-def test_every_rule_has_a_list_that_breaks_it_and_is_mended(name: str) -> None:
+def test_every_rule_has_a_list_that_breaks_it_and_is_repaired(name: str) -> None:
     rule, index, contents = BROKEN[name]
     found = FORM.validate(Payload(messages=contents))
     assert (rule, index) in [(each.rule, each.index) for each in found]

@@ -183,7 +183,7 @@ def test_what_is_not_cut_comes_back_equal(name: str) -> None:
     told = [kept(messages, singly=True, to=name), kept(messages), ireneo.compact(messages, 100_000)]
     for context in told:
         assert (context.format, context.messages) == (name, messages)
-        assert context.violations == context.mended == ()
+        assert context.violations == context.repaired == ()
 
 
 @pytest.mark.parametrize("singly", [False, True])
@@ -229,7 +229,7 @@ def test_what_a_cut_leaves_keeps_its_keys(stored: bool) -> None:
     assert len(cut.messages) < len(long_loop())
     # The thinking before a rebuild goes; nothing else does.
     assert cut.messages[-4:] == [unthought(message) for message in long_loop()[-4:]]
-    assert cut.mended == ()
+    assert cut.repaired == ()
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_a_message_without_its_thinking_keeps_the_rest(name: str, message: Messa
 
 
 def left_out(context: ireneo.Context) -> str:
-    return "\n".join(loss.message for loss in context.mended)
+    return "\n".join(loss.message for loss in context.repaired)
 
 
 @pytest.mark.parametrize(
@@ -330,10 +330,10 @@ def test_what_a_format_has_no_place_for_is_said(message: Message, to: str, says:
     for context in (ireneo.compact([message], 10_000, to=to), kept([message], to=to)):
         assert context.violations == ()
         assert says in left_out(context)
-        assert all(context.view[loss.index].id[:9] in loss.message for loss in context.mended)
+        assert all(context.view[loss.index].id[:9] in loss.message for loss in context.repaired)
 
 
-def test_what_a_list_breaks_is_said_where_it_was_mended() -> None:
+def test_what_a_list_breaks_is_said_where_it_was_repaired() -> None:
     call = {"type": "tool_use", "id": "a", "name": "run", "input": {}}
     result = {"type": "tool_result", "tool_use_id": "b", "content": "fine"}
     broken = [
@@ -344,7 +344,10 @@ def test_what_a_list_breaks_is_said_where_it_was_mended() -> None:
     ]
     for context in (ireneo.compact(broken, 10_000), kept(broken), kept(broken, singly=True)):
         assert context.violations == ()
-        assert [(loss.rule, loss.index) for loss in context.mended] == [("unanswered-call", 1), ("orphaned-result", 2)]
+        assert [(loss.rule, loss.index) for loss in context.repaired] == [
+            ("unanswered-call", 1),
+            ("orphaned-result", 2),
+        ]
         assert "call 'a' of run has no result; one that says so stands in its place." in left_out(context)
         assert "the result names call 'b', which no message before it makes; it is told as a note." in left_out(context)
 

@@ -264,7 +264,7 @@ def test_each_rule_finds_what_breaks_it() -> None:
     assert [fault.rule for fault in FORM.validate(Payload(messages=wrong))] == ["misplaced-part", "unknown-kind"]
 
 
-def test_what_a_cut_tore_apart_is_mended() -> None:
+def test_what_a_cut_tore_apart_is_repaired() -> None:
     drafts = comes_back(GO, WORK, RESULTS, DONE)
     assert [type(part) for part in loads([drafts[0], drafts[1], drafts[3]])[2].parts] == [ToolReturnPart] * 2
     assert "no longer shown" in str(loads([drafts[0], drafts[2], drafts[3]])[1])

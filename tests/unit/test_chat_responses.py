@@ -204,7 +204,7 @@ def test_an_output_stays_of_its_calls_kind() -> None:
     assert payload.messages[4] == output("c5", "[masked]")
 
 
-def test_what_a_cut_left_is_mended() -> None:
+def test_what_a_cut_left_is_repaired() -> None:
     drafts = FORM.decode([USER, call("a"), output("a"), call("b"), output("b"), USER])
     kept = [drafts[0], drafts[2], drafts[3], drafts[5]]
     payload = FORM.encode(kept)
@@ -291,7 +291,7 @@ BROKEN: dict[str, tuple[str, int, list[Item]]] = {
 
 
 @pytest.mark.parametrize("name", sorted(BROKEN))
-def test_every_rule_has_a_list_that_breaks_it_and_is_mended(name: str) -> None:
+def test_every_rule_has_a_list_that_breaks_it_and_is_repaired(name: str) -> None:
     rule, index, items = BROKEN[name]
     found = FORM.validate(Payload(messages=items))
     assert (rule, index) in [(each.rule, each.index) for each in found]

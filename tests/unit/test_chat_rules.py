@@ -151,7 +151,7 @@ def test_a_broken_rule_is_named_with_its_place(form: ChatFormat, case: tuple[str
 
 
 @every_readable_case
-def test_what_breaks_a_rule_can_be_mended(form: ChatFormat, case: tuple[str, int, list[Message]]) -> None:
+def test_what_breaks_a_rule_can_be_repaired(form: ChatFormat, case: tuple[str, int, list[Message]]) -> None:
     _, _, messages = case
     assert form.validate(form.encode(form.decode(messages))) == []
 

@@ -103,10 +103,8 @@ def run(number: int) -> list[bytes]:
 
 
 async def learn(memory: Memory, number: int) -> None:
-    async for _ in memory.import_log(run(number), log_format("claude-code"), name=f"{number}.jsonl"):
-        pass
-    async for _ in memory.learn():
-        pass
+    await memory.import_log(run(number), log_format("claude-code"), name=f"{number}.jsonl")
+    await memory.learn()
 
 
 async def seen_of_each(memory: Memory) -> dict[str, int]:

@@ -153,7 +153,7 @@ def test_what_a_client_returned_is_taken_as_it_is(name: str, returned: object) -
     assert [type(part) for part in spoken] == [Call, Result]
     assert isinstance(spoken[0], Call)
     assert (spoken[0].name, spoken[0].arguments) == ("run", {"x": 1})
-    assert (context.format, context.violations, context.mended) == (name, (), ())
+    assert (context.format, context.violations, context.repaired) == (name, (), ())
     # What the provider told with its reply it does not take back.
     assert context.messages[1:-1] == SENT[name]
     first, last = context.messages[0], context.messages[-1]

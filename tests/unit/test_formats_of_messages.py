@@ -83,7 +83,7 @@ def test_plain_messages_settle_no_format(name: str, begun: list[object]) -> None
     for context in contexts:
         # The first message that tells is the session's own, and is remembered with it.
         assert context.format == name
-        assert context.violations == context.mended == ()
+        assert context.violations == context.repaired == ()
         assert context.messages[-len(LOOPS[name]) :] == LOOPS[name]
 
 
@@ -226,4 +226,4 @@ def test_where_a_cache_may_end_is_kept_from_before_the_format_was_told() -> None
     for context in contexts:
         assert context.system == system["content"]
         assert context.messages == [first, *ANTHROPIC]
-        assert context.mended == ()
+        assert context.repaired == ()

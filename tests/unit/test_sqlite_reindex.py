@@ -223,7 +223,7 @@ def test_a_store_in_memory_finds_and_mends_the_same() -> None:
     async def main() -> None:
         store = InMemoryStore()
         m = await store.write(tell, numbered(4))
-        tree = store._held.trees[KEY]
+        tree = store._held.sessions[KEY]
         lost = tree.documents.pop(m[1].id)
         tree.messages.pop(m[3].id)
 

@@ -21,7 +21,7 @@ from ireneo.ports.store import Transaction
 from ireneo.summaries.summary import Summary
 from ireneo.testing.scripted import ManualClock
 
-RUNNING = Policy(name="running", pyramid=replace(SMALL, running=True), live_share=0.5)
+RUNNING = Policy(name="running", story=replace(SMALL, running=True), live_share=0.5)
 
 
 class Desk:

@@ -14,9 +14,7 @@ from ireneo.log.message import Draft, Role, Text
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.testing.scripted import ManualClock
 
-POLICY = Policy(
-    name="small", pyramid=StorySettings(leaf_messages=4, fan_in=2, limit=2, live_messages=2), live_share=0.5
-)
+POLICY = Policy(name="small", story=StorySettings(leaf_messages=4, fan_in=2, limit=2, live_messages=2), live_share=0.5)
 BUDGET = 600
 MOST = 200
 """More pieces of work than there are on any of these branches."""

@@ -25,7 +25,7 @@ P = ParamSpec("P")
 PEOPLE = ("Nessa", "Orrin", "Pell")
 SMALL = Policy(
     name="story",
-    pyramid=StorySettings(leaf_messages=6, leaf_tokens=400, fan_in=2, limit=2, live_messages=4),
+    story=StorySettings(leaf_messages=6, leaf_tokens=400, fan_in=2, limit=2, live_messages=4),
     live_share=STORY.live_share,
 )
 BUDGETS = (300, 900, 2_000)
@@ -102,11 +102,11 @@ async def test_branches_of_one_session_don_t_mix() -> None:
 async def test_all_that_is_due_is_made_however_many_leaves_it_is(leaves: int) -> None:
     async with ireneo.open(":memory:", preset=SMALL) as memory:
         session = await memory.session("tale")
-        pyramid = SMALL.pyramid
-        assert pyramid is not None
+        story = SMALL.story
+        assert story is not None
         drafts = [
             Draft(role="user", parts=(Text(text=f"Orrin counts net {number}.", author="Pell"),))
-            for number in range(leaves * pyramid.leaf_messages + pyramid.live_messages)
+            for number in range(leaves * story.leaf_messages + story.live_messages)
         ]
         await session.append(drafts)
         made = await progress_of(session.catch_up, preset=SMALL)

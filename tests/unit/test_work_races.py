@@ -31,9 +31,7 @@ from ireneo.summaries.summary import Summary, SummaryId
 from ireneo.testing.scripted import ManualClock, ScriptedLLM
 
 KEY = SessionKey("work", "story")
-POLICY = Policy(
-    name="small", pyramid=StorySettings(leaf_messages=4, fan_in=2, limit=2, live_messages=2), live_share=0.5
-)
+POLICY = Policy(name="small", story=StorySettings(leaf_messages=4, fan_in=2, limit=2, live_messages=2), live_share=0.5)
 OPTIONS = ContextOptions(budget=0, policy=POLICY, count=lambda text: len(text) // 4 + 1)
 HOUR = timedelta(hours=1)
 

@@ -15,109 +15,11 @@ from operator import truediv
 from msgspec import Struct
 
 from ireneo.grounding.claims import artifacts
-from ireneo.log.message import BLOCK_TAGS, short
 from ireneo.log.weigh import Count, Recount
+from ireneo.summaries.strategy import Choice, Strategy
 from ireneo.summaries.summary import Line, SectionName, Summary
 from ireneo.summaries.tell_work import AGAIN, SAID, SUBJECT, both, faded, overturned, succeeded
-
-TURN_TAG, GOAL_TAG = BLOCK_TAGS[:2]
-
-HEADINGS: dict[SectionName, str] = {
-    "goal": "Goal Arc",
-    "direction": "Human Direction",
-    "strategy": "Strategy",
-    "operations": "Operations",
-    "discoveries": "Discoveries",
-    "achieved": "What Was Achieved",
-    "dead_ends": "Dead Ends",
-    "worked": "What Worked",
-    "constraints": "Lasting Constraints",
-    "lifted": "Lifted",
-    "artifacts": "Critical Artifacts",
-    "status": "Status",
-}
-TURN_ORDER: tuple[SectionName, ...] = (
-    "strategy",
-    "operations",
-    "discoveries",
-    "dead_ends",
-    "worked",
-    "artifacts",
-    "status",
-)
-GOAL_ORDER: tuple[SectionName, ...] = (
-    "goal",
-    "direction",
-    "achieved",
-    "discoveries",
-    "dead_ends",
-    "constraints",
-    "artifacts",
-    "status",
-)
-
-Choice = Mapping[SectionName, Sequence[tuple[Line, Sequence[str]]]]
-"""What is shown of a block: of each section the chosen lines, each with the names that follow it."""
-
-
-def order(summary: Summary) -> tuple[SectionName, ...]:
-    """The sections that a block of this level shows, in order."""
-    return TURN_ORDER if summary.level == "turn" else GOAL_ORDER
-
-
-def header(summary: Summary, disputed: str = "") -> str:
-    """The line that tells the reader that this is reconstructed, how much it stands for, and how to open it.
-
-    `disputed` is why it is disputed, if it is.
-    """
-    if summary.level == "turn":
-        tag, what = (
-            TURN_TAG,
-            _counted(summary.calls, "call") if summary.calls else _counted(summary.messages, "message"),
-        )
-    else:
-        tag, what = GOAL_TAG, f"{_counted(summary.messages, 'message')}, {_counted(summary.calls, 'call')}"
-    doubt = f" · (disputed): {disputed}" if disputed else ""
-    return f"{tag} {what} · open with {short(summary.id)}{doubt}"
-
-
-def heading(name: SectionName) -> str:
-    """The line that opens a section."""
-    return f"## {HEADINGS[name]}"
-
-
-def render(summary: Summary, choice: Choice, disputed: str = "") -> str:
-    """Write a block out."""
-    lines = [header(summary, disputed)]
-    for name in order(summary):
-        if chosen := choice.get(name):
-            lines.append(heading(name))
-            lines.extend(say(name, line, names) for line, names in chosen)
-    return "\n".join(lines)
-
-
-def say(name: SectionName, line: Line, names: Sequence[str]) -> str:
-    """Write one line out, with the names that follow it."""
-    statement = _operation(line) if line.subject and name in ("operations", "artifacts") else line.text
-    if name == "dead_ends" and line.verbs and line.verbs[0][1] > 1:
-        statement += f" (tried {line.verbs[0][1]} times)"
-    if names:
-        statement += (": " if statement[-1:] not in ".:" else " ") + " ".join(names)
-    return statement if name in ("strategy", "status", "goal") else f"- {statement}"
-
-
-def _operation(line: Line) -> str:
-    verbs = ", ".join(verb + (f" ×{times}" if times > 1 else "") for verb, times in line.verbs)
-    shell = line.shell
-    subject = f"`{line.subject}`" if shell else line.subject
-    # A tool that only we don't know by kind is named by its subject already.
-    said = subject if line.subject.startswith(verbs) else f"{verbs} {subject}"
-    return f"{said} → {line.text}" if line.text else said
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
-
+from ireneo.summaries.work import WORK
 
 DONE: tuple[SectionName, ...] = ("operations", "artifacts")
 """The sections that tell how an operation ended."""
@@ -159,9 +61,10 @@ class Statements:
     Kept are those of the blocks that were asked for last, since the next context shows nearly the same ones.
     """
 
-    def __init__(self, count: Count) -> None:
+    def __init__(self, count: Count, strategy: Strategy = WORK) -> None:
         """Begin with nothing."""
         self.count = count
+        self.strategy = strategy
         self.recount = Recount(count)
         """For what rebuilds say again besides, such as pins."""
         self._kept: dict[str, _Block] = {}
@@ -192,7 +95,7 @@ class Statements:
 
     def state(self, section: SectionName, line: Line) -> Statement:
         """What a line says and costs."""
-        written = say(section, line, ())
+        written = self.strategy.say(section, line, ())
         about, worth = (line.subject, SUBJECT) if line.subject else (line.text, SAID)
         names = tuple(mention.name for mention in line.names)
         return Statement(
@@ -214,7 +117,7 @@ class Statements:
             return known
         statements = tuple(
             self.state(name, line)
-            for name in order(summary)
+            for name in self.strategy.sections(summary.level)
             # The constraints of all blocks stand together, in a place of their own.
             if name != "constraints"
             for line in summary.lines(name)
@@ -228,21 +131,6 @@ class Statements:
 # A greedy choice by value for cost. A name counts where it is first chosen and nowhere else, so that each artifact
 # stands once, in the line that says most about it together with the others that it was used with.
 
-
-WORTH: dict[SectionName, float] = {
-    "status": 15.0,
-    "dead_ends": 100.0,
-    "constraints": 25.0,
-    "goal": 10.0,
-    "direction": 20.0,
-    "strategy": 8.0,
-    "achieved": 8.0,
-    "worked": 4.0,
-    "discoveries": 2.0,
-    "artifacts": 4.0,
-    "operations": 2.0,
-}
-"""What a line is worth before its names, in the unit in which a name that the agent wrote just now is worth 12."""
 
 KEPT_LAST: frozenset[SectionName] = frozenset({"dead_ends", "status", "constraints"})
 """What is dropped last: it alone constrains what is done next, so its worth does not shrink with the room."""
@@ -295,11 +183,10 @@ class Allotter:
     """
 
     def __init__(
-        self, offers: Sequence[LineOffer], room: int, count: Count, *, end: int, standing: Iterable[str] = ()
+        self, offers: Sequence[LineOffer], room: int, statements: Statements, *, end: int, standing: Iterable[str] = ()
     ) -> None:
         """Weigh every name of the offers."""
         narrow = min(max(room / WIDE_TOKENS, NARROW_WORTH), 1.0)
-        self.worth = {name: worth if name in KEPT_LAST else worth * narrow for name, worth in WORTH.items()}
         self.offers = offers
         self.values = _values(offers, end)
         self.standing: dict[str, int] = dict(Counter(standing))
@@ -307,7 +194,10 @@ class Allotter:
         self.left = [offer.limit if offer.limit is not None else room for offer in offers]
         self.headed: set[tuple[int, SectionName]] = set()
         sections = {statement.section for offer in offers for statement in offer.statements}
-        self.headings = {section: count(heading(section)) + 1 for section in sections}
+        strategy, count = statements.strategy, statements.count
+        self.worth = {name: strategy.worth(name) * (1.0 if name in KEPT_LAST else narrow) for name in sections}
+        styles = {**strategy.sections("goal"), **strategy.sections("turn")}
+        self.headings = {name: count(styles[name].heading) + 1 if name in styles else 0 for name in sections}
         self.candidates = [
             self._candidate(number, statement, shown=offer.standing)
             for number, offer in enumerate(offers)

@@ -13,6 +13,7 @@ from ireneo.log.weigh import Count
 from ireneo.summaries.pins import pinned
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.summary import Line, Summary
+from ireneo.summaries.work import strategy_of
 
 Thinking = Literal["prefix", "turn", "none"]
 """When signed thinking may be shown: as long as nothing before it was changed; in the turn that is running; never."""
@@ -40,7 +41,7 @@ class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def statements(self) -> Statements:
         """What is known of the lines of summaries."""
-        return self.kept or Statements(self.count)
+        return self.kept or Statements(self.count, strategy_of(self.policy))
 
     def ruled(self, rule: Thinking) -> Thinking:
         """Which thinking may be shown in a format that has this rule, where the caller says nothing else."""

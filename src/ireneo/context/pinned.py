@@ -9,7 +9,7 @@ from ireneo.context.view import ContextItem
 from ireneo.log.message import PINS_TAG, Draft, Message, Text, short
 from ireneo.log.tree import Annotation, AnnotationId
 from ireneo.log.weigh import MESSAGE_TOKENS, Count
-from ireneo.summaries.pins import BY_HAND, MEDIUM, MILD, STANDING, STRONG, find_lifts, find_pins, standing
+from ireneo.summaries.pins import BY_HAND, MEDIUM, MILD, STANDING, STRONG, constraints, standing
 from ireneo.summaries.summary import Line, Summary
 
 SHARES = ((BY_HAND, 0.5), (STANDING, 0.4), (STRONG, 0.35), (MEDIUM, 0.25), (MILD, 0.12))
@@ -21,20 +21,6 @@ WITH_COUNT = 400
 NOTES_SHARE = 0.5
 """Of a context's room, what pins and releases by hand may take where they were made."""
 HEADING = f"{PINS_TAG} Constraints that stand, word for word:"
-
-
-def constraints(items: Iterable[Summary | Message]) -> tuple[list[Line], list[Line]]:
-    """The pins that the items of a row hold, and what may lift them."""
-    pins: list[Line] = []
-    lifts: list[Line] = []
-    for item in items:
-        if isinstance(item, Summary):
-            pins += item.lines("constraints")
-            lifts += item.lines("lifted")
-        else:
-            pins += find_pins(item)
-            lifts += find_lifts(item)
-    return pins, lifts
 
 
 def pin_block(

@@ -12,10 +12,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ireneo.context.allot import HEADINGS, heading
 from ireneo.log.echo import CLOSING, is_recalled
 from ireneo.log.message import BLOCK_TAGS, PAD_TAG, PINS_TAG, MessageId, short
 from ireneo.patterns import lazy_re
+from ireneo.summaries.work import HEADINGS
 
 _ID = r"[a-z2-7]{7}(?![a-z2-7])"
 _TAGS = "|".join(re.escape(tag) for tag in BLOCK_TAGS)
@@ -24,8 +24,8 @@ _GAP = lazy_re(rf"(?:{_TAGS}) [^\n]*? · open with (?P<first>m_{_ID})(?: to (?P<
 _MARK = lazy_re(rf"^\[[^\n]* · open with (m_{_ID})(?: …)?\]$", re.M)
 _STORY_TAG = BLOCK_TAGS[2]
 _OURS = (*BLOCK_TAGS, PINS_TAG, PAD_TAG)
-_HEADED = frozenset(heading(name) for name in HEADINGS)
-_PLAIN = frozenset(heading(name) for name in ("strategy", "status", "goal"))
+_HEADED = frozenset(f"## {heading}" for heading in HEADINGS.values())
+_PLAIN = frozenset(f"## {HEADINGS[name]}" for name in ("strategy", "status", "goal"))
 """The headings under which a line stands without a dash."""
 
 Kind = Literal["block", "gap", "note", "said"]

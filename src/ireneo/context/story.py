@@ -22,52 +22,29 @@ from ireneo.context.parts import share
 from ireneo.context.pinned import pin_block, written
 from ireneo.context.rebuild import whole
 from ireneo.context.view import MAX_DOUBT, NOTES_TOKENS, ContextItem, settle, show_block, slot_within, verbatim
-from ireneo.log.message import BLOCK_TAGS, PINS_TAG, Draft, Message, Text, short
+from ireneo.log.message import PINS_TAG, Draft, Message, Text, short
 from ireneo.log.tree import atoms
 from ireneo.log.weigh import MESSAGE_TOKENS, Count
 from ireneo.patterns import lazy_re
-from ireneo.summaries.policy import Policy
+from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.prose import clip
 from ireneo.summaries.reader import RecentValues
-from ireneo.summaries.story import TOLD_TOKENS, is_answered, make_deeper, make_leaf, settings
+from ireneo.summaries.story import (
+    TOLD_TOKENS,
+    StoryStrategy,
+    is_answered,
+    make_deeper,
+    make_leaf,
+    settings,
+    story_strategy,
+)
 from ireneo.summaries.story_path import StoryPath, StoryRecords, Waiting, open_threads
-from ireneo.summaries.summary import Line, Summary, SummaryId, Thread, anchor
+from ireneo.summaries.strategy import Strategy, header, render
+from ireneo.summaries.summary import Line, SectionName, Summary, SummaryId, Thread, anchor
 from ireneo.summaries.tell_story import key_words
 from ireneo.summaries.threads import thread_lines
 
-STORY_TAG = BLOCK_TAGS[2]
-NAMES = "Names: "
-TWICE = 2
-
-
-def header(summary: Summary, disputed: str = "") -> str:
-    """The line that says that this is retold, how much it stands for, and how to open it.
-
-    `disputed` is why it is disputed, if it is. What was told from the messages themselves is not called retold.
-    """
-    messages = f"{summary.messages:,} message{'' if summary.messages == 1 else 's'}"
-    retold = ""
-    if summary.retellings >= TWICE:
-        retold = " · retold " + ("twice" if summary.retellings == TWICE else f"{summary.retellings} times")
-    doubt = f" · (disputed): {disputed}" if disputed else ""
-    return f"{STORY_TAG} {messages} · open with {short(summary.id)}{retold}{doubt}"
-
-
-def sentence(line: Line) -> str:
-    """A line as a sentence of the prose, with a full stop where the story had none."""
-    text = line.text.strip()
-    return f"{text}." if text[-1:].isalnum() and ord(text[-1]) < 0x2E80 else text
-
-
-def block(summary: Summary, lines: Sequence[Line], names: Sequence[str], disputed: str = "") -> str:
-    """Write a block out: the lines in the order given, then the names."""
-    out = [header(summary, disputed)]
-    if lines:
-        out.append(" ".join(map(sentence, lines)))
-    if names:
-        out.append(NAMES + ", ".join(names))
-    return "\n".join(out)
-
+TOLD_AS_STORY = StoryStrategy(StorySettings())
 
 # How the past of a story is shown in a given room: the best sentences and names over all its blocks at once.
 #
@@ -121,13 +98,14 @@ def tell_blocks(
     *,
     said: Sequence[str] = (),
     doubts: Mapping[SummaryId, str] | None = None,
+    strategy: Strategy = TOLD_AS_STORY,
 ) -> list[str]:
     """The text of each node's block, in order; together, a line apart, they cost `room` tokens at the most by `count`.
 
     Names that stand in the texts `said` are worth less. `doubts` says of disputed nodes why they are. Where there is
     not even room for the headers, the blocks that stand for the fewest messages are empty.
     """
-    telling = _Telling(nodes, room, count, said, doubts or {})
+    telling = _Telling(nodes, room, count, said, doubts or {}, strategy)
     telling.fill()
     telling.drop_repeated_names()
     telling.fill()
@@ -138,8 +116,15 @@ class _Telling:
     """What is chosen so far, and what is left."""
 
     def __init__(
-        self, nodes: Sequence[Summary], room: int, count: Count, said: Sequence[str], doubts: Mapping[SummaryId, str]
+        self,
+        nodes: Sequence[Summary],
+        room: int,
+        count: Count,
+        said: Sequence[str],
+        doubts: Mapping[SummaryId, str],
+        strategy: Strategy,
     ) -> None:
+        self.strategy = strategy
         self.nodes = nodes
         self.room = room
         self.count = count
@@ -265,9 +250,7 @@ class _Telling:
             for mention in line.names:
                 for word in key_words(mention.name):
                     worth[word] = worth.get(word, 0.0) + mention.weight
-        for line in node.lines("story"):
-            if not line.text:
-                continue
+        for section, line in self._sentences(node):
             words = {
                 word: math.log1p(worth.get(word, mention.weight))
                 for mention in line.names
@@ -275,11 +258,11 @@ class _Telling:
             }
             yield _StoryPiece(
                 node=number,
-                cost=self._cost(" " + sentence(line)),
+                cost=self._cost(" " + self.strategy.say(section, line, ())),
                 line=line,
                 name="",
                 words=tuple(words.items()),
-                own=line.weight * self.telling,
+                own=line.weight * self.strategy.worth(section) * self.telling,
             )
         for line in node.lines("artifacts"):
             for mention in line.names:
@@ -292,6 +275,11 @@ class _Telling:
                     words=tuple(words.items()),
                     own=0.0,
                 )
+
+    def _sentences(self, node: Summary) -> Iterator[tuple[SectionName, Line]]:
+        for section in self.strategy.sections(node.level):
+            if section != "artifacts":
+                yield from ((section, line) for line in node.lines(section) if line.text)
 
     def _cost(self, text: str) -> int:
         if text not in self.costs:
@@ -320,8 +308,13 @@ class _Telling:
         for number in self.shown:
             node = self.nodes[number]
             told = {id(line) for line in lines[number]}
-            in_order = [line for line in node.lines("story") if id(line) in told]
-            out[number] = block(node, in_order, names[number], self.doubts.get(node.id, ""))
+            choice: dict[SectionName, list[tuple[Line, Sequence[str]]]] = {}
+            for section, line in self._sentences(node):
+                if id(line) in told:
+                    choice.setdefault(section, []).append((line, ()))
+            if names[number]:
+                choice["artifacts"] = [(Line(), names[number])]
+            out[number] = render(node, choice, self.strategy, self.doubts.get(node.id, ""))
         return out
 
 
@@ -431,11 +424,13 @@ class StoryTeller:
         """Count the tokens of `text`."""
         return self._known(text) if len(text) <= COUNTED_CHARACTERS else self._uncached(text)
 
-    def tell(self, nodes: Sequence[Summary], room: int, doubts: Mapping[SummaryId, str]) -> Sequence[str]:
+    def tell(
+        self, nodes: Sequence[Summary], room: int, doubts: Mapping[SummaryId, str], strategy: Strategy
+    ) -> Sequence[str]:
         """Write the blocks of `nodes` in `room` tokens, in view of why some are disputed."""
         self.passing.extend(node for node in nodes if node.family.endswith(PASSING))
         name = (*(node.id for node in nodes), room, *sorted(doubts.items()))
-        return self._told.get(name, lambda: tell_blocks(nodes, room, self._billed, doubts=doubts))
+        return self._told.get(name, lambda: tell_blocks(nodes, room, self._billed, doubts=doubts, strategy=strategy))
 
     def leaf(self, messages: Sequence[Message], before: Sequence[Thread], policy: Policy) -> Summary:
         """Write the leaf over `messages`, before which the threads `before` are open."""
@@ -580,7 +575,8 @@ def _past(story: Story, room: int, options: ContextOptions, teller: StoryTeller)
     }
     frame = MESSAGE_TOKENS + NOTES_TOKENS + len(story.nodes)
     # A summary has the same words at every depth, however wide the context: what is left shows more of the newest.
-    words = teller.tell(story.nodes, min(max(room - frame, 0), len(story.nodes) * TOLD_TOKENS), doubts)
+    room = min(max(room - frame, 0), len(story.nodes) * TOLD_TOKENS)
+    words = teller.tell(story.nodes, room, doubts, story_strategy(options.policy))
     out = [show_block(node, text, 1, options.count) for node, text in zip(story.nodes, words, strict=True)]
     out = [replace(each, disputed=doubts.get(node.id, "")) for each, node in zip(out, story.nodes, strict=True)]
     out[-1] = replace(out[-1], tokens=out[-1].tokens + MESSAGE_TOKENS + NOTES_TOKENS)
@@ -665,7 +661,7 @@ def _open(
     room -= MESSAGE_TOKENS + NOTES_TOKENS
     threads = thread_lines(leaf.threads.opened, 0, room // 3, options.count)
     room -= sum(options.count(line) + 1 for line in threads)
-    (text,) = teller.tell([leaf], max(room, 0), {})
+    (text,) = teller.tell([leaf], max(room, 0), {}, story_strategy(options.policy))
     return show_block(leaf, "\n".join([text, *threads]), MESSAGE_TOKENS + NOTES_TOKENS, options.count)
 
 

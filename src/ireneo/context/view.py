@@ -8,13 +8,14 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.allot import Allotter, Choice, LineOffer, Statements, header, render
+from ireneo.context.allot import Allotter, LineOffer, Statements
 from ireneo.context.parts import Fitted, fit, mask, without_thinking
 from ireneo.grounding.claims import artifacts
 from ireneo.log.message import Call, Draft, Message, Text, Thinking, is_own_block, opens_turn, texts, told_plainly
 from ireneo.log.tree import Annotation
 from ireneo.log.weigh import MESSAGE_TOKENS, Count, arguments_text, weigh
 from ireneo.summaries.prose import clip
+from ireneo.summaries.strategy import Choice, Strategy, header, render
 from ireneo.summaries.summary import Level, Line, SectionName, Summary
 
 NOTES_TOKENS = 14
@@ -116,10 +117,10 @@ class ViewSlot:
             raise TypeError("a summary is written from its choice, not from names")
         return self.fitted
 
-    def shown(self, choice: Choice, count: Count) -> ContextItem:
+    def shown(self, choice: Choice, count: Count, strategy: Strategy) -> ContextItem:
         """Settle it."""
         if isinstance(self.item, Summary):
-            shown = show_block(self.item, render(self.item, choice, self._doubt), self.frame, count)
+            shown = show_block(self.item, render(self.item, choice, strategy, self._doubt), self.frame, count)
             return replace(shown, disputed=self._doubt)
         names = [name for _, chosen in choice.get(LEFT_OUT, ()) for name in chosen]
         draft = self.draft(names)
@@ -190,8 +191,8 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
     offers = [slot.offer(statements, done) for slot in slots]
     aim = room
     for _ in range(FILLS):
-        allotter = Allotter(offers, max(aim - fixed, 0), count, end=end, standing=standing)
-        shown = _fill(slots, allotter, aim, fixed, count)
+        allotter = Allotter(offers, max(aim - fixed, 0), statements, end=end, standing=standing)
+        shown = _fill(slots, allotter, aim, fixed, statements)
         over = sum(each.tokens for each in shown) - room
         if over <= 0 or aim <= fixed:
             break
@@ -200,12 +201,17 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
     return shown
 
 
-def _fill(slots: Sequence[ViewSlot], allotter: Allotter, room: int, fixed: int, count: Count) -> list[ContextItem]:
+def _fill(
+    slots: Sequence[ViewSlot], allotter: Allotter, room: int, fixed: int, statements: Statements
+) -> list[ContextItem]:
     """Spend `room`, and what turns out to be left of it again."""
     left = room - fixed
     for _ in range(FILLS):
         allotter.fill(max(left, 0))
-        shown = [slot.shown(choice, count) for slot, choice in zip(slots, allotter.choices(), strict=True)]
+        shown = [
+            slot.shown(choice, statements.count, statements.strategy)
+            for slot, choice in zip(slots, allotter.choices(), strict=True)
+        ]
         left = room - sum(each.tokens for each in shown)
         if left < max(room // 50, 16):
             break

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from ireneo.context.options import ContextOptions
-from ireneo.context.pinned import constraints
 from ireneo.context.story import story_notes
 from ireneo.engine.expand import find_summary
 from ireneo.engine.known import StoredReader
@@ -16,7 +15,7 @@ from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationKind, Head, SessionKey, annotation_id
 from ireneo.ports.store import Transaction
 from ireneo.prompts.voices import Voice
-from ireneo.summaries.pins import pinned, standing
+from ireneo.summaries.pins import constraints, pinned, standing
 from ireneo.summaries.policy import CODING, Policy
 from ireneo.summaries.prose import clip
 from ireneo.summaries.story_path import StoryPath
@@ -74,7 +73,7 @@ def pins(tx: Transaction, key: SessionKey, branch: str, policy: Policy = CODING,
     options = ContextOptions(budget=0, policy=policy, count=len, notes=notes)
     reader = StoredReader(tx, key, head, options, voice)
     threads: tuple[Thread, ...] = ()
-    if policy.pyramid is not None:
+    if policy.story is not None:
         items, threads = story_notes(StoryPath(reader, policy), options)
     else:
         known = WorkPath(reader, policy).stored(head.position)

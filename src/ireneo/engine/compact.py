@@ -39,7 +39,7 @@ def compact_drafts(
     options = replace(options, thinking=options.ruled(chat.thinking))
     reader = ListReader(messages)
     composer: Composer
-    if policy.pyramid is None:
+    if policy.story is None:
         composer = WorkComposer(WorkPath(reader, policy), None, options)
     else:
         # Loaded where a story is told, so that cutting an agent's list doesn't wait for it.

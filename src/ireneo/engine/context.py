@@ -192,7 +192,7 @@ def _cut(
         cache.renew(erased)
         options = replace(options, notes=tuple(tx.annotations.on_path(key, head.id)))
         options = replace(options, thinking=options.ruled(chat.thinking))
-        cut = _cut_story if options.policy.pyramid else _cut_work
+        cut = _cut_story if options.policy.story else _cut_work
         return replace(cut(tx, key, head, chat, options, voice, cache), erased=erased)
 
 
@@ -205,7 +205,9 @@ def _cut_work(
     voice: Voice,
     cache: ContextCache,
 ) -> _Cut:
-    options = replace(options, kept=cache.statements)
+    own = options.policy.strategy
+    # What the session keeps of lines is as our own strategy writes them.
+    options = replace(options, kept=Statements(options.count, own) if own else cache.statements)
     cache.recount.turn()
     reader = StoredReader(tx, key, head, options, voice)
     path = WorkPath(reader, options.policy)

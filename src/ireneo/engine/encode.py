@@ -78,7 +78,7 @@ class Context(Struct, Generic[MessageT, SystemT], frozen=True, kw_only=True, omi
     """Every message of the path once, in order: as itself, or under a summary."""
     violations: tuple[Violation, ...]
     """Rules of the format that the list breaks; empty unless a fault of ours is at work."""
-    mended: tuple[Violation, ...] = ()
+    repaired: tuple[Violation, ...] = ()
     """What is shown otherwise than it was handed in, because the format demands it: a call without a result, a result
     without a call, and what the format has no place for. Each with its place in `view`, and a sentence."""
     thinking_off: str = ""
@@ -133,7 +133,7 @@ def make_context(
         pad=pad_row(shown),
         violations=tuple(each for each in broken if each.rule != THINKING_MISSING),
         thinking_off=_thinking_off(broken),
-        mended=_mended(shown, whole or {}, payload, size.decoded, chat),
+        repaired=_repaired(shown, whole or {}, payload, size.decoded, chat),
     )
 
 
@@ -164,7 +164,7 @@ def _thought(shown: ContextItem, whole: Mapping[str, Draft]) -> bool:
     return shown.id in whole and whole[shown.id].parts != shown.draft.parts
 
 
-def _mended(
+def _repaired(
     shown: Sequence[ContextItem],
     whole: Mapping[str, Draft],
     payload: Payload,

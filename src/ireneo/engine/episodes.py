@@ -150,7 +150,7 @@ class Gatherer:
         for branch, head in branches.items():
             if head is None:
                 continue
-            found = self._leaves(info.key, branch, head, policy) if policy.pyramid else None
+            found = self._leaves(info.key, branch, head, policy) if policy.story else None
             async for gathered in found or self._turns(info.key, branch, head):
                 yield gathered
 

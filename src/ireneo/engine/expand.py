@@ -93,7 +93,7 @@ SOURCES = 8
 """So many ids of what a memory was drawn from are named."""
 
 
-def tools(session: Session) -> Sequence[Tool]:
+def tools(session: Session, memory_named: Callable[[str], Awaitable[Record | None]]) -> Sequence[Tool]:
     """`expand` and `dispute`, as functions whose names, arguments and docstrings a model can be shown."""
 
     async def expand(id: str) -> str:
@@ -103,11 +103,12 @@ def tools(session: Session) -> Sequence[Tool]:
             id: What the text says it is opened with, such as s_8f2k3ab or m_c0ffee1; also a memory.
         """
         try:
-            opened = await session.expand(id)
-        except MessageNotFound as missing:
-            # What a brief or a recall shows has an id too, and an agent can't know in which of the two it stands.
-            known = await session.memory_named(id)
-            return _memory_text(known) if known else str(missing)
+            try:
+                opened = await session.expand(id)
+            except MessageNotFound as missing:
+                # What a brief or a recall shows has an id too, and an agent can't know in which of the two it stands.
+                known = await memory_named(id)
+                return _memory_text(known) if known else str(missing)
         except BadInput as fault:
             return str(fault)
         if opened.parts and not opened.messages:

@@ -338,7 +338,7 @@ class JoinedImport:
         return new
 
     async def _write_ahead(self, end: Head, source: str) -> None:
-        if self._preset is None or (policy := preset_of(source, self._preset)).pyramid is not None:
+        if self._preset is None or (policy := preset_of(source, self._preset)).story is not None:
             return
         due = await self._store.read(due_ahead, self._key, end, policy, self._ahead)
         if due is not None:

@@ -137,7 +137,7 @@ class Memory:
                 cleaning = self._resources.cleaning(keep_secrets)
                 source = f"{log.name}:{cleaning.text(name)}"
                 done = await import_session(self._store, self.space, logged, source, self._resources.count, cleaning)
-                if preset_of(source, self._resources.preset).pyramid is None:
+                if preset_of(source, self._resources.preset).story is None:
                     await (await self.session(done.session)).catch_up()
                 yield done
 

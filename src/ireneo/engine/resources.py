@@ -57,7 +57,7 @@ class Resources(Struct, frozen=True, kw_only=True):
 
     def voice_of(self, policy: Policy) -> Voice:
         """In whose voice what `policy` summarises is told; a character's own memory in the first person."""
-        if policy.pyramid is None:
+        if policy.story is None:
             return self.voice
         return self.story_voice or ("first" if policy.seen_by else "third")
 

@@ -165,7 +165,7 @@ class Session:
         chat = chat_format(to or chat_format_of(await self._read_source()) or DEFAULT_FORMAT)
         policy = self._policy(preset, as_)
         await self._check_character(policy)
-        if prices is not None and policy.pyramid is not None:
+        if prices is not None and policy.story is not None:
             raise BadInput("A story is told anew for each context, and `prices` decide nothing of it; leave them out.")
         now = self._resources.clock.now()
         idle = (now - self._asked_at).total_seconds() if self._asked_at else None
@@ -204,7 +204,7 @@ class Session:
                 if on_progress is not None:
                     on_progress(summarised)
 
-        if policy.pyramid is not None:
+        if policy.story is not None:
             await run_steps(self._work(policy, budget).visit(MAX_TEXTS), add)
         else:
             options = ContextOptions(budget=budget, policy=policy, count=self._count)
@@ -219,7 +219,7 @@ class Session:
         Raises BadInput where the memory was opened without a model.
         """
         models, policy = self._writers(), self._policy(preset)
-        if policy.pyramid is not None:
+        if policy.story is not None:
             return await self._work(policy, budget).due()
         options = ContextOptions(budget=budget, policy=policy, count=self._count)
         due = await summarising.due_summaries(self._store, self.key, self.branch, options, self._resources.voice)
@@ -239,15 +239,11 @@ class Session:
 
     def tools(self) -> Sequence[Tool]:
         """`expand` and `dispute` as plain functions of text, to be given to an agent."""
-        return tools_of(self)
+        return tools_of(self, self._memory_named)
 
     async def expand(self, id: str) -> Expanded:
         """Open what a context shows in short: a block (``s_…``) or a message (``m_…``), by the id that it shows."""
         return await self._store.read(expanding.expand, self.key, id)
-
-    async def memory_named(self, id: str) -> Record | None:
-        """The memory of the space with that id, or the only one whose id begins so. Raises BadInput for several."""
-        return await self._store.read(memory_named, self.key.space, id)
 
     async def rewind(self, to: str) -> Head | None:
         """Go back to the message `to` (an id, its beginning, the id that its log gave it, or ``"root"``).
@@ -312,6 +308,10 @@ class Session:
             info = await self._store.read(lambda tx: tx.sessions.get(self.key))
             self._source = info.source if info else None
         return self._source
+
+    async def _memory_named(self, id: str) -> Record | None:
+        """The memory of the space with that id, or the only one whose id begins so. Raises BadInput for several."""
+        return await self._store.read(memory_named, self.key.space, id)
 
     def _policy(self, given: str | Policy | None, seen_by: str = "") -> Policy:
         """The policy that is meant: the one that was named, or the session's own; a character's, where one is named."""

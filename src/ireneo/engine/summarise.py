@@ -69,7 +69,7 @@ def due_texts(
 ) -> DueTexts:
     """The texts of a story that are due on the path to the branch's head, as its leases stand `now`."""
     head = tx.log.head(key, branch)
-    if head is None:
+    if head is None or options.policy.strategy is not None:
         return DueTexts(options=options)
     options = replace(options, notes=tuple(tx.annotations.on_path(key, head.id)))
     failing = tx.leases.of_session(key)
@@ -166,15 +166,15 @@ def _story_sources(
     tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice
 ) -> tuple[Sequence[Message], Sequence[Summary]]:
     """The messages that a summary is written from, and the summaries: leaves, as long as they fit into the window."""
-    pyramid = settings(options.policy)
+    story = settings(options.policy)
     first = summary.first_position
-    if pyramid.running and summary.sources:
+    if story.running and summary.sources:
         (before,) = best_texts(tx, key, tx.summaries.get(key, summary.sources[:1]), options, voice, None)
         return _heard(tx, key, summary, before.last_position + 1, options.policy), [before]
-    if summary.depth == 1 or summary.source_tokens <= pyramid.raw_tokens:
+    if summary.depth == 1 or summary.source_tokens <= story.raw_tokens:
         return _heard(tx, key, summary, first, options.policy), ()
     path = StoryPath(StoredReader(tx, key, _head(tx, key, summary), options, voice), options.policy)
-    told = path.under(summary, source_depth(summary.depth, pyramid))
+    told = path.under(summary, source_depth(summary.depth, story))
     return (), best_texts(tx, key, told, options, voice, None)
 
 
@@ -282,7 +282,8 @@ def _due_summaries(
     tx: Transaction, key: SessionKey, branch: str, options: ContextOptions, voice: Voice
 ) -> tuple[DueTexts, list[Summary]]:
     head = tx.log.head(key, branch)
-    if head is None:
+    # What a strategy of a user's own says is what is shown.
+    if head is None or options.policy.strategy is not None:
         return DueTexts(options=options), []
     options = replace(options, notes=tuple(tx.annotations.on_path(key, head.id)))
     path = WorkPath(StoredReader(tx, key, head, options, voice), options.policy)

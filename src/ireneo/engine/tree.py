@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.allot import order, render
 from ireneo.context.options import ContextOptions
 from ireneo.context.story import billed, standing_threads, tell_blocks
 from ireneo.engine.branches import TreePath, tree_paths
@@ -21,7 +20,9 @@ from ireneo.prompts.voices import Voice
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import TOLD_TOKENS
 from ireneo.summaries.story_path import KnownStory, StoryRecords
+from ireneo.summaries.strategy import render
 from ireneo.summaries.summary import Level, Summary, SummaryId, Thread
+from ireneo.summaries.work import WORK
 
 
 class OpenThread(Struct, frozen=True, kw_only=True):
@@ -144,22 +145,22 @@ def whole_text(summary: Summary, count: Count) -> str:
         return block.partition("\n")[2]
     lines = {
         name: [(line, [mention.name for mention in line.names]) for line in summary.lines(name)]
-        for name in order(summary)
+        for name in WORK.sections(summary.level)
     }
-    return render(summary, lines)
+    return render(summary, lines, WORK)
 
 
 def _widest(reader: StoredReader, policy: Policy) -> Sequence[Summary]:
     """The widest summaries; of a story those that are kept for a path of this length."""
     widest = reader.frontier(reader.head.position)
-    if policy.pyramid is None:
+    if policy.story is None:
         return widest
     return KnownStory(reader, policy, StoryRecords()).opened(widest, 0)
 
 
 def _open(policy: Policy, texts: Sequence[Summary], options: ContextOptions) -> tuple[OpenThread, ...]:
     """The threads that are open behind a row, in the order in which they were opened."""
-    threads = standing_threads(texts, options)[0] if policy.pyramid else ()
+    threads = standing_threads(texts, options)[0] if policy.story else ()
     return tuple(_thread(each) for each in threads)
 
 
@@ -196,10 +197,10 @@ def _live(tx: Transaction, key: SessionKey, head: Head | None, shown: Sequence[S
 
 
 def _behind(live: int, policy: Policy) -> int:
-    if policy.pyramid is None:
+    if policy.story is None:
         return 0
-    whole = max(live - policy.pyramid.live_messages, 0) // policy.pyramid.leaf_messages
-    return whole * policy.pyramid.leaf_messages
+    whole = max(live - policy.story.live_messages, 0) // policy.story.leaf_messages
+    return whole * policy.story.leaf_messages
 
 
 def _branches(tx: Transaction, key: SessionKey, current: str, family: str) -> list[TreeBranch]:

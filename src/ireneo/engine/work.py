@@ -258,12 +258,12 @@ class SummaryWork:
                 told = await self._writer.write(summary, name, partial(self._ask, due.options, model))
                 if told is None:
                     continue
-                left = due.missing - (told.did != "failed") if self._policy.pyramid else due.missing - place - 1
+                left = due.missing - (told.did != "failed") if self._policy.story else due.missing - place - 1
                 yield replace(told, due=left)
                 texts -= 1
                 if told.did == "failed" or not texts:
                     return
-                if self._policy.pyramid:
+                if self._policy.story:
                     break  # With a leaf that is told, the next one may be.
             else:
                 return
@@ -276,11 +276,11 @@ class SummaryWork:
 
     def catch_up(self) -> AsyncGenerator[WorkResult, None]:
         """Make the summaries that are due and need no model, some at a time."""
-        return self._catch_up_story() if self._policy.pyramid else self._catch_up_work()
+        return self._catch_up_story() if self._policy.story else self._catch_up_work()
 
     @property
     def _levels(self) -> Sequence[Level]:
-        return ("story",) if self._policy.pyramid else ("turn", "goal")
+        return ("story",) if self._policy.story else ("turn", "goal")
 
     async def _catch_up_work(self) -> AsyncGenerator[WorkResult, None]:
         """Write the blocks of an agent's work, where there are more than a context writes in passing."""
@@ -353,7 +353,7 @@ class SummaryWork:
         self._writer.worker.done(tx, lease)
 
     async def _due(self) -> DueTexts:
-        if self._policy.pyramid:
+        if self._policy.story:
             now = self._writer.means.clock.now()
             due = await self._store.read(due_texts, self._key, self._writer.branch, self._options, self._voice, now)
         else:
@@ -522,7 +522,7 @@ class Works:
         for branch, head in branches.items():
             writer = TextWriter(self._means, self._worker, info.key, branch)
             own = SummaryWork(writer, self._options(self._own(info)))
-            if head and not self._own(info).pyramid:
+            if head and not self._own(info).story:
                 async for worked in own.catch_up():
                     quiet = False
                     yield worked
@@ -574,7 +574,7 @@ class Works:
     def _stories(self, tx: Transaction, info: SessionInfo) -> list[Policy]:
         """The ways in which a story is told: the one that was asked for or is the session's own, and those in use."""
         own = self._own(info)
-        found = [own] if own.pyramid else []
+        found = [own] if own.story else []
         if self._preset is None:
             stored = (story_of(family) for family in tx.summaries.families(info.key))
             found += [each for each in stored if each and all(each.family != known.family for known in found)]
@@ -583,7 +583,7 @@ class Works:
     def _works(self, tx: Transaction, info: SessionInfo) -> list[ContextOptions]:
         """The options with which contexts of an agent's work were asked for, as their rebuilds tell."""
         marks = tx.rebuilds.of_session(info.key)
-        known = {policy.family: policy for policy in PRESETS.values() if not policy.pyramid}
+        known = {policy.family: policy for policy in PRESETS.values() if not policy.story}
         return [
             self._options(known[family], budget)
             for family, budget in sorted({(mark.family, mark.budget_tokens) for mark in marks})

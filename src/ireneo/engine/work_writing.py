@@ -9,7 +9,6 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.allot import HEADINGS, say
 from ireneo.engine.writing import MOST_STRUCK, Judged, ShownPiece, WritingJob, doubts, shown_pieces, ungrounded
 from ireneo.grounding.claims import artifacts
 from ireneo.grounding.evidence import (
@@ -37,6 +36,7 @@ from ireneo.summaries.prose import finding_score
 from ireneo.summaries.steps import steps
 from ireneo.summaries.summary import Line, Section, SectionName, Summary, Writing
 from ireneo.summaries.tell_work import SAID, NameTally
+from ireneo.summaries.work import HEADINGS, WORK
 
 Answer = TurnReply | GoalReply
 
@@ -139,7 +139,7 @@ def record(summary: Summary, names: Sequence[SectionName], tokens: int, count: C
     told: list[str] = []
     for name in names:
         lines = [
-            say(name, line, [mention.name for mention in line.names[:NAMES_SHOWN]]) for line in summary.lines(name)
+            WORK.say(name, line, [mention.name for mention in line.names[:NAMES_SHOWN]]) for line in summary.lines(name)
         ]
         told += map(neutralise, [f"{HEADINGS[name]}:", *lines] if lines else [])
     # What each line costs alone doesn't add up to what they cost together.

@@ -91,7 +91,7 @@ PART_LINES = 3
 """Of a finer summary under the one that is opened."""
 SHORT = 12
 """Characters of an id that are shown: enough to open it."""
-BEGINS, ENDS = "[BRIEF] RecallHit from memory for this turn; nobody says it here.", "[/BRIEF]"
+BEGINS, ENDS = "[BRIEF] Recalled from memory for this turn; nobody says it here.", "[/BRIEF]"
 """Between these stands what memory answers, as a brief does. Where the agent's log is learned from later, they tell
 that nothing of it is evidence: what was recalled must not come back as something new."""
 

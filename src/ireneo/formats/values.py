@@ -143,7 +143,7 @@ def given_arguments(given: object) -> dict[str, object] | str:
 
 
 def text_or(value: object, otherwise: str = "") -> str:
-    """`value` where it is a string, else `otherwise`: for fields whose lack is mended later."""
+    """`value` where it is a string, else `otherwise`: for fields whose lack is repaired later."""
     return value if isinstance(value, str) else otherwise
 
 
@@ -187,6 +187,11 @@ _DEFAULTS = datetime(1904, 1, 1), datetime(1908, 2, 2)
 def mapping(value: object) -> Mapping[str, object]:
     """`value` if it is an object, otherwise an empty one."""
     return value if isinstance(value, dict) else _NOTHING
+
+
+def without(record: Mapping[str, object], *names: str) -> dict[str, object]:
+    """`record` without what stands under `names`."""
+    return {key: value for key, value in record.items() if key not in names}
 
 
 def string(value: object) -> str | None:

@@ -14,7 +14,7 @@ from ireneo.log.echo import without_recalled
 from ireneo.log.message import PINS_TAG, Message, MessageId, Text
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
-from ireneo.summaries.summary import Line, ThreadKind
+from ireneo.summaries.summary import Line, Summary, ThreadKind
 
 BY_HAND = 5.0
 STANDING = 4.0
@@ -261,3 +261,17 @@ def _carried(text: str) -> list[str]:
 
 def _line(message: Message, text: str, weight: float) -> Line:
     return Line(text=text, weight=weight, position=message.position, sources=(message.id,))
+
+
+def constraints(items: Iterable[Summary | Message]) -> tuple[list[Line], list[Line]]:
+    """The pins that the items of a row hold, and what may lift them."""
+    pins: list[Line] = []
+    lifts: list[Line] = []
+    for item in items:
+        if isinstance(item, Summary):
+            pins += item.lines("constraints")
+            lifts += item.lines("lifted")
+        else:
+            pins += find_pins(item)
+            lifts += find_lifts(item)
+    return pins, lifts

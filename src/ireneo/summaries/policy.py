@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ireneo.errors import BadInput
 from ireneo.patterns import lazy_re
+from ireneo.summaries.strategy import Strategy
 
 # What a provider takes for a prompt, and when it pays to change the part of it that is cached.
 #
@@ -140,7 +141,7 @@ class StorySettings(Struct, frozen=True, kw_only=True):
     open_threads: int = 24
     """So many open threads are carried; beyond them the least weighty give way."""
     running: bool = False
-    """One summary, folded again and again, instead of a pyramid: to be measured against, and for nothing else."""
+    """One summary, folded again and again, instead of several depths: to be measured against, and for nothing else."""
 
 
 class Policy(Struct, frozen=True, kw_only=True):
@@ -169,7 +170,9 @@ class Policy(Struct, frozen=True, kw_only=True):
     """Calls of these tools are never summarised."""
     prices: Prices | None = None
     """What the provider takes for a prompt; None: not known, and the budget alone decides when to rebuild."""
-    pyramid: StorySettings | None = None
+    strategy: Strategy | None = None
+    """Where it is cut and what is said there, by a strategy of your own; None: as Ireneo tells work, or stories."""
+    story: StorySettings | None = None
     """How a story fades; None: the work of an agent, in turns and goals."""
     seen_by: str = ""
     """Of a story: the character whose memory it is, who knows only what she was present for; empty: everything."""
@@ -190,19 +193,23 @@ class Policy(Struct, frozen=True, kw_only=True):
 
     def seen(self, character: str) -> Policy:
         """The same policy for the memory of one character of a story. Raises BadInput where there is no story."""
-        if character and self.pyramid is None:
+        if character and self.story is None:
             raise BadInput(f"The preset {self.name!r} knows no characters; take 'story' for the memory of {character}.")
         return replace(self, seen_by=character)
 
     @property
     def family(self) -> str:
         """The name under which its summaries are stored; policies that cut alike share them."""
-        if self.pyramid is not None:
-            sizes = f"{self.pyramid.leaf_messages}-{self.pyramid.leaf_tokens}-{self.pyramid.fan_in}"
-            kind = "running" if self.pyramid.running else "story"
+        if self.story is not None:
+            sizes = f"{self.story.leaf_messages}-{self.story.leaf_tokens}-{self.story.fan_in}"
+            kind = "running" if self.story.running else "story"
             seen = f"/as/{_written(self.seen_by)}" if self.seen_by else ""
+            if self.strategy is not None:
+                return f"own-1/{_written(self.strategy.name)}/{kind}/{sizes}{seen}"
             return f"offline-1/{kind}/{sizes}{seen}"
         tools = "".join(f"-{tool}" for tool in sorted(self.excluded_tools))
+        if self.strategy is not None:
+            return f"own-1/{_written(self.strategy.name)}/{self.fan_in}{tools}"
         # What is left out has summaries all the same, for the pins in them: those of the agent's work.
         return f"offline-1/{'coding' if self.cuts else self.name}{tools}"
 
@@ -213,9 +220,9 @@ FORGE = Policy(
 )
 """By age instead of by budget: tool calls that are 20 messages old are summarised once ten of them have come together
 and the work changes, or forty in any case; goal batches of three to six turns that are as old."""
-STORY = Policy(name="story", pyramid=StorySettings(), live_share=0.4)
+STORY = Policy(name="story", story=StorySettings(), live_share=0.4)
 """A story or a conversation without end: coarse past, fine present, live now."""
-RUNNING = Policy(name="running", pyramid=StorySettings(running=True), live_share=0.4)
+RUNNING = Policy(name="running", story=StorySettings(running=True), live_share=0.4)
 """One summary of everything, folded again and again, as many systems do it: there to be measured against."""
 SCRATCHPAD = Policy(name="scratchpad", cuts=True)
 """The agent keeps its own understanding: pins, the scratchpad and the last turns are sent, and the rest is left out."""
@@ -229,7 +236,7 @@ def story_of(family: str) -> Policy | None:
         return None
     sizes = StorySettings(leaf_messages=int(found[2]), leaf_tokens=int(found[3]), fan_in=int(found[4]))
     policy = RUNNING if found[1] == "running" else STORY
-    return replace(policy, pyramid=replace(sizes, running=found[1] == "running"), seen_by=_read(found[5] or ""))
+    return replace(policy, story=replace(sizes, running=found[1] == "running"), seen_by=_read(found[5] or ""))
 
 
 def seen_by(family: str) -> str:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.pinned import constraints
 from ireneo.errors import BadInput
 from ireneo.log.echo import as_said
 from ireneo.log.message import Message
 from ireneo.log.tree import atoms
-from ireneo.summaries.pins import standing
+from ireneo.summaries.pins import constraints, standing
 from ireneo.summaries.policy import Policy, StorySettings
-from ireneo.summaries.summary import Line, Section, SectionName, Summary, Thread, anchor
+from ireneo.summaries.strategy import Atom, SectionStyle, Strategy
+from ireneo.summaries.summary import Level, Line, Section, SectionName, Summary, Thread, anchor
 from ireneo.summaries.tell_story import tell_deeper, tell_leaf
 from ireneo.summaries.threads import find_threads, join
 
@@ -23,8 +23,6 @@ from ireneo.summaries.threads import find_threads, join
 # Whether a leaf ends depends on the leaf and on the one atom after it, and on nothing that comes later. So the same
 # path is cut in the same places, whether it is cut after every message or all at once.
 
-
-Atom = tuple[Message, ...]
 
 SOFT = 0.75
 """From this share of its tokens on a leaf ends at the next turn, so that few are cut inside of one."""
@@ -39,32 +37,76 @@ class Leaves(Struct, frozen=True, kw_only=True):
     rest: tuple[Message, ...]
 
 
-def plan_leaves(messages: Sequence[Message], pyramid: StorySettings) -> Leaves:
+def plan_leaves(messages: Sequence[Message], story: StorySettings, strategy: Strategy | None = None) -> Leaves:
     """Cut consecutive `messages` into leaves, as far as enough of the newest ones stay live behind them."""
+    strategy = strategy or StoryStrategy(story)
     out: list[tuple[Message, ...]] = []
-    leaf: list[Message] = []
-    start, place, tokens = 0, 0, 0
-    last_cut = len(messages) - pyramid.live_messages
+    leaf: list[Atom] = []
+    start, place = 0, 0
+    last_cut = len(messages) - story.live_messages
     for atom in atoms(messages):
-        if leaf and leaf_ends(len(leaf), tokens, atom, pyramid):
+        if leaf and strategy.ends(leaf, atom):
             if place > last_cut:
                 break
-            out.append(tuple(leaf))
-            leaf, start, tokens = [], place, 0
-        leaf.extend(atom)
-        tokens += sum(message.tokens for message in atom)
+            out.append(tuple(messages[start:place]))
+            leaf, start = [], place
+        leaf.append(atom)
         place += len(atom)
     return Leaves(leaves=tuple(out), rest=tuple(messages[start:]))
 
 
-def leaf_ends(messages: int, tokens: int, following: Atom, pyramid: StorySettings) -> bool:
-    """Whether a leaf of so many `messages` that cost so many `tokens` ends before the atom `following`."""
-    if tokens + sum(message.tokens for message in following) > pyramid.leaf_tokens:
-        return True
-    if messages >= pyramid.leaf_messages * LONG_TURN:
-        return True
-    full = messages >= pyramid.leaf_messages or tokens >= pyramid.leaf_tokens * SOFT
-    return full and following[0].opens_turn
+class StoryStrategy:
+    """A story: leaves of so many messages, told in sentences of their own, and deeper summaries over them."""
+
+    name = "story"
+
+    def __init__(self, settings: StorySettings) -> None:
+        """Cut leaves of the sizes that `settings` name."""
+        self.settings = settings
+
+    def ends(self, stretch: Sequence[Atom], following: Atom) -> bool:
+        """Whether a leaf ends between `stretch` and `following`: at a whole turn, once it is long enough."""
+        messages = sum(map(len, stretch))
+        tokens = sum(message.tokens for atom in stretch for message in atom)
+        if tokens + sum(message.tokens for message in following) > self.settings.leaf_tokens:
+            return True
+        if messages >= self.settings.leaf_messages * LONG_TURN:
+            return True
+        full = messages >= self.settings.leaf_messages or tokens >= self.settings.leaf_tokens * SOFT
+        return full and following[0].opens_turn
+
+    def leaf(self, messages: Sequence[Message], goal: str = "", *, ends_turn: bool = False) -> Sequence[Section]:
+        """The sentences that tell most, in the words of the story, and the names in it."""
+        return tell_leaf(as_said(messages))
+
+    def roll_up(self, parts: Sequence[Summary | Message], *, turns: bool = False) -> Sequence[Section]:
+        """Of the sentences below those that tell most."""
+        return tell_deeper([part for part in parts if isinstance(part, Summary)])
+
+    def sections(self, level: Level) -> Mapping[SectionName, SectionStyle]:
+        """Prose, and the names that stand in none of it."""
+        return _SECTIONS
+
+    def worth(self, section: SectionName) -> float:
+        """Every sentence is worth what it tells."""
+        return 1.0
+
+    def say(self, section: SectionName, line: Line, names: Sequence[str]) -> str:
+        """A line as a sentence, with a full stop where the story had none; or the names, in a row."""
+        if section == "artifacts":
+            return ", ".join(names)
+        text = line.text.strip()
+        return f"{text}." if text[-1:].isalnum() and ord(text[-1]) < _NO_LETTERS else text
+
+
+_NO_LETTERS = 0x2E80
+"""From here on signs stand for words, and a sentence needs no full stop."""
+_SECTIONS = {"story": SectionStyle("", prose=True), "artifacts": SectionStyle("Names: ", prose=True)}
+
+
+def story_strategy(policy: Policy) -> Strategy:
+    """How the story of a policy is told: as it says itself, or as ours are."""
+    return policy.strategy or StoryStrategy(settings(policy))
 
 
 # Which summaries of a story are shown, and which are merged: a count of the leaves, in base `fan_in`.
@@ -75,46 +117,46 @@ def leaf_ends(messages: int, tokens: int, following: Atom, pyramid: StorySetting
 # process; and of n leaves some `limit`·log(n) summaries are shown.
 
 
-def shown_depths(leaves: int, pyramid: StorySettings) -> list[int]:
+def shown_depths(leaves: int, story: StorySettings) -> list[int]:
     """The depths of the summaries that so many leaves are shown as, from the oldest to the newest."""
     out: list[int] = []
     depth, count = 1, leaves
     while count:
-        merged = -(-max(count - pyramid.limit, 0) // pyramid.fan_in)
-        out = [*[depth] * (count - merged * pyramid.fan_in), *out]
+        merged = -(-max(count - story.limit, 0) // story.fan_in)
+        out = [*[depth] * (count - merged * story.fan_in), *out]
         depth, count = depth + 1, merged
     return out
 
 
-def finest(leaves: int, blocks: int, pyramid: StorySettings) -> StorySettings:
-    """The same pyramid with the highest limit at which so many leaves are shown as `blocks` summaries at the most.
+def finest(leaves: int, blocks: int, story: StorySettings) -> StorySettings:
+    """The same settings with the highest limit at which so many leaves are shown as `blocks` summaries at the most.
 
     A wide context has room for more than the limit of each depth: there the past is shown more finely.
     """
-    low, high = pyramid.limit, max(leaves, pyramid.limit)
+    low, high = story.limit, max(leaves, story.limit)
     while low < high:
         middle = (low + high + 1) // 2
-        if len(shown_depths(leaves, replace(pyramid, limit=middle))) <= blocks:
+        if len(shown_depths(leaves, replace(story, limit=middle))) <= blocks:
             low = middle
         else:
             high = middle - 1
-    return replace(pyramid, limit=low)
+    return replace(story, limit=low)
 
 
-def due_merge(depths: Sequence[int], pyramid: StorySettings) -> int | None:
+def due_merge(depths: Sequence[int], story: StorySettings) -> int | None:
     """The place of the first of the `fan_in` summaries that are to be merged next; None where no depth has too many.
 
     `depths` are those of a row from its oldest summary to its newest, which never grow.
     """
     for depth in sorted(set(depths)):
-        if depths.count(depth) > pyramid.limit:
+        if depths.count(depth) > story.limit:
             return depths.index(depth)
     return None
 
 
-def leaves_at(depth: int, pyramid: StorySettings) -> int:
+def leaves_at(depth: int, story: StorySettings) -> int:
     """How many leaves a summary of this depth covers."""
-    return int(pyramid.fan_in ** (depth - 1))
+    return int(story.fan_in ** (depth - 1))
 
 
 # From what a deep summary is written: a fact dies by being retold, so from what was retold least.
@@ -130,18 +172,18 @@ TOLD_TOKENS = 340
 """What a summary of 250 words costs, with what is said about it."""
 
 
-def source_depth(depth: int, pyramid: StorySettings) -> int:
+def source_depth(depth: int, story: StorySettings) -> int:
     """The depth of the summaries that one of `depth` is written from, at least 2."""
-    fits = max(pyramid.window_tokens // TOLD_TOKENS, pyramid.fan_in)
+    fits = max(story.window_tokens // TOLD_TOKENS, story.fan_in)
     below = depth - 1
-    while below > 1 and pyramid.fan_in ** (depth - below + 1) <= fits:
+    while below > 1 and story.fan_in ** (depth - below + 1) <= fits:
         below -= 1
     return below
 
 
-def retellings(depth: int, pyramid: StorySettings) -> int:
+def retellings(depth: int, story: StorySettings) -> int:
     """How many times the least lucky message under a summary of `depth` has been retold to make it."""
-    return 1 if depth <= 1 else 1 + retellings(source_depth(depth, pyramid), pyramid)
+    return 1 if depth <= 1 else 1 + retellings(source_depth(depth, story), story)
 
 
 RUNNING_WORDS = 250
@@ -152,9 +194,9 @@ MAX_LIFTS = 24
 
 def settings(policy: Policy) -> StorySettings:
     """How the story of a policy fades. Raises BadInput where the policy is for no story."""
-    if policy.pyramid is None:
+    if policy.story is None:
         raise BadInput(f"The preset {policy.name!r} is for no story; take 'story'.")
-    return policy.pyramid
+    return policy.story
 
 
 def is_answered(messages: Sequence[Message]) -> bool:
@@ -166,7 +208,8 @@ def make_leaf(messages: Sequence[Message], before: Sequence[Thread], policy: Pol
     """Write the leaf over `messages`; `before` are the threads that are open at its start."""
     first, last = messages[0], messages[-1]
     heard = as_said(messages)
-    sections = [*tell_leaf(heard), *(_constraints(messages) if is_answered(messages) else ())]
+    told = story_strategy(policy).leaf(messages, "", ends_turn=False)
+    sections = [*told, *(_constraints(messages) if is_answered(messages) else ())]
     return Summary(
         id=anchor("story", first.id, last.id, policy.family),
         level="story",
@@ -189,7 +232,7 @@ def make_deeper(children: Sequence[Summary], told: Sequence[Summary], policy: Po
     """Merge the adjacent `children` into the summary above them, written from `told`: them, or what is under them."""
     first, last = children[0], children[-1]
     threads = join([child.threads for child in children], settings(policy).open_threads)
-    sections = [*tell_deeper(told), *_constraints(children)]
+    sections = [*story_strategy(policy).roll_up(told), *_constraints(children)]
     return Summary(
         id=anchor("story", first.first, last.last, policy.family),
         level="story",

@@ -20,7 +20,6 @@ from ireneo.summaries.reader import PathReader, RecentValues
 from ireneo.summaries.story import (
     due_merge,
     finest,
-    leaf_ends,
     leaves_at,
     make_deeper,
     make_leaf,
@@ -29,6 +28,7 @@ from ireneo.summaries.story import (
     settings,
     shown_depths,
     source_depth,
+    story_strategy,
 )
 from ireneo.summaries.summary import Summary, SummaryId, Thread, anchor
 from ireneo.summaries.threads import follow
@@ -83,7 +83,8 @@ class KnownStory:
         self._recalled = recalled
         self.reader = reader
         self._character = policy.seen_by
-        self._pyramid = settings(policy)
+        self._settings = settings(policy)
+        self._strategy = story_strategy(policy)
         self._new: dict[SummaryId, Summary] = {}
 
     # -- summaries ---------------------------------------------------------------------------------------------------
@@ -109,13 +110,13 @@ class KnownStory:
 
     def opened(self, row: Sequence[Summary], blocks: int) -> list[Summary]:
         """Open what was merged for a longer path than this one, or has room to be shown as what is under it."""
-        if self._pyramid.running:
+        if self._settings.running:
             return list(row)
         leaves = sum(node.leaves for node in row)
-        wanted = shown_depths(leaves, finest(leaves, blocks, self._pyramid))
+        wanted = shown_depths(leaves, finest(leaves, blocks, self._settings))
         edges = {0}
         for depth in wanted:
-            edges.add(max(edges) + leaves_at(depth, self._pyramid))
+            edges.add(max(edges) + leaves_at(depth, self._settings))
         out: list[Summary] = []
         waiting, start = list(reversed(row)), 0
         while waiting:
@@ -207,7 +208,7 @@ class KnownStory:
             # Nothing goes on behind it; or a result came that belongs to a call in it.
             return not behind
         leaf = [message for message in messages if message.position <= last]
-        ends = leaf_ends(len(leaf), sum(message.tokens for message in leaf), behind[0], self._pyramid)
+        ends = self._strategy.ends(atoms(leaf), behind[0])
         if ends:
             self._recalled.sound.put(name, True)
         return ends
@@ -232,13 +233,13 @@ class KnownStory:
 
     def _without_last_leaf(self, node: Summary) -> list[Summary]:
         """What is left of `node` without the last leaf under it."""
-        if self._pyramid.running:
+        if self._settings.running:
             return list(self.get(node.sources[:1]))
         children = self.children(node)
         return [*children[:-1], *self._without_last_leaf(children[-1])] if children else []
 
     def _first_of_last_leaf(self, node: Summary) -> int:
-        if self._pyramid.running:
+        if self._settings.running:
             before = self.get(node.sources[:1])
             return before[0].last_position + 1 if before else node.first_position
         children = self.children(node)
@@ -291,7 +292,7 @@ class StoryPath:
         """Stand on the end of a path; nothing is read yet. `recalled` has what was read of the session before."""
         self.reader = reader
         self._policy = policy
-        self._pyramid = settings(policy)
+        self._settings = settings(policy)
         self._known = KnownStory(reader, policy, recalled or StoryRecords())
 
     def grow(self, most: int, blocks: int = 0) -> Grown:
@@ -300,9 +301,9 @@ class StoryPath:
         Where there is room for more `blocks` than are kept of each depth, the newest deep ones are opened.
         """
         system = self._known.system()
-        row = self._known.row(len(system), self._pyramid.live_messages)
-        size = (most + 1) * self._pyramid.leaf_messages + self._pyramid.live_messages
-        tail = TAIL * self._pyramid.leaf_messages + self._pyramid.live_messages
+        row = self._known.row(len(system), self._settings.live_messages)
+        size = (most + 1) * self._settings.leaf_messages + self._settings.live_messages
+        tail = TAIL * self._settings.leaf_messages + self._settings.live_messages
         waiting: Waiting | None = None
         while True:
             first = row[-1].last_position + 1 if row else len(system)
@@ -359,10 +360,10 @@ class StoryPath:
 
         `ends` says that the path ends with them, so that the newest stay live.
         """
-        pyramid = self._pyramid if ends else replace(self._pyramid, live_messages=0)
-        planned = plan_leaves(messages, pyramid)
+        story = self._settings if ends else replace(self._settings, live_messages=0)
+        planned = plan_leaves(messages, story, story_strategy(self._policy))
         names = [anchor("story", leaf[0].id, leaf[-1].id, self._policy.family) for leaf in planned.leaves]
-        stored = {each.id: each for each in self._known.stored([] if self._pyramid.running else names)}
+        stored = {each.id: each for each in self._known.stored([] if self._settings.running else names)}
         written = passed = 0
         for name, leaf in zip(names, planned.leaves, strict=True):
             made = stored.get(name)
@@ -370,27 +371,27 @@ class StoryPath:
                 break
             if made is None:
                 written += 1
-                made = make_leaf(leaf, open_threads(row, self._pyramid.open_threads)[0], self._policy)
+                made = make_leaf(leaf, open_threads(row, self._settings.open_threads)[0], self._policy)
             passed += 1
             self._push(row, made)
         due = [message for leaf in planned.leaves[passed:] for message in leaf]
         return _Added(written=written, passed=passed, due=len(due), rest=(*due, *planned.rest))
 
     def _push(self, row: list[Summary], leaf: Summary) -> None:
-        if self._pyramid.running:
+        if self._settings.running:
             leaf = make_running(row[-1], leaf, self._policy) if row else leaf
             row[:] = [leaf]
             self._known.add(leaf)
             return
         self._known.add(leaf)
         row.append(leaf)
-        while (place := due_merge([node.depth for node in row], self._pyramid)) is not None:
-            children = row[place : place + self._pyramid.fan_in]
-            depth = source_depth(children[0].depth + 1, self._pyramid)
+        while (place := due_merge([node.depth for node in row], self._settings)) is not None:
+            children = row[place : place + self._settings.fan_in]
+            depth = source_depth(children[0].depth + 1, self._settings)
             told = [part for child in children for part in self._known.under(child, depth)]
             deeper = make_deeper(children, told, self._policy)
             self._known.add(deeper)
-            row[place : place + self._pyramid.fan_in] = [deeper]
+            row[place : place + self._settings.fan_in] = [deeper]
 
 
 def open_threads(nodes: Sequence[Summary], cap: int) -> tuple[tuple[Thread, ...], int]:

@@ -6,7 +6,7 @@ Of a story also its threads: what was promised, owed, hidden, suffered or asked,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NewType
+from typing import Literal, NewType, TypeAlias
 
 from msgspec import Struct
 
@@ -57,21 +57,9 @@ SummaryId = NewType("SummaryId", str)
 """The anchor: ``s_`` and 26 characters, from level, first, last and family. Two writers of one stretch meet in it."""
 
 Level = Literal["turn", "goal", "story"]
-SectionName = Literal[
-    "goal",
-    "direction",
-    "strategy",
-    "operations",
-    "discoveries",
-    "achieved",
-    "dead_ends",
-    "worked",
-    "constraints",
-    "lifted",
-    "story",
-    "artifacts",
-    "status",
-]
+SectionName: TypeAlias = str
+"""``goal``, ``direction``, ``strategy``, ``operations``, ``discoveries``, ``achieved``, ``dead_ends``, ``worked``,
+``constraints``, ``lifted``, ``artifacts``, ``status``, ``story``; or what another strategy calls a section."""
 
 
 class Mention(Struct, frozen=True, array_like=True, gc=False):

@@ -473,12 +473,15 @@ LIMITS: dict[SectionName, int] = {
     "status": 1,
 }
 """Lines that one record keeps of a section, so that a record is bounded however much it covers."""
+OTHER_LIMIT = 24
+"""Of a section that is none of ours, which a strategy of somebody else's wrote."""
 
 
 def write_turn_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
     """Write the sections of a summary over adjacent summaries of one turn."""
     return _sections(
         {
+            **_others(children),
             "goal": _gather(children, "goal")[:1],
             "strategy": _first_of_each(_gather(children, "strategy")),
             "operations": _by_subject(_gather(children, "operations")),
@@ -502,6 +505,7 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
     pins = [*_gather(work, "constraints"), *(line for message in messages for line in find_pins(message))]
     return _sections(
         {
+            **_others(work),
             "goal": _arc(asked, work),
             "direction": asked,
             "achieved": _achieved(work),
@@ -521,7 +525,7 @@ def write_goal_batch(parts: Sequence[Summary | Message]) -> tuple[Section, ...]:
 def write_goal_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
     """Write the sections of a batch of adjacent goal batches."""
     names: tuple[SectionName, ...] = ("direction", "achieved", "lifted", "discoveries")
-    kept: dict[SectionName, list[Line]] = {name: _gather(children, name) for name in names}
+    kept: dict[SectionName, list[Line]] = {**_others(children), **{name: _gather(children, name) for name in names}}
     kept["goal"] = _arc(kept["direction"], children)
     kept["constraints"] = standing(_gather(children, "constraints"), kept["lifted"])
     kept["dead_ends"] = _still_dead(children)
@@ -533,10 +537,10 @@ def write_goal_rollup(children: Sequence[Summary]) -> tuple[Section, ...]:
 def _sections(lines: dict[SectionName, list[Line]]) -> tuple[Section, ...]:
     """Cap each section to its weightiest lines, in the order in which they came."""
     out: list[Section] = []
-    for name in LIMITS:
-        given = lines.get(name, [])
-        if len(given) > LIMITS[name]:
-            best = sorted(range(len(given)), key=lambda place: -_worth(given[place]))[: LIMITS[name]]
+    for name in dict.fromkeys((*LIMITS, *lines)):
+        given, most = lines.get(name, []), LIMITS.get(name, OTHER_LIMIT)
+        if len(given) > most:
+            best = sorted(range(len(given)), key=lambda place: -_worth(given[place]))[:most]
             given = [given[place] for place in sorted(best)]
         if given:
             out.append(Section(name=name, lines=tuple(given)))
@@ -549,6 +553,16 @@ def _worth(line: Line) -> float:
 
 def _gather(children: Iterable[Summary], name: SectionName) -> list[Line]:
     return [line for child in children for line in child.lines(name)]
+
+
+def _others(children: Iterable[Summary]) -> dict[SectionName, list[Line]]:
+    """The lines of the sections that are none of ours."""
+    out: dict[SectionName, list[Line]] = {}
+    for child in children:
+        for section in child.sections:
+            if section.name not in LIMITS:
+                out.setdefault(section.name, []).extend(section.lines)
+    return out
 
 
 def _in_order(lines: Iterable[Line]) -> list[Line]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import TypeAlias
 
@@ -12,10 +12,12 @@ from msgspec.structs import replace
 from ireneo.grounding.claims import artifacts
 from ireneo.log.message import Message, MessageId, is_own_block
 from ireneo.log.tree import atoms, settled
-from ireneo.summaries.policy import Policy
+from ireneo.summaries.pins import MAX_PINS, constraints, standing
+from ireneo.summaries.policy import CODING, Policy
 from ireneo.summaries.reader import PathReader
 from ireneo.summaries.steps import CHANGES, ActionKind, understand
-from ireneo.summaries.summary import Level, Section, Summary, SummaryId, anchor
+from ireneo.summaries.strategy import Atom, SectionStyle, Strategy
+from ireneo.summaries.summary import Level, Line, Section, SectionName, Summary, SummaryId, anchor
 from ireneo.summaries.tell_work import write_goal_batch, write_goal_rollup, write_leaf, write_turn_rollup
 
 # Where the work of a turn is cut into blocks, and when adjacent blocks become a deeper one.
@@ -24,7 +26,7 @@ from ireneo.summaries.tell_work import write_goal_batch, write_goal_rollup, writ
 # blocks, and a block once made stays where it is.
 
 
-Atom = tuple[Message, ...]
+RowItem: TypeAlias = Summary | Message
 _LOOKING: frozenset[ActionKind] = frozenset({"read", "search", "fetch"})
 _CLOSING: frozenset[ActionKind] = frozenset({"check", "save"})
 
@@ -70,15 +72,130 @@ def batch_is_full(openers: Sequence[Message], following: Message, policy: Policy
     return not named & set(artifacts(following.text))
 
 
+# What a block says, what each line is worth, and how it reads.
+
+HEADINGS: dict[SectionName, str] = {
+    "goal": "Goal Arc",
+    "direction": "Human Direction",
+    "strategy": "Strategy",
+    "operations": "Operations",
+    "discoveries": "Discoveries",
+    "achieved": "What Was Achieved",
+    "dead_ends": "Dead Ends",
+    "worked": "What Worked",
+    "constraints": "Lasting Constraints",
+    "lifted": "Lifted",
+    "artifacts": "Critical Artifacts",
+    "status": "Status",
+}
+_TURN_ORDER: tuple[SectionName, ...] = (
+    "strategy",
+    "operations",
+    "discoveries",
+    "dead_ends",
+    "worked",
+    "artifacts",
+    "status",
+)
+_GOAL_ORDER: tuple[SectionName, ...] = (
+    "goal",
+    "direction",
+    "achieved",
+    "discoveries",
+    "dead_ends",
+    "constraints",
+    "artifacts",
+    "status",
+)
+_WORTH: dict[SectionName, float] = {
+    "status": 15.0,
+    "dead_ends": 100.0,
+    "constraints": 25.0,
+    "goal": 10.0,
+    "direction": 20.0,
+    "strategy": 8.0,
+    "achieved": 8.0,
+    "worked": 4.0,
+    "discoveries": 2.0,
+    "artifacts": 4.0,
+    "operations": 2.0,
+}
+"""What a line is worth before its names, in the unit in which a name that the agent wrote just now is worth 12."""
+_OTHER_WORTH = 8.0
+"""Of a section that is none of ours."""
+
+
+class WorkStrategy:
+    """An agent's work: blocks in the place of what was done in a turn, and batches of complete turns over them.
+
+    To tell something else of it, override `leaf`: sections with names of your own are carried through all depths, and
+    shown where `sections` has a place for them.
+    """
+
+    name = "work"
+
+    def __init__(self, policy: Policy = CODING) -> None:
+        """Cut blocks of the sizes that `policy` names."""
+        self.policy = policy
+
+    def ends(self, stretch: Sequence[Atom], following: Atom) -> bool:
+        """Whether a block ends between `stretch` and `following`: by its size, or where the work changes."""
+        return leaf_is_full(stretch, following, self.policy)
+
+    def leaf(self, messages: Sequence[Message], goal: str, *, ends_turn: bool) -> Sequence[Section]:
+        """What was done in `messages`, and what came of it, as the calls and their outcomes show it."""
+        return write_leaf(messages, goal, ends_turn=ends_turn)
+
+    def roll_up(self, parts: Sequence[RowItem], *, turns: bool = False) -> Sequence[Section]:
+        """Merge the lines about the same thing: nothing is said in other words."""
+        if turns:
+            return write_goal_batch(parts)
+        children = [part for part in parts if isinstance(part, Summary)]
+        return write_goal_rollup(children) if children[0].level == "goal" else write_turn_rollup(children)
+
+    def sections(self, level: Level) -> Mapping[SectionName, SectionStyle]:
+        """The sections that a block of this level shows, in order."""
+        return _TURN_SECTIONS if level == "turn" else _GOAL_SECTIONS
+
+    def worth(self, section: SectionName) -> float:
+        """What a line of a section is worth before its names."""
+        return _WORTH.get(section, _OTHER_WORTH)
+
+    def say(self, section: SectionName, line: Line, names: Sequence[str]) -> str:
+        """One line in words, with the names that follow it."""
+        statement = _operation(line) if line.subject and section in ("operations", "artifacts") else line.text
+        if section == "dead_ends" and line.verbs and line.verbs[0][1] > 1:
+            statement += f" (tried {line.verbs[0][1]} times)"
+        if names:
+            statement += (": " if statement[-1:] not in ".:" else " ") + " ".join(names)
+        return statement if section in ("strategy", "status", "goal") else f"- {statement}"
+
+
+def _operation(line: Line) -> str:
+    verbs = ", ".join(verb + (f" ×{times}" if times > 1 else "") for verb, times in line.verbs)
+    shell = line.shell
+    subject = f"`{line.subject}`" if shell else line.subject
+    # A tool that only we don't know by kind is named by its subject already.
+    said = subject if line.subject.startswith(verbs) else f"{verbs} {subject}"
+    return f"{said} → {line.text}" if line.text else said
+
+
+_TURN_SECTIONS = {name: SectionStyle(f"## {HEADINGS[name]}") for name in _TURN_ORDER}
+_GOAL_SECTIONS = {name: SectionStyle(f"## {HEADINGS[name]}") for name in _GOAL_ORDER}
+WORK = WorkStrategy()
+
+
+def strategy_of(policy: Policy) -> Strategy:
+    """How blocks of a policy are told: as it says itself, or as agents' work is."""
+    return policy.strategy or WorkStrategy(policy)
+
+
 # The canonical blocks of a path, made as far as the path reaches.
 #
 # A *row* is a path as it can be shown most coarsely: summaries, and between them the messages that none covers, in
 # order. `grow` takes the row that is known and the messages that follow, and returns the row of the longer path with
 # the summaries that it had to write for it. It depends on the messages alone, so it gives the same row whether it is
 # called once for a whole path or after every message.
-
-
-RowItem: TypeAlias = Summary | Message
 
 
 class GrownRow(Struct, frozen=True, kw_only=True):
@@ -108,7 +225,7 @@ def open_block(loose: Sequence[Message], goal: str, policy: Policy) -> Summary:
     """Cover messages that no block covers yet, at depth 0; the block that is due there takes its place."""
     # A family of its own keeps its anchor apart from that of the block that takes its place.
     family = f"{policy.family}/open"
-    return _summary("turn", 0, loose, write_leaf(loose, goal, ends_turn=False), family)
+    return _summary("turn", 0, loose, strategy_of(policy).leaf(loose, goal, ends_turn=False), family)
 
 
 def cover_row(row: Sequence[RowItem], policy: Policy) -> Summary:
@@ -125,7 +242,7 @@ def cover_row(row: Sequence[RowItem], policy: Policy) -> Summary:
         if item is not None:
             parts.append(item)
     work = [part for part in parts if isinstance(part, Summary)]
-    whole = _parent("goal", parts, work, write_goal_batch(parts), policy)
+    whole = _parent("goal", parts, work, strategy_of(policy).roll_up(parts, turns=True), policy)
     family = f"{policy.family}/whole"
     return replace(whole, family=family, id=anchor("goal", whole.first, whole.last, family), sources=())
 
@@ -169,6 +286,7 @@ class _Turn:
 class _Forest:
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
+        self.strategy = strategy_of(policy)
         self.made: list[Summary] = []
         self.goals: list[RowItem] = []
         self.turns: list[_Turn] = [_Turn(None)]
@@ -228,14 +346,15 @@ class _Forest:
             self._batch(atom[0])
         elif any(is_kept(message, self.policy) for message in atom):
             self._end_run(ends_turn=False)
-        elif self.leaf and leaf_is_full(self.leaf, atom, self.policy):
+        elif self.leaf and self.strategy.ends(self.leaf, atom):
             self._seal_leaf(ends_turn=False)
 
     def _seal_leaf(self, *, ends_turn: bool) -> None:
         turn = self.turns[-1]
         messages = [message for atom in self.leaf for message in atom]
         goal = turn.opener.text if turn.opener else ""
-        self._push(_summary("turn", 1, messages, write_leaf(messages, goal, ends_turn=ends_turn), self.policy.family))
+        sections = self.strategy.leaf(messages, goal, ends_turn=ends_turn)
+        self._push(_summary("turn", 1, messages, sections, self.policy.family))
         self.leaf = []
         while count := due_merge(self._depths(), self.policy):
             self._merge(count)
@@ -248,7 +367,7 @@ class _Forest:
         items = self.turns[-1].items
         children = [item for item in items[-count:] if isinstance(item, Summary)]
         del items[-count:]
-        self._push(_parent("turn", children, children, write_turn_rollup(children), self.policy))
+        self._push(_parent("turn", children, children, self.strategy.roll_up(children), self.policy))
 
     def _push(self, summary: Summary) -> None:
         self.made.append(summary)
@@ -271,11 +390,11 @@ class _Forest:
         work = [item for item in parts if isinstance(item, Summary)]
         self._close_openless()
         self.turns = [_Turn(None)]
-        self._push_goal(_parent("goal", parts, work, write_goal_batch(parts), self.policy))
+        self._push_goal(_parent("goal", parts, work, self.strategy.roll_up(parts, turns=True), self.policy))
         while count := due_merge(_depths_at_end(self.goals), self.policy):
             children = [item for item in self.goals[-count:] if isinstance(item, Summary)]
             del self.goals[-count:]
-            self._push_goal(_parent("goal", children, children, write_goal_rollup(children), self.policy))
+            self._push_goal(_parent("goal", children, children, self.strategy.roll_up(children), self.policy))
 
     def _push_goal(self, summary: Summary) -> None:
         self.made.append(summary)
@@ -299,7 +418,7 @@ def _depths_at_end(items: Sequence[RowItem]) -> list[int]:
 
 
 def _summary(
-    level: Level, depth: int, messages: Sequence[Message], sections: tuple[Section, ...], family: str
+    level: Level, depth: int, messages: Sequence[Message], sections: Sequence[Section], family: str
 ) -> Summary:
     first, last = messages[0], messages[-1]
     return Summary(
@@ -313,7 +432,7 @@ def _summary(
         family=family,
         source_tokens=sum(message.tokens for message in messages),
         calls=sum(len(message.draft.calls) for message in messages),
-        sections=sections,
+        sections=tuple(sections),
     )
 
 
@@ -321,7 +440,7 @@ def _parent(
     level: Level,
     parts: Sequence[RowItem],
     children: Sequence[Summary],
-    sections: tuple[Section, ...],
+    sections: Sequence[Section],
     policy: Policy,
 ) -> Summary:
     """Cover `parts`, adjacent items of a row, by one summary that was written from `children`."""
@@ -340,9 +459,20 @@ def _parent(
         family=policy.family,
         source_tokens=sum(part.source_tokens if isinstance(part, Summary) else part.tokens for part in parts),
         calls=sum(part.calls if isinstance(part, Summary) else len(part.draft.calls) for part in parts),
-        sections=sections,
+        sections=tuple(sections) if policy.strategy is None else _with_pins(level, parts, sections),
         sources=tuple(child.id for child in children),
     )
+
+
+def _with_pins(level: Level, parts: Sequence[RowItem], sections: Sequence[Section]) -> tuple[Section, ...]:
+    """The sections with what binds all that is done next: it is carried word for word, whatever a strategy says."""
+    if level == "turn" or any(section.name == "constraints" for section in sections):
+        return tuple(sections)
+    pins, lifts = constraints(parts)
+    binding = standing(pins, lifts)[:MAX_PINS]
+    carried: dict[SectionName, list[Line]] = {"constraints": binding, "lifted": lifts[-MAX_PINS:]}
+    missing = [name for name in carried if carried[name] and all(section.name != name for section in sections)]
+    return (*sections, *(Section(name=name, lines=tuple(carried[name])) for name in missing))
 
 
 def _start(item: RowItem) -> tuple[MessageId, int]:
@@ -483,4 +613,4 @@ class WorkPath:
                 return False
             summary = children[-1]
         leaf = self.reader.path(summary.first_position, summary.last_position)
-        return leaf_is_full(atoms(leaf), ahead, self.policy)
+        return strategy_of(self.policy).ends(atoms(leaf), ahead)

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ireneo import Context, Message, Session, Summary
-from ireneo.context.allot import say
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like
 from ireneo.grounding.status import error_text
 from ireneo.ports.store import Transaction
 from ireneo.summaries.summary import Line, SectionName
+from ireneo.summaries.work import WORK
 
 _PATH = re.compile(r"[\w.-]*\w(?:/[\w.-]*\w)+")
 _NAME = re.compile(r"\w+_\w+|[a-z]+[A-Z]\w+|[A-Z][a-z]+[A-Z]\w+")
@@ -90,7 +90,7 @@ def raw_text(messages: Sequence[Message]) -> str:
 def decent(summary: Summary) -> None:
     """No line is an error text, tells of the agent from outside, or carries an instruction."""
     for name, line in lines_of(summary):
-        told = say(name, line, [mention.name for mention in line.names]).removeprefix("- ")
+        told = WORK.say(name, line, [mention.name for mention in line.names]).removeprefix("- ")
         assert not error_text(told), f"{name} of {summary.id} is an error text: {told}"
         assert not _OUTSIDE.search(told), f"{name} of {summary.id} tells from outside: {told}"
         # What users asked for is quoted as it was said.

@@ -22,7 +22,7 @@ SMALL = StorySettings(
     open_threads=6,
 )
 """Deep trees over a few hundred messages."""
-TINY_STORY = Policy(name="story", pyramid=SMALL, live_share=0.5)
+TINY_STORY = Policy(name="story", story=SMALL, live_share=0.5)
 FORMATS = ("openai", "anthropic", "gemini")
 MARK = re.compile(r"zq\d+x\d+q")
 """The words that stand nowhere else."""

@@ -115,10 +115,10 @@ def test_the_work_tells_no_story_of_somebody_called_open(store: str) -> None:
         inner, model = await house.store(), FickleLLM()
         memory = memory_with(inner, model)
         session = await memory.session("run")
-        wide = Policy(name="story", pyramid=SMALL, live_share=0.5)
+        wide = Policy(name="story", story=SMALL, live_share=0.5)
         await session.append(Storyteller().tell(["chats", "scene", "chats", "huge", "chats"]))
         await session.context(300, preset=wide, as_="Vera")
-        _ = [done async for done in memory.work(until_idle=True)]
+        await memory.work(until_idle=True)
         families = await inner.read(lambda tx: tx.summaries.families(session.key))
         assert any(family.endswith("/as/Vera/open") for family in families)
         assert not any("open" in family and "story-1" in family for family in families)

@@ -7,7 +7,7 @@ from datetime import date, datetime
 
 from msgspec.structs import replace
 
-from ireneo.adapters.in_memory.state import SessionState, Snapshot
+from ireneo.adapters.in_memory.state import Port, SessionState
 from ireneo.adapters.rules import (
     check_chain,
     check_holder,
@@ -24,25 +24,33 @@ from ireneo.adapters.rules import (
 from ireneo.errors import BadInput
 from ireneo.log.message import Draft, Message, MessageId, voices_in
 from ireneo.log.tree import BEFORE_FIRST, Annotation, Head, SessionKey
-from ireneo.ports.store import Lease, Rebuild, Span, Spent
+from ireneo.ports.store import (
+    AnnotationsPort,
+    Lease,
+    LeasesPort,
+    LogPort,
+    Rebuild,
+    RebuildsPort,
+    SessionInfo,
+    SessionsPort,
+    Span,
+    SpendingPort,
+    Spent,
+    SummariesPort,
+)
 from ireneo.summaries.summary import Summary, SummaryId
 
 FOUND_AT_MOST = 100
 
 
-class MemoryLog:
-    """`ireneo.ports.store.LogPort` over one open transaction."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+class MemoryLog(Port, LogPort):
+    """`ireneo.ports.store.LogPort` in memory."""
 
     def head(self, key: SessionKey, branch: str = "main") -> Head | None:
-        """Where a branch stands."""
-        return self._snapshot.see(key).head(branch)
+        return self._snapshot.session(key).head(branch)
 
     def insert(self, key: SessionKey, messages: Sequence[Message]) -> int:
-        """Store a chain of messages; those that are there already are left as they are."""
-        tree = self._snapshot.change(key)
+        tree = self._snapshot.change_session(key)
         check_chain(messages)
         new = [message for message in messages if message.id not in tree.messages]
         if not new:
@@ -61,14 +69,12 @@ class MemoryLog:
         return len(new)
 
     def move(self, key: SessionKey, branch: str, to: MessageId | None) -> None:
-        """Make a branch point elsewhere."""
-        tree = self._snapshot.change(key)
+        tree = self._snapshot.change_session(key)
         tree.branches[branch] = None if to is None else tree.need(to).id
 
     def path(self, key: SessionKey, to: MessageId, first: int, last: int) -> Sequence[Message]:
-        """Read a run of positions of a path."""
         out: list[Message] = []
-        for message in self._snapshot.see(key).walk(to):
+        for message in self._snapshot.session(key).walk(to):
             if message.position < first:
                 break
             if message.position <= last:
@@ -76,8 +82,7 @@ class MemoryLog:
         return out[::-1]
 
     def find(self, key: SessionKey, ids: Sequence[str]) -> Sequence[Message]:
-        """Read messages by the beginning of their id, or by their source id."""
-        tree = self._snapshot.see(key)
+        tree = self._snapshot.session(key)
         found: dict[MessageId, Message] = {}
         for name in ids:
             for message in _matches(tree, name):
@@ -87,16 +92,14 @@ class MemoryLog:
     def on_branch(
         self, space: str, named: Sequence[tuple[str, Sequence[MessageId]]], branch: str | None = None
     ) -> Sequence[bool]:
-        """Whether messages lie on branches."""
-        trees = {tree.key.session: tree for tree in self._snapshot.space(space)}
+        trees = {tree.key.session: tree for tree in self._snapshot.sessions(space)}
         there = {name: trees[name].on_branches(branch) for name in dict(named) if name in trees}
         return [session not in there or there[session].issuperset(names) for session, names in named]
 
     def speakers(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
-        """Who speaks, or is said to be there."""
         found = {
             voice
-            for tree in self._snapshot.space(space)
+            for tree in self._snapshot.sessions(space)
             if session is None or tree.key.session == session
             for message in tree.messages.values()
             for voice in voices_in(message.parts)
@@ -104,8 +107,7 @@ class MemoryLog:
         return frozenset(found if name is None else found & {name})
 
     def drafts(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
-        """Read whole drafts."""
-        tree = self._snapshot.see(key)
+        tree = self._snapshot.session(key)
         out: dict[MessageId, Draft] = {}
         for name in ids:
             if name in tree.messages:
@@ -120,18 +122,44 @@ def _matches(tree: SessionState, name: str) -> Iterator[Message]:
     yield from sorted((m for m in messages if m.draft.source_id == name), key=lambda m: (m.position, m.id))
 
 
+class MemorySessions(Port, SessionsPort):
+    """`ireneo.ports.store.SessionsPort` in memory."""
+
+    def create(self, key: SessionKey, source: str | None) -> bool:
+        return self._snapshot.add_session(key, source)
+
+    def list(self, space: str) -> Sequence[SessionInfo]:
+        trees = sorted(self._snapshot.sessions(space), key=lambda tree: tree.appended, reverse=True)
+        return [tree.info() for tree in trees]
+
+    def get(self, key: SessionKey) -> SessionInfo | None:
+        return next((tree.info() for tree in self._snapshot.sessions(key.space) if tree.info().key == key), None)
+
+    def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
+        tree = self._snapshot.need_session(key)
+        return {branch: tree.head(branch) for branch in sorted(tree.branches)}
+
+    def set_project(self, key: SessionKey, project: str) -> None:
+        self._snapshot.change_session(key).project = project
+
+    def without_project(self, space: str) -> Sequence[SessionKey]:
+        return sorted(
+            (tree.key for tree in self._snapshot.sessions(space) if tree.project is None), key=lambda key: key.session
+        )
+
+    def projects(self, space: str, sessions: Sequence[str]) -> Mapping[str, str]:
+        there = {tree.key.session: tree.project for tree in self._snapshot.sessions(space)}
+        return {session: project for session in sessions if (project := there.get(session))}
+
+
 SUMMARIES_FOUND_AT_MOST = 10
 
 
-class MemorySummaries:
-    """`ireneo.ports.store.SummariesPort` over one open transaction."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+class MemorySummaries(Port, SummariesPort):
+    """`ireneo.ports.store.SummariesPort` in memory."""
 
     def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
-        """Store summaries; those whose anchor is taken are left as they are."""
-        tree = self._snapshot.change(key)
+        tree = self._snapshot.change_session(key)
         for summary in summaries:
             stand = tree.need(summary.first).position, tree.need(summary.last).position
             if stand != (summary.first_position, summary.last_position):
@@ -142,8 +170,7 @@ class MemorySummaries:
         return len(tree.summaries) - before
 
     def frontier(self, key: SessionKey, to: MessageId, family: str) -> Sequence[Summary]:
-        """The widest summaries along a path."""
-        tree = self._snapshot.see(key)
+        tree = self._snapshot.session(key)
         path = {message.id for message in tree.walk(to)}
         on_path = [each for each in tree.summaries.values() if each.family == family and each.last in path]
         on_path.sort(key=lambda each: (each.first_position, -each.last_position, -each.depth, each.id))
@@ -156,19 +183,16 @@ class MemorySummaries:
         return out
 
     def get(self, key: SessionKey, ids: Sequence[SummaryId]) -> Sequence[Summary]:
-        """Read summaries by id."""
-        known = self._snapshot.see(key).summaries
+        known = self._snapshot.session(key).summaries
         return [known[name] for name in ids if name in known]
 
     def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
-        """Read summaries by the beginning of their id."""
-        found = [each for each in self._snapshot.see(key).summaries.values() if each.id.startswith(prefix)]
+        found = [each for each in self._snapshot.session(key).summaries.values() if each.id.startswith(prefix)]
         found.sort(key=lambda each: (-each.last_position, -each.first_position, each.id))
         return found[:SUMMARIES_FOUND_AT_MOST]
 
     def spans(self, key: SessionKey, to: MessageId, family: str, depth: int, first: int = 0) -> Sequence[Span]:
-        """What the summaries of one family and depth cover along a path."""
-        tree = self._snapshot.see(key)
+        tree = self._snapshot.session(key)
         path = {message.id for message in tree.walk(to)}
         found = [
             Span(id=each.id, first_position=each.first_position, last_position=each.last_position)
@@ -178,19 +202,14 @@ class MemorySummaries:
         return sorted(found, key=lambda span: (span.first_position, span.last_position, span.id))
 
     def families(self, key: SessionKey) -> Sequence[str]:
-        """The families of which the session has summaries."""
-        return sorted({each.family for each in self._snapshot.see(key).summaries.values()})
+        return sorted({each.family for each in self._snapshot.session(key).summaries.values()})
 
 
-class MemoryRebuilds:
-    """`ireneo.ports.store.RebuildsPort` over one open transaction."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+class MemoryRebuilds(Port, RebuildsPort):
+    """`ireneo.ports.store.RebuildsPort` in memory."""
 
     def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
-        """The mark that lies furthest along a path."""
-        tree = self._snapshot.see(key)
+        tree = self._snapshot.session(key)
         for message in tree.walk(to):
             rebuild = tree.rebuilds.get((family, budget_tokens, message.id))
             if rebuild is not None:
@@ -198,27 +217,21 @@ class MemoryRebuilds:
         return None
 
     def put(self, key: SessionKey, rebuild: Rebuild) -> None:
-        """Store a mark."""
-        tree = self._snapshot.change(key)
+        tree = self._snapshot.change_session(key)
         if tree.need(rebuild.at).position != rebuild.at_position:
             raise BadInput(f"The rebuild gives a position at which its edge {rebuild.at} doesn't stand.")
         tree.rebuilds[rebuild.family, rebuild.budget_tokens, rebuild.at] = rebuild
 
     def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
-        """Every mark of a session."""
-        marks = self._snapshot.see(key).rebuilds.values()
+        marks = self._snapshot.session(key).rebuilds.values()
         return sorted(marks, key=lambda mark: (mark.at_position, mark.at, mark.family, mark.budget_tokens))
 
 
-class MemoryAnnotations:
-    """`ireneo.ports.store.AnnotationsPort` over one open transaction."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+class MemoryAnnotations(Port, AnnotationsPort):
+    """`ireneo.ports.store.AnnotationsPort` in memory."""
 
     def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
-        """Store annotations; those whose id is taken are left as they are."""
-        tree = self._snapshot.change(key)
+        tree = self._snapshot.change_session(key)
         for annotation in annotations:
             stands = tree.need(annotation.at).position if annotation.at else BEFORE_FIRST
             if stands != annotation.at_position:
@@ -229,22 +242,17 @@ class MemoryAnnotations:
         return len(tree.annotations) - before
 
     def on_path(self, key: SessionKey, to: MessageId | None) -> Sequence[Annotation]:
-        """Every annotation at a message of a path."""
-        tree = self._snapshot.see(key)
+        tree = self._snapshot.session(key)
         path = {"", *(message.id for message in (tree.walk(to) if to is not None else ()))}
         found = [each for each in tree.annotations.values() if each.at in path]
         return sorted(found, key=lambda each: (each.at_position, each.id))
 
 
-class MemoryLeases:
-    """`ireneo.ports.store.LeasesPort` over one open transaction."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+class MemoryLeases(Port, LeasesPort):
+    """`ireneo.ports.store.LeasesPort` in memory."""
 
     def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
-        """Take the lease on a piece of work, unless another holds it or it is too early."""
-        tree = self._snapshot.change(key)
+        tree = self._snapshot.change_session(key)
         check_holder(holder)
         found = tree.leases.get(work)
         if not may_take(found, holder, now, until):
@@ -254,36 +262,31 @@ class MemoryLeases:
         return lease
 
     def renew(self, lease: Lease, until: datetime) -> bool:
-        """Make a lease last longer."""
-        tree = self._snapshot.change(lease.key)
+        tree = self._snapshot.change_session(lease.key)
         found = _held(tree, lease)
         if found is not None:
             tree.leases[lease.work] = renewed(found, until)
         return found is not None
 
     def release(self, lease: Lease) -> bool:
-        """Let go of a lease, the work being done."""
-        tree = self._snapshot.change(lease.key)
+        tree = self._snapshot.change_session(lease.key)
         if _held(tree, lease) is None:
             return False
         del tree.leases[lease.work]
         return True
 
     def fail(self, lease: Lease, error: str, retry_at: datetime) -> bool:
-        """Let go of a lease, the work having failed."""
-        tree = self._snapshot.change(lease.key)
+        tree = self._snapshot.change_session(lease.key)
         found = _held(tree, lease)
         if found is not None:
             tree.leases[lease.work] = failed(found, error, retry_at)
         return found is not None
 
     def of_session(self, key: SessionKey) -> Sequence[Lease]:
-        """Every lease and every failure of a session."""
-        return sorted(self._snapshot.see(key).leases.values(), key=lambda lease: lease.work)
+        return sorted(self._snapshot.session(key).leases.values(), key=lambda lease: lease.work)
 
     def forget(self, key: SessionKey, work: str) -> bool:
-        """Drop a lease whoever holds it."""
-        return self._snapshot.change(key).leases.pop(work, None) is not None
+        return self._snapshot.change_session(key).leases.pop(work, None) is not None
 
 
 def _held(tree: SessionState, lease: Lease) -> Lease | None:
@@ -291,22 +294,16 @@ def _held(tree: SessionState, lease: Lease) -> Lease | None:
     return found if is_held(found, lease) else None
 
 
-class MemorySpending:
-    """`ireneo.ports.store.SpendingPort` over one open transaction."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+class MemorySpending(Port, SpendingPort):
+    """`ireneo.ports.store.SpendingPort` in memory."""
 
     def add(self, key: SessionKey, day: date, spent: Spent) -> None:
-        """Add to what a session spent on a day."""
         self._snapshot.spend(key, day, spent)
 
     def of_session(self, key: SessionKey) -> Spent:
-        """What a session spent."""
         return _total(spent for (each, _), spent in self._snapshot.spent().items() if each == key)
 
     def of_day(self, space: str, day: date) -> Spent:
-        """What a space spent on a day."""
         return _total(spent for (key, on), spent in self._snapshot.spent().items() if (key.space, on) == (space, day))
 
 

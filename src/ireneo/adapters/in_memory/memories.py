@@ -9,7 +9,7 @@ from math import fsum
 
 from msgspec.structs import replace
 
-from ireneo.adapters.in_memory.state import SessionState, Snapshot, SpaceState, VectorSet
+from ireneo.adapters.in_memory.state import Port, SessionState, Snapshot, SpaceState, VectorSet
 from ireneo.adapters.rules import check_lengths, check_observations, in_utc
 from ireneo.lessons.run import ClaimTotals, LearnedRun, Observation
 from ireneo.log.message import MessageId
@@ -24,28 +24,30 @@ from ireneo.ports.memories import (
     IndexName,
     IndexSize,
     LearnedFile,
+    LedgerPort,
+    MemoriesPort,
     MemoryFilter,
+    PadsPort,
+    RunsPort,
+    SearchPort,
     VectorChanges,
+    VectorsPort,
+    WordsPort,
     folded,
 )
 
 FOUND_AT_MOST = 10
 
 
-class MemoryMemories:
-    """`ireneo.ports.memories.MemoriesPort` over one open transaction."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+class MemoryMemories(Port, MemoriesPort):
+    """`ireneo.ports.memories.MemoriesPort` in memory."""
 
     def put(self, space: str, records: Sequence[Record]) -> int:
-        """Store records; one whose id is taken is replaced."""
-        kept = self._snapshot.change_kept(space)
-        return sum(kept.put(record) for record in records)
+        state = self._snapshot.change_space(space)
+        return sum(state.put(record) for record in records)
 
     def get(self, space: str, ids: Sequence[str]) -> Sequence[Record]:
-        """Read memories by the beginning of their id."""
-        memories = self._snapshot.kept(space).memories
+        memories = self._snapshot.space(space).memories
         found: dict[MemoryId, Record] = {}
         for name in ids:
             for each in sorted(known for known in memories if known.startswith(name))[:FOUND_AT_MOST]:
@@ -53,50 +55,39 @@ class MemoryMemories:
         return list(found.values())
 
     def of_key(self, space: str, kind: Kind, key: str) -> Sequence[Record]:
-        """Every memory of a kind under one key."""
-        memories = self._snapshot.kept(space).memories.values()
+        memories = self._snapshot.space(space).memories.values()
         return _as_recorded([each for each in memories if (each.kind, each.key) == (kind, key)])
 
     def list(self, space: str, wanted: MemoryFilter, limit: int | None = None) -> Sequence[Record]:
-        """The memories that are meant."""
-        found = [each for each in self._snapshot.kept(space).memories.values() if _is_meant(each, wanted)]
+        found = [each for each in self._snapshot.space(space).memories.values() if _is_meant(each, wanted)]
         found.sort(key=lambda each: each.id)
         found.sort(key=lambda each: each.at, reverse=True)
         return found[:limit]
 
     def citing(self, space: str, sources: Sequence[str]) -> Sequence[Record]:
-        """Every memory whose evidence names one of `sources`."""
         asked = set(sources)
-        memories = self._snapshot.kept(space).memories.values()
+        memories = self._snapshot.space(space).memories.values()
         return _as_recorded([each for each in memories if not asked.isdisjoint(each.sources)])
 
     def remove(self, space: str, ids: Sequence[MemoryId]) -> int:
-        """Take memories out for good."""
-        kept = self._snapshot.change_kept(space)
-        return sum(kept.remove(name) for name in ids)
+        state = self._snapshot.change_space(space)
+        return sum(state.remove(name) for name in ids)
 
 
-class MemoryPads:
-    """`ireneo.ports.memories.PadsPort` over one open transaction."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+class MemoryPads(Port, PadsPort):
+    """`ireneo.ports.memories.PadsPort` in memory."""
 
     def read(self, space: str, task: str) -> Pad | None:
-        """The scratchpad of a task."""
-        return self._snapshot.kept(space).pads.get(task)
+        return self._snapshot.space(space).pads.get(task)
 
     def write(self, space: str, pad: Pad) -> None:
-        """Store a scratchpad in the place of the one that its task had."""
-        self._snapshot.change_kept(space).pads[pad.task] = pad
+        self._snapshot.change_space(space).pads[pad.task] = pad
 
     def remove(self, space: str, task: str) -> bool:
-        """Take a scratchpad out."""
-        return self._snapshot.change_kept(space).pads.pop(task, None) is not None
+        return self._snapshot.change_space(space).pads.pop(task, None) is not None
 
     def list(self, space: str) -> Sequence[Pad]:
-        """Every scratchpad."""
-        pads = sorted(self._snapshot.kept(space).pads.values(), key=lambda pad: pad.task)
+        pads = sorted(self._snapshot.space(space).pads.values(), key=lambda pad: pad.task)
         return sorted(pads, key=lambda pad: pad.written, reverse=True)
 
 
@@ -122,38 +113,30 @@ _ANY = datetime(1970, 1, 1, tzinfo=UTC)
 """Some time, from which others are counted."""
 
 
-class MemoryRuns:
-    """`ireneo.ports.memories.RunsPort` over one open transaction."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+class MemoryRuns(Port, RunsPort):
+    """`ireneo.ports.memories.RunsPort` in memory."""
 
     def put(self, space: str, run: LearnedRun, observations: Sequence[Observation]) -> None:
-        """Store a run with its observations in the place of what its session had."""
-        kept = self._snapshot.change_kept(space)
+        state = self._snapshot.change_space(space)
         check_observations(run, observations)
-        take_out_run(kept, run.session)
-        kept.runs[run.session] = run
+        take_out_run(state, run.session)
+        state.runs[run.session] = run
         for each in observations:
-            kept.observations[each.cue] = {**kept.observations.get(each.cue, {}), run.session: each}
+            state.observations[each.cue] = {**state.observations.get(each.cue, {}), run.session: each}
 
     def get(self, space: str, sessions: Sequence[str]) -> Sequence[LearnedRun]:
-        """The runs of these sessions."""
-        runs = self._snapshot.kept(space).runs
+        runs = self._snapshot.space(space).runs
         return [runs[session] for session in sessions if session in runs]
 
     def list(self, space: str, limit: int | None = None) -> Sequence[LearnedRun]:
-        """The runs, the one that ended last standing first."""
-        runs = self._snapshot.kept(space).runs.values()
+        runs = self._snapshot.space(space).runs.values()
         return sorted(runs, key=lambda run: _newest_first(run.ended, run.session))[:limit]
 
     def remove(self, space: str, session: str) -> bool:
-        """Take a run out with its observations."""
-        return take_out_run(self._snapshot.change_kept(space), session)
+        return take_out_run(self._snapshot.change_space(space), session)
 
     def observations(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Observation]:
-        """The observations of these claims."""
-        known = self._snapshot.kept(space).observations
+        known = self._snapshot.space(space).observations
         found: list[Observation] = []
         for cue in dict.fromkeys(cues):
             of_cue = known.get(cue, {}).values()
@@ -161,64 +144,54 @@ class MemoryRuns:
         return found
 
     def of_run(self, space: str, session: str) -> Sequence[Observation]:
-        """The observations of one run."""
-        known = self._snapshot.kept(space).observations
+        known = self._snapshot.space(space).observations
         return [known[cue][session] for cue in sorted(known) if session in known[cue]]
 
     def orphans(self, space: str) -> Sequence[str]:
-        """The sessions whose run or observations hang on nothing."""
-        kept = self._snapshot.kept(space)
+        state = self._snapshot.space(space)
         loose = {
             run.session
-            for run in kept.runs.values()
-            if run.head not in self._snapshot.see(SessionKey(space, run.session)).messages
+            for run in state.runs.values()
+            if run.head not in self._snapshot.session(SessionKey(space, run.session)).messages
         }
-        observed = {session for of_cue in kept.observations.values() for session in of_cue}
-        return sorted(loose | (observed - kept.runs.keys()))
+        observed = {session for of_cue in state.observations.values() for session in of_cue}
+        return sorted(loose | (observed - state.runs.keys()))
 
     def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[ClaimTotals]:
-        """Every claim that held in so many runs, summed up."""
-        known = self._snapshot.kept(space).observations
+        known = self._snapshot.space(space).observations
         meant = [known[cue] for cue in sorted(known) if session is None or session in known[cue]]
         claims = [sum_up(of_cue.values()) for of_cue in meant]
         return [claim for claim in claims if claim.runs >= least_runs]
 
 
-class MemoryLedger:
-    """`ireneo.ports.memories.LedgerPort` over one open transaction."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+class MemoryLedger(Port, LedgerPort):
+    """`ireneo.ports.memories.LedgerPort` in memory."""
 
     def known(self, space: str, learner: str, digests: Sequence[str]) -> frozenset[str]:
-        """Those of `digests` that `learner` has learned from."""
-        ledger = self._snapshot.kept(space).ledger
+        ledger = self._snapshot.space(space).ledger
         return frozenset(digest for digest in digests if (learner, digest) in ledger)
 
     def mark(self, space: str, file: LearnedFile) -> None:
-        """Note a file."""
-        self._snapshot.change_kept(space).ledger[file.learner, file.digest] = file
+        self._snapshot.change_space(space).ledger[file.learner, file.digest] = file
 
     def list(self, space: str) -> Sequence[LearnedFile]:
-        """Every file that is noted."""
-        ledger = self._snapshot.kept(space).ledger
+        ledger = self._snapshot.space(space).ledger
         return [ledger[place] for place in sorted(ledger)]
 
     def remove(self, space: str, files: Sequence[LearnedFile]) -> int:
-        """Take out what is noted of these files."""
-        ledger = self._snapshot.change_kept(space).ledger
+        ledger = self._snapshot.change_space(space).ledger
         return sum(ledger.pop((file.learner, file.digest), None) is not None for file in files)
 
 
-def take_out_run(kept: SpaceState, session: str) -> bool:
+def take_out_run(state: SpaceState, session: str) -> bool:
     """Take a run out with its observations; says whether there was one."""
-    for cue in [cue for cue, of_cue in kept.observations.items() if session in of_cue]:
-        left = {name: each for name, each in kept.observations[cue].items() if name != session}
+    for cue in [cue for cue, of_cue in state.observations.items() if session in of_cue]:
+        left = {name: each for name, each in state.observations[cue].items() if name != session}
         if left:
-            kept.observations[cue] = left
+            state.observations[cue] = left
         else:
-            del kept.observations[cue]
-    return kept.runs.pop(session, None) is not None
+            del state.observations[cue]
+    return state.runs.pop(session, None) is not None
 
 
 def sum_up(observations: Iterable[Observation]) -> ClaimTotals:
@@ -245,62 +218,50 @@ def _newest_first(at: datetime | None, name: str) -> tuple[bool, timedelta, str]
     return at is None, timedelta() if at is None else _ANY - in_utc(at), name
 
 
-class MemorySearch:
-    """`ireneo.ports.memories.SearchPort` over one open transaction."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+class MemorySearch(Port, SearchPort):
+    """`ireneo.ports.memories.SearchPort` in memory."""
 
     def size(self, space: str, index: IndexName) -> IndexSize:
-        """How much there is."""
         lengths = [length for _, _, length in self._documents(space, index)]
         return IndexSize(documents=len(lengths), terms=sum(lengths))
 
     def count(self, space: str, index: IndexName, terms: Sequence[str]) -> Mapping[str, int]:
-        """How many documents have each term."""
         return {term: len(found) for term, found in (self.postings(space, index, terms)).items()}
 
     def postings(self, space: str, index: IndexName, terms: Sequence[str]) -> Mapping[str, Sequence[int]]:
-        """The numbers of the documents that have each term."""
         documents = sorted(self._documents(space, index), key=lambda each: each[0])
         return {term: [number for number, held, _ in documents if term in held] for term in terms}
 
     def messages(self, space: str, documents: Sequence[int]) -> Sequence[FoundMessage]:
-        """Read messages by number."""
         places = {
             place_of(number): FoundMessage(document=number, key=tree.key, message=tree.messages[name])
-            for tree in self._snapshot.space(space)
+            for tree in self._snapshot.sessions(space)
             for number, name in tree.numbers.items()
         }
         return [places[place_of(each)] for each in documents if place_of(each) in places]
 
     def memories(self, space: str, documents: Sequence[int]) -> Sequence[FoundMemory]:
-        """Read memories by number."""
-        kept = self._snapshot.kept(space)
+        state = self._snapshot.space(space)
         places = {
-            place_of(number): FoundMemory(document=number, record=kept.memories[name])
-            for number, name in kept.documents.items()
+            place_of(number): FoundMemory(document=number, record=state.memories[name])
+            for number, name in state.documents.items()
         }
         return [places[place_of(each)] for each in documents if place_of(each) in places]
 
     def authors(self, space: str) -> Mapping[str, int]:
-        """In how many of the space's messages each author speaks."""
-        messages = (message for tree in self._snapshot.space(space) for message in tree.messages.values())
+        messages = (message for tree in self._snapshot.sessions(space) for message in tree.messages.values())
         spoke = Counter(author for each in messages if (author := author_of_message(each.draft)))
         return {author: spoke[author] for author in sorted(spoke)}
 
     def abandoned(self, space: str) -> Sequence[tuple[int, int]]:
-        """The messages that lie on no branch, as runs of numbers."""
-        return sorted(run for tree in self._snapshot.space(space) for run in _without(tree, tree.on_branches()))
+        return sorted(run for tree in self._snapshot.sessions(space) for run in _without(tree, tree.on_branches()))
 
     def off_path(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
-        """The messages of a session that don't lie on the path to one of them, as runs of numbers."""
-        tree = self._snapshot.need(key)
+        tree = self._snapshot.need_session(key)
         return _without(tree, {message.id for message in tree.walk(to)})
 
     def of_project(self, space: str, documents: Sequence[int], project: str) -> Sequence[int]:
-        """Those of the documents of memories that may be of a project, or of none."""
-        there = {tree.key.session: tree.project or "" for tree in self._snapshot.space(space)}
+        there = {tree.key.session: tree.project or "" for tree in self._snapshot.sessions(space)}
         found: list[int] = []
         for each in self.memories(space, documents):
             projects = {project_of(piece) or there.get(piece.session, "") for piece in each.record.evidence}
@@ -308,8 +269,7 @@ class MemorySearch:
         return found
 
     def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:
-        """The sessions whose keys begin numbers."""
-        there = {tree.number: tree for tree in self._snapshot.space(space)}
+        there = {tree.number: tree for tree in self._snapshot.sessions(space)}
         return {
             key: FoundSession(session=there[key].key.session, project=there[key].project or "")
             for key in keys
@@ -317,15 +277,14 @@ class MemorySearch:
         }
 
     def _documents(self, space: str, index: IndexName) -> Iterator[tuple[int, Collection[str], int]]:
-        """The number of each document, its terms, and how many these are with what is said twice."""
         if index == "messages":
-            for tree in self._snapshot.space(space):
+            for tree in self._snapshot.sessions(space):
                 for each in tree.documents.values():
                     yield each.number, each.terms, each.length
         else:
-            kept = self._snapshot.kept(space)
-            for number, name in kept.documents.items():
-                yield number, frozenset(kept.terms[name]), len(kept.terms[name])
+            state = self._snapshot.space(space)
+            for number, name in state.documents.items():
+                yield number, frozenset(state.terms[name]), len(state.terms[name])
 
 
 def _without(tree: SessionState, live: Collection[MessageId]) -> list[tuple[int, int]]:
@@ -333,16 +292,12 @@ def _without(tree: SessionState, live: Collection[MessageId]) -> list[tuple[int,
     return sorted((number, number) for number, name in tree.numbers.items() if name not in live)
 
 
-class MemoryWords:
-    """`ireneo.ports.memories.WordsPort` over one open transaction."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+class MemoryWords(Port, WordsPort):
+    """`ireneo.ports.memories.WordsPort` in memory."""
 
     def faults(self, space: str) -> Sequence[str]:
-        """What is wrong with the index of a space."""
         found: list[str] = []
-        for tree in self._snapshot.space(space):
+        for tree in self._snapshot.sessions(space):
             wanted = {name for name, message in tree.messages.items() if terms_of_stored(message)}
             where = f"of session {tree.key.session!r}"
             if missing := len(wanted - tree.documents.keys()):
@@ -352,10 +307,9 @@ class MemoryWords:
         return found
 
     def rebuild(self, space: str) -> int:
-        """Index a space anew."""
         looked = 0
-        for each in self._snapshot.space(space):
-            tree = self._snapshot.change(each.key)
+        for each in self._snapshot.sessions(space):
+            tree = self._snapshot.change_session(each.key)
             tree.documents = {name: found for name, found in tree.documents.items() if name in tree.messages}
             for name in [name for name in tree.messages if name not in tree.documents]:
                 tree.index(tree.messages[name])
@@ -364,15 +318,11 @@ class MemoryWords:
         return looked
 
 
-class MemoryVectors:
-    """`ireneo.ports.memories.VectorsPort` over one open transaction."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+class MemoryVectors(Port, VectorsPort):
+    """`ireneo.ports.memories.VectorsPort` in memory."""
 
     def put(self, space: str, index: IndexName, embedder: str, vectors: Mapping[int, Vector]) -> int:
-        """Keep vectors of documents that are still there."""
-        kept = self._snapshot.change_kept(space)
+        state = self._snapshot.change_space(space)
         if not vectors:
             return 0
         there = _documents(self._snapshot, space, index)
@@ -385,11 +335,10 @@ class MemoryVectors:
                 changes += 1
                 now[document] = (changes, there[document], bytes(vector))
         gone = {document: change for document, change in known.gone.items() if document not in now}
-        kept.vectors[index, embedder] = replace(known, changes=changes, vectors=now, gone=gone)
+        state.vectors[index, embedder] = replace(known, changes=changes, vectors=now, gone=gone)
         return changes - known.changes
 
     def since(self, space: str, index: IndexName, embedder: str, change: int) -> VectorChanges:
-        """What changed after a change."""
         if self._snapshot.writes:
             # The number that is told here counts what this transaction took out so far, and is not to be told again.
             settle(self._snapshot)
@@ -404,44 +353,41 @@ class MemoryVectors:
         )
 
     def due(self, space: str, index: IndexName, embedder: str, limit: int) -> Sequence[int]:
-        """The documents that have no vector of an embedder yet."""
         vectors = _set(self._snapshot, space, index, embedder).vectors
         due = [document for document in _documents(self._snapshot, space, index) if document not in vectors]
         return sorted(due, reverse=True)[:limit]
 
     def embedders(self, space: str) -> Sequence[str]:
-        """The embedders of which the space has vectors."""
-        names = {embedder for _, embedder in self._snapshot.kept(space).vectors}
+        names = {embedder for _, embedder in self._snapshot.space(space).vectors}
         indexes: tuple[IndexName, ...] = ("messages", "memories")
         return sorted(
             name for name in names if any(_set(self._snapshot, space, index, name).vectors for index in indexes)
         )
 
     def drop(self, space: str, embedder: str) -> int:
-        """Take out all vectors of an embedder."""
-        kept, dropped = self._snapshot.change_kept(space), 0
-        for index, name in list(kept.vectors):
+        state, dropped = self._snapshot.change_space(space), 0
+        for index, name in list(state.vectors):
             if name == embedder:
                 known = _set(self._snapshot, space, index, name)
                 dropped += len(known.vectors)
                 # The numbers of changes must never come again.
                 changes = known.changes + len(known.vectors)
-                kept.vectors[index, name] = VectorSet(changes=changes, forgotten=changes)
+                state.vectors[index, name] = VectorSet(changes=changes, forgotten=changes)
         return dropped
 
 
 def settle(snapshot: Snapshot) -> None:
     """Take out the vectors of what the transaction took out or rewrote, whoever did it."""
     for space in snapshot.spaces():
-        for (index, embedder), known in snapshot.kept(space).vectors.items():
+        for (index, embedder), known in snapshot.space(space).vectors.items():
             settled = _set(snapshot, space, index, embedder)
             if settled is not known:
-                snapshot.change_kept(space).vectors[index, embedder] = settled
+                snapshot.change_space(space).vectors[index, embedder] = settled
 
 
 def _set(snapshot: Snapshot, space: str, index: IndexName, embedder: str) -> VectorSet:
     """A set of vectors without those of documents that are gone, or that say something else by now."""
-    known = snapshot.kept(space).vectors.get((index, embedder)) or VectorSet()
+    known = snapshot.space(space).vectors.get((index, embedder)) or VectorSet()
     there = _documents(snapshot, space, index) if known.vectors else {}
     lost = [document for document, (_, text, _) in known.vectors.items() if there.get(document) != text]
     if not lost:
@@ -457,6 +403,6 @@ def _set(snapshot: Snapshot, space: str, index: IndexName, embedder: str) -> Vec
 def _documents(snapshot: Snapshot, space: str, index: IndexName) -> Mapping[int, str]:
     """The documents that are there; of a memory with its text, since that may change."""
     if index == "messages":
-        return dict.fromkeys((number for tree in snapshot.space(space) for number in tree.numbers), "")
-    kept = snapshot.kept(space)
-    return {number: kept.memories[name].text for number, name in kept.documents.items()}
+        return dict.fromkeys((number for tree in snapshot.sessions(space) for number in tree.numbers), "")
+    state = snapshot.space(space)
+    return {number: state.memories[name].text for number, name in state.documents.items()}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from datetime import date, datetime
+from typing import Self
 
 from msgspec import Struct
 
@@ -36,8 +38,18 @@ class IndexedMessage(Struct, frozen=True, kw_only=True):
     """How many terms it has, each as often as it stands there."""
 
 
-class SessionState:
-    """The state of a session. A transaction changes a copy, so one that a reader holds never changes."""
+class State:
+    """What a transaction changes a copy of, so that one which a reader holds never changes."""
+
+    def copy(self) -> Self:
+        """One of its own with the same values, which are immutable."""
+        other = copy(self)
+        vars(other).update({name: dict(value) for name, value in vars(self).items() if isinstance(value, dict)})
+        return other
+
+
+class SessionState(State):
+    """The state of a session."""
 
     def __init__(self, key: SessionKey, source: str | None, appended: int, number: int = 0) -> None:
         """Make an empty session; `appended` orders it among those of its space, and `number` names it there."""
@@ -65,24 +77,6 @@ class SessionState:
         """The project that it worked on; None: nobody looked yet."""
         self.numbered = 0
         """How many documents there ever were: the ordinal of the next one."""
-
-    def copy(self) -> SessionState:
-        """A tree of its own with the same values, which are immutable."""
-        other = SessionState(self.key, self.source, self.appended, self.number)
-        other.span = self.span
-        other.messages = dict(self.messages)
-        other.payloads = dict(self.payloads)
-        other.branches = dict(self.branches)
-        other.summaries = dict(self.summaries)
-        other.rebuilds = dict(self.rebuilds)
-        other.annotations = dict(self.annotations)
-        other.leases = dict(self.leases)
-        other.leased = self.leased
-        other.documents = dict(self.documents)
-        other.numbers = dict(self.numbers)
-        other.project = self.project
-        other.numbered = self.numbered
-        return other
 
     def index(self, message: Message) -> None:
         """Make a message searchable, unless there is nothing in it to search."""
@@ -156,8 +150,8 @@ class VectorSet(Struct, frozen=True, kw_only=True):
     """Of what went before this change nobody knows any more what was lost."""
 
 
-class SpaceState:
-    """The state of a space. A transaction changes a copy, so one that a reader holds never changes."""
+class SpaceState(State):
+    """The state of a space."""
 
     def __init__(self) -> None:
         """Make a space that has learned nothing."""
@@ -178,21 +172,6 @@ class SpaceState:
         """By learner and digest."""
         self.vectors: dict[tuple[IndexName, str], VectorSet] = {}
         """By index and embedder."""
-
-    def copy(self) -> SpaceState:
-        """One of its own with the same values, which are immutable."""
-        other = SpaceState()
-        other.memories = dict(self.memories)
-        other.numbers = dict(self.numbers)
-        other.numbered = self.numbered
-        other.terms = dict(self.terms)
-        other.documents = dict(self.documents)
-        other.pads = dict(self.pads)
-        other.runs = dict(self.runs)
-        other.observations = dict(self.observations)
-        other.ledger = dict(self.ledger)
-        other.vectors = dict(self.vectors)
-        return other
 
     def put(self, record: Record) -> bool:
         """Store a memory, in the place of the one with its id; says whether there was none."""
@@ -233,9 +212,9 @@ _READS = "This transaction only reads; write inside store.write()."
 class StoreState(Struct, frozen=True, kw_only=True):
     """All that a store holds, as a transaction leaves it; nobody changes it any more."""
 
-    trees: Mapping[SessionKey, SessionState] = {}
+    sessions: Mapping[SessionKey, SessionState] = {}
     spent: Mapping[SpendingKey, Spent] = {}
-    kept: Mapping[str, SpaceState] = {}
+    spaces: Mapping[str, SpaceState] = {}
     """What each space has learned."""
 
 
@@ -244,57 +223,57 @@ class Snapshot:
 
     def __init__(self, held: StoreState, *, writes: bool) -> None:
         """Look at what is held; `writes` says whether this transaction makes something else of it."""
-        self._trees = dict(held.trees)
+        self._trees = dict(held.sessions)
         self._spent = dict(held.spent)
-        self._kept = dict(held.kept)
+        self._spaces = dict(held.spaces)
         self._own: set[SessionKey] = set()
-        self._own_kept: set[str] = set()
+        self._own_spaces: set[str] = set()
         self.writes = writes
         self._open = True
 
-    def see(self, key: SessionKey) -> SessionState:
+    def session(self, key: SessionKey) -> SessionState:
         """A session to read; one that was never made reads as an empty one."""
         self._check()
         return self._trees.get(key) or SessionState(key, None, 0)
 
-    def need(self, key: SessionKey) -> SessionState:
+    def need_session(self, key: SessionKey) -> SessionState:
         """A session to read. Raises SessionNotFound."""
         self._check()
         if key not in self._trees:
             raise SessionNotFound(f"There is no session {key.session!r} in this space.")
         return self._trees[key]
 
-    def change(self, key: SessionKey) -> SessionState:
+    def change_session(self, key: SessionKey) -> SessionState:
         """A session to write to: a copy, from the first time on. Raises SessionNotFound."""
-        tree = self.need(key)
+        tree = self.need_session(key)
         self._check(writes=True)
         if key not in self._own:
             tree = self._trees[key] = tree.copy()
             self._own.add(key)
         return tree
 
-    def add(self, key: SessionKey, source: str | None) -> bool:
+    def add_session(self, key: SessionKey, source: str | None) -> bool:
         """Make a session unless it is there; says whether it was made. One without a source takes the first one."""
         self._check(writes=True)
         if key in self._trees:
             if source is not None and self._trees[key].source is None:
-                self.change(key).source = source
+                self.change_session(key).source = source
             return False
-        number = max((tree.number for tree in self.space(key.space)), default=0) + 1
+        number = max((tree.number for tree in self.sessions(key.space)), default=0) + 1
         self._trees[key] = SessionState(key, source, self.next_append(key.space), number)
         self._own.add(key)
         return True
 
     def next_append(self, space: str) -> int:
         """The number that puts a session before all others of its space."""
-        return max((tree.appended for tree in self.space(space)), default=0) + 1
+        return max((tree.appended for tree in self.sessions(space)), default=0) + 1
 
-    def space(self, space: str) -> list[SessionState]:
+    def sessions(self, space: str) -> list[SessionState]:
         """The sessions of a space."""
         self._check()
         return [tree for key, tree in self._trees.items() if key.space == space]
 
-    def everything(self) -> list[SessionState]:
+    def every_session(self) -> list[SessionState]:
         """The sessions of all spaces."""
         self._check()
         return list(self._trees.values())
@@ -316,7 +295,7 @@ class Snapshot:
         for each, day in [place for place in self._spent if place[0] == key and key.session]:
             self.spend(SessionKey(key.space, ""), day, self._spent.pop((each, day)))
 
-    def drop(self, key: SessionKey) -> bool:
+    def drop_session(self, key: SessionKey) -> bool:
         """Take a session out; says whether it was there."""
         self._check(writes=True)
         self._own.discard(key)
@@ -325,11 +304,11 @@ class Snapshot:
     def drop_space(self, space: str) -> int:
         """Take out every session of a space, what it learned and what it spent; says how many sessions there were."""
         self._check(writes=True)
-        keys = [tree.key for tree in self.space(space)]
+        keys = [tree.key for tree in self.sessions(space)]
         for key in keys:
-            self.drop(key)
+            self.drop_session(key)
         self._spent = {place: spent for place, spent in self._spent.items() if place[0].space != space}
-        kept = self.change_kept(space)
+        kept = self.change_space(space)
         for name in list(kept.memories):
             kept.remove(name)
         for learned in (kept.pads, kept.runs, kept.observations, kept.ledger):
@@ -340,31 +319,38 @@ class Snapshot:
         """Raise StoreError unless this transaction is open and writes."""
         self._check(writes=True)
 
-    def kept(self, space: str) -> SpaceState:
+    def space(self, space: str) -> SpaceState:
         """What a space has learned, to read."""
         self._check()
-        return self._kept.get(space) or SpaceState()
+        return self._spaces.get(space) or SpaceState()
 
-    def change_kept(self, space: str) -> SpaceState:
+    def change_space(self, space: str) -> SpaceState:
         """What a space has learned, to write to: a copy, from the first time on."""
         self._check(writes=True)
-        if space not in self._own_kept:
-            self._kept[space] = self.kept(space).copy()
-            self._own_kept.add(space)
-        return self._kept[space]
+        if space not in self._own_spaces:
+            self._spaces[space] = self.space(space).copy()
+            self._own_spaces.add(space)
+        return self._spaces[space]
 
     def spaces(self) -> list[str]:
         """The spaces in which something was learned, or has a vector."""
         self._check()
-        return list(self._kept)
+        return list(self._spaces)
 
     def shut(self) -> StoreState:
         """End the transaction; gives what the store holds as it leaves it."""
         self._open = False
-        return StoreState(trees=self._trees, spent=self._spent, kept=self._kept)
+        return StoreState(sessions=self._trees, spent=self._spent, spaces=self._spaces)
 
     def _check(self, *, writes: bool = False) -> None:
         if not self._open:
             raise StoreError(_OVER)
         if writes and not self.writes:
             raise StoreError(_READS)
+
+
+class Port:
+    """A port over one open transaction."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Concatenate, ParamSpec, TypeVar
-
-from msgspec import Struct
 
 from ireneo.adapters.in_memory.log import (
     MemoryAnnotations,
     MemoryLeases,
     MemoryLog,
     MemoryRebuilds,
+    MemorySessions,
     MemorySpending,
     MemorySummaries,
 )
@@ -29,8 +28,7 @@ from ireneo.adapters.in_memory.state import Snapshot, StoreState
 from ireneo.adapters.in_memory.upkeep import MemoryErasure, MemoryUpkeep
 from ireneo.adapters.pool import Cancellation, Pool, check_plain, check_result
 from ireneo.adapters.transition import TransitionalStore
-from ireneo.log.tree import Head, SessionKey
-from ireneo.ports.store import Scrubbed, SessionInfo, Transaction
+from ireneo.ports.store import Scrubbed, Transaction
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,65 +37,26 @@ READERS = 4
 """So many read at a time; what is more waits its turn."""
 
 
-class MemorySessions:
-    """`ireneo.ports.store.SessionsPort` over one open transaction."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
-
-    def create(self, key: SessionKey, source: str | None) -> bool:
-        """Make a session unless it is there."""
-        return self._snapshot.add(key, source)
-
-    def list(self, space: str) -> Sequence[SessionInfo]:
-        """Every session of a space."""
-        trees = sorted(self._snapshot.space(space), key=lambda tree: tree.appended, reverse=True)
-        return [tree.info() for tree in trees]
-
-    def get(self, key: SessionKey) -> SessionInfo | None:
-        """What the list says of one session."""
-        return next((tree.info() for tree in self._snapshot.space(key.space) if tree.info().key == key), None)
-
-    def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
-        """Each branch of a session."""
-        tree = self._snapshot.need(key)
-        return {branch: tree.head(branch) for branch in sorted(tree.branches)}
-
-    def set_project(self, key: SessionKey, project: str) -> None:
-        """Note which project a session worked on."""
-        self._snapshot.change(key).project = project
-
-    def without_project(self, space: str) -> Sequence[SessionKey]:
-        """The sessions of which nobody noted that yet."""
-        return sorted(
-            (tree.key for tree in self._snapshot.space(space) if tree.project is None), key=lambda key: key.session
-        )
-
-    def projects(self, space: str, sessions: Sequence[str]) -> Mapping[str, str]:
-        """The projects of sessions, by name."""
-        there = {tree.key.session: tree.project for tree in self._snapshot.space(space)}
-        return {session: project for session in sessions if (project := there.get(session))}
-
-
-class MemoryTransaction(Struct, frozen=True, kw_only=True):
+class MemoryTransaction:
     """All ports over one open transaction."""
 
-    log: MemoryLog
-    sessions: MemorySessions
-    summaries: MemorySummaries
-    rebuilds: MemoryRebuilds
-    annotations: MemoryAnnotations
-    spending: MemorySpending
-    leases: MemoryLeases
-    vectors: MemoryVectors
-    memories: MemoryMemories
-    pads: MemoryPads
-    runs: MemoryRuns
-    ledger: MemoryLedger
-    search: MemorySearch
-    words: MemoryWords
-    upkeep: MemoryUpkeep
-    erasure: MemoryErasure
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.log = MemoryLog(snapshot)
+        self.sessions = MemorySessions(snapshot)
+        self.summaries = MemorySummaries(snapshot)
+        self.rebuilds = MemoryRebuilds(snapshot)
+        self.annotations = MemoryAnnotations(snapshot)
+        self.spending = MemorySpending(snapshot)
+        self.leases = MemoryLeases(snapshot)
+        self.vectors = MemoryVectors(snapshot)
+        self.memories = MemoryMemories(snapshot)
+        self.pads = MemoryPads(snapshot)
+        self.runs = MemoryRuns(snapshot)
+        self.ledger = MemoryLedger(snapshot)
+        self.search = MemorySearch(snapshot)
+        self.words = MemoryWords(snapshot)
+        self.upkeep = MemoryUpkeep(snapshot)
+        self.erasure = MemoryErasure(snapshot)
 
 
 class InMemoryStore(TransitionalStore):
@@ -154,31 +113,10 @@ class InMemoryStore(TransitionalStore):
 def _called(work: Callable[[MemoryTransaction], T], snapshot: Snapshot, cancellation: Cancellation) -> T:
     cancellation.check()
     try:
-        result = work(_over(snapshot))
+        result = work(MemoryTransaction(snapshot))
         check_result(result)
         if snapshot.writes:
             settle(snapshot)
     finally:
         snapshot.shut()
     return result
-
-
-def _over(snapshot: Snapshot) -> MemoryTransaction:
-    return MemoryTransaction(
-        log=MemoryLog(snapshot),
-        sessions=MemorySessions(snapshot),
-        summaries=MemorySummaries(snapshot),
-        rebuilds=MemoryRebuilds(snapshot),
-        annotations=MemoryAnnotations(snapshot),
-        spending=MemorySpending(snapshot),
-        leases=MemoryLeases(snapshot),
-        vectors=MemoryVectors(snapshot),
-        memories=MemoryMemories(snapshot),
-        pads=MemoryPads(snapshot),
-        runs=MemoryRuns(snapshot),
-        ledger=MemoryLedger(snapshot),
-        search=MemorySearch(snapshot),
-        words=MemoryWords(snapshot),
-        upkeep=MemoryUpkeep(snapshot),
-        erasure=MemoryErasure(snapshot),
-    )

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from ireneo.adapters.in_memory.memories import take_out_run
-from ireneo.adapters.in_memory.state import SessionState, Snapshot
+from ireneo.adapters.in_memory.state import Port, SessionState
 from ireneo.adapters.rules import between, check_branches, check_erased
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import AnnotationId, Head, SessionKey, head_of
-from ireneo.ports.store import TOGETHER, CorruptionReport, Pruned, Rebuild
+from ireneo.ports.store import TOGETHER, CorruptionReport, ErasurePort, Pruned, Rebuild, UpkeepPort
 from ireneo.summaries.summary import SummaryId
 
 
@@ -64,79 +64,56 @@ def _of_what_hangs(tree: SessionState, where: str) -> Iterator[str]:
             yield f"Annotation {note.id} hangs on position {note.at_position} of {where}, and its message isn't there."
 
 
-class MemoryUpkeep:
-    """`ireneo.ports.store.UpkeepPort` over one open transaction."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+class MemoryUpkeep(Port, UpkeepPort):
+    """`ireneo.ports.store.UpkeepPort` in memory."""
 
     def faults(self) -> Sequence[str]:
-        """What is wrong with the sessions."""
-        return [fault for tree in self._snapshot.everything() for fault in find_faults(tree)]
+        return [fault for tree in self._snapshot.every_session() for fault in find_faults(tree)]
 
     def corrupted(self, after: int = 0, limit: int = TOGETHER) -> CorruptionReport:
-        """Nothing: what is held as it was given changes by nobody's doing."""
-        return CorruptionReport(looked=sum(len(tree.messages) for tree in self._snapshot.everything()))
+        return CorruptionReport(looked=sum(len(tree.messages) for tree in self._snapshot.every_session()))
 
     def repair(self) -> None:
         """Nothing follows from anything here that isn't reckoned each time."""
 
     def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
-        """The id of every summary of a session."""
-        found = list(self._snapshot.see(key).summaries.values())
+        found = list(self._snapshot.session(key).summaries.values())
         found.sort(key=lambda each: (each.first_position, each.last_position, each.id))
         return [each.id for each in found]
 
     def discard(self, key: SessionKey, ids: Sequence[SummaryId]) -> int:
-        """Take out summaries by id."""
-        tree = self._snapshot.change(key)
+        tree = self._snapshot.change_session(key)
         return sum(tree.summaries.pop(name, None) is not None for name in ids)
 
     def abandoned_heads(self, key: SessionKey) -> Sequence[Head]:
-        """Where the tree ends on no branch."""
-        tree = self._snapshot.see(key)
+        tree = self._snapshot.session(key)
         inner = {message.parent for message in tree.messages.values()} | set(tree.branches.values())
         found = [head_of(message) for message in tree.messages.values() if message.id not in inner]
         return sorted(found, key=lambda head: (head.position, head.id))
 
     def drop_branch(self, key: SessionKey, branch: str) -> bool:
-        """Forget the name of a branch."""
-        tree = self._snapshot.change(key)
+        tree = self._snapshot.change_session(key)
         there = branch in tree.branches
         tree.branches.pop(branch, None)
         return there
 
     def prune(self, key: SessionKey) -> Pruned:
-        """Take out every message that no branch leads to."""
-        tree = self._snapshot.change(key)
+        tree = self._snapshot.change_session(key)
         check_branches(key, is_empty=not tree.messages, has_branch=bool(tree.branches))
-        kept = _kept(tree)
+        kept = tree.on_branches()
         gone = [message for message in tree.messages.values() if message.id not in kept]
         if not gone:
             return Pruned()
         before = len(tree.summaries)
         _take_out(tree, kept)
-        run = self._snapshot.kept(key.space).runs.get(key.session)
+        run = self._snapshot.space(key.space).runs.get(key.session)
         if run is not None and run.head not in kept:
-            take_out_run(self._snapshot.change_kept(key.space), key.session)
+            take_out_run(self._snapshot.change_space(key.space), key.session)
         return Pruned(
             messages=len(gone),
             tokens=sum(message.tokens for message in gone),
             summaries=before - len(tree.summaries),
         )
-
-
-def _kept(tree: SessionState) -> set[MessageId]:
-    """The messages on the path of some branch."""
-    kept: set[MessageId] = set()
-    for head in tree.branches.values():
-        if head is None:
-            continue
-        for message in tree.walk(head):
-            if message.id in kept:
-                break
-            kept.add(message.id)
-    return kept
 
 
 def _take_out(tree: SessionState, kept: set[MessageId]) -> None:
@@ -152,23 +129,17 @@ def _take_out(tree: SessionState, kept: set[MessageId]) -> None:
     tree.span = between([message.draft.at for message in tree.messages.values() if message.draft.at is not None])
 
 
-class MemoryErasure:
-    """`ireneo.ports.store.ErasurePort` over one open transaction."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+class MemoryErasure(Port, ErasurePort):
+    """`ireneo.ports.store.ErasurePort` in memory."""
 
     def begin(self) -> None:
-        """Say that this transaction erases; of memory nothing is left that would have to be overwritten."""
         self._snapshot.check_writes()
 
     def count(self, key: SessionKey) -> int:
-        """How many messages of a session were erased."""
-        return sum(message.erased for message in self._snapshot.see(key).messages.values())
+        return sum(message.erased for message in self._snapshot.session(key).messages.values())
 
     def messages(self, key: SessionKey, messages: Sequence[Message]) -> int:
-        """Put what is left of erased messages in their place."""
-        tree = self._snapshot.change(key)
+        tree = self._snapshot.change_session(key)
         check_erased(messages)
         for message in messages:
             tree.need(message.id)
@@ -181,18 +152,15 @@ class MemoryErasure:
         return len(messages)
 
     def notes(self, key: SessionKey, annotations: Sequence[AnnotationId], marks: Sequence[Rebuild]) -> int:
-        """Take out annotations and the marks of rebuilds."""
-        tree = self._snapshot.change(key)
+        tree = self._snapshot.change_session(key)
         places = [(mark.family, mark.budget_tokens, mark.at) for mark in marks]
         gone = sum(tree.annotations.pop(name, None) is not None for name in annotations)
         return gone + sum(tree.rebuilds.pop(place, None) is not None for place in places)
 
     def session(self, key: SessionKey) -> bool:
-        """Take a session out with all that hangs on it."""
         self._snapshot.unname(key)
-        take_out_run(self._snapshot.change_kept(key.space), key.session)
-        return self._snapshot.drop(key)
+        take_out_run(self._snapshot.change_space(key.space), key.session)
+        return self._snapshot.drop_session(key)
 
     def space(self, space: str) -> int:
-        """Take out all that is kept of a space."""
         return self._snapshot.drop_space(space)

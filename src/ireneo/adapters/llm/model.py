@@ -39,7 +39,7 @@ class ModelAddress(Struct, frozen=True, kw_only=True):
     """None: what the provider's library finds."""
 
 
-def place_of(name: str, base_url: str | None, api_key: str | None) -> ModelAddress:
+def address_of(name: str, base_url: str | None, api_key: str | None) -> ModelAddress:
     """Read a model's name. Raises BadInput."""
     provider, _, model = name.partition(":")
     if provider not in get_args(Provider) or not model.strip():
@@ -105,11 +105,11 @@ def open_model(
         raise BadInput(
             "A model needs a timeout over 0 seconds, at least one attempt, and a pause that is not negative."
         )
-    place = place_of(name, base_url, api_key)
+    address = address_of(name, base_url, api_key)
     if find_spec("pydantic_ai") is None:
         raise _missing(name)
     return ProviderModel(
-        place, RetryPolicy(timeout_seconds=timeout_seconds, attempts=attempts, pause_seconds=pause_seconds)
+        address, RetryPolicy(timeout_seconds=timeout_seconds, attempts=attempts, pause_seconds=pause_seconds)
     )
 
 
@@ -120,46 +120,46 @@ def _missing(name: str) -> MissingExtra:
 class ProviderModel:
     """A LanguageModel, made by `open_model`; may be used from any task and any event loop."""
 
-    def __init__(self, place: ModelAddress, patience: RetryPolicy) -> None:
+    def __init__(self, address: ModelAddress, policy: RetryPolicy) -> None:
         """Name the model; nothing is loaded yet."""
-        self.name = place.name
-        self._place = place
-        self._patience = patience
+        self.name = address.name
+        self._address = address
+        self._policy = policy
 
     async def check(self) -> None:
         """See, without asking anything, whether the model could be asked. Raises BadInput where a key is missing."""
         await self._load()
         from ireneo.adapters.llm import requests as attempts
 
-        await attempts.check(self._place)
+        await attempts.check(self._address)
 
     async def ask(self, prompt: Prompt, reply: type[R]) -> Reply[R]:
         """Ask once, and read the answer as a `reply`. Raises ModelError, and BadInput where a key is missing."""
         await self._load()
         from ireneo.adapters.llm import requests as attempts
 
-        tally = RequestCost()
+        cost = RequestCost()
         try:
-            async with asyncio.timeout(self._patience.timeout_seconds):
-                value = await attempts.attempt(self._place, prompt, reply, self._patience, tally)
+            async with asyncio.timeout(self._policy.timeout_seconds):
+                value = await attempts.attempt(self._address, prompt, reply, self._policy, cost)
         except TimeoutError:
             raise ModelTimeout(
-                f"{self.name} did not answer within {self._patience.timeout_seconds:g} s.",
-                calls=tally.calls,
-                tokens=tally.tokens,
+                f"{self.name} did not answer within {self._policy.timeout_seconds:g} s.",
+                calls=cost.calls,
+                tokens=cost.tokens,
             ) from None
-        usage = Usage(calls=tally.calls, tokens_in=tally.tokens_in, tokens_out=tally.tokens_out)
+        usage = Usage(calls=cost.calls, tokens_in=cost.tokens_in, tokens_out=cost.tokens_out)
         return Reply(value=value, usage=usage, model=self.name)
 
     async def _load(self) -> None:
         """Load what needs the extra. It takes a second or two, in which other tasks may go on."""
         try:
-            await asyncio.to_thread(_load, self._place)
+            await asyncio.to_thread(_load, self._address)
         except ImportError as missing:
             raise _missing(self.name) from missing
 
 
-def _load(place: ModelAddress) -> None:
+def _load(address: ModelAddress) -> None:
     from ireneo.adapters.llm.requests import load
 
-    load(place)
+    load(address)

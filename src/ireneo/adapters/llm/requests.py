@@ -163,16 +163,16 @@ _NO_KEY = "no-key"
 """What a server at an address of one's own is sent where it needs no key: the libraries insist on one."""
 
 
-def build(place: ModelAddress, client: AsyncClient) -> Model:
-    """The model at `place`, asked through `client`. Raises BadInput where it needs a key and has none."""
+def build(address: ModelAddress, client: AsyncClient) -> Model:
+    """The model at `address`, asked through `client`. Raises BadInput where it needs a key and has none."""
     try:
-        return _BUILDERS[place.provider](place, client)
+        return _BUILDERS[address.provider](address, client)
     except UserError as missing:
-        variable = KEYS.get(place.provider)
+        variable = KEYS.get(address.provider)
         raise BadInput(
-            f"{place.name} needs a key: set {variable}, or hand in api_key."
+            f"{address.name} needs a key: set {variable}, or hand in api_key."
             if variable
-            else f"{place.name} can't be set up: {str(missing)[:200]}"
+            else f"{address.name} can't be set up: {str(missing)[:200]}"
         ) from missing
 
 
@@ -182,43 +182,43 @@ def load_provider(provider: Provider) -> None:
         import_module(module)
 
 
-def _openai(place: ModelAddress, client: AsyncClient) -> Model:
+def _openai(address: ModelAddress, client: AsyncClient) -> Model:
     from openai import OpenAIError
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-    if place.base_url is None:
+    if address.base_url is None:
         try:
-            return OpenAIChatModel(place.model, provider=OpenAIProvider(api_key=place.api_key, http_client=client))
+            return OpenAIChatModel(address.model, provider=OpenAIProvider(api_key=address.api_key, http_client=client))
         except OpenAIError as missing:
             # A key that is set, and empty, is looked at by OpenAI's own library.
             raise UserError(str(missing)) from missing
     # This one never sends the key that is meant for OpenAI to somebody else's server.
     provider = OpenAICompatibleProvider(
-        "openai-compatible", base_url=place.base_url, api_key=_key(place), http_client=client
+        "openai-compatible", base_url=address.base_url, api_key=_key(address), http_client=client
     )
     # OpenAI renamed the limit on tokens: its models that reason refuse the old name, small servers ignore the new one.
-    reasons = OpenAIChatModel(place.model, provider=provider).profile.get("supports_thinking", False)
-    return OpenAIChatModel(place.model, provider=provider, profile=_limit_is_renamed(reasons))
+    reasons = OpenAIChatModel(address.model, provider=provider).profile.get("supports_thinking", False)
+    return OpenAIChatModel(address.model, provider=provider, profile=_limit_is_renamed(reasons))
 
 
-def _ollama(place: ModelAddress, client: AsyncClient) -> Model:
+def _ollama(address: ModelAddress, client: AsyncClient) -> Model:
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.ollama import OllamaProvider
 
-    key = _key(place)
+    key = _key(address)
     try:
-        provider = OllamaProvider(base_url=place.base_url, api_key=key, http_client=client)
+        provider = OllamaProvider(base_url=address.base_url, api_key=key, http_client=client)
     except UserError:
         # No address was handed in, and none is set.
         provider = OllamaProvider(base_url=OLLAMA, api_key=key, http_client=client)
-    return OpenAIChatModel(place.model, provider=provider, profile=_limit_is_renamed(False))
+    return OpenAIChatModel(address.model, provider=provider, profile=_limit_is_renamed(False))
 
 
-def _key(place: ModelAddress) -> str | None:
+def _key(address: ModelAddress) -> str | None:
     """The key to send: at an address of one's own never the one that the library finds for the provider."""
-    return place.api_key if place.base_url is None else place.api_key or _NO_KEY
+    return address.api_key if address.base_url is None else address.api_key or _NO_KEY
 
 
 def _limit_is_renamed(renamed: bool) -> ModelProfile:
@@ -227,22 +227,24 @@ def _limit_is_renamed(renamed: bool) -> ModelProfile:
     return OpenAIModelProfile(openai_chat_supports_max_completion_tokens=renamed)
 
 
-def _anthropic(place: ModelAddress, client: AsyncClient) -> Model:
+def _anthropic(address: ModelAddress, client: AsyncClient) -> Model:
     from pydantic_ai.models.anthropic import AnthropicModel
     from pydantic_ai.providers.anthropic import AnthropicProvider
 
-    key = _key(place)
+    key = _key(address)
     return AnthropicModel(
-        place.model, provider=AnthropicProvider(api_key=key, base_url=place.base_url, http_client=client)
+        address.model, provider=AnthropicProvider(api_key=key, base_url=address.base_url, http_client=client)
     )
 
 
-def _google(place: ModelAddress, client: AsyncClient) -> Model:
+def _google(address: ModelAddress, client: AsyncClient) -> Model:
     from pydantic_ai.models.google import GoogleModel
     from pydantic_ai.providers.google import GoogleProvider
 
-    key = _key(place)
-    return GoogleModel(place.model, provider=GoogleProvider(api_key=key, base_url=place.base_url, http_client=client))
+    key = _key(address)
+    return GoogleModel(
+        address.model, provider=GoogleProvider(api_key=key, base_url=address.base_url, http_client=client)
+    )
 
 
 _BUILDERS: dict[Provider, Callable[[ModelAddress, AsyncClient], Model]] = {
@@ -266,46 +268,46 @@ _LONGEST_TOKEN = 8
 _SLACK = 2_000
 
 
-def load(place: ModelAddress) -> None:
+def load(address: ModelAddress) -> None:
     """Load what the model's provider needs; this module has loaded the rest. Raises ImportError."""
-    load_provider(place.provider)
+    load_provider(address.provider)
 
 
-async def check(place: ModelAddress) -> None:
+async def check(address: ModelAddress) -> None:
     """Set the model up and let go of it. Raises BadInput where it needs a key and has none."""
     async with client(1.0) as http:
-        build(place, http)
+        build(address, http)
 
 
-async def attempt(place: ModelAddress, prompt: Prompt, reply: type[R], patience: RetryPolicy, tally: RequestCost) -> R:
-    """Ask until there is an answer, or asking again can't help; `tally` is kept up to date whatever happens."""
-    until = asyncio.get_running_loop().time() + patience.timeout_seconds
-    async with client(patience.timeout_seconds) as http:
-        model = build(place, http)
+async def attempt(address: ModelAddress, prompt: Prompt, reply: type[R], policy: RetryPolicy, cost: RequestCost) -> R:
+    """Ask until there is an answer, or asking again can't help; `cost` is kept up to date whatever happens."""
+    until = asyncio.get_running_loop().time() + policy.timeout_seconds
+    async with client(policy.timeout_seconds) as http:
+        model = build(address, http)
         while True:
-            tally.calls += 1
+            cost.calls += 1
             try:
-                response = await _send(model, prompt, reply, patience)
+                response = await _send(model, prompt, reply, policy)
             except FAULTS as error:
-                failure = failure_of(error, place.name, _keys(place, model))
+                failure = failure_of(error, address.name, _keys(address, model))
             else:
-                tally.tokens_in += response.usage.input_tokens
-                tally.tokens_out += response.usage.output_tokens
-                return _read(response, prompt, reply, place.name, tally)
-            wait = max(failure.wait_seconds, _pause(patience, tally.calls))
-            if not failure.again or tally.calls >= patience.attempts:
-                raise raised(failure, tally.calls, tally.tokens) from None
+                cost.tokens_in += response.usage.input_tokens
+                cost.tokens_out += response.usage.output_tokens
+                return _read(response, prompt, reply, address.name, cost)
+            wait = max(failure.wait_seconds, _pause(policy, cost.calls))
+            if not failure.again or cost.calls >= policy.attempts:
+                raise raised(failure, cost.calls, cost.tokens) from None
             if asyncio.get_running_loop().time() + wait >= until:
                 # Sitting out the rest of the time would end in the same.
-                raise raised(_too_late(failure, wait), tally.calls, tally.tokens) from None
+                raise raised(_too_late(failure, wait), cost.calls, cost.tokens) from None
             await asyncio.sleep(wait)
 
 
-async def _send(model: Model, prompt: Prompt, reply: type[R], patience: RetryPolicy) -> ModelResponse:
+async def _send(model: Model, prompt: Prompt, reply: type[R], policy: RetryPolicy) -> ModelResponse:
     asked = ModelRequest(parts=[SystemPromptPart(prompt.system), UserPromptPart(with_shape(prompt.user, reply))])
     settings = ModelSettings(
         max_tokens=prompt.max_tokens,
-        timeout=patience.timeout_seconds + 1,
+        timeout=policy.timeout_seconds + 1,
         # Thinking is paid out of the same tokens as the answer, and would leave none for it.
         thinking=False,
     )
@@ -315,12 +317,12 @@ async def _send(model: Model, prompt: Prompt, reply: type[R], patience: RetryPol
     return await direct.model_request(model, [asked], model_settings=settings)
 
 
-def _read(response: ModelResponse, prompt: Prompt, reply: type[R], name: str, tally: RequestCost) -> R:
+def _read(response: ModelResponse, prompt: Prompt, reply: type[R], name: str, cost: RequestCost) -> R:
     """Read the answer. Raises ModelRefused, BadReply."""
     if response.finish_reason == "content_filter":
         why = (response.provider_details or {}).get("refusal")
         said = f": {shown(why, ())}" if isinstance(why, str) else "."
-        raise ModelRefused(f"{name} refused to answer{said}", calls=tally.calls, tokens=tally.tokens)
+        raise ModelRefused(f"{name} refused to answer{said}", calls=cost.calls, tokens=cost.tokens)
     text = response.text or ""
     try:
         if response.finish_reason == "length":
@@ -329,16 +331,16 @@ def _read(response: ModelResponse, prompt: Prompt, reply: type[R], name: str, ta
             raise BadReply(f"is far longer than the {prompt.max_tokens:,} tokens that it was given")
         return read_reply(text, reply)
     except BadReply as bad:
-        raise BadReply(f"The answer of {name} {shown(str(bad), ())}.", calls=tally.calls, tokens=tally.tokens) from None
+        raise BadReply(f"The answer of {name} {shown(str(bad), ())}.", calls=cost.calls, tokens=cost.tokens) from None
 
 
 def _longest(prompt: Prompt) -> int:
     return _LONGEST_TOKEN * 2 * prompt.max_tokens + _SLACK
 
 
-def _pause(patience: RetryPolicy, calls: int) -> float:
+def _pause(policy: RetryPolicy, calls: int) -> float:
     """How long to wait before the next attempt: twice as long each time, and never for all at the same moment."""
-    return patience.pause_seconds * 2.0 ** (calls - 1) * random.uniform(0.5, 1.0)
+    return policy.pause_seconds * 2.0 ** (calls - 1) * random.uniform(0.5, 1.0)
 
 
 def _too_late(failure: Failure, wait: float) -> Failure:
@@ -346,7 +348,7 @@ def _too_late(failure: Failure, wait: float) -> Failure:
     return msgspec.structs.replace(failure, message=message)
 
 
-def _keys(place: ModelAddress, model: Model) -> tuple[str, ...]:
+def _keys(address: ModelAddress, model: Model) -> tuple[str, ...]:
     """The keys that no message may hold: the one that was handed in, and the one that the library found."""
     found = getattr(getattr(model, "client", None), "api_key", None)
-    return tuple({key for key in (place.api_key, found) if isinstance(key, str) and key})
+    return tuple({key for key in (address.api_key, found) if isinstance(key, str) and key})

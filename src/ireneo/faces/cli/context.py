@@ -106,9 +106,8 @@ def cut_file(named: str, budget: int, *, to: str | None, preset: str | None, wit
     """Cut a log on disk, or standard input."""
     logged, log = read_session(named, within.session, within.format)
     path = logged.path
-    made = ireneo.compact(
-        path, budget, to=ireneo.chat_format(to or log.chat).name, preset=preset or OWN_PRESETS.get(log.name, "coding")
-    )
+    form = ireneo.chat_format(to or log.chat).name
+    made = ireneo.compact(path, budget, to=form, preset=preset or OWN_PRESETS.get(log.name, "coding"))
     places = places_of(path)
     ends = [(places[first], places[last]) for first, last in ends_of(rows_of(made))]
     return Cut(context=made, title=f"{logged.id} · {log.name} → {made.format}", ends=ends)

@@ -117,7 +117,12 @@ def context_answer(context: ireneo.Context) -> dict[str, object]:
     }
     if context.system is not None:
         answer["system"] = context.system
-    answer |= {"view": context.view, "violations": context.violations, "mended": context.mended, "pins": context.pins}
+    answer |= {
+        "view": context.view,
+        "violations": context.violations,
+        "repaired": context.repaired,
+        "pins": context.pins,
+    }
     answer["behind"] = context.behind
     if context.unkept:
         answer["unkept"] = context.unkept

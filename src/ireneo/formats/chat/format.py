@@ -80,7 +80,7 @@ class ChatFormat(ABC):
 
     @abstractmethod
     def encode(self, drafts: Sequence[Draft]) -> Payload:
-        """Write drafts as a message list that passes `validate`, mending what a cut may have left (see each format)."""
+        """Write drafts as a message list that passes `validate`, repairing what a cut left (see each format)."""
 
     def validate(self, payload: Payload, *, thinking: bool = False) -> list[Violation]:
         """Name every rule that the list breaks; an empty list is valid.

@@ -25,7 +25,7 @@ Pair = tuple[str, bytes]
 def losses(
     drafts: Sequence[Draft], handed: Sequence[Draft], payload: Payload, read: Sequence[Draft], chat: ChatFormat
 ) -> list[Violation]:
-    """Each thing that the format mended in `drafts`, or left out of them, with the place of its draft.
+    """Each thing that the format repaired in `drafts`, or left out of them, with the place of its draft.
 
     `handed` are the same drafts as they were handed in, with their payloads and their thinking; `read` is what the
     format reads in `payload`, which it wrote of them.

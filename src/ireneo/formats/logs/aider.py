@@ -1,4 +1,9 @@
-"""Aider's chat history: Markdown that is appended to."""
+"""aider's chat histories: Markdown to which each start of aider adds a session.
+
+JSON lines may carry such files as `markdown`. The edits that a reply asks for are its calls. So are the linter and the
+tests, which aider runs behind each edit by itself: their outcome is an answer to that reply. What else aider says is
+the harness's.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +15,9 @@ from typing import Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ireneo.formats.logs.documents import parse_line, readable
+from ireneo.formats.logs.documents import markdown_files
 from ireneo.formats.logs.format import Fault, LoggedSession, Names, linear_session, with_faults
-from ireneo.formats.values import BOM, mapping, moment, string
+from ireneo.formats.values import mapping, moment, string
 from ireneo.log.message import Call, Draft, Native, Origin, Part, Result, Role, Text, opens_turn
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
@@ -353,12 +358,6 @@ def _marked(line: str, spaced: bool) -> tuple[Speaker, str]:
     return "model", line
 
 
-# The messages of a session with aider.
-#
-# The edits that a reply asks for are its calls. So are the linter and the tests, which aider runs behind each edit by
-# itself: their outcome is an answer to that reply. What else aider says is the harness's.
-
-
 FORMAT = "aider"
 _PLACE = lazy_re(
     r'"cwd": "(?P<told>/[^"]+)"|^Git working dir: (?P<dir>/\S.*)$|^Git repo: (?P<repo>/\S*?)/?\.git\b', re.M
@@ -538,12 +537,6 @@ def _place(found: Sequence[SpeakerLines]) -> str | None:
     return None
 
 
-# aider's chat histories: Markdown to which each start of aider adds a session.
-#
-# JSON lines may carry such files as `markdown`. In the order of the reading: `stretches` (who speaks), `edits` (what a
-# reply changes), `told` (what aider says became of it, and what its linter and tests said), `drafts` (the messages).
-
-
 _BEGINNING = lazy_re(rb"\s*# aider chat started at \d{4}-\d\d-\d\d")
 _CARRIED = lazy_re(rb'"markdown":\s*"(?:\s|\\[nr])*# aider chat started at \d{4}-\d\d-\d\d')
 
@@ -560,59 +553,19 @@ class Aider:
             return _CARRIED.search(sample) is not None
         return _BEGINNING.match(sample) is not None
 
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+    @with_faults
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
         """Read the sessions of a file, each called after the file and the time when it began."""
-        return with_faults(_found(lines, name))
-
-
-def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
-    names = Names()
-    rest = iter(lines)
-    first: list[bytes] = []
-    for line in rest:
-        first.append(line if first else line.removeprefix(BOM))
-        if line.strip():
-            break
-    numbered = enumerate((line for part in (first, rest) for line in part), 1)
-    if first and first[-1].lstrip().startswith(b"{"):
-        for number, line in numbered:
-            values, faults = parse_line(line, number)
-            yield from faults
-            for value in values:
-                yield from _carried(mapping(value), number, names, name)
-        return
-    yield from _sessions(_texts(numbered), {}, names, name)
-
-
-def _texts(numbered: Iterable[tuple[int, bytes]]) -> Iterator[str | Fault]:
-    for number, line in numbered:
-        text, fault = readable(line, number)
-        if fault:
-            yield fault
-        yield text
-
-
-def _carried(value: Mapping[str, object], number: int, names: Names, name: str) -> Iterator[LoggedSession | Fault]:
-    told = string(value.get("markdown"))
-    if told is None or STARTED.search(told) is None:
-        yield Fault(line=number, message=f"Line {number} carries no chat of aider's; it was left out.")
-        return
-    about = {key: item for key, item in value.items() if key != "markdown"}
-    wished = string(mapping(value.get("meta")).get("instance_id")) or string(value.get("session_id")) or name
-    yield from _sessions(told.split("\n"), about, names, wished)
-
-
-def _sessions(
-    lines: Iterable[str | Fault], about: Mapping[str, object], names: Names, name: str
-) -> Iterator[LoggedSession | Fault]:
-    for found in starts(lines):
-        if isinstance(found, Fault):
-            yield found
-        elif (session := _session(found, about, names, name)) is not None:
-            yield session
-
-
-def _session(started: Started, about: Mapping[str, object], names: Names, name: str) -> LoggedSession | None:
-    chat = Chat(started, about)
-    # A session that was opened and left again says nothing.
-    return chat.session(names.give(f"{name}-{started.label}")) if chat.speaks else None
+        names = Names()
+        for file in markdown_files(lines, "chat of aider's", STARTED.search):
+            if isinstance(file, Fault):
+                yield file
+                continue
+            told = mapping(file.about.get("meta")).get("instance_id"), file.about.get("session_id")
+            wished = next(filter(None, map(string, told)), name)
+            for started in starts(file.lines):
+                if isinstance(started, Fault):
+                    yield started
+                # A session that was opened and left again says nothing.
+                elif (chat := Chat(started, file.about)).speaks:
+                    yield chat.session(names.give(f"{wished}-{started.label}"))

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from ireneo.formats.logs.documents import held_documents, wished_names
 from ireneo.formats.logs.format import DIRECTORY, Fault, LoggedSession, Names, SessionBuilder, with_faults
-from ireneo.formats.values import mapping, moment, objects, string
+from ireneo.formats.values import mapping, moment, objects, string, without
 from ireneo.log.message import Call, Draft, Opaque, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
@@ -40,21 +40,18 @@ class Atif:
         begins = sample.lstrip().startswith((b"{", b"["))
         return begins and (_VERSION.search(sample) is not None or _STEPS.search(sample) is not None)
 
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+    @with_faults
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
         """Read the runs, each a session called by its own id."""
-        return with_faults(_found(lines, name))
-
-
-def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
-    names = Names()
-    for held in held_documents(lines, _is_trajectory):
-        if isinstance(held, Fault):
-            yield held
-            continue
-        for number, document in _family(held.document, held.number):
-            run = _AtifRun(number, document, held.besides if document is held.document else {})
-            session = run.growth.session(names.give(*_wished(document, run.besides, name)))
-            yield from [session] if session else run.growth.faults
+        names = Names()
+        for held in held_documents(lines, _is_trajectory):
+            if isinstance(held, Fault):
+                yield held
+                continue
+            for number, document in _family(held.document, held.number):
+                run = _AtifRun(number, document, held.besides if document is held.document else {})
+                session = run.growth.session(names.give(*_wished(document, run.besides, name)))
+                yield from [session] if session else run.growth.faults
 
 
 def _is_trajectory(value: Mapping[str, object]) -> bool:
@@ -88,7 +85,7 @@ class _AtifRun:
         self._number = number
         self._ids = Names()
         """Each call has an id of its own, though a writer may count them anew in each step."""
-        about = {key: value for key, value in document.items() if key not in ("steps", "subagent_trajectories")}
+        about = without(document, "steps", "subagent_trajectories")
         self.growth.note({**besides, **about})
         self.growth.work_in(_directory(document) or _directory(mapping(document.get("agent"))))
         listed = document.get("steps")
@@ -107,19 +104,19 @@ class _AtifRun:
         if step.get("source") == "agent":
             calls = [(str(call.get("tool_call_id")), self._call(call)) for call in objects(step.get("tool_calls"))]
             parts = (*_thought(step), *_content(step.get("message")), *(call for _, call in calls))
-            self.growth.add(Draft(role="assistant", parts=parts, at=at), _without_observation(step))
+            self.growth.add(Draft(role="assistant", parts=parts, at=at), without(step, "observation"))
             pairs, loose = _paired(results, calls)
             answers = tuple(_result(result, call) for result, call in pairs)
             self.growth.add(
-                Draft(role="tool", parts=answers, at=at), *(_without_content(result) for result, _ in pairs)
+                Draft(role="tool", parts=answers, at=at), *(without(result, "content") for result, _ in pairs)
             )
         else:
             role: Role = "system" if step.get("source") == "system" else "user"
             # A prompt stands first; later, the harness speaks.
             later = role == "system" and bool(self.growth.nodes)
-            self._say(role, step.get("message"), at, _without_observation(step), injected=later)
+            self._say(role, step.get("message"), at, without(step, "observation"), injected=later)
         for result in loose:
-            self._say("user", result.get("content"), at, _without_content(result), injected=True)
+            self._say("user", result.get("content"), at, without(result, "content"), injected=True)
 
     def _say(
         self, role: Role, content: object, at: datetime | None, entry: Mapping[str, object], *, injected: bool
@@ -184,14 +181,6 @@ def _content(content: object) -> tuple[Text | Opaque, ...]:
         Text(text=text) if (text := string(part.get("text"))) else Opaque(format=FORMAT, payload=part)
         for part in objects(content)
     )
-
-
-def _without_observation(step: Mapping[str, object]) -> dict[str, object]:
-    return {key: value for key, value in step.items() if key != "observation"}
-
-
-def _without_content(result: Mapping[str, object]) -> dict[str, object]:
-    return {key: value for key, value in result.items() if key != "content"}
 
 
 def _directory(told: Mapping[str, object]) -> str | None:

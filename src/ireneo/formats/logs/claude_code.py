@@ -1,4 +1,8 @@
-"""Claude Code's session files: one JSON object a line, each with the id of the one before it."""
+"""Claude Code's session logs: JSON lines that name their parents, one line a block.
+
+In the order of the reading: which session a line is of and what is held of it, the words that were queued, the pieces
+(which message a line belongs to), what each says, and the tree (what it follows).
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ from ireneo.formats.logs.format import (
     StreamedSession,
     nothing_readable,
 )
-from ireneo.formats.values import mapping, moment, objects, string
+from ireneo.formats.values import mapping, moment, objects, string, without
 from ireneo.log.message import Call, Draft, Native, Opaque, Origin, Part, Result, Role, Text
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
@@ -136,22 +140,22 @@ class Stub(Struct, frozen=True, kw_only=True, gc=False):
     is_wrapped: bool
     """A sub-agent's words, which came wrapped in a progress line."""
     kind: str
-    uuid: str | None
-    names_parent: bool
-    """Whether it says what it follows, be it nothing."""
-    parent: str | None
-    """The id of the line that it follows."""
-    sidechain: object
-    """What it says of being a sub-agent's."""
-    is_boundary: bool
-    """A compaction begins here."""
     may_begin: bool
     """A user's words or notes: a conversation may begin with them."""
     speaks: bool
-    reply: str | None
+    uuid: str | None = None
+    names_parent: bool = False
+    """Whether it says what it follows, be it nothing."""
+    parent: str | None = None
+    """The id of the line that it follows."""
+    sidechain: object = None
+    """What it says of being a sub-agent's."""
+    is_boundary: bool = False
+    """A compaction begins here."""
+    reply: str | None = None
     """The id of the model's reply that it is a block of."""
-    answers: tuple[str, ...]
-    calls: tuple[str, ...]
+    answers: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
     words: str | None = None
     """What the user typed while the agent worked, where this line only took it off the queue."""
 
@@ -180,27 +184,6 @@ def stub_of(line: SessionLine, place: Place, known: str | None = None) -> Stub:
     )
 
 
-def stub_of_words(line: Stub, words: str) -> Stub:
-    """The user's `words`, said where `line` took them off the queue."""
-    return Stub(
-        number=line.number,
-        place=line.place,
-        is_wrapped=line.is_wrapped,
-        kind="user",
-        uuid=None,
-        names_parent=False,
-        parent=None,
-        sidechain=None,
-        is_boundary=False,
-        may_begin=True,
-        speaks=True,
-        reply=None,
-        answers=(),
-        calls=(),
-        words=words,
-    )
-
-
 def open_line(stub: Stub, lines: Lines) -> SessionLine:
     """The line of `stub`, with all that it says."""
     raw = lines.open(stub.place, stub.number)
@@ -225,95 +208,60 @@ class SessionPiece(Struct, kw_only=True):
     """The piece that the message line before its first one belongs to."""
 
 
-class SessionPieces(Struct, frozen=True, kw_only=True):
+class SessionPieces:
     """A session cut into pieces, with the ways to find them."""
 
-    all: list[SessionPiece]
-    of_uuid: dict[str, int]
-    of_call: dict[str, int]
-    """The first piece that makes a call."""
-    again: dict[str, list[int]]
-    """The other pieces that make one of the same id."""
-    last: int
-    """The piece of the last message line."""
-    faults: list[Fault]
-
-
-class _LineCutter:
-    def __init__(self, lines: Lines) -> None:
-        self.lines = lines
-        self.pieces: list[SessionPiece] = []
+    def __init__(self, stubs: Iterable[Stub], lines: Lines) -> None:
+        """Put the lines of one session together."""
+        self.all: list[SessionPiece] = []
         self.of_uuid: dict[str, int] = {}
-        self.of_reply: dict[str, int] = {}
         self.of_call: dict[str, int] = {}
+        """The first piece that makes a call."""
         self.again: dict[str, list[int]] = {}
-        self.answered: set[str] = set()
+        """The other pieces that make one of the same id."""
         self.last: int | None = None
-        self.early: list[Stub] = []
+        """The piece of the last message line; None where no line says anything."""
         self.faults: list[Fault] = []
+        self._lines = lines
+        self._of_reply: dict[str, int] = {}
+        self._answered: set[str] = set()
+        self._early: list[Stub] = []
+        for stub in stubs:
+            self._add(stub)
 
-    def add(self, line: Stub) -> None:
-        if not line.speaks:
-            self.note(line)
-        elif line.uuid is not None and line.uuid in self.of_uuid:
+    def _add(self, line: Stub) -> None:
+        if line.uuid is not None and line.uuid in self.of_uuid:
+            first = next(each for each in self.all[self.of_uuid[line.uuid]].lines if each.uuid == line.uuid)
             # A resumed session copies lines; an equal copy says nothing, a changed one is kept as a note.
-            if not self.is_copy(line, line.uuid):
-                self.note(line)
-        elif (again := line.answers) and self.answered.issuperset(again):
-            self.note(line)
-            message = f"Line {line.number} answers {again[0]} a second time; it was kept in the record only."
+            if line.speaks and open_line(line, self._lines).entry == open_line(first, self._lines).entry:
+                return
+        elif line.speaks:
+            if not line.answers or not self._answered.issuperset(line.answers):
+                self._place(line)
+                return
+            message = f"Line {line.number} answers {line.answers[0]} a second time; it was kept in the record only."
             self.faults.append(Fault(line=line.number, message=message))
-        else:
-            self.place(line)
+        (self._early if self.last is None else self.all[self.last].kept).append(line)
 
-    def is_copy(self, line: Stub, uuid: str) -> bool:
-        first = next(each for each in self.pieces[self.of_uuid[uuid]].lines if each.uuid == uuid)
-        return open_line(line, self.lines).entry == open_line(first, self.lines).entry
-
-    def note(self, line: Stub) -> None:
-        (self.early if self.last is None else self.pieces[self.last].kept).append(line)
-
-    def place(self, line: Stub) -> None:
-        index = self.of_reply.get(line.reply) if line.reply else None
+    def _place(self, line: Stub) -> None:
+        index = self._of_reply.get(line.reply) if line.reply else None
         if index is None:
-            index = len(self.pieces)
-            self.pieces.append(SessionPiece(kind=_kind(line), lines=[], kept=self.early, before=self.last))
-            self.early = []
-        piece = self.pieces[index]
+            index = len(self.all)
+            kind: PieceKind = "reply" if line.kind == "assistant" else "results" if line.answers else "words"
+            self.all.append(SessionPiece(kind=kind, lines=[], kept=self._early, before=self.last))
+            self._early = []
+        piece = self.all[index]
         piece.lines.append(line)
         piece.kept.append(line)
         if line.reply:
-            self.of_reply[line.reply] = index
+            self._of_reply[line.reply] = index
         if line.uuid:
             self.of_uuid[line.uuid] = index
         for call in line.calls:
             if self.of_call.setdefault(call, index) != index:
                 self.again.setdefault(call, []).append(index)
-        self.answered.update(line.answers)
+        self._answered.update(line.answers)
         self.last = index
-
-
-def _kind(line: Stub) -> PieceKind:
-    if line.kind == "assistant":
-        return "reply"
-    return "results" if line.answers else "words"
-
-
-def cut(stubs: Iterable[Stub], lines: Lines) -> SessionPieces | None:
-    """Put the lines of one session together into its pieces; None if no line says anything."""
-    cutter = _LineCutter(lines)
-    for stub in stubs:
-        cutter.add(stub)
-    if cutter.last is None:
-        return None
-    return SessionPieces(
-        all=cutter.pieces,
-        of_uuid=cutter.of_uuid,
-        of_call=cutter.of_call,
-        again=cutter.again,
-        last=cutter.last,
-        faults=cutter.faults,
-    )
 
 
 # What the user typed while the agent worked.
@@ -341,8 +289,15 @@ def with_queued_words(stubs: Sequence[Stub], lines: Lines) -> Iterator[Stub]:
         elif operation in ("dequeue", "remove") and queue:
             since, words = queue.popleft()
             if operation == "remove" and not _is_told(words, stubs[since : index + _NEAR], lines):
-                yield stub_of_words(stub, words)
-                continue
+                stub = Stub(
+                    number=stub.number,
+                    place=stub.place,
+                    is_wrapped=stub.is_wrapped,
+                    kind="user",
+                    may_begin=True,
+                    speaks=True,
+                    words=words,
+                )
         yield stub
 
 
@@ -536,7 +491,7 @@ def _block_by_block(role: Role, blocks: Sequence[dict[str, object]]) -> list[Dra
 
 def _without_success(block: dict[str, object]) -> dict[str, object]:
     if block.get("is_error") is False:
-        return {key: value for key, value in block.items() if key != "is_error"}
+        return without(block, "is_error")
     return block
 
 
@@ -574,10 +529,10 @@ Links: TypeAlias = Mapping[str, Stub]
 Followed: TypeAlias = int | Literal["root", "untold"]
 
 
-def grow(pieces: SessionPieces, links: Links, lines: Lines) -> Generator[LoggedNode, None, int]:
+def grow(pieces: SessionPieces, last: int, links: Links, lines: Lines) -> Generator[LoggedNode, None, int]:
     """The nodes of the tree, one trail read after the other; in the end the index of its head.
 
-    The head is the end of the trail that the last line belongs to.
+    The head is the end of the trail that the last line, in the piece `last`, belongs to.
     """
     homes = _homes(pieces)
     parents = {home: _parent(home, pieces, homes, links) for home, at in enumerate(homes) if home == at}
@@ -585,7 +540,7 @@ def grow(pieces: SessionPieces, links: Links, lines: Lines) -> Generator[LoggedN
     planting = Planting()
     for home in _in_order(parents):
         yield from planting.add(home, parents[home], trails.read(home))
-    return planting.tails[homes[pieces.last]]
+    return planting.tails[homes[last]]
 
 
 def _homes(pieces: SessionPieces) -> list[int]:
@@ -702,12 +657,6 @@ def _in_order(parents: dict[int, int | None]) -> list[int]:
     return out
 
 
-# Claude Code's session logs: JSON lines that name their parents, one line a block.
-#
-# In the order of the reading: `split` (which session), `lines` and `stubs` (what is held of each), `queued`, `pieces`
-# (which message), `tree` (what it follows), `origin` and `drafts` (what it says).
-
-
 _MARKS = ((b'"sessionId"', b'"type"', b'"uuid"'), (b'"type":"summary"', b'"leafUuid"'), (b'"isSnapshotUpdate"',))
 
 
@@ -753,8 +702,9 @@ def _sessions(batch: Batch) -> Iterator[StreamedSession]:
 
 
 def _session(name: str, stubs: Sequence[Stub], batch: Batch, faults: list[Fault]) -> StreamedSession | None:
-    pieces = cut(with_queued_words(stubs, batch.lines), batch.lines)
-    if pieces is None:
+    pieces = SessionPieces(with_queued_words(stubs, batch.lines), batch.lines)
+    last = pieces.last
+    if last is None:
         return None
     ordered = sorted([*faults, *pieces.faults], key=lambda fault: fault.line)
-    return StreamedSession(name, grow(pieces, batch.links, batch.lines), tuple(ordered))
+    return StreamedSession(name, grow(pieces, last, batch.links, batch.lines), tuple(ordered))

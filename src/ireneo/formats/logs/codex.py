@@ -1,4 +1,13 @@
-"""Codex's rollout files: OpenAI's items, wrapped, with what the harness notes beside them."""
+"""Codex: the rollouts in ``~/.codex/sessions/**/rollout-*.jsonl``.
+
+Each line is an envelope `{timestamp, type, payload}`; what the model said and saw are the `response_item` lines, items
+of OpenAI's Responses API. Older rollouts have the items without the envelope, behind a first line about the session.
+`event_msg` lines repeat the items for the screen and are left out where they do; what they alone say (an exit code, a
+rewind) is used. A `compacted` line is another tool's summary. A rewind (`thread_rolled_back`) makes a branch.
+
+Written after openai/codex's own types (`codex-rs/protocol`, `codex-rs/rollout`), without a real rollout at hand. Not
+covered: rollouts that were compressed (`.jsonl.zst`), and messages between agents, which are kept as records only.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +23,7 @@ from ireneo.formats.chat.format import RESPONSES
 from ireneo.formats.chat.responses import OpenAIResponses, side_of
 from ireneo.formats.logs.documents import Entries, entry_runs, parse_line
 from ireneo.formats.logs.format import Fault, LoggedSession, Names, SessionBuilder, with_faults
-from ireneo.formats.values import mapping, moment, string
+from ireneo.formats.values import mapping, moment, string, without
 from ireneo.log.message import Call, Draft, Part, Result, Text, opens_turn
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
@@ -212,7 +221,7 @@ class Rollout:
             self.growth.work_in(string(line.payload.get("cwd")))
             prompt = line.payload.get("base_instructions")
             if text := string(mapping(prompt).get("text")):
-                kept = {key: value for key, value in line.payload.items() if key != "base_instructions"}
+                kept = without(line.payload, "base_instructions")
                 draft = Draft(role="system", parts=(Text(text=text),), at=line.at)
                 self.growth.add(draft, {**line.raw, "payload": kept})
                 return
@@ -223,7 +232,7 @@ class Rollout:
         if text := string(line.payload.get("message")):
             draft = Draft(role="user", parts=(Text(text=text),), origin="summary", at=line.at)
             # The history that it stands for is above, word for word.
-            kept = {key: value for key, value in line.payload.items() if key not in ("message", "replacement_history")}
+            kept = without(line.payload, "message", "replacement_history")
             self.growth.add(draft, {**line.raw, "payload": kept})
         else:
             self.growth.note({**line.raw, "payload": {"message": ""}})
@@ -296,18 +305,6 @@ def _as_today(payload: Mapping[str, object]) -> dict[str, object]:
     return item
 
 
-# Codex: the rollouts in ``~/.codex/sessions/**/rollout-*.jsonl``.
-#
-# Each line is an envelope `{timestamp, type, payload}`; what the model said and saw are the `response_item` lines,
-# items
-# of OpenAI's Responses API. Older rollouts have the items without the envelope, behind a first line about the session.
-# `event_msg` lines repeat the items for the screen and are left out where they do; what they alone say (an exit code, a
-# rewind) is used. A `compacted` line is another tool's summary. A rewind (`thread_rolled_back`) makes a branch.
-#
-# Written after openai/codex's own types (`codex-rs/protocol`, `codex-rs/rollout`), without a real rollout at hand. Not
-# covered: rollouts that were compressed (`.jsonl.zst`), and messages between agents, which are kept as records only.
-
-
 _ENVELOPE = lazy_re(
     rb'(?<!\\)"type":\s*"(?:session_meta|turn_context|response_item|event_msg|compacted|world_state)",\s*'
     rb'(?<!\\)"payload":\s*\{'
@@ -328,20 +325,17 @@ class Codex:
             return False
         return _ENVELOPE.search(sample) is not None or any(map(_is_bare, sample.splitlines()[:_LOOKED_AT]))
 
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+    @with_faults
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
         """Read the session, called by its own id."""
-        return with_faults(_found(lines, name))
-
-
-def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
-    names = Names()
-    for run in entry_runs(lines, is_line):
-        if isinstance(run, Fault):
-            yield run
-            continue
-        rollout = _read(run)
-        session = rollout.growth.session(names.give(rollout.id or name))
-        yield from [session] if session else rollout.growth.faults
+        names = Names()
+        for run in entry_runs(lines, is_line):
+            if isinstance(run, Fault):
+                yield run
+                continue
+            rollout = _read(run)
+            session = rollout.growth.session(names.give(rollout.id or name))
+            yield from [session] if session else rollout.growth.faults
 
 
 def _read(run: Entries) -> Rollout:

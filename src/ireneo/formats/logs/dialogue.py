@@ -1,4 +1,7 @@
-"""What people and characters said: tables, records and scripts."""
+"""Stories and talks of many voices: JSON with an author and a text each, Markdown, plain dialogue, and plain prose.
+
+Whatever stands in one file is one session, a straight line of messages, so that a story in episodes stays one story.
+"""
 
 from __future__ import annotations
 
@@ -478,11 +481,6 @@ class _Reader:
 def _is_listing(value: object, *, alone: bool) -> bool:
     """Whether messages are listed there; beside a text, or as one, a list of texts is what one message says."""
     return isinstance(value, list) and (alone or any(isinstance(each, Mapping) for each in value))
-
-
-# Stories and talks of many voices: JSON with an author and a text each, Markdown, plain dialogue, and plain prose.
-#
-# Whatever stands in one file is one session, a straight line of messages, so that a story in episodes stays one story.
 
 
 SAMPLE_LINES = 4_000

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from ireneo.formats.logs.format import Fault, Spool
-from ireneo.formats.values import BOM, string
+from ireneo.formats.values import BOM, mapping, string, without
 
 _DECODER = msgspec.json.Decoder()
 _LENIENT = json.JSONDecoder()
@@ -204,6 +204,46 @@ def _documents_on_line(number: int, values: Sequence[object], faults: Sequence[F
     for value in values or ([None] if faults else []):
         yield JsonDocument(number=number, value=value, faults=left)
         left = ()
+
+
+class MarkdownFile(Struct, frozen=True, kw_only=True):
+    """A file of Markdown: one of its own, or one that a line of JSON carries as `markdown`."""
+
+    lines: Iterable[str | Fault]
+    about: Mapping[str, object] = {}
+    """What is noted beside it."""
+    number: int | None = None
+    """The line that carries it, where it does not stand in a file of its own."""
+
+
+def markdown_files(lines: Iterable[bytes], what: str, fits: Callable[[str], object]) -> Iterator[MarkdownFile | Fault]:
+    """The Markdown of a file, or what its JSON lines carry, as far as it `fits`; `what` is what it is called."""
+    rest = iter(lines)
+    first: list[bytes] = []
+    for line in rest:
+        first.append(line if first else line.removeprefix(BOM))
+        if line.strip():
+            break
+    numbered = enumerate(chain(first, rest), 1)
+    if not first or not first[-1].lstrip().startswith(b"{"):
+        yield MarkdownFile(lines=_readable_lines(numbered))
+        return
+    for number, line in numbered:
+        values, faults = parse_line(line, number)
+        yield from faults
+        for value in map(mapping, values):
+            told = value.get("markdown")
+            if isinstance(told, str) and fits(told):
+                yield MarkdownFile(lines=told.split("\n"), about=without(value, "markdown"), number=number)
+            else:
+                yield Fault(line=number, message=f"Line {number} carries no {what}; it was left out.")
+
+
+def _readable_lines(numbered: Iterable[tuple[int, bytes]]) -> Iterator[str | Fault]:
+    for number, line in numbered:
+        text, fault = readable(line, number)
+        yield from [fault] if fault else []
+        yield text
 
 
 IsEntry: TypeAlias = Callable[[Mapping[str, object]], bool]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from functools import wraps
+from typing import Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -139,24 +140,35 @@ def linear_session(name: str, drafts: Sequence[Draft], faults: Sequence[Fault] =
     return LoggedSession(id=name, nodes=nodes, head=len(nodes) - 1, faults=tuple(faults))
 
 
-def with_faults(found: Iterable[LoggedSession | Fault]) -> Iterator[LoggedSession]:
-    """Each session with the faults that were found behind it, and the first with those before it too.
+FormatT = TypeVar("FormatT")
 
-    One session is held back for that: the last line of a file is the one that is cut off.
+
+def with_faults(
+    read: Callable[[FormatT, Iterable[bytes], str], Iterator[LoggedSession | Fault]],
+) -> Callable[[FormatT, Iterable[bytes], str], Iterator[LoggedSession]]:
+    """Make a format's `read` of one that names faults among the sessions.
+
+    Each session has the faults that were found behind it, and the first those before it too. One session is held back
+    for that: the last line of a file is the one that is cut off.
     """
-    held: LoggedSession | None = None
-    faults: list[Fault] = []
-    for one in found:
-        if isinstance(one, Fault):
-            faults.append(one)
-            continue
-        if held is not None:
-            yield _with_more_faults(held, faults)
-            faults.clear()
-        held = one
-    if held is None:
-        raise nothing_readable(faults)
-    yield _with_more_faults(held, faults)
+
+    @wraps(read)
+    def read_sessions(form: FormatT, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+        held: LoggedSession | None = None
+        faults: list[Fault] = []
+        for one in read(form, lines, name):
+            if isinstance(one, Fault):
+                faults.append(one)
+                continue
+            if held is not None:
+                yield _with_more_faults(held, faults)
+                faults.clear()
+            held = one
+        if held is None:
+            raise nothing_readable(faults)
+        yield _with_more_faults(held, faults)
+
+    return read_sessions
 
 
 def nothing_readable(faults: Sequence[Fault]) -> UnreadableLog:

@@ -1,4 +1,9 @@
-"""Gemini CLI's session files."""
+"""Gemini CLI's chats: one JSON document or, in newer versions, JSON lines that are added to and rewound.
+
+A message that is written again under its id takes the place of the older writing. A checkpoint lists the messages that
+the tool goes on with after it made its history shorter: those it lists that were there already stay as they were said,
+and those that are new, its summary above all, stand behind what was said before them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,7 @@ from msgspec.structs import replace
 
 from ireneo.formats.logs.documents import documents
 from ireneo.formats.logs.format import Fault, LoggedNode, LoggedSession, Names, with_faults
-from ireneo.formats.values import mapping, moment, objects, string
+from ireneo.formats.values import mapping, moment, objects, string, without
 from ireneo.log.message import Call, Draft, Media, Native, Opaque, Origin, Part, Result, Text, Thinking, opens_turn
 from ireneo.log.outcome import derive_failed, runs_something
 from ireneo.patterns import lazy_re
@@ -149,15 +154,6 @@ def _response(response: Mapping[str, object]) -> Result:
     return Result(call_id=name, parts=parts, failed=True if error is not None else None)
 
 
-# The messages of one chat, as its file was written: said, said again with more in them, rewound, cut shorter.
-#
-# A message that is written again under its id takes the place of the older writing. A checkpoint lists the messages
-# that
-# the tool goes on with after it made its history shorter: those it lists that were there already stay as they were
-# said,
-# and those that are new, its summary above all, stand behind what was said before them.
-
-
 _REWOUND = "$rewindTo"
 _SET = "$set"
 
@@ -202,7 +198,7 @@ class History:
             yield Fault(line=number, message=message)
 
     def _listed(self, about: Mapping[str, object], number: int, *, checkpoint: bool) -> Iterator[Fault]:
-        self.about.update({key: item for key, item in about.items() if key != "messages"})
+        self.about.update(without(about, "messages"))
         listed = about.get("messages")
         if listed is None:
             return
@@ -274,11 +270,6 @@ def _noted(nodes: list[LoggedNode], at: int | None, record: list[object]) -> lis
     return []
 
 
-# Gemini CLI's chats: one JSON document or, in newer versions, JSON lines that are added to and rewound.
-#
-# `history` says which messages stand where, `messages` what one says.
-
-
 _MARKS = (lazy_re(rb'"sessionId":\s*"'), lazy_re(rb'"projectHash":\s*"'))
 
 
@@ -292,30 +283,27 @@ class GeminiCli:
         """Whether a session with the hash of its project stands in `sample`."""
         return sample.lstrip().startswith(b"{") and all(mark.search(sample) for mark in _MARKS)
 
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+    @with_faults
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
         """Read the session of a file; where several were put one behind the other, each of them."""
-        return with_faults(_found(lines, name))
-
-
-def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
-    names = Names()
-    history = History()
-    for document in documents(lines):
-        yield from document.faults
-        value = document.value
-        if value is None:
-            continue
-        if not isinstance(value, dict):
-            message = f"Line {document.number} is JSON, but no object; it was left out."
-            yield Fault(line=document.number, message=message)
-            continue
-        if history.is_followed_by(value):
-            yield from history.add(value, document.number)
-            continue
-        yield from _told(history, names, name)
+        names = Names()
         history = History()
-        yield from history.add(value, document.number)
-    yield from _told(history, names, name)
+        for document in documents(lines):
+            yield from document.faults
+            value = document.value
+            if value is None:
+                continue
+            if not isinstance(value, dict):
+                message = f"Line {document.number} is JSON, but no object; it was left out."
+                yield Fault(line=document.number, message=message)
+                continue
+            if history.is_followed_by(value):
+                yield from history.add(value, document.number)
+                continue
+            yield from _told(history, names, name)
+            history = History()
+            yield from history.add(value, document.number)
+        yield from _told(history, names, name)
 
 
 def _told(history: History, names: Names, name: str) -> Iterator[LoggedSession]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ireneo.formats.logs.documents import JsonDocument, documents
 from ireneo.formats.logs.format import Fault, LoggedSession, Names, linear_session, with_faults
-from ireneo.formats.values import mapping, moment, objects, string
+from ireneo.formats.values import mapping, moment, objects, string, without
 from ireneo.log.message import Call, Draft, Native, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
@@ -34,27 +34,24 @@ class MiniSweAgent:
         """Whether a key that only these trajectories have stands in `sample`."""
         return sample.lstrip().startswith(b"{") and _MARK.search(sample) is not None
 
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+    @with_faults
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
         """Read the runs, each a session called after its instance."""
-        return with_faults(_found(lines, name))
-
-
-def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
-    names = Names()
-    for document in documents(lines):
-        run = mapping(document.value)
-        listed = run.get("messages")
-        messages = objects(listed)
-        if isinstance(listed, list) and len(messages) < len(listed):
-            yield _fault(
-                document, f"holds {len(listed) - len(messages)} messages that are no objects; they were left out."
-            )
-        if messages:
-            yield linear_session(names.give(*_wished(run, name)), _MiniRun(run, messages).drafts(), document.faults)
-            continue
-        yield from document.faults
-        if document.value is not None:
-            yield _fault(document, "holds no run with messages; it was left out.")
+        names = Names()
+        for document in documents(lines):
+            run = mapping(document.value)
+            listed = run.get("messages")
+            messages = objects(listed)
+            if isinstance(listed, list) and len(messages) < len(listed):
+                yield _fault(
+                    document, f"holds {len(listed) - len(messages)} messages that are no objects; they were left out."
+                )
+            if messages:
+                yield linear_session(names.give(*_wished(run, name)), _MiniRun(run, messages).drafts(), document.faults)
+                continue
+            yield from document.faults
+            if document.value is not None:
+                yield _fault(document, "holds no run with messages; it was left out.")
 
 
 def _fault(document: JsonDocument, what: str) -> Fault:
@@ -74,7 +71,7 @@ class _MiniRun:
 
     def __init__(self, run: Mapping[str, object], messages: Sequence[dict[str, object]]) -> None:
         self.messages = messages
-        self.besides = {key: value for key, value in run.items() if key != "messages"}
+        self.besides = without(run, "messages")
         self.waiting: list[Call] = []
         self.calls = 0
         self.replied = False

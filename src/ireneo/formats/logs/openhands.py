@@ -1,4 +1,12 @@
-"""OpenHands's events, of its first generation and of its SDK."""
+"""OpenHands: the event histories of its first generation, and the events of the SDK that followed it.
+
+A history is a list of events, one a line, or a record that holds the list (`history`, `events`); in the oldest ones an
+action and its observation stand together as a pair. The SDK's events say what they are under `kind`.
+
+Not covered: `base_state.json` beside a directory of the SDK's events (each file there holds one event, and is read as a
+session of its own unless they are put together as JSON lines), the calls of agents that are reached over ACP, and
+attachments; their events are kept as records only. An action that the user ran is told as the harness tells it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +17,7 @@ from msgspec.structs import replace
 from ireneo.formats.chat.format import ANTHROPIC, RESPONSES
 from ireneo.formats.logs.documents import Entries, entry_runs, wished_names
 from ireneo.formats.logs.format import Fault, LoggedSession, Names, SessionBuilder, with_faults
-from ireneo.formats.values import json_in, mapping, moment, objects, string
+from ireneo.formats.values import json_in, mapping, moment, objects, string, without
 from ireneo.log.message import Call, Draft, Media, Origin, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
@@ -144,11 +152,11 @@ class Classic:
 
     def _call(self, event: Mapping[str, object], args: Mapping[str, object]) -> None:
         name, given = _model_call(event) or (str(event.get("action")), None)
-        arguments = {key: value for key, value in args.items() if key not in _NO_ARGUMENT} if given is None else given
+        arguments = without(args, *_NO_ARGUMENT) if given is None else given
         self._last = str(event.get("id", f"call_{len(self._growth.nodes)}"))
         told = string(mapping(event.get("tool_call_metadata")).get("tool_call_id"))
         call = Call(id=self._ids.give(told or f"event_{self._last}"), name=name, arguments=arguments)
-        parts: list[Part] = [Thinking(text=text) for text in [_reasoning(event)] if text]
+        parts: list[Part] = [Thinking(text=text) for text in [string(_reply(event).get("reasoning_content"))] if text]
         if thought := string(args.get("thought")):
             parts.append(Text(text=thought))
         self._add("assistant", (*parts, call), event)
@@ -172,7 +180,8 @@ class Classic:
             flag = True if kind in ("error", "user_rejected") else extras.get("is_error")
             failed = outcome(exit_code(extras), flag, text, call)
             result = Result(call_id=call.id, parts=(Text(text=text),) if text else (), failed=failed)
-            self._add("tool", (result,), _without_reply(event))
+            # The model's message stands with its action already.
+            self._add("tool", (result,), without(event, "tool_call_metadata"))
 
     def _answered(self, event: Mapping[str, object]) -> Call | None:
         """The call that an observation belongs to; one that names no cause answers the call just before it."""
@@ -224,10 +233,6 @@ def _reply(event: Mapping[str, object]) -> Mapping[str, object]:
     return mapping(choices[0].get("message")) if choices else {}
 
 
-def _reasoning(event: Mapping[str, object]) -> str | None:
-    return string(_reply(event).get("reasoning_content"))
-
-
 def _model_call(event: Mapping[str, object]) -> tuple[str, dict[str, object] | str | None] | None:
     """The call as the model made it: its name, and its arguments where the log has them."""
     told = mapping(event.get("tool_call_metadata"))
@@ -240,11 +245,6 @@ def _model_call(event: Mapping[str, object]) -> tuple[str, dict[str, object] | s
             parsed = json_in(given) if isinstance(given, str) else given
             return name, parsed if isinstance(parsed, dict) else str(given)
     return name, None
-
-
-def _without_reply(event: Mapping[str, object]) -> dict[str, object]:
-    """An observation without the model's message, which stands with its action already."""
-    return {key: value for key, value in event.items() if key != "tool_call_metadata"}
 
 
 _ROOT = "__root__"
@@ -343,7 +343,7 @@ class Sdk:
         given = made.get("arguments")
         parsed = json_in(given) if isinstance(given, str) else given
         if not isinstance(parsed, dict):
-            parsed = given if isinstance(given, str) else _arguments(action)
+            parsed = given if isinstance(given, str) else without(mapping(action.get("action")), "kind")
         told = string(action.get("tool_call_id")) or string(made.get("id")) or "call"
         call = Call(id=self._ids.give(told), name=name, arguments=parsed)
         self._calls[told] = call
@@ -376,10 +376,6 @@ def _answer_parts(event: Mapping[str, object], seen: Mapping[str, object]) -> tu
     # Earlier versions wrote words alone, some of them under another name.
     content = seen.get("content") or seen.get("output") or seen.get("message")
     return (*_content(content), *_content(event.get("extended_content")))
-
-
-def _arguments(action: Mapping[str, object]) -> dict[str, object]:
-    return {key: value for key, value in mapping(action.get("action")).items() if key != "kind"}
 
 
 def _thought(action: Mapping[str, object]) -> Iterator[Part]:
@@ -425,18 +421,6 @@ def _picture(url: str) -> Media:
     return Media(media_type="image/*", url=url)
 
 
-# OpenHands: the event histories of its first generation, and the events of the SDK that followed it.
-#
-# A history is a list of events, one a line, or a record that holds the list (`history`, `events`); in the oldest ones
-# an
-# action and its observation stand together as a pair. The SDK's events say what they are under `kind`.
-#
-# Not covered: `base_state.json` beside a directory of the SDK's events (each file there holds one event, and is read
-# as a
-# session of its own unless they are put together as JSON lines), the calls of agents that are reached over ACP, and
-# attachments; their events are kept as records only. An action that the user ran is told as the harness tells it.
-
-
 _KINDS = lazy_re(rb'(?<!\\)"kind":\s*"(?:%s)"' % "|".join(sorted(KINDS)).encode())
 _LISTED = lazy_re(rb'(?<!\\)"(?:history|events)":\s*\[\s*(?:\[\s*)?\{|\A\s*\[\s*(?:\[\s*)?\{|\A\s*\{\s*"id":')
 _EVENT = lazy_re(
@@ -459,20 +443,17 @@ class OpenHands:
         classic = _LISTED.search(sample) is not None and _EVENT.search(sample) is not None
         return classic or _KINDS.search(sample) is not None or _ABOUT_RUN.search(sample) is not None
 
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+    @with_faults
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
         """Read the runs, each a session called after its instance, or else `name`."""
-        return with_faults(_found(lines, name))
-
-
-def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
-    names = Names()
-    for run in entry_runs(lines, _is_event):
-        if isinstance(run, Fault):
-            yield run
-            continue
-        growth = _read(run)
-        session = growth.session(names.give(*_wished(run.besides, name)))
-        yield from [session] if session else growth.faults
+        names = Names()
+        for run in entry_runs(lines, _is_event):
+            if isinstance(run, Fault):
+                yield run
+                continue
+            growth = _read(run)
+            session = growth.session(names.give(*_wished(run.besides, name)))
+            yield from [session] if session else growth.faults
 
 
 def _is_event(value: Mapping[str, object]) -> bool:

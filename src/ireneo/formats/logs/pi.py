@@ -1,4 +1,7 @@
-"""Pi's session files: a tree of entries, one a line."""
+"""pi's sessions: JSON lines whose first describes the session; newer ones name the entry that they follow.
+
+A session without such names is a straight line.
+"""
 
 from __future__ import annotations
 
@@ -231,11 +234,6 @@ class PiTree:
         return len(self._drafts) - 1
 
 
-# pi's sessions: JSON lines whose first describes the session; newer ones name the entry that they follow.
-#
-# A session without such names is a straight line. `entries` says what an entry says, `grow` where it stands.
-
-
 _RESULT = (lazy_re(rb'"role":\s*"toolResult"'), lazy_re(rb'"type":\s*"message"'))
 
 
@@ -253,32 +251,29 @@ class Pi:
         values, _ = parse_line(sample.split(b"\n", 1)[0], 1)
         return any(_is_header(value) for value in values) or all(mark.search(sample) for mark in _RESULT)
 
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+    @with_faults
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
         """Read the session of a file; where several were put one behind the other, each of them."""
-        return with_faults(_found(lines, name))
+        names = Names()
+        growth = PiTree({})
+        for number, text in enumerate(lines, 1):
+            values, faults = parse_line(text, number)
+            yield from faults
+            for value in values:
+                if not isinstance(value, dict):
+                    yield Fault(line=number, message=f"Line {number} is JSON, but no object; it was left out.")
+                elif value.get("type") == "session":
+                    yield from _told(growth, names, name)
+                    growth = PiTree(value)
+                else:
+                    yield from growth.add(value, number)
+        yield from _told(growth, names, name)
 
 
 def _is_header(value: object) -> bool:
     if not isinstance(value, dict) or value.get("type") != "session" or not string(value.get("id")):
         return False
     return any(string(value.get(key)) for key in ("timestamp", "cwd"))
-
-
-def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
-    names = Names()
-    growth = PiTree({})
-    for number, text in enumerate(lines, 1):
-        values, faults = parse_line(text, number)
-        yield from faults
-        for value in values:
-            if not isinstance(value, dict):
-                yield Fault(line=number, message=f"Line {number} is JSON, but no object; it was left out.")
-            elif value.get("type") == "session":
-                yield from _told(growth, names, name)
-                growth = PiTree(value)
-            else:
-                yield from growth.add(value, number)
-    yield from _told(growth, names, name)
 
 
 def _told(growth: PiTree, names: Names, name: str) -> Iterator[LoggedSession]:

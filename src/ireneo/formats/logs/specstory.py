@@ -1,4 +1,9 @@
-"""SpecStory's Markdown exports of sessions."""
+"""SpecStory's Markdown: the sessions of many coding agents, told for people to read.
+
+A file is one session; JSON lines may carry such files as `markdown`. The lines of sub-agents that work side by side
+stand mixed, and nothing tells them apart: those of one turn of the user are one session. Where the work is done is not
+told.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +17,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ireneo.formats.logs.claude_code import is_compaction, is_of_harness
-from ireneo.formats.logs.documents import parse_line, readable
+from ireneo.formats.logs.documents import markdown_files
 from ireneo.formats.logs.format import Fault, LoggedSession, Names, linear_session, with_faults
-from ireneo.formats.values import BOM, moment, string
+from ireneo.formats.values import moment, string
 from ireneo.log.message import Call, Draft, Native, Origin, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
@@ -296,9 +301,7 @@ def _file_of(output: str | None) -> str | None:
 #
 # The export quotes what tools printed as it was, other exports included, so that a line that looks like a mark may be a
 # quotation. A speaker's line is one of this session only if its time fits; within a tool it must not lie before the
-# line
-# of the last speaker.
-
+# line of the last speaker.
 
 _SPEAKER = lazy_re(r"_\*\*(?P<who>User|Agent|Assistant)(?P<side> - sidechain)?(?: \((?P<about>.{0,200})\))?\*\*_\s*$")
 _TIME = lazy_re(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
@@ -331,12 +334,9 @@ class ExportPart(Struct, frozen=True, kw_only=True):
     fault: str | None = None
 
 
-def pieces(lines: Sequence[str], begun: datetime | None) -> Iterator[ExportPart]:
-    """The pieces of an export, in order; what stands before the first speaker is left out."""
-    return _ExportCutter(lines, begun).pieces()
-
-
 class _ExportCutter:
+    """Cuts an export, whose session had `begun` then, into its pieces."""
+
     def __init__(self, lines: Sequence[str], begun: datetime | None) -> None:
         self.lines = lines
         self.begun = begun
@@ -344,6 +344,7 @@ class _ExportCutter:
         self.seen: set[str] = set()
 
     def pieces(self) -> Iterator[ExportPart]:
+        """The pieces, in order; what stands before the first speaker is left out."""
         at = 0
         while at < len(self.lines) and self.speaker(at) is None:
             at += 1
@@ -446,13 +447,6 @@ class _ExportCutter:
         return at == len(self.lines) or (at > 0 and self.goes_on(at))
 
 
-# The messages of a SpecStory export: the agent's own session, and one for the sub-agents of each of its turns.
-#
-# The lines of sub-agents that work side by side stand mixed, and nothing tells them apart: those of one turn of the
-# user
-# are one session. Where the work is done is not told.
-
-
 FORMAT = "specstory"
 _SESSION = lazy_re(r"<!-- (?P<agent>.{1,60}) Session (?P<id>\S{1,100}) \((?P<time>[^)]{4,40})\) -->")
 _HEADER = 40
@@ -478,7 +472,7 @@ class Export(Struct, kw_only=True):
         found = next((found for line in self.lines[:_HEADER] if (found := _SESSION.match(line.lstrip("\ufeff")))), None)
         begun = moment(found["time"]) if found else None
         stories = _Stories()
-        for piece in pieces([line.rstrip("\r\n") for line in self.lines], begun):
+        for piece in _ExportCutter([line.rstrip("\r\n") for line in self.lines], begun).pieces():
             if piece.fault:
                 yield self._fault(piece)
             stories.add(piece)
@@ -490,7 +484,9 @@ class Export(Struct, kw_only=True):
         told = {**self.about, **({"agent": found["agent"], "session": found["id"]} if found else {})}
         wished = string(self.about.get("session_id")) or (found["id"] if found else None) or self.name
         given = names.give(wished)
-        for name, drafts in (given, main), *sides_named(given, sides):
+        # The sub-agents' sessions are called after the one that they worked for.
+        beside = [(f"{given}-sidechain-{number}", drafts) for number, drafts in enumerate(sides, 1)]
+        for name, drafts in (given, main), *beside:
             if drafts:
                 first = replace(drafts[0], record=Native(format=FORMAT, payload=[told]))
                 yield linear_session(name, [first, *drafts[1:]])
@@ -500,12 +496,6 @@ class Export(Struct, kw_only=True):
         place = f"Line {line}" if self.number is None else f"Line {self.number}, at line {line} of its Markdown,"
         message = f"{place} {piece.fault}; it was taken to end where the next turn begins."
         return Fault(line=self.number or line, message=message)
-
-
-def sides_named(name: str, sides: Sequence[list[Draft]]) -> Iterator[tuple[str, list[Draft]]]:
-    """The sub-agents' sessions, called after the one that they worked for."""
-    for number, drafts in enumerate(sides, 1):
-        yield f"{name}-sidechain-{number}", drafts
 
 
 class _Stories:
@@ -616,13 +606,6 @@ class _Story:
         return self.drafts
 
 
-# SpecStory's Markdown: the sessions of many coding agents, told for people to read.
-#
-# A file is one session; JSON lines may carry such files as `markdown`. In the order of the reading: `turns` (who
-# speaks,
-# and in which pieces), `fences` and `tools` (what a tool was asked and what came back), `drafts` (the messages).
-
-
 _BEGINNING = 4_000
 """The marks stand in so many of the first bytes: behind them, a text may speak of SpecStory."""
 _GENERATED = lazy_re(rb"^<!-- Generated by SpecStory\b", re.M)
@@ -645,39 +628,18 @@ class SpecStory:
         marked = _GENERATED.search(beginning) or _SESSION_MARK.search(beginning)
         return marked is not None and _SPEAKER_MARK.search(sample) is not None
 
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+    @with_faults
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
         """Read the sessions of a file: for each the agent's own, then those of its sub-agents."""
-        return with_faults(_found(lines, name))
-
-
-def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
-    names = Names()
-    rest = iter(lines)
-    first: list[bytes] = []
-    for line in rest:
-        first.append(line.removeprefix(BOM) if not first else line)
-        if line.strip():
-            break
-    if first and first[-1].lstrip().startswith(b"{"):
-        yield from _records(rest, first, names, name)
-        return
-    export = Export(about={}, name=name)
-    for number, line in enumerate((*first, *rest), 1):
-        text, fault = readable(line, number)
-        if fault:
-            yield fault
-        export.lines.append(text)
-    yield from export.sessions(names)
-
-
-def _records(rest: Iterator[bytes], first: list[bytes], names: Names, name: str) -> Iterator[LoggedSession | Fault]:
-    for number, line in enumerate((*first, *rest), 1):
-        values, faults = parse_line(line, number)
-        yield from faults
-        for value in values:
-            told = value.get("markdown") if isinstance(value, dict) else None
-            if not isinstance(value, dict) or not isinstance(told, str):
-                yield Fault(line=number, message=f"Line {number} carries no Markdown; it was left out.")
+        names = Names()
+        for file in markdown_files(lines, "Markdown", lambda told: True):
+            if isinstance(file, Fault):
+                yield file
                 continue
-            about = {key: item for key, item in value.items() if key != "markdown"}
-            yield from Export(about=about, name=name, number=number, lines=told.split("\n")).sessions(names)
+            export = Export(about=dict(file.about), name=name, number=file.number)
+            for line in file.lines:
+                if isinstance(line, Fault):
+                    yield line
+                else:
+                    export.lines.append(line)
+            yield from export.sessions(names)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ireneo.formats.logs.documents import HeldDocument, held_documents, wished_names
 from ireneo.formats.logs.format import Fault, LoggedSession, Names, SessionBuilder, with_faults
-from ireneo.formats.values import json_in, mapping, objects, string
+from ireneo.formats.values import json_in, mapping, objects, string, without
 from ireneo.log.message import Call, Draft, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
 from ireneo.patterns import lazy_re
@@ -54,20 +54,17 @@ class SweAgent:
         begins = sample.lstrip().startswith((b"{", b"["))
         return begins and (_STEPS.search(sample) is not None or _PROMPT.search(sample) is not None)
 
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+    @with_faults
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
         """Read the runs, each a session called by what its data set says, or else `name`."""
-        return with_faults(_found(lines, name))
-
-
-def _found(lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
-    names = Names()
-    for held in held_documents(lines, _is_trajectory):
-        if isinstance(held, Fault):
-            yield held
-            continue
-        run = _SweAgentRun(held)
-        session = run.growth.session(names.give(*(wished_names(held.besides) or [name])))
-        yield from [session] if session else run.growth.faults
+        names = Names()
+        for held in held_documents(lines, _is_trajectory):
+            if isinstance(held, Fault):
+                yield held
+                continue
+            run = _SweAgentRun(held)
+            session = run.growth.session(names.give(*(wished_names(held.besides) or [name])))
+            yield from [session] if session else run.growth.faults
 
 
 def _is_trajectory(value: Mapping[str, object]) -> bool:
@@ -89,7 +86,7 @@ class _SweAgentRun:
         if isinstance(listed, list) and len(steps) < len(listed):
             what = f"holds {len(listed) - len(steps)} steps that are no objects; they were left out."
             self.growth.fault(held.number, f"Line {held.number} {what}")
-        about = {key: value for key, value in document.items() if key not in ("trajectory", "history")}
+        about = without(document, "trajectory", "history")
         self.growth.note({**held.besides, **about})
         self._opening(history)
         replies = [item for item in history if item.get("role") == "assistant" and not item.get("is_demo")]
@@ -109,7 +106,7 @@ class _SweAgentRun:
 
     def _step(self, number: int, step: Mapping[str, object], reply: Mapping[str, object]) -> None:
         self.growth.work_in(_directory(step.get("state")))
-        kept = {key: value for key, value in step.items() if key not in (*_REPEATED, "observation")}
+        kept = without(step, *_REPEATED, "observation")
         calls = self._called(number, step, reply)
         thought = string(step.get("thought")) or (None if calls else string(step.get("response")))
         said = [Text(text=thought.strip())] if thought and thought.strip() else []

@@ -52,11 +52,9 @@ class OpenAITranscript:
             return False
         return bool(_ANTHROPIC.search(sample)) == (self.name == ANTHROPIC)
 
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
+    @with_faults
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
         """Read the runs; one without an id is called `name`, and numbered if it isn't the first."""
-        return with_faults(self._found(lines, name))
-
-    def _found(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
         names = Names()
         for run in _runs(lines):
             if isinstance(run, Fault):

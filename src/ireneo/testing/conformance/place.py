@@ -15,12 +15,12 @@ Plain = Callable[["Place"], None]
 
 WRITES: Mapping[str, frozenset[str]] = {
     "log": frozenset({"insert", "move"}),
-    "sessions": frozenset({"create", "place"}),
+    "sessions": frozenset({"create", "set_project"}),
     "summaries": frozenset({"put"}),
     "rebuilds": frozenset({"put"}),
     "annotations": frozenset({"put"}),
     "spending": frozenset({"add"}),
-    "leases": frozenset({"take", "renew", "fail", "give_back", "forget"}),
+    "leases": frozenset({"take", "renew", "fail", "release", "forget"}),
     "vectors": frozenset({"put", "drop"}),
     "memories": frozenset({"put", "remove"}),
     "pads": frozenset({"write", "remove"}),
@@ -28,7 +28,7 @@ WRITES: Mapping[str, frozenset[str]] = {
     "ledger": frozenset({"mark", "remove"}),
     "search": frozenset(),
     "words": frozenset({"rebuild"}),
-    "upkeep": frozenset({"drop", "discard", "prune", "mend"}),
+    "upkeep": frozenset({"drop_branch", "discard", "prune", "repair"}),
     "erasure": frozenset({"begin", "messages", "notes", "session", "space"}),
 }
 """The methods of each port that write."""

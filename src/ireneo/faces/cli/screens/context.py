@@ -296,8 +296,8 @@ def show_context(screen: Console, context: ireneo.Context, parts: Sequence[Part]
         if context.unkept:
             show_labelled(screen, "not kept", Text(context.unkept), width=LABEL)
         screen.print()
-    for mended in context.mended:
-        screen.print(Text(f"  {mended.message}", style="yellow" if coloured else ""))
+    for repair in context.repaired:
+        screen.print(Text(f"  {repair.message}", style="yellow" if coloured else ""))
     for broken in context.violations:
         screen.print(Text(f"  message {broken.index} breaks {broken.rule}: {broken.message}", style="red"))
 

@@ -1,4 +1,4 @@
-"""What a cut has torn is mended, and what became of each piece can be read."""
+"""What a cut has torn is repaired, and what became of each piece can be read."""
 
 from __future__ import annotations
 

@@ -76,24 +76,24 @@ def test_dear_messages_make_short_leaves() -> None:
 @pytest.mark.parametrize("fan_in", range(2, 7))
 @pytest.mark.parametrize("limit", [1, 2, 6])
 def test_merging_one_by_one_comes_to_what_the_count_says(fan_in: int, limit: int) -> None:
-    pyramid = replace(SMALL, fan_in=fan_in, limit=max(limit, fan_in - 1))
+    story = replace(SMALL, fan_in=fan_in, limit=max(limit, fan_in - 1))
     row: list[int] = []
     for leaves in range(1, 600):
         row.append(1)
-        while (place := due_merge(row, pyramid)) is not None:
+        while (place := due_merge(row, story)) is not None:
             assert row[place : place + fan_in] == [row[place]] * fan_in
             row[place : place + fan_in] = [row[place] + 1]
-        assert row == shown_depths(leaves, pyramid)
-        assert sum(leaves_at(depth, pyramid) for depth in row) == leaves
+        assert row == shown_depths(leaves, story)
+        assert sum(leaves_at(depth, story) for depth in row) == leaves
 
 
 @calm(60)
 @given(leaves=st.integers(0, 3_000), blocks=st.integers(0, 300), fan_in=st.integers(2, 6))
 def test_the_finest_is_the_highest_limit_that_has_room(leaves: int, blocks: int, fan_in: int) -> None:
-    pyramid = replace(SMALL, fan_in=fan_in, limit=6)
-    found = finest(leaves, blocks, pyramid)
-    assert found.limit >= pyramid.limit
-    if found.limit > pyramid.limit:
+    story = replace(SMALL, fan_in=fan_in, limit=6)
+    found = finest(leaves, blocks, story)
+    assert found.limit >= story.limit
+    if found.limit > story.limit:
         assert len(shown_depths(leaves, found)) <= blocks
     if found.limit < leaves:
         assert len(shown_depths(leaves, replace(found, limit=found.limit + 1))) > blocks
@@ -102,10 +102,10 @@ def test_the_finest_is_the_highest_limit_that_has_room(leaves: int, blocks: int,
 @pytest.mark.parametrize("fan_in", range(2, 7))
 @pytest.mark.parametrize(("messages", "most"), [(50_000, 2), (16_000_000, 3)])
 def test_a_fact_is_retold_twice_up_to_fifty_thousand_messages(fan_in: int, messages: int, most: int) -> None:
-    pyramid = StorySettings(fan_in=fan_in)
-    depths = shown_depths(messages // pyramid.leaf_messages, pyramid)
-    assert max(retellings(depth, pyramid) for depth in depths) <= most
-    assert all(1 <= source_depth(depth, pyramid) < depth for depth in range(2, max(depths) + 1))
+    story = StorySettings(fan_in=fan_in)
+    depths = shown_depths(messages // story.leaf_messages, story)
+    assert max(retellings(depth, story) for depth in depths) <= most
+    assert all(1 <= source_depth(depth, story) < depth for depth in range(2, max(depths) + 1))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_fact_is_retold_twice_up_to_fifty_thousand_messages(fan_in: int, messa
 @pytest.mark.parametrize("running", [False, True])
 def test_a_family_tells_its_policy(name: str, running: bool) -> None:
     sizes = StorySettings(leaf_messages=7, leaf_tokens=800, fan_in=3, running=running)
-    policy = Policy(name="running" if running else "story", pyramid=sizes, live_share=0.5, seen_by=name)
+    policy = Policy(name="running" if running else "story", story=sizes, live_share=0.5, seen_by=name)
     found = story_of(policy.family)
     assert found is not None
     assert found.seen_by == name

@@ -93,8 +93,8 @@ def test_messages_that_are_due_and_have_room_to_be_shown_count_as_behind() -> No
 
 def test_a_story_that_is_told_on_changes_its_beginning_seldom() -> None:
     async def work() -> tuple[int, int]:
-        pyramid = replace(SMALL, leaf_messages=30, leaf_tokens=4_000, live_messages=20, raw_tokens=2_000)
-        policy = Policy(name="story", pyramid=pyramid, live_share=0.5)
+        story = replace(SMALL, leaf_messages=30, leaf_tokens=4_000, live_messages=20, raw_tokens=2_000)
+        policy = Policy(name="story", story=story, live_share=0.5)
         session = await memory_over(InMemoryStore()).session("run")
         teller = Storyteller()
         before: list[str] = []

@@ -1,0 +1,331 @@
+"""The same verbs without `await`: for scripts, notebooks, web views, and several threads at once.
+
+    import ireneo.sync
+
+    with ireneo.sync.open("memory.db") as memory:
+        session = memory.session("monday")
+        session.append("Why does the build fail?")
+        context = session.context(32_000, to="openai")
+
+Each verb here runs the one of the same name in `ireneo` on an event loop in a thread of its own. So it does not matter
+whether a loop runs in the calling thread already, as in a notebook, and any number of threads may share a memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures.thread  # noqa: F401 - it is to hear of the end of the program after this module
+import os
+import threading
+import weakref
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager
+from functools import wraps
+from queue import SimpleQueue
+from types import TracebackType
+from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, cast
+
+from ireneo import wiring
+from ireneo.engine import expand as engine_expand
+from ireneo.engine import memory as engine_memory
+from ireneo.engine import scratchpad as engine_scratchpad
+from ireneo.engine import session as engine_session
+from ireneo.errors import BadInput
+from ireneo.log.tree import MAIN, SessionKey
+
+__all__ = ["Memory", "Scratchpad", "Session", "Tool", "open"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+Tool: TypeAlias = Callable[..., str]
+"""A tool to be given to an agent: text in, text out."""
+
+
+class _Portal:
+    """An event loop in a thread of its own, on which any other thread runs coroutines and waits for them."""
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=_run, args=(self._loop,), name="ireneo-sync", daemon=True)
+        self._thread.start()
+        self._managers: list[AbstractAsyncContextManager[object]] = []
+        self.close = weakref.finalize(self, _stop, self._process, self._loop, self._thread, self._managers)
+        self.close.atexit = False
+        _OPEN.add(self)
+
+    def enter(self, manager: AbstractAsyncContextManager[T]) -> T:
+        """Enter `manager`; it is left when the portal is closed, is not used any more, or the program ends."""
+        try:
+            entered = self.call(manager.__aenter__)
+        except BaseException:
+            self.close()
+            raise
+        self._managers.append(manager)
+        return entered
+
+    def call(self, verb: Callable[..., Coroutine[Any, Any, R]], *given: object, **named: object) -> R:
+        """What `verb` returns or raises. An interrupt cancels it; its `on_progress` is called in this thread."""
+        if threading.current_thread() is self._thread:
+            raise BadInput("A verb of ireneo.sync can't be called on its own event loop; await that of ireneo there.")
+        if os.getpid() != self._process:
+            raise BadInput("This memory was opened before the process was forked; open one in each process.")
+        events: SimpleQueue[object] = SimpleQueue()
+        on_progress = cast("Callable[[object], object] | None", named.get("on_progress"))
+        if on_progress is not None:
+            named["on_progress"] = events.put
+        coroutine = verb(*given, **named)
+        tasks: list[asyncio.Task[R]] = []
+
+        def start() -> None:
+            tasks.append(self._loop.create_task(coroutine))
+            tasks[0].add_done_callback(events.put)
+
+        try:
+            self._loop.call_soon_threadsafe(start)
+        except RuntimeError:
+            coroutine.close()
+            raise BadInput("This memory was closed; open it again.") from None
+        try:
+            while not isinstance(event := events.get(), asyncio.Task):
+                if on_progress is not None:
+                    on_progress(event)
+        except BaseException:
+            # What was begun ends before anybody goes on: a transaction is whole, a lease is let go of.
+            self._loop.call_soon_threadsafe(lambda: tasks[0].cancel())
+            while not isinstance(events.get(), asyncio.Task):
+                pass
+            raise
+        try:
+            return tasks[0].result()
+        except asyncio.CancelledError:
+            raise BadInput("This memory was closed while it was asked; open it again.") from None
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.run_until_complete(loop.shutdown_default_executor())
+    finally:
+        loop.close()
+
+
+_OPEN: weakref.WeakSet[_Portal] = weakref.WeakSet()
+
+
+def _close_all() -> None:
+    for portal in list(_OPEN):
+        portal.close()
+
+
+# A store is closed by a thread of an executor, and executors are shut down before what `atexit` knows is called. This
+# is called before they are, as their own end is.
+threading._register_atexit(_close_all)  # type: ignore[attr-defined]
+
+
+def _stop(
+    process: int,
+    loop: asyncio.AbstractEventLoop,
+    thread: threading.Thread,
+    managers: Sequence[AbstractAsyncContextManager[object]],
+) -> None:
+    """Cancel what runs on the loop, leave what was entered, and end the thread, in the process that began it."""
+    if os.getpid() != process:
+        return
+
+    async def end() -> None:
+        running = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        for manager in managers:
+            await manager.__aexit__(None, None, None)
+
+    if threading.current_thread() is thread:
+        # The last reference was dropped on the loop itself, which can't wait for its own end.
+        loop.create_task(end()).add_done_callback(lambda _: loop.stop())
+        return
+    try:
+        asyncio.run_coroutine_threadsafe(end(), loop).result()
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+
+
+class _Twin(Generic[T]):
+    """What does at once what another object does when it is awaited."""
+
+    def __init__(self, portal: _Portal, twin: T) -> None:
+        self._portal = portal
+        self._twin = twin
+
+
+def _called(verb: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]) -> Callable[Concatenate[Any, P], R]:
+    """The verb of a twin: with the same parameters, and waited for."""
+
+    @wraps(verb)
+    def call(self: _Twin[Any], *given: P.args, **named: P.kwargs) -> R:
+        return self._portal.call(verb, self._twin, *given, **named)
+
+    return cast("Callable[Concatenate[Any, P], R]", call)
+
+
+class Scratchpad(_Twin[engine_scratchpad.Scratchpad]):
+    """The scratchpad of a task; made by `Memory.scratchpad`."""
+
+    @property
+    def task(self) -> str:
+        """The task that it belongs to."""
+        return self._twin.task
+
+    read = _called(engine_scratchpad.Scratchpad.read)
+    write = _called(engine_scratchpad.Scratchpad.write)
+    finish = _called(engine_scratchpad.Scratchpad.finish)
+    drop = _called(engine_scratchpad.Scratchpad.drop)
+
+
+class Session(_Twin[engine_session.Session]):
+    """A conversation or a run, on one of its branches; made by `Memory.session`."""
+
+    @property
+    def id(self) -> str:
+        """The session's name in its space."""
+        return self._twin.id
+
+    @property
+    def key(self) -> SessionKey:
+        """The session's name with that of its space."""
+        return self._twin.key
+
+    @property
+    def branch(self) -> str:
+        """The branch that this stands on."""
+        return self._twin.branch
+
+    @property
+    def task(self) -> str:
+        """The task whose scratchpad its contexts show."""
+        return self._twin.task
+
+    project = _called(engine_session.Session.project)
+    append = _called(engine_session.Session.append)
+    context = _called(engine_session.Session.context)
+    summarise = _called(engine_session.Session.summarise)
+    due = _called(engine_session.Session.due)
+    catch_up = _called(engine_session.Session.catch_up)
+    expand = _called(engine_session.Session.expand)
+    rewind = _called(engine_session.Session.rewind)
+    branches = _called(engine_session.Session.branches)
+    tree = _called(engine_session.Session.tree)
+    prune = _called(engine_session.Session.prune)
+    drop = _called(engine_session.Session.drop)
+    messages = _called(engine_session.Session.messages)
+    check = _called(engine_session.Session.check)
+    pin = _called(engine_session.Session.pin)
+    release = _called(engine_session.Session.release)
+    pins = _called(engine_session.Session.pins)
+    dispute = _called(engine_session.Session.dispute)
+    diary = _called(engine_session.Session.diary)
+
+    def fork(self, name: str, *, at: str | None = None) -> Session:
+        """Make the branch `name` at the message `at` (the head, where none is given), and stand on it."""
+        return Session(self._portal, self._portal.call(self._twin.fork, name, at=at))
+
+    def tools(self) -> Sequence[Tool]:
+        """`expand` and `dispute` as plain functions of text, to be given to an agent."""
+        return [self._tool(each) for each in self._twin.tools()]
+
+    def _tool(self, tool: engine_expand.Tool) -> Tool:
+        @wraps(tool)
+        def call(*given: object, **named: object) -> str:
+            return self._portal.call(cast("Callable[..., Coroutine[Any, Any, str]]", tool), *given, **named)
+
+        return call
+
+
+class Memory(_Twin[engine_memory.Memory]):
+    """What `ireneo.sync.open` gives: the sessions of one space, and its memories, for any number of threads.
+
+    It is closed at the end of its `with`, by `close`, when nothing holds it any more, and at the program's end.
+    """
+
+    @property
+    def space(self) -> str:
+        """Whose memory it is."""
+        return self._twin.space
+
+    sessions = _called(engine_memory.Memory.sessions)
+    import_log = _called(engine_memory.Memory.import_log)
+    work = _called(engine_memory.Memory.work)
+    doctor = _called(engine_memory.Memory.doctor)
+    secrets = _called(engine_memory.Memory.secrets)
+    learn = _called(engine_memory.Memory.learn)
+    unlearned = _called(engine_memory.Memory.unlearned)
+    lessons = _called(engine_memory.Memory.lessons)
+    runs = _called(engine_memory.Memory.runs)
+    claims = _called(engine_memory.Memory.claims)
+    calibration = _called(engine_memory.Memory.calibration)
+    check = _called(engine_memory.Memory.check)
+    lookup = _called(engine_memory.Memory.lookup)
+    dispute = _called(engine_memory.Memory.dispute)
+    remember = _called(engine_memory.Memory.remember)
+    remember_all = _called(engine_memory.Memory.remember_all)
+    get = _called(engine_memory.Memory.get)
+    history = _called(engine_memory.Memory.history)
+    used = _called(engine_memory.Memory.used)
+    recall = _called(engine_memory.Memory.recall)
+    embed = _called(engine_memory.Memory.embed)
+    brief = _called(engine_memory.Memory.brief)
+    pads = _called(engine_memory.Memory.pads)
+    reflect = _called(engine_memory.Memory.reflect)
+    archive_candidates = _called(engine_memory.Memory.archive_candidates)
+    archive = _called(engine_memory.Memory.archive)
+    restore = _called(engine_memory.Memory.restore)
+    forget = _called(engine_memory.Memory.forget)
+    export_memories = _called(engine_memory.Memory.export_memories)
+    import_memories = _called(engine_memory.Memory.import_memories)
+
+    def session(
+        self, id: str, *, branch: str = MAIN, must_exist: bool = False, task: str = "", project: str = ""
+    ) -> Session:
+        """The session called `id`, as `ireneo.Memory.session` says; it is made by its first append."""
+        twin = self._portal.call(
+            self._twin.session, id, branch=branch, must_exist=must_exist, task=task, project=project
+        )
+        return Session(self._portal, twin)
+
+    def scratchpad(self, task: str, *, project: str | None = None) -> Scratchpad:
+        """The scratchpad of a task, as `ireneo.Memory.scratchpad` says. Raises BadInput for no name."""
+        return Scratchpad(self._portal, self._twin.scratchpad(task, project=project))
+
+    def count(self, text: str) -> int:
+        """What `text` costs, in tokens, as this memory counts them."""
+        return self._twin.count(text)
+
+    def close(self) -> None:
+        """Let go of the store; what another thread waits for ends with BadInput."""
+        self._portal.close()
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _opened(opening: Callable[P, AbstractAsyncContextManager[engine_memory.Memory]]) -> Callable[P, Memory]:
+    @wraps(opening)
+    def open(*given: P.args, **named: P.kwargs) -> Memory:
+        manager, portal = opening(*given, **named), _Portal()
+        return Memory(portal, portal.enter(manager))
+
+    return cast("Callable[P, Memory]", open)
+
+
+open = _opened(wiring.open)
