@@ -61,7 +61,7 @@ class Run:
         word = word_of(self.processes + 2, 0, 1)
         said = [message_with(word, self._chance)]
         count, cleaning = EstimatedTokenizer().count, Cleaning(None)
-        made = await append(store, KEY, MAIN, said, count, source=None, cleaning=cleaning)
+        made = await store.write(append, KEY, MAIN, said, count, source=None, cleaning=cleaning)
         self.ledger.acknowledged(made.ids)
         await store.close()
 

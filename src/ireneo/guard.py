@@ -39,8 +39,8 @@ async def check_call(
         so_far = None if transcript is None else situation_of_log(ClaudeCode(), transcript, session)
         call = Call(id="", name=tool, arguments=dict(arguments))
         situations, clock = Situations(), SystemClock()
-        return await check(
-            store, clock, situations, space, call, session=session or None, so_far=so_far, project=project or None
+        return await store.read(
+            check, clock, situations, space, call, session=session or None, so_far=so_far, project=project or None
         )
     finally:
         await store.close()

@@ -184,8 +184,7 @@ from ireneo.log.tree import SessionKey
 
 async def main():
     store = await open_sqlite(sys.argv[1])
-    async with store.write() as tx:
-        await tx.sessions.create(SessionKey("mine", "only in the WAL"), None)
+    await store.write(lambda tx: tx.sessions.create(SessionKey("mine", "only in the WAL"), None))
     os._exit(0)  # The WAL stays beside the file, as after a kill.
 
 asyncio.run(main())
@@ -220,16 +219,17 @@ import asyncio, os, sys
 from ireneo.adapters.sqlite import open_sqlite
 from ireneo.errors import StoreError
 
+def look(tx, waits):
+    if waits:
+        print("reads", flush=True)
+        sys.stdin.readline()
+    return len(tx.sessions.list("mine"))
+
 async def main():
     store = await open_sqlite(sys.argv[1])
     while line := sys.stdin.readline():
         try:
-            async with store.read() as tx:
-                if line.strip() == "wait":
-                    print("reads", flush=True)
-                    sys.stdin.readline()
-                found = len(await tx.sessions.list("mine"))
-            print(found, flush=True)
+            print(await store.read(look, line.strip() == "wait"), flush=True)
         except StoreError as error:
             print(error, flush=True)
 

@@ -82,8 +82,7 @@ def settled(*batches: Sequence[MemoryDraft], space: str = "mine") -> bytes:
 
 
 async def settle(store: InMemoryStore, offers: Sequence[MemoryDraft], space: str = "mine") -> list[Remembered]:
-    async with store.write() as tx:
-        return await settle_drafts(tx, space, offers)
+    return await store.write(settle_drafts, space, offers)
 
 
 async def everything(store: InMemoryStore, space: str = "mine") -> bytes:

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine import vectors as embedding
-from ireneo.engine import vectors as holding
 from ireneo.engine.vectors import Embedded, HeldVectors, embed_due
 from ireneo.errors import EmbedderError, MissingExtra
 from ireneo.memories.index import Vector, quantised
@@ -67,12 +66,19 @@ async def know(store: Store, *texts: str) -> list[Record]:
     return records
 
 
+def nearest(tx: Transaction, held: HeldVectors, query: bytes, k: int, space: str = SPACE) -> list[int]:
+    """The documents that are nearest."""
+    return [document for document, _ in held.nearest(tx.vectors, space, "memories", NAME, query, k)]
+
+
 async def found(store: Store, held: HeldVectors, text: str, k: int = 3) -> list[str]:
     """The texts of the memories that are nearest."""
     (query,) = await Letters().embed([text])
-    async with store.read() as tx:
-        near = await held.nearest(tx.vectors, SPACE, "memories", NAME, query, k)
-        return [each.record.text for each in await tx.search.memories(SPACE, [document for document, _ in near])]
+
+    def look(tx: Transaction) -> list[str]:
+        return [each.record.text for each in tx.search.memories(SPACE, nearest(tx, held, query, k))]
+
+    return await store.read(look)
 
 
 def test_what_is_due_is_made_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,10 +194,8 @@ def test_what_another_process_wrote_and_erased_is_noticed(tmp_path: Path) -> Non
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("small", [0, 5_000])
-def test_many_searches_at_once(small: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_searches_at_once() -> None:
     async def scenario() -> None:
-        monkeypatch.setattr(holding, "SMALL", small)
         store, held = InMemoryStore(), HeldVectors()
         await know(store, "aa", "bb", "cc")
         await embed_due(store, SPACE, Letters())
@@ -202,9 +206,8 @@ def test_many_searches_at_once(small: int, monkeypatch: pytest.MonkeyPatch) -> N
     asyncio.run(scenario())
 
 
-def test_one_that_is_cancelled_leaves_nothing_half_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_is_cancelled_leaves_nothing_half_read() -> None:
     async def scenario() -> None:
-        monkeypatch.setattr(holding, "SMALL", 0)
         store, held = InMemoryStore(), HeldVectors()
         aa, _ = await know(store, "aa", "bb")
         await embed_due(store, SPACE, Letters())
@@ -231,17 +234,14 @@ def test_the_spaces_that_were_not_used_for_the_longest_are_let_go() -> None:
             await embed_due(store, space, letters)
         (query,) = await letters.embed(["a"])
         one = HeldVectors()
-        async with store.read() as tx:
-            await one.nearest(tx.vectors, "one", "memories", NAME, query, 1)
+        await store.read(nearest, one, query, 1, "one")
         held = HeldVectors(most_bytes=one.size_bytes * 2)
         for space in (*spaces, *spaces):
-            async with store.read() as tx:
-                assert len(await held.nearest(tx.vectors, space, "memories", NAME, query, 5)) == 5
+            assert len(await store.read(nearest, held, query, 5, space)) == 5
             assert 0 < held.size_bytes <= one.size_bytes * 2
         # One that is too large by itself is searched all the same.
         tiny = HeldVectors(most_bytes=1)
-        async with store.read() as tx:
-            assert len(await tiny.nearest(tx.vectors, "one", "memories", NAME, query, 5)) == 5
+        assert len(await store.read(nearest, tiny, query, 5, "one")) == 5
 
     asyncio.run(scenario())
 
@@ -251,18 +251,16 @@ def test_what_can_t_be_compared_is_said() -> None:
         store, held = InMemoryStore(), HeldVectors()
         await know(store, "aa")
         await embed_due(store, SPACE, Letters())
-        async with store.read() as tx:
-            with pytest.raises(EmbedderError, match=r"the question has 3 dimensions, and the vectors have 26\."):
-                await held.nearest(tx.vectors, SPACE, "memories", NAME, bytes(3), 1)
+        with pytest.raises(EmbedderError, match=r"the question has 3 dimensions, and the vectors have 26\."):
+            await store.read(nearest, held, bytes(3), 1)
 
     asyncio.run(scenario())
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
-        async with InMemoryStore().read() as tx:
-            with pytest.raises(MissingExtra, match=r"pip install 'ireneo\[vectors\]'"):
-                await HeldVectors().nearest(tx.vectors, SPACE, "memories", NAME, bytes(26), 1)
+        with pytest.raises(MissingExtra, match=r"pip install 'ireneo\[vectors\]'"):
+            await InMemoryStore().read(nearest, HeldVectors(), bytes(26), 1)
 
     monkeypatch.setitem(sys.modules, "ireneo.memories.nearest", None)
     asyncio.run(scenario())

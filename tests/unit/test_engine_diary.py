@@ -167,6 +167,6 @@ def test_the_project_of_a_session_is_where_it_worked(store: str, tmp_path: Path)
             head = (await each.branches())["main"]
             assert head is not None
             key = SessionKey(memory.space, each.id)
-            assert await session_project(memory._resources, key, head) == project
+            assert await memory._store.read(session_project, key, head) == project
 
     live(store, tmp_path, work)

@@ -137,23 +137,24 @@ def test_limbs_have_every_message_once(on_store: Callable[[Work], None]) -> None
             tx.log.move(KEY, "early", m[10].id)
 
         await store.write(change)
-        async with store.read() as tx:
-            info = await tx.sessions.get(KEY)
-            heads: list[tuple[str, Head]] = [
-                (name, head) for name, head in (await tx.sessions.branches(KEY)).items() if head
-            ]
+
+        def look(tx: Transaction) -> None:
+            info = tx.sessions.get(KEY)
+            heads: list[tuple[str, Head]] = [(name, head) for name, head in tx.sessions.branches(KEY).items() if head]
             for order in (heads, heads[::-1], sorted(heads, key=lambda each: each[1].position)):
-                grown = await tree_paths(tx, KEY, order)
+                grown = tree_paths(tx, KEY, order)
                 assert info is not None
                 assert sum(limb.messages for limb in grown) == info.messages
                 assert sum(limb.tokens for limb in grown) == info.tokens
                 seen = set()
                 for limb in grown:
-                    own = await tx.log.path(KEY, limb.head.id, limb.first, limb.head.position)
+                    own = tx.log.path(KEY, limb.head.id, limb.first, limb.head.position)
                     assert not seen & {message.id for message in own}
                     seen |= {message.id for message in own}
                     assert not own or own[0].parent == limb.leaves_at
                 assert sum(limb.parent is None for limb in grown) == 2
+
+        await store.read(look)
 
     on_store(work)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -363,9 +364,18 @@ def test_a_reader_in_the_way_is_told_and_the_doctor_finishes(tmp_path: Path) -> 
         other = await open_sqlite(tmp_path / "memory.db")
         memory = Memory(Resources(store=store, count=len, clock=ManualClock(NOON)), "mine")
         m = await talk(memory)
-        async with other.read() as tx:
-            await tx.sessions.list("mine")
-            receipt = await memory.forget(message=m[1])
+        begun, go_on = threading.Event(), threading.Event()
+
+        def reading(tx: Transaction) -> None:
+            tx.sessions.list("mine")
+            begun.set()
+            assert go_on.wait(60)
+
+        reader = asyncio.create_task(other.read(reading))
+        await asyncio.to_thread(begun.wait, 60)
+        receipt = await memory.forget(message=m[1])
+        go_on.set()
+        await reader
         assert not receipt.complete
         assert "doctor --mend" in receipt.note
         assert [each.text for each in await memory.doctor() if each.kind == "fault"]

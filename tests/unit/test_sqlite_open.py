@@ -172,8 +172,7 @@ from ireneo.log.tree import SessionKey
 async def main():
     sys.stdin.readline()
     store = await open_sqlite(sys.argv[1])
-    async with store.write() as tx:
-        await tx.sessions.create(SessionKey("space", sys.argv[2]), None)
+    await store.write(lambda tx: tx.sessions.create(SessionKey("space", sys.argv[2]), None))
     await store.close()
 
 asyncio.run(main())

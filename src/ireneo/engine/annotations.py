@@ -13,8 +13,7 @@ from ireneo.engine.known import StoredReader
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationKind, Head, SessionKey, annotation_id
-from ireneo.ports.store import Store, Transaction
-from ireneo.ports.transition import Transaction as AsyncTransaction
+from ireneo.ports.store import Transaction
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.pins import constraints, pinned, standing
 from ireneo.summaries.policy import CODING, Policy
@@ -41,37 +40,31 @@ class Pin(Struct, frozen=True, kw_only=True):
     """The message that it stands in, or after which it was made; empty where that was before the first one."""
 
 
-async def pin(store: Store, key: SessionKey, branch: str, text: str) -> Annotation:
+def pin(tx: Transaction, key: SessionKey, branch: str, text: str) -> Annotation:
     """Pin `text` at the branch's head; in a session without a message, which it makes, before the first one."""
-    return await _note(store, key, branch, "pin", text)
+    return _note(tx, key, branch, "pin", text)
 
 
-async def release(
-    store: Store, key: SessionKey, branch: str, name: str, policy: Policy = CODING, voice: Voice = "first"
+def release(
+    tx: Transaction, key: SessionKey, branch: str, name: str, policy: Policy = CODING, voice: Voice = "first"
 ) -> Annotation:
     """Let go of the pin called `name`: its id or its words, or the beginning of either.
 
     One that was let go of already stays so: then it is the release that there is.
     """
-    stand = await pins(store, key, branch, policy, voice)
-    if not _called(stand, name) and (released := await _released(store, key, branch, name)):
+    stand = pins(tx, key, branch, policy, voice)
+    if not _called(stand, name) and (released := _released(tx, key, branch, name)):
         return released
     meant = _meant(stand, name, key)
     has_own_id = meant.id.startswith(("p_", "t_"))
-    return await _note(store, key, branch, "release", meant.text, about=meant.id if has_own_id else "")
+    return _note(tx, key, branch, "release", meant.text, about=meant.id if has_own_id else "")
 
 
-async def pins(
-    store: Store, key: SessionKey, branch: str, policy: Policy = CODING, voice: Voice = "first"
-) -> list[Pin]:
+def pins(tx: Transaction, key: SessionKey, branch: str, policy: Policy = CODING, voice: Voice = "first") -> list[Pin]:
     """The constraints that stand at the branch's head, in the order in which they were set.
 
     Of a story, whose texts are told in `voice`, the threads that are open as well.
     """
-    return await store.read(_pins, key, branch, policy, voice)
-
-
-def _pins(tx: Transaction, key: SessionKey, branch: str, policy: Policy, voice: Voice) -> list[Pin]:
     head = tx.log.head(key, branch)
     notes = tuple(tx.annotations.on_path(key, head.id if head else None))
     if head is None:
@@ -92,15 +85,14 @@ def _pins(tx: Transaction, key: SessionKey, branch: str, policy: Policy, voice: 
     return [*standing_pins, *open_pins]
 
 
-async def dispute(store: Store, key: SessionKey, name: str, reason: str, claim: str) -> Annotation:
+def dispute(tx: Transaction, key: SessionKey, name: str, reason: str, claim: str) -> Annotation:
     """Say that a summary, or one claim of it, is not so."""
     if not reason.strip():
         raise BadInput("Say why the summary is disputed: whoever writes it again has nothing else to go by.")
-    async with store.write() as tx:
-        summary = await find_summary(tx, key, name)
-        if claim and not any(claim in line.text for section in summary.sections for line in section.lines):
-            raise BadInput(f"Summary {name} doesn't say “{claim}”; give the claim in its words, or leave it out.")
-        return await _put(tx, key, _dispute_of(summary, reason.strip(), claim))
+    summary = find_summary(tx, key, name)
+    if claim and not any(claim in line.text for section in summary.sections for line in section.lines):
+        raise BadInput(f"Summary {name} doesn't say “{claim}”; give the claim in its words, or leave it out.")
+    return _put(tx, key, _dispute_of(summary, reason.strip(), claim))
 
 
 def _dispute_of(summary: Summary, reason: str, claim: str) -> Annotation:
@@ -134,12 +126,11 @@ def _called(pins: Sequence[Pin], name: str) -> list[Pin]:
     return exact or begins or [each for each in pins if words and each.text.startswith(words)]
 
 
-async def _released(store: Store, key: SessionKey, branch: str, name: str) -> Annotation | None:
+def _released(tx: Transaction, key: SessionKey, branch: str, name: str) -> Annotation | None:
     """The last release of what `name` calls, on the branch's path."""
     words = " ".join(name.split())
-    async with store.read() as tx:
-        head = await tx.log.head(key, branch)
-        notes = await tx.annotations.on_path(key, head.id if head else None)
+    head = tx.log.head(key, branch)
+    notes = tx.annotations.on_path(key, head.id if head else None)
     found = [note for note in notes if note.kind == "release" and len(words) > len("p_")]
     called = [note for note in found if note.text.startswith(words) or note.about.startswith(words)]
     return called[-1] if called else None
@@ -150,19 +141,18 @@ def _pin(line: Line) -> Pin:
     return Pin(id=line.subject or source, text=line.text, source=source)
 
 
-async def _note(
-    store: Store, key: SessionKey, branch: str, kind: AnnotationKind, text: str, about: str = ""
+def _note(
+    tx: Transaction, key: SessionKey, branch: str, kind: AnnotationKind, text: str, about: str = ""
 ) -> Annotation:
     words = " ".join(text.split())
     if not words:
         raise BadInput("There is nothing to pin; give the words that are to stand.")
-    async with store.write() as tx:
-        head = await tx.log.head(key, branch)
-        if head is None and await tx.sessions.get(key) is None:
-            # What is set before anything was said makes the session, which then stands before its first message.
-            await tx.sessions.create(key, None)
-            await tx.log.move(key, branch, None)
-        return await _put(tx, key, _at_head(kind, head, words, about))
+    head = tx.log.head(key, branch)
+    if head is None and tx.sessions.get(key) is None:
+        # What is set before anything was said makes the session, which then stands before its first message.
+        tx.sessions.create(key, None)
+        tx.log.move(key, branch, None)
+    return _put(tx, key, _at_head(kind, head, words, about))
 
 
 def _at_head(kind: AnnotationKind, head: Head | None, text: str, about: str) -> Annotation:
@@ -171,6 +161,6 @@ def _at_head(kind: AnnotationKind, head: Head | None, text: str, about: str) -> 
     return Annotation(id=name, kind=kind, at=at, at_position=position, text=text, about=about)
 
 
-async def _put(tx: AsyncTransaction, key: SessionKey, annotation: Annotation) -> Annotation:
-    await tx.annotations.put(key, [annotation])
+def _put(tx: Transaction, key: SessionKey, annotation: Annotation) -> Annotation:
+    tx.annotations.put(key, [annotation])
     return annotation

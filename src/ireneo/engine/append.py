@@ -36,8 +36,7 @@ from ireneo.log.message import (
 )
 from ireneo.log.tree import ROOT, Head, SessionKey, atoms, head_of
 from ireneo.log.weigh import Count, weigh
-from ireneo.ports.store import Store
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Transaction
 from ireneo.summaries.prose import clip
 
 # A context that comes back as history: which messages of the path it stands for, and what in it is new.
@@ -187,56 +186,56 @@ class ReturnedPath:
         self.key = key
         self.head = head
 
-    async def known(self, returned: ReturnedContext) -> list[CoveredStretch]:
+    def known(self, returned: ReturnedContext) -> list[CoveredStretch]:
         """What the blocks of a list stand for, of those that lie on the path one after the other."""
         out: list[CoveredStretch] = []
         for place in returned.blocks:
             piece = returned.units[place].piece
-            found = await self._stretch(piece) if piece else None
+            found = self._stretch(piece) if piece else None
             if found is not None and found[0] > (out[-1].last if out else -1):
                 out.append(CoveredStretch(unit=place, first=found[0], last=found[1]))
         return out
 
-    async def marked(self, returned: ReturnedContext) -> int:
+    def marked(self, returned: ReturnedContext) -> int:
         """How many texts of a list bear a mark that opens a message of the path; what a tool printed is no such text.
 
         Unless it is nothing but the mark.
         """
         names = [names[0] for unit in returned.units if (names := _marks(unit))]
-        return sum([await self._position(name) is not None for name in names])
+        return sum([self._position(name) is not None for name in names])
 
-    async def align(self, returned: ReturnedContext, covers: Sequence[CoveredStretch], begin: int) -> Alignment:
+    def align(self, returned: ReturnedContext, covers: Sequence[CoveredStretch], begin: int) -> Alignment:
         """Lay a list on the path from position `begin` on.
 
         A block stands for what it covers, a mark for its message, and a message for itself.
         """
         matching = _Matching(returned, begin)
         for cover in covers:
-            before = await self._messages(matching.position, cover.first - 1)
+            before = self._messages(matching.position, cover.first - 1)
             if cover.first < matching.position or not matching.read(before, cover.unit):
                 return matching.aligned(reached=False)
             matching.skip(cover)
-        rest = await self._messages(matching.position, self.head.position)
+        rest = self._messages(matching.position, self.head.position)
         return matching.aligned(reached=matching.read(rest, None))
 
-    async def _messages(self, first: int, last: int) -> Sequence[Message]:
-        return await self.tx.log.path(self.key, self.head.id, first, last) if first <= last else ()
+    def _messages(self, first: int, last: int) -> Sequence[Message]:
+        return self.tx.log.path(self.key, self.head.id, first, last) if first <= last else ()
 
-    async def _stretch(self, piece: Piece) -> tuple[int, int] | None:
+    def _stretch(self, piece: Piece) -> tuple[int, int] | None:
         """The first and the last position that a block stands for; None where they don't lie on the path."""
         if piece.kind == "gap":
-            first, last = await self._position(piece.first), await self._position(piece.last)
+            first, last = self._position(piece.first), self._position(piece.last)
             return None if first is None or last is None else (first, last)
-        for summary in await self.tx.summaries.find(self.key, piece.first):
-            there = await self._messages(summary.last_position, summary.last_position)
+        for summary in self.tx.summaries.find(self.key, piece.first):
+            there = self._messages(summary.last_position, summary.last_position)
             if there and there[0].id == summary.last:
                 return summary.first_position, summary.last_position
         return None
 
-    async def _position(self, name: str) -> int | None:
+    def _position(self, name: str) -> int | None:
         """The position of the message whose id begins with `name`, if the path goes through it."""
-        for message in await self.tx.log.find(self.key, [name]):
-            there = await self._messages(message.position, message.position)
+        for message in self.tx.log.find(self.key, [name]):
+            there = self._messages(message.position, message.position)
             if there and there[0].id == message.id:
                 return message.position
         return None
@@ -498,8 +497,8 @@ class Appended(Struct, frozen=True, kw_only=True):
     """The first lines of blocks that stood for nothing on the path, and were not stored: nobody said them."""
 
 
-async def append(
-    store: Store,
+def append(
+    tx: Transaction,
     key: SessionKey,
     branch: str,
     drafts: Sequence[Draft],
@@ -528,33 +527,32 @@ async def append(
     # What came back is as it was stored: without its secrets, or, from an older store, with them.
     listed = [[each.drafts[0] for each in choices], drafts]
     returned = [ReturnedContext(each, chat) for each in listed] if chat else []
-    async with store.write() as tx:
-        is_new = await tx.sessions.create(key, source)
-        head = await tx.log.head(key, branch)
-        place = head if after is None else await _place(tx, key, after)
+    is_new = tx.sessions.create(key, source)
+    head = tx.log.head(key, branch)
+    place = head if after is None else _place(tx, key, after)
 
-        async def named(place: Head | None, listed: Sequence[DraftVariants]) -> list[Message]:
-            found = await chain_named(tx, key, place, listed, cleaning, lambda parts: weigh(parts, count))
-            return found if now is None else _dated(found, place, head, now)
+    def named(place: Head | None, listed: Sequence[DraftVariants]) -> list[Message]:
+        found = chain_named(tx, key, place, listed, cleaning, lambda parts: weigh(parts, count))
+        return found if now is None else _dated(found, place, head, now)
 
-        settled = NewDrafts(drafts=())
-        messages: list[Message] = []
-        if chat is None or not returned[0].is_shown:
-            messages = await named(place, choices)
-        if chat is not None and (returned[0].is_shown or after is None or not _goes_through(messages, head)):
-            settled = await _Offered(key, branch, head, place, after is not None, shown).settle(tx, returned)
-            if settled.drafts is not returned[0].drafts or returned[0].is_shown:
-                fresh = [cleaning.choices(draft) for draft in settled.drafts]
-                messages = await named(head if settled.from_head else place, fresh)
-        ids = (*settled.ids, *(message.id for message in messages))
-        if not messages:
-            return Appended(ids=ids, new=0, dropped=settled.dropped)
-        new = await tx.log.insert(key, messages)
-        last = messages[-1]
-        if await _goes_on(tx, key, head, last) or not await _lies_behind(tx, key, head, last):
-            await tx.log.move(key, branch, last.id)
-        if is_new or project or any(each.record for each in drafts[:FIRST_MESSAGES]):
-            await place_session(tx, key, project, drafts)
+    settled = NewDrafts(drafts=())
+    messages: list[Message] = []
+    if chat is None or not returned[0].is_shown:
+        messages = named(place, choices)
+    if chat is not None and (returned[0].is_shown or after is None or not _goes_through(messages, head)):
+        settled = _Offered(key, branch, head, place, after is not None, shown).settle(tx, returned)
+        if settled.drafts is not returned[0].drafts or returned[0].is_shown:
+            fresh = [cleaning.choices(draft) for draft in settled.drafts]
+            messages = named(head if settled.from_head else place, fresh)
+    ids = (*settled.ids, *(message.id for message in messages))
+    if not messages:
+        return Appended(ids=ids, new=0, dropped=settled.dropped)
+    new = tx.log.insert(key, messages)
+    last = messages[-1]
+    if _goes_on(tx, key, head, last) or not _lies_behind(tx, key, head, last):
+        tx.log.move(key, branch, last.id)
+    if is_new or project or any(each.record for each in drafts[:FIRST_MESSAGES]):
+        place_session(tx, key, project, drafts)
     return Appended(ids=ids, new=new, dropped=settled.dropped, redacted=cleaning.found)
 
 
@@ -609,20 +607,20 @@ class _Offered:
         """A place was named, so that it tells the whole path from there on."""
         self.shown = shown
 
-    async def settle(self, tx: Transaction, returned: Sequence[ReturnedContext]) -> NewDrafts:
+    def settle(self, tx: Transaction, returned: Sequence[ReturnedContext]) -> NewDrafts:
         """Find what is new in a list, which may be read in several ways; all of it, where nothing is of a context."""
         first = returned[0]
         if self.head is None:
             return NewDrafts(drafts=first.apart())
         path = ReturnedPath(tx, self.key, self.head)
-        covers = await path.known(first)
-        known = len(covers) + await path.marked(first)
-        begins = await self._begins(tx, first, covers, known)
+        covers = path.known(first)
+        known = len(covers) + path.marked(first)
+        begins = self._begins(tx, first, covers, known)
         aligned: Alignment | None = None
         for each in returned if len(returned) > 1 and returned[1].drafts != first.drafts else returned[:1]:
             # What reads like a block may be the words of somebody who shows one: then the path is there without it.
             for begin, found in [(begin, found) for begin in begins for found in ([covers, []] if covers else [[]])]:
-                tried = await path.align(each, found, begin)
+                tried = path.align(each, found, begin)
                 # An older context that comes back, with nothing behind it, tells nothing new either.
                 if tried.place and not tried.reached and each.ends(tried.place) and (self.placed or known):
                     return NewDrafts(drafts=(), ids=tried.ids, from_head=True)
@@ -638,14 +636,14 @@ class _Offered:
         drafts, dropped = first.fresh(0) if first.blocks else (first.drafts, ())
         return NewDrafts(drafts=drafts, dropped=dropped)
 
-    async def _begins(
+    def _begins(
         self, tx: Transaction, returned: ReturnedContext, covers: Sequence[CoveredStretch], known: int
     ) -> list[int]:
         """The positions at which a list may begin to tell the path."""
         if self.placed:
             if self.place is None:
                 return [0]
-            return [self.place.position + 1] if await _lies_behind_head(tx, self.key, self.head, self.place) else []
+            return [self.place.position + 1] if _lies_behind_head(tx, self.key, self.head, self.place) else []
         if known:
             opens = [covers[0].first] if covers and returned.opens_with_block else []
             return [0, *opens]
@@ -668,34 +666,34 @@ class _Offered:
         )
 
 
-async def _place(tx: Transaction, key: SessionKey, after: str) -> Head | None:
+def _place(tx: Transaction, key: SessionKey, after: str) -> Head | None:
     """The head that `after` names: a message by id, or the place before the first one."""
     if after == ROOT:
         return None
-    found = messages_named(after, await tx.log.find(key, [after])) if after else []
+    found = messages_named(after, tx.log.find(key, [after])) if after else []
     if not found:
         raise MessageNotFound(f"There is no message {after} in session {key.session}.")
     return head_of(found[0])
 
 
-async def _goes_on(tx: Transaction, key: SessionKey, head: Head | None, last: Message) -> bool:
+def _goes_on(tx: Transaction, key: SessionKey, head: Head | None, last: Message) -> bool:
     """Whether `last` comes after `head` on one path."""
     if head is None:
         return True
     if last.position <= head.position:
         return False
-    at = await tx.log.path(key, last.id, head.position, head.position)
+    at = tx.log.path(key, last.id, head.position, head.position)
     return bool(at) and at[0].id == head.id
 
 
-async def _lies_behind(tx: Transaction, key: SessionKey, head: Head | None, last: Message) -> bool:
+def _lies_behind(tx: Transaction, key: SessionKey, head: Head | None, last: Message) -> bool:
     """Whether the path to `head` goes through `last`, so that nothing was said that is not there already."""
-    return await _lies_behind_head(tx, key, head, head_of(last))
+    return _lies_behind_head(tx, key, head, head_of(last))
 
 
-async def _lies_behind_head(tx: Transaction, key: SessionKey, head: Head | None, place: Head) -> bool:
+def _lies_behind_head(tx: Transaction, key: SessionKey, head: Head | None, place: Head) -> bool:
     """Whether the path to `head` goes through `place`."""
     if head is None or place.position > head.position:
         return False
-    at = await tx.log.path(key, head.id, place.position, place.position)
+    at = tx.log.path(key, head.id, place.position, place.position)
     return bool(at) and at[0].id == place.id

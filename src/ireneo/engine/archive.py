@@ -14,7 +14,7 @@ from ireneo.errors import BadInput, MemoryNotFound
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import MemoryId, Record
 from ireneo.ports.memories import MemoryFilter
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Transaction
 
 SLACK = 0.02
 """So much of the cap is freed at a time, so that the memories are weighed once in a while and not at each write."""
@@ -32,13 +32,12 @@ class ArchiveCandidate(Struct, frozen=True, kw_only=True):
     """Why it is no more, in words."""
 
 
-async def archive_candidates(means: Resources, space: str, limit: int = 20) -> Sequence[ArchiveCandidate]:
+def archive_candidates(tx: Transaction, means: Resources, space: str, limit: int = 20) -> Sequence[ArchiveCandidate]:
     """The memories that would be put away next, the least retained first; those that are pinned never are."""
     if limit < 1:
         raise BadInput(f"A limit of {limit} shows nothing; give at least 1.")
     now = means.clock.now()
-    async with means.store.read() as tx:
-        weighed = await _weighed(tx, space, now)
+    weighed = _weighed(tx, space, now)
     return [
         ArchiveCandidate(record=record, retention=worth, reason=_reason(record, now))
         for worth, _, record in weighed[:limit]
@@ -55,41 +54,51 @@ async def archive(means: Resources, space: str, keep: int) -> Sequence[MemoryId]
     if keep < 0:
         raise BadInput(f"{keep} memories can't be kept; give 0 or more.")
     now = means.clock.now()
-    async with means.store.read() as tx:
-        if (await tx.search.size(space, "memories")).documents <= keep:
-            return []
-        in_use = await tx.memories.list(space, MemoryFilter(archived=False))
+
+    def look(tx: Transaction) -> tuple[int, list[tuple[float, MemoryId, Record]]] | None:
+        if tx.search.size(space, "memories").documents <= keep:
+            return None
+        in_use = tx.memories.list(space, MemoryFilter(archived=False))
         over = len(in_use) - keep
         if over <= 0:
-            return []
+            return None
         weighed = _by_retention(in_use, now)
+        return over, weighed
+
+    found = await means.store.read(look)
+    if found is None:
+        return []
+    over, weighed = found
     least = [record.id for _, _, record in weighed[: over + int(keep * SLACK)]]
     out: list[MemoryId] = []
     for start in range(0, len(least), BATCH):
-        async with means.store.write() as tx:
+
+        def keep_2(tx: Transaction, start: int) -> list[Record]:
             # Read again: it may have been used, pinned or forgotten since it was weighed.
-            there = await tx.memories.get(space, least[start : start + BATCH])
+            there = tx.memories.get(space, least[start : start + BATCH])
             gone = [replace(record, archived=True) for record in there if not (record.pinned or record.archived)]
-            await tx.memories.put(space, gone)
+            tx.memories.put(space, gone)
+            return gone
+
+        gone = await means.store.write(keep_2, start)
         out += [record.id for record in gone]
     return out
 
 
-async def restore(means: Resources, space: str, ids: Sequence[str]) -> Sequence[Record]:
+def restore(tx: Transaction, space: str, ids: Sequence[str]) -> Sequence[Record]:
     """Take memories out again that were put away; ids may be shortened. Raises MemoryNotFound."""
-    async with means.store.write() as tx:
-        out: list[Record] = []
-        for name in ids:
-            found = await memory_named(tx, space, name)
-            if found is None:
-                raise MemoryNotFound(f"There is no memory {name!r} in space {space!r}.")
-            out.append(replace(found, archived=False))
-        await tx.memories.put(space, out)
+    out: list[Record] = []
+    for name in ids:
+        found = memory_named(tx, space, name)
+        if found is None:
+            raise MemoryNotFound(f"There is no memory {name!r} in space {space!r}.")
+        out.append(replace(found, archived=False))
+    tx.memories.put(space, out)
     return out
 
 
-async def _weighed(tx: Transaction, space: str, now: datetime) -> list[tuple[float, MemoryId, Record]]:
-    return _by_retention(await tx.memories.list(space, MemoryFilter(archived=False)), now)
+def _weighed(tx: Transaction, space: str, now: datetime) -> list[tuple[float, MemoryId, Record]]:
+    return _by_retention(tx.memories.list(space, MemoryFilter(archived=False)), now)
 
 
 def _by_retention(records: Sequence[Record], now: datetime) -> list[tuple[float, MemoryId, Record]]:

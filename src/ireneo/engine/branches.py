@@ -10,8 +10,7 @@ from ireneo.errors import BadInput, MessageNotFound
 from ireneo.log.message import SHORT, Message, MessageId
 from ireneo.log.tree import ROOT, Head, SessionKey, head_of
 from ireneo.memories.record import MemoryId, Record
-from ireneo.ports.store import Pruned, Store
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Pruned, Transaction
 
 MIN_ID_LENGTH = 4
 """Characters of an id that are needed, its letter and the underscore among them: with fewer, chance says what is met.
@@ -49,9 +48,9 @@ def messages_named(name: str, found: Sequence[Message]) -> list[Message]:
     return [message for message in found if message.id == id]
 
 
-async def memory_named(tx: Transaction, space: str, name: str) -> Record | None:
+def memory_named(tx: Transaction, space: str, name: str) -> Record | None:
     """The memory of that id, or the only one whose id begins so. Raises BadInput as `the_one` does."""
-    found = {record.id: record for record in await tx.memories.get(space, [name])} if name else {}
+    found = {record.id: record for record in tx.memories.get(space, [name])} if name else {}
     return found[MemoryId(only_match(name, found, "memory"))] if found else None
 
 
@@ -64,44 +63,39 @@ def shortest_ids(ids: Sequence[str]) -> str:
     return f"{', '.join(id[:length] for id in ids[:MAX_IDS_LISTED])}{more}"
 
 
-async def rewind(store: Store, key: SessionKey, branch: str, to: str) -> Head | None:
+def rewind(tx: Transaction, key: SessionKey, branch: str, to: str) -> Head | None:
     """Move `branch` back to the message `to` (or before the first: ``root``); what came after it stays in the log."""
-    async with store.write() as tx:
-        if to == ROOT:
-            await tx.log.move(key, branch, None)
-            return None
-        message = await find_on_path(tx, key, branch, to)
-        await tx.log.move(key, branch, message.id)
+    if to == ROOT:
+        tx.log.move(key, branch, None)
+        return None
+    message = find_on_path(tx, key, branch, to)
+    tx.log.move(key, branch, message.id)
     return head_of(message)
 
 
-async def fork(store: Store, key: SessionKey, branch: str, name: str, at: str | None) -> Head | None:
+def fork(tx: Transaction, key: SessionKey, branch: str, name: str, at: str | None) -> Head | None:
     """Make the branch `name`, which stands at the message `at` of `branch` (its head, where none is given)."""
-    async with store.write() as tx:
-        if name in await tx.sessions.branches(key):
-            raise BadInput(f"Session {key.session} has a branch {name!r} already; choose another name.")
-        if at is None:
-            head = await tx.log.head(key, branch)
-        else:
-            head = head_of(await find_on_path(tx, key, branch, at))
-        await tx.log.move(key, name, head.id if head else None)
+    if name in tx.sessions.branches(key):
+        raise BadInput(f"Session {key.session} has a branch {name!r} already; choose another name.")
+    head = tx.log.head(key, branch) if at is None else head_of(find_on_path(tx, key, branch, at))
+    tx.log.move(key, name, head.id if head else None)
     return head
 
 
-async def find_on_path(tx: Transaction, key: SessionKey, branch: str, name: str) -> Message:
+def find_on_path(tx: Transaction, key: SessionKey, branch: str, name: str) -> Message:
     """The message that `name` names (an id, its beginning, or the id that its log gave it), on the branch's path.
 
     A log may give several messages one id: then the one on the branch's path is meant, the last of them. Raises
     MessageNotFound, and BadInput where it is the beginning of several ids.
     """
-    found = messages_named(name, await tx.log.find(key, [name])) if name else []
+    found = messages_named(name, tx.log.find(key, [name])) if name else []
     if not found:
         raise MessageNotFound(f"There is no message {name} in session {key.session}.")
-    head = await tx.log.head(key, branch)
+    head = tx.log.head(key, branch)
     for message in reversed(found):
         if head is None or message.position > head.position:
             continue
-        at = await tx.log.path(key, head.id, message.position, message.position)
+        at = tx.log.path(key, head.id, message.position, message.position)
         if at and at[0].id == message.id:
             return message
     return found[-1]
@@ -128,14 +122,14 @@ class TreePath(Struct, frozen=True, kw_only=True):
         return self.head.position - self.first + 1
 
 
-async def tree_paths(tx: Transaction, key: SessionKey, heads: Sequence[tuple[str, Head]]) -> list[TreePath]:
+def tree_paths(tx: Transaction, key: SessionKey, heads: Sequence[tuple[str, Head]]) -> list[TreePath]:
     """One limb for each of the named heads, in their order: together they have every message once.
 
     Where a path leaves another is found by halving, so that few messages are read, however long the paths are.
     """
     grower = _PathSplitter(tx, key)
     for name, head in heads:
-        await grower.add(name, head)
+        grower.add(name, head)
     return grower.limbs
 
 
@@ -147,12 +141,12 @@ class _PathSplitter:
         self._leaving: dict[tuple[int | None, int], list[int]] = {}
         """The limbs that leave another one, by its place and by the last position that they share."""
 
-    async def add(self, name: str, head: Head) -> None:
+    def add(self, name: str, head: Head) -> None:
         parent: int | None = None
         at = -1
-        while (found := await self._next(parent, at, head)) is not None:
-            parent, at = found, await self._shared(self.limbs[found].head, head, at + 1)
-        fork = await self._at(head, at) if at >= 0 else None
+        while (found := self._next(parent, at, head)) is not None:
+            parent, at = found, self._shared(self.limbs[found].head, head, at + 1)
+        fork = self._at(head, at) if at >= 0 else None
         limb = TreePath(
             name=name,
             head=head,
@@ -165,67 +159,64 @@ class _PathSplitter:
             self._leaving.setdefault((parent, at), []).append(len(self.limbs))
         self.limbs.append(limb)
 
-    async def _next(self, parent: int | None, at: int, head: Head) -> int | None:
+    def _next(self, parent: int | None, at: int, head: Head) -> int | None:
         """Of the limbs that leave `parent` after position `at`, the one that the path to `head` goes on along."""
         rivals = self._leaving.get((parent, at), [])
         if not rivals or at == head.position:
             return None
-        mine = await self._at(head, at + 1)
+        mine = self._at(head, at + 1)
         for rival in rivals:
-            if (await self._at(self.limbs[rival].head, at + 1)).id == mine.id:
+            if self._at(self.limbs[rival].head, at + 1).id == mine.id:
                 return rival
         return None
 
-    async def _shared(self, one: Head, other: Head, low: int) -> int:
+    def _shared(self, one: Head, other: Head, low: int) -> int:
         """The last position that two paths share, which share `low`."""
         high = min(one.position, other.position)
         # Most often one path is the beginning of the other.
         probe = high
         while low < high:
-            if (await self._at(one, probe)).id == (await self._at(other, probe)).id:
+            if self._at(one, probe).id == self._at(other, probe).id:
                 low = probe
             else:
                 high = probe - 1
             probe = (low + high + 1) // 2
         return low
 
-    async def _at(self, head: Head, position: int) -> Message:
-        (message,) = await self._tx.log.path(self._key, head.id, position, position)
+    def _at(self, head: Head, position: int) -> Message:
+        (message,) = self._tx.log.path(self._key, head.id, position, position)
         return message
 
 
-async def prunable(store: Store, key: SessionKey, without: str = "") -> Pruned:
+def prunable(tx: Transaction, key: SessionKey, without: str = "") -> Pruned:
     """What no branch leads to, or would lead to if the branch `without` were forgotten. Raises as `drop` does."""
-    async with store.read() as tx:
-        kept = dict(await tx.sessions.branches(key))
-        ends = [("", end) for end in await tx.upkeep.abandoned_heads(key)]
-        if without:
-            await _check_drop(tx, key, without)
-            if head := kept.pop(without):
-                ends.append(("", head))
-        named = [(name, head) for name, head in kept.items() if head is not None]
-        found = (await tree_paths(tx, key, [*named, *ends]))[len(named) :]
+    kept = dict(tx.sessions.branches(key))
+    ends = [("", end) for end in tx.upkeep.abandoned_heads(key)]
+    if without:
+        _check_drop(tx, key, without)
+        if head := kept.pop(without):
+            ends.append(("", head))
+    named = [(name, head) for name, head in kept.items() if head is not None]
+    found = tree_paths(tx, key, [*named, *ends])[len(named) :]
     return Pruned(messages=sum(limb.messages for limb in found), tokens=sum(limb.tokens for limb in found))
 
 
-async def prune(store: Store, key: SessionKey) -> Pruned:
+def prune(tx: Transaction, key: SessionKey) -> Pruned:
     """Take out every message that no branch leads to, with all that hangs on it."""
-    async with store.write() as tx:
-        return await tx.upkeep.prune(key)
+    return tx.upkeep.prune(key)
 
 
-async def drop_branch(store: Store, key: SessionKey, branch: str) -> None:
+def drop_branch(tx: Transaction, key: SessionKey, branch: str) -> None:
     """Forget the name of a branch.
 
     Raises BadInput where there is no such branch, or none that leads to a message would be left.
     """
-    async with store.write() as tx:
-        await _check_drop(tx, key, branch)
-        await tx.upkeep.drop_branch(key, branch)
+    _check_drop(tx, key, branch)
+    tx.upkeep.drop_branch(key, branch)
 
 
-async def _check_drop(tx: Transaction, key: SessionKey, branch: str) -> None:
-    there = await tx.sessions.branches(key)
+def _check_drop(tx: Transaction, key: SessionKey, branch: str) -> None:
+    there = tx.sessions.branches(key)
     if branch not in there:
         names = ", ".join(there) or "none"
         raise BadInput(f"Session {key.session} has no branch {branch!r}; it has: {names}.")

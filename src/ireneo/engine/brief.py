@@ -34,10 +34,10 @@ from ireneo.memories.index import terms_of_memory
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.ranking import read_question
 from ireneo.memories.record import Kind, Record, State
-from ireneo.memories.scratchpad import checked_task
+from ireneo.memories.scratchpad import Pad, checked_task
 from ireneo.memories.signature import action_of, action_signature
 from ireneo.ports.memories import MemoryFilter
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Transaction
 
 LEAST_CHANCE = 0.5
 """A way of doing something that helps less often than that is not recommended."""
@@ -125,27 +125,31 @@ async def brief(means: Resources, space: str, cue: BriefCue, task: str | None, b
     now = means.clock.now()
     if cue.project is not None:
         await place_all(means.store, space)
-    async with means.store.read() as tx:
-        pad = await tx.pads.read(space, name) if name else None
+
+    def look(tx: Transaction) -> tuple[Pad | None, list[BriefCandidate], list[OpeningLesson]]:
+        pad = tx.pads.read(space, name) if name else None
         if name:
-            await check_pad(tx, space, name, pad, cue.project)
-        scope = await Scope.of(tx, space, cue)
-        found = await _found(tx, space, cue, now, scope)
-        lessons = await _opening_lessons(tx, space, cue.project, now, scope) if cue.project else []
+            check_pad(tx, space, name, pad, cue.project)
+        scope = Scope.of(tx, space, cue)
+        found = _found(tx, space, cue, now, scope)
+        lessons = _opening_lessons(tx, space, cue.project, now, scope) if cue.project else []
+        return pad, found, lessons
+
+    pad, found, lessons = await means.store.read(look)
     made = make_brief(pad, found, now, budget, means.count, lessons)
     if not made.lines:
         return made
     try:
-        await used(means, space, [line.id for line in made.lines])
+        await means.store.write(used, means, space, [line.id for line in made.lines])
     except (StoreError, MemoryNotFound) as error:
         # It was read, and serves as it is; another may have erased one of them since.
         return replace(made, unmarked=str(error))
     return made
 
 
-async def _found(tx: Transaction, space: str, cue: BriefCue, now: datetime, scope: Scope) -> list[BriefCandidate]:
+def _found(tx: Transaction, space: str, cue: BriefCue, now: datetime, scope: Scope) -> list[BriefCandidate]:
     """Each kind by its own cue: the task type, the goal, the situation, the action about to be taken and the goal."""
-    out = await _procedures(tx, space, cue.task_type, now, scope) if cue.task_type.strip() else []
+    out = _procedures(tx, space, cue.task_type, now, scope) if cue.task_type.strip() else []
     asked: list[tuple[Kind, str]] = [
         ("semantic", cue.goal),
         ("episodic", cue.situation or cue.goal),
@@ -153,49 +157,47 @@ async def _found(tx: Transaction, space: str, cue: BriefCue, now: datetime, scop
     ]
     for kind, text in asked:
         if text.strip():
-            out += await _called_to_mind(tx, space, kind, text, now, scope)
+            out += _called_to_mind(tx, space, kind, text, now, scope)
     if cue.about_to.strip():
-        out += await _failures(tx, space, cue.about_to, now, scope)
+        out += _failures(tx, space, cue.about_to, now, scope)
     return out
 
 
-async def _opening_lessons(
-    tx: Transaction, space: str, project: str, now: datetime, scope: Scope
-) -> list[OpeningLesson]:
+def _opening_lessons(tx: Transaction, space: str, project: str, now: datetime, scope: Scope) -> list[OpeningLesson]:
     """The lessons of a project, by what they are expected to save."""
     wanted = MemoryFilter(states=("active",), lessons=True, archived=False)
-    listed = await tx.memories.list(space, wanted, READ)
+    listed = tx.memories.list(space, wanted, READ)
     # What was seen in one project alone is none of another's business, however well it reads.
     here = [each for each in listed if each.cue and applies(projects_of(each), project)]
-    records = [each for each in await scope.seen(here) if each is not None]
+    records = [each for each in scope.seen(here) if each is not None]
     cues = list(dict.fromkeys(name for each in records for name in cues_to_read(each.cue)))
     sighted: dict[str, list[Observation]] = {}
     for start in range(0, len(cues), TOGETHER):
-        for each in await tx.runs.observations(space, cues[start : start + TOGETHER]):
+        for each in tx.runs.observations(space, cues[start : start + TOGETHER]):
             sighted.setdefault(each.cue, []).append(each)
     return opening_lessons(records, sighted, now, project)
 
 
-async def _procedures(tx: Transaction, space: str, task_type: str, now: datetime, scope: Scope) -> list[BriefCandidate]:
+def _procedures(tx: Transaction, space: str, task_type: str, now: datetime, scope: Scope) -> list[BriefCandidate]:
     """Those of just this task type: how a task is done is never found by likeness."""
     # Another version may hold of what is seen from here than of all there is.
-    every = await tx.memories.list(space, MemoryFilter(kind="procedural", task_type=task_type, archived=False))
-    listed = [each for each in await scope.seen(every) if each is not None and each.state == "active"]
+    every = tx.memories.list(space, MemoryFilter(kind="procedural", task_type=task_type, archived=False))
+    listed = [each for each in scope.seen(every) if each is not None and each.state == "active"]
     ranked = sorted(listed, key=lambda each: -worth(each, now))[:OF_EACH]
     return [
         BriefCandidate(record=each, score=worth(each, now), why=f"the task type is {each.task_type}") for each in ranked
     ]
 
 
-async def _failures(tx: Transaction, space: str, about_to: str, now: datetime, scope: Scope) -> list[BriefCandidate]:
+def _failures(tx: Transaction, space: str, about_to: str, now: datetime, scope: Scope) -> list[BriefCandidate]:
     """Those of the same action, however it is written; after them those that read like it."""
     meant = actions(about_to)
-    listed = await tx.memories.list(space, _wanted("failure"), READ)
+    listed = tx.memories.list(space, _wanted("failure"), READ)
     alike = [each for each in listed if (action_of(each.signature) or each.signature) in meant]
-    same = [each for each in await scope.seen(alike) if each is not None and each.state == "active"]
+    same = [each for each in scope.seen(alike) if each is not None and each.state == "active"]
     why = "the same action failed before"
     found = [BriefCandidate(record=each, score=2 * worth(each, now), why=why) for each in same]
-    return [*found, *(await _called_to_mind(tx, space, "failure", about_to, now, scope))]
+    return [*found, *_called_to_mind(tx, space, "failure", about_to, now, scope)]
 
 
 def actions(about_to: str) -> set[str]:
@@ -206,7 +208,7 @@ def actions(about_to: str) -> set[str]:
     return {text, action_signature(SHELL, text), *named}
 
 
-async def _called_to_mind(
+def _called_to_mind(
     tx: Transaction, space: str, kind: Kind, text: str, now: datetime, scope: Scope
 ) -> list[BriefCandidate]:
     """Those of a kind that recall finds by the words of `text`, the best first."""
@@ -214,7 +216,7 @@ async def _called_to_mind(
     question = read_question(text, now=now)
     asked = {term for term, _ in question.terms}
     out: list[BriefCandidate] = []
-    for hit in await by_words(tx.search, space, shelf, question, looked_at=LOOKED_AT_FOR_SOME):
+    for hit in by_words(tx.search, space, shelf, question, looked_at=LOOKED_AT_FOR_SOME):
         record = hit.read.recalled.record
         if record is None or record.state not in SHOWN.get(kind, ("active",)):
             continue

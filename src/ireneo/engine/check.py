@@ -20,8 +20,7 @@ from ireneo.ports.memories import MemoryFilter
 if TYPE_CHECKING:
     from ireneo.formats.logs.format import LogFormat
     from ireneo.ports.models import Clock
-    from ireneo.ports.store import Store
-    from ireneo.ports.transition import Transaction
+    from ireneo.ports.store import Transaction
 
 LOOKED_BACK = 400
 """So many messages of a session that is first met are folded; what was folded once goes on from there."""
@@ -46,16 +45,16 @@ class Situations:
         """Know no session."""
         self._folded: OrderedDict[SessionKey, Folded] = OrderedDict()
 
-    async def of(self, tx: Transaction, key: SessionKey, branch: str) -> Situation:
+    def of(self, tx: Transaction, key: SessionKey, branch: str) -> Situation:
         """The situation at the head of a branch; that of a session without messages is empty."""
-        head = await tx.log.head(key, branch)
+        head = tx.log.head(key, branch)
         if head is None:
             return Situation()
         known = self._folded.pop(key, None)
-        if known is None or not await _leads_to(tx, key, known, head):
+        if known is None or not _leads_to(tx, key, known, head):
             known = Folded(situation=Situation(), head=head.id, position=max(-1, head.position - LOOKED_BACK))
         if known.position < head.position:
-            for message in await tx.log.path(key, head.id, known.position + 1, head.position):
+            for message in tx.log.path(key, head.id, known.position + 1, head.position):
                 if message.draft.origin == "spoken" and not message.erased:
                     known.situation.see(message)
         known.head, known.position = head.id, head.position
@@ -65,13 +64,13 @@ class Situations:
         return known.situation
 
 
-async def _leads_to(tx: Transaction, key: SessionKey, known: Folded, head: Head) -> bool:
+def _leads_to(tx: Transaction, key: SessionKey, known: Folded, head: Head) -> bool:
     """Whether the path to `head` goes through where the session was folded up to: it may have been rewound."""
     if known.head == head.id:
         return True
     if known.position >= head.position:
         return False
-    passed = await tx.log.path(key, head.id, known.position, known.position)
+    passed = tx.log.path(key, head.id, known.position, known.position)
     return bool(passed) and passed[0].id == known.head
 
 
@@ -84,8 +83,8 @@ def situation_of_log(log: LogFormat, lines: Iterable[bytes], session: str) -> Si
     return Situation().see_all(message for message in found[-LOOKED_BACK:] if message.draft.origin == "spoken")
 
 
-async def check(
-    store: Store,
+def check(
+    tx: Transaction,
     clock: Clock,
     situations: Situations,
     space: str,
@@ -101,21 +100,20 @@ async def check(
     The session's own run, if it was learned from already, is no past run. With a `project` (empty: none) what was said
     in others is not quoted.
     """
-    async with store.read() as tx:
-        situation = so_far
-        if situation is None:
-            situation = Situation() if session is None else await situations.of(tx, SessionKey(space, session), MAIN)
-        cues = asked_cues(situation, call)
-        sightings = await tx.runs.observations(space, cues, MOST_SIGHTINGS)
-        past = [each for each in sightings if each.session != session]
-        here = None if project is None else project_named(project)
-        found = judge(situation, call, past, project=here, conditions=conditions, now=clock.now())
-        if found is None:
-            return None
-        cues = lesson_cues(call, found)
-        listed = await tx.memories.list(space, MemoryFilter(states=("active",), cues=cues)) if cues else ()
-        lessons = [each for each in listed if belongs(projects_of(each), here)][:1]
-        if any(already_followed(situation, call, each.text) for each in lessons):
-            return None
-        told = without_others(found)
-        return replace(told, lesson=lessons[0].id) if lessons else told
+    situation = so_far
+    if situation is None:
+        situation = Situation() if session is None else situations.of(tx, SessionKey(space, session), MAIN)
+    cues = asked_cues(situation, call)
+    sightings = tx.runs.observations(space, cues, MOST_SIGHTINGS)
+    past = [each for each in sightings if each.session != session]
+    here = None if project is None else project_named(project)
+    found = judge(situation, call, past, project=here, conditions=conditions, now=clock.now())
+    if found is None:
+        return None
+    cues = lesson_cues(call, found)
+    listed = tx.memories.list(space, MemoryFilter(states=("active",), cues=cues)) if cues else ()
+    lessons = [each for each in listed if belongs(projects_of(each), here)][:1]
+    if any(already_followed(situation, call, each.text) for each in lessons):
+        return None
+    told = without_others(found)
+    return replace(told, lesson=lessons[0].id) if lessons else told

@@ -8,7 +8,7 @@ taken in without them is found again so, and neither a change of mind nor anothe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar, cast
 
@@ -22,12 +22,12 @@ from ireneo.log.redaction import cleaned_fields, redacted
 from ireneo.log.tree import CountParts, Head, SessionKey, chain, head_of
 from ireneo.memories.intake import MemoryDetails
 from ireneo.ports.models import Redactor
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Transaction
 
 S = TypeVar("S", bound=Struct)
 
 MakesRedactor = Callable[[], Redactor]
-Find = Callable[[Sequence[str]], Awaitable[Sequence[Message]]]
+Find = Callable[[Sequence[str]], Sequence[Message]]
 
 UncleanedIds = dict[MessageId | None, MessageId]
 """What messages would be called had all before them come in with their secrets, where that is another name."""
@@ -158,7 +158,7 @@ class Naming:
         self._has_erased = has_erased
         self._given: UncleanedIds = {} if given is None else given
 
-    async def message(self, before: Head | None, choices: DraftVariants, count: CountParts) -> Message:
+    def message(self, before: Head | None, choices: DraftVariants, count: CountParts) -> Message:
         """The message behind `before`: of what it may be stored as, what is stored already, or else what is wanted.
 
         What was erased while the messages before it had their secrets is known by the name that it had then.
@@ -167,25 +167,25 @@ class Naming:
         given_parent = self._given.get(parent, parent)
         if len(choices.drafts) == 1 and given_parent == parent:
             return chain(before, choices.drafts, count)[0]
-        (message,) = chain(before, [await self._chosen(parent, choices)], count)
+        (message,) = chain(before, [self._chosen(parent, choices)], count)
         if self._has_erased:
             name = message_id(given_parent, choices.given.role, choices.given.parts)
             if name != message.id:
-                if any(each.id == name and each.erased for each in await self._find([name])):
+                if any(each.id == name and each.erased for each in self._find([name])):
                     return replace(message, id=name)
                 self._given[message.id] = name
         return message
 
-    async def _chosen(self, parent: MessageId | None, choices: DraftVariants) -> Draft:
+    def _chosen(self, parent: MessageId | None, choices: DraftVariants) -> Draft:
         ids = [message_id(parent, each.role, each.parts) for each in choices.drafts]
         if len(set(ids)) == 1:
             return self._cleaning.chose(choices.drafts[0], choices)
-        there = {each.id for each in await self._find(ids)}
+        there = {each.id for each in self._find(ids)}
         found = next((each for name, each in zip(ids, choices.drafts, strict=True) if name in there), None)
         return self._cleaning.chose(found or choices.drafts[0], choices)
 
 
-async def chain_named(
+def chain_named(
     tx: Transaction,
     key: SessionKey,
     head: Head | None,
@@ -197,8 +197,8 @@ async def chain_named(
     """Make messages behind `head`, each named as it is in the store; `given` is known of the path so far."""
     if not given and all(len(each.drafts) == 1 for each in listed):
         return chain(head, [each.drafts[0] for each in listed], count)
-    naming = Naming(cleaning, partial(tx.log.find, key), has_erased=await tx.erasure.count(key) > 0, given=given)
+    naming = Naming(cleaning, partial(tx.log.find, key), has_erased=tx.erasure.count(key) > 0, given=given)
     out: list[Message] = []
     for each in listed:
-        out.append(await naming.message(head_of(out[-1]) if out else head, each, count))
+        out.append(naming.message(head_of(out[-1]) if out else head, each, count))
     return out

@@ -17,8 +17,7 @@ from ireneo.lessons.write_diary import AgentNotes, as_text, claimed, marked, ren
 from ireneo.log.message import Call, Draft, Message, MessageId, Part, Result, Text
 from ireneo.log.tree import Annotation, Head, SessionKey, annotation_id
 from ireneo.log.weigh import Count
-from ireneo.ports.store import Store
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Store, Transaction
 
 PAGE = 1_000
 """Messages that are read at one time."""
@@ -37,8 +36,11 @@ async def windows(store: Store, key: SessionKey, head: Head, cleaning: Cleaning)
     window: list[Message] = []
     size = 0
     for first in range(0, head.position + 1, PAGE):
-        async with store.read() as tx:
-            page = await tx.log.path(key, head.id, first, min(first + PAGE - 1, head.position))
+
+        def look(tx: Transaction, first: int) -> Sequence[Message]:
+            return tx.log.path(key, head.id, first, min(first + PAGE - 1, head.position))
+
+        page = await store.read(look, first)
         for message in page:
             full = size >= WINDOW_CHARACTERS or len(window) >= WINDOW_MESSAGES
             twice = size >= 2 * WINDOW_CHARACTERS or len(window) >= 2 * WINDOW_MESSAGES
@@ -101,9 +103,13 @@ class Diary(Struct, frozen=True, kw_only=True):
 
 async def read_diary(store: Store, key: SessionKey, branch: str, count: Count, cleaning: Cleaning) -> Diary:
     """The diary of the path to the branch's head, as learning makes it; an empty one before the first message."""
-    async with store.read() as tx:
-        head = await tx.log.head(key, branch)
-        written = await written_on_path(tx, key, head.id) if head else ()
+
+    def look(tx: Transaction) -> tuple[Head | None, Sequence[AgentNotes]]:
+        head = tx.log.head(key, branch)
+        written = written_on_path(tx, key, head.id) if head else ()
+        return head, written
+
+    head, written = await store.read(look)
     entries: list[DiaryEntry] = []
     if head is not None:
         async for window in windows(store, key, head, cleaning):
@@ -118,8 +124,7 @@ async def write_entry(store: Store, key: SessionKey, branch: str, given: AgentNo
 
     Raises BadInput before the first message. The same again at the same place is one.
     """
-    async with store.read() as tx:
-        head = await tx.log.head(key, branch)
+    head = await store.read(lambda tx: tx.log.head(key, branch))
     last: Message | None = None
     unknown = claimed(given)
     if head is not None:
@@ -132,11 +137,10 @@ async def write_entry(store: Store, key: SessionKey, branch: str, given: AgentNo
     text = as_text(marked(given, unknown))
     name = annotation_id("entry", last.id, text)
     note = Annotation(id=name, kind="entry", at=last.id, at_position=last.position, text=text, by="model")
-    async with store.write() as tx:
-        await tx.annotations.put(key, [note])
+    await store.write(lambda tx: tx.annotations.put(key, [note]))
     return note
 
 
-async def written_on_path(tx: Transaction, key: SessionKey, to: MessageId) -> Sequence[AgentNotes]:
+def written_on_path(tx: Transaction, key: SessionKey, to: MessageId) -> Sequence[AgentNotes]:
     """What agents wrote into the diary along the path to `to`, in order."""
-    return tuple(written_in(note) for note in await tx.annotations.on_path(key, to) if note.kind == "entry")
+    return tuple(written_in(note) for note in tx.annotations.on_path(key, to) if note.kind == "entry")

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
-from ireneo.engine.turns import Turn, failures_of_drafts, known_failure, leaf_episode, overturns, places, turn_memories
+from ireneo.engine.turns import (
+    KnownFailure,
+    Turn,
+    failures_of_drafts,
+    known_failure,
+    leaf_episode,
+    overturns,
+    places,
+    turn_memories,
+)
 from ireneo.log.message import Message, MessageId, opens_turn
 from ireneo.log.tree import Head, SessionKey
 from ireneo.memories.record import MemoryDraft
 from ireneo.ports.memories import MemoryFilter
-from ireneo.ports.store import SessionInfo, Span
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import SessionInfo, Span, Transaction
 from ireneo.summaries.policy import Policy, preset_of
+from ireneo.summaries.summary import Summary
 
 STEP = 400
 """Messages that are read at a time, from the end of a path backwards."""
@@ -34,16 +43,16 @@ class TurnBounds(Struct, frozen=True, kw_only=True):
     """Whether it ends with the agent's words and no call."""
 
 
-async def remembered(tx: Transaction, space: str, turns: Sequence[TurnBounds]) -> set[MessageId]:
+def remembered(tx: Transaction, space: str, turns: Sequence[TurnBounds]) -> set[MessageId]:
     """The endings of those `turns` of which a memory tells: one piece of its evidence names both ends of the turn."""
     if not turns:
         return set()
-    citing = await tx.memories.citing(space, [turn.ending for turn in turns])
+    citing = tx.memories.citing(space, [turn.ending for turn in turns])
     told = [set(piece.messages) for record in citing for piece in record.evidence]
     return {turn.ending for turn in turns if any({turn.opening, turn.ending} <= each for each in told)}
 
 
-async def unseen_turns(tx: Transaction, key: SessionKey, head: Head, floor: int = 0) -> list[TurnBounds]:
+def unseen_turns(tx: Transaction, key: SessionKey, head: Head, floor: int = 0) -> list[TurnBounds]:
     """The turns that are over and that no memory tells of, in order, from position `floor` on.
 
     They are looked for from the end backwards, up to the first that is remembered: turns are remembered in order.
@@ -54,9 +63,9 @@ async def unseen_turns(tx: Transaction, key: SessionKey, head: Head, floor: int 
     end = head.position
     while end >= floor:
         first = max(floor, end - STEP + 1)
-        later = [*await tx.log.path(key, head.id, first, end), *later]
+        later = [*tx.log.path(key, head.id, first, end), *later]
         turns, later = _cut(later)
-        known = await remembered(tx, key.space, turns)
+        known = remembered(tx, key.space, turns)
         for turn in reversed(turns):
             if turn.ending in known:
                 return out[::-1]
@@ -66,10 +75,10 @@ async def unseen_turns(tx: Transaction, key: SessionKey, head: Head, floor: int 
     return out[::-1]
 
 
-async def unseen_leaves(tx: Transaction, key: SessionKey, head: Head, policy: Policy, floor: int = 0) -> list[Span]:
+def unseen_leaves(tx: Transaction, key: SessionKey, head: Head, policy: Policy, floor: int = 0) -> list[Span]:
     """The leaves of a story that no memory tells of, in order, from position `floor` on."""
-    leaves = await tx.summaries.spans(key, head.id, policy.family, 1, floor)
-    citing = await tx.memories.citing(key.space, [leaf.id for leaf in leaves]) if leaves else ()
+    leaves = tx.summaries.spans(key, head.id, policy.family, 1, floor)
+    citing = tx.memories.citing(key.space, [leaf.id for leaf in leaves]) if leaves else ()
     told = {name for record in citing for piece in record.evidence for name in piece.summaries}
     return [leaf for leaf in leaves if leaf.id not in told]
 
@@ -129,8 +138,7 @@ class Gatherer:
 
     async def gather(self) -> AsyncIterator[Gathered]:
         """Remember what is due in every session."""
-        async with self._store.read() as tx:
-            sessions = await tx.sessions.list(self._space)
+        sessions = await self._store.read(lambda tx: tx.sessions.list(self._space))
         for info in sessions:
             async for gathered in self.session(info):
                 yield gathered
@@ -138,8 +146,7 @@ class Gatherer:
     async def session(self, info: SessionInfo, preset: Policy | None = None) -> AsyncIterator[Gathered]:
         """Remember what is due in one session, on each of its branches; it is cut by `preset`, or by its own."""
         policy = preset or preset_of(info.source, self._means.preset)
-        async with self._store.read() as tx:
-            branches = await tx.sessions.branches(info.key)
+        branches = await self._store.read(lambda tx: tx.sessions.branches(info.key))
         for branch, head in branches.items():
             if head is None:
                 continue
@@ -148,16 +155,22 @@ class Gatherer:
                 yield gathered
 
     async def _turns(self, key: SessionKey, branch: str, head: Head) -> AsyncIterator[Gathered]:
-        async with self._store.read() as tx:
-            turns = await unseen_turns(tx, key, head, await self._floor(tx, key, branch, head))
+
+        def look(tx: Transaction) -> list[TurnBounds]:
+            return unseen_turns(tx, key, head, self._floor(tx, key, branch, head))
+
+        turns = await self._store.read(look)
         for start in range(0, len(turns), BATCH):
             batch = turns[start : start + BATCH]
             offers = await self._offers_of_turns(key, head, batch)
-            async with self._store.write() as tx:
+
+            def keep(tx: Transaction, batch: list[TurnBounds], offers: list[list[MemoryDraft]]) -> list[Remembered]:
                 # Another process may have been at the same.
-                known = await remembered(tx, key.space, batch)
+                known = remembered(tx, key.space, batch)
                 new = [each for turn, each in zip(batch, offers, strict=True) if turn.ending not in known]
-                settled = await settle_drafts(tx, key.space, [offer for each in new for offer in each])
+                return settle_drafts(tx, key.space, [offer for each in new for offer in each])
+
+            settled = await self._store.write(keep, batch, offers)
             self._passed[key, branch] = batch[-1].last, batch[-1].ending
             if settled:
                 yield _gathered(key, branch, batch, settled)
@@ -168,8 +181,11 @@ class Gatherer:
         """What each turn leaves behind, and what it overturns of the turns before it."""
         now = self._means.clock.now()
         out: list[list[MemoryDraft]] = []
-        async with self._store.read() as tx:
-            known = known_failure(await tx.memories.list(key.space, _FAILURES), key.session)
+
+        def look(tx: Transaction) -> list[KnownFailure]:
+            return known_failure(tx.memories.list(key.space, _FAILURES), key.session)
+
+        known = await self._store.read(look)
         for turn in turns:
             told = await self._turn(key, head, turn)
             offers = [] if told is None else turn_memories(told, now)
@@ -181,9 +197,13 @@ class Gatherer:
 
     async def _turn(self, key: SessionKey, head: Head, turn: TurnBounds) -> Turn | None:
         """A turn as it was said; None where its path was pruned since it was looked over."""
-        async with self._store.read() as tx:
-            messages = await tx.log.path(key, head.id, turn.first, turn.last)
-            place = await places(tx, key, [turn.opening])
+
+        def look(tx: Transaction) -> tuple[Sequence[Message], Mapping[MessageId, Mapping[str, str]]]:
+            messages = tx.log.path(key, head.id, turn.first, turn.last)
+            place = places(tx, key, [turn.opening])
+            return messages, place
+
+        messages, place = await self._store.read(look)
         if not messages:
             return None
         cleaning = self._means.drawing()
@@ -191,36 +211,46 @@ class Gatherer:
         return Turn(session=key.session, messages=tuple(map(cleaning.message, messages)), place=place_of)
 
     async def _leaves(self, key: SessionKey, branch: str, head: Head, policy: Policy) -> AsyncIterator[Gathered]:
-        async with self._store.read() as tx:
-            leaves = await unseen_leaves(tx, key, head, policy, await self._floor(tx, key, branch, head))
+
+        def look(tx: Transaction) -> list[Span]:
+            return unseen_leaves(tx, key, head, policy, self._floor(tx, key, branch, head))
+
+        leaves = await self._store.read(look)
         for start in range(0, len(leaves), BATCH):
             batch = leaves[start : start + BATCH]
             offers = await self._offers_of_leaves(key, head, batch)
-            async with self._store.write() as tx:
-                citing = await tx.memories.citing(key.space, [leaf.id for leaf in batch])
+
+            def keep(tx: Transaction, batch: list[Span], offers: list[MemoryDraft]) -> list[Remembered]:
+                citing = tx.memories.citing(key.space, [leaf.id for leaf in batch])
                 known = {name for record in citing for name in record.sources}
                 new = [offer for offer in offers if known.isdisjoint(offer.summaries)]
-                settled = await settle_drafts(tx, key.space, new)
+                return settle_drafts(tx, key.space, new)
+
+            settled = await self._store.write(keep, batch, offers)
             if settled:
                 yield _gathered(key, branch, batch, settled)
 
     async def _offers_of_leaves(self, key: SessionKey, head: Head, spans: Sequence[Span]) -> list[MemoryDraft]:
         now = self._means.clock.now()
-        async with self._store.read() as tx:
-            leaves = await tx.summaries.get(key, [span.id for span in spans])
+
+        def look(tx: Transaction) -> tuple[Sequence[Summary], list[Message]]:
+            leaves = tx.summaries.get(key, [span.id for span in spans])
             ends: list[Message] = []
             for leaf in leaves:
-                ends += await tx.log.path(key, head.id, leaf.last_position, leaf.last_position)
+                ends += tx.log.path(key, head.id, leaf.last_position, leaf.last_position)
+            return leaves, ends
+
+        leaves, ends = await self._store.read(look)
         at = {message.id: message.draft.at for message in ends}
         offers = [leaf_episode(key.session, leaf, at.get(leaf.last), now) for leaf in leaves]
         return [self._means.drawing().struct(offer) for offer in offers if offer is not None]
 
-    async def _floor(self, tx: Transaction, key: SessionKey, branch: str, head: Head) -> int:
+    def _floor(self, tx: Transaction, key: SessionKey, branch: str, head: Head) -> int:
         """The position after what was looked through of a branch, where it still leads that way."""
         position, name = self._passed.get((key, branch), (-1, ""))
         if position < 0:
             return 0
-        passed = await tx.log.path(key, head.id, position, position)
+        passed = tx.log.path(key, head.id, position, position)
         return position + 1 if passed and passed[0].id == name else 0
 
 

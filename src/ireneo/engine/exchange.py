@@ -34,7 +34,7 @@ from ireneo.memories.exchange import (
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import MemoryDraft, Record
 from ireneo.ports.memories import MemoryFilter
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Transaction
 
 BATCH = 200
 """Memories that are stored, or compared with files, in one transaction: others get their turn in between."""
@@ -102,8 +102,11 @@ async def export_memories(
     """
     if to not in ("markdown", "jsonl"):
         raise BadInput(f"There is no format {to!r} for memories; take 'markdown' or 'jsonl'.")
-    async with means.store.read() as tx:
-        records = [each for each in await tx.memories.list(space, MemoryFilter()) if each.state != "erased"]
+
+    def look(tx: Transaction) -> list[Record]:
+        return [each for each in tx.memories.list(space, MemoryFilter()) if each.state != "erased"]
+
+    records = await means.store.read(look)
     records.sort(key=lambda each: (each.recorded, each.id))
     if to == "jsonl":
         lines = "".join(f"{write_line(each)}\n" for each in records)
@@ -119,8 +122,14 @@ async def export_memories(
             # It reads files, so it is asked outside of any transaction.
             files.append((path, write_markdown(record).encode(), there(path)))
         now = means.clock.now()
-        async with means.store.read() as tx:
-            stands = [await _stands(tx, space, data, held, now) for _, data, held in files]
+
+        def look_2(
+            tx: Transaction, files: list[tuple[str, bytes, bytes | None]], now: datetime
+        ) -> list[Literal["new", "same", "changed", "edited"]]:
+            return [_stands(tx, space, data, held, now) for _, data, held in files]
+
+        stands = await means.store.read(look_2, files, now)
+        # Whoever takes the files may do anything meanwhile, with this store as well.
         for (path, data, _), how in zip(files, stands, strict=True):
             out.append(Exported(path=path, data=data, memories=1, stands=how))
             if on_progress is not None:
@@ -145,11 +154,12 @@ async def import_memories(
     # What was drawn from another memory comes behind it.
     entries = iter(sorted(_read(files, now, faults), key=lambda each: (each.record.recorded, each.record.id)))
     while batch := list(islice(entries, BATCH)):
-        async with means.store.write() as tx:
+
+        def keep(tx: Transaction, batch: list[MemoryEntry]) -> None:
             for entry in batch:
-                done[await _take(tx, space, _cleaned(means, entry), now)] += 1
-        if on_progress is not None:
-            on_progress(MemoriesImported(**done, faults=tuple(faults)))
+                done[_take(tx, space, _cleaned(means, entry), now)] += 1
+
+        await means.store.write(keep, batch)
     return MemoriesImported(**done, faults=tuple(faults))
 
 
@@ -176,65 +186,65 @@ def _entries(file: MemoryFile, now: datetime) -> Iterator[MemoryEntry | Unreadab
             yield read_line(line, number, now)
 
 
-async def _take(tx: Transaction, space: str, entry: MemoryEntry, now: datetime) -> Took:
+def _take(tx: Transaction, space: str, entry: MemoryEntry, now: datetime) -> Took:
     """Store one memory; says what became of it."""
     told = entry.record
-    known = await _known(tx, space, told.id)
+    known = _known(tx, space, told.id)
     if is_reworded(entry, known):
-        return await _reword(tx, space, entry, known, now)
+        return _reword(tx, space, entry, known, now)
     if not told.evidence:
-        return await _say(tx, space, entry, known, now)
-    settled = await settle_drafts(tx, space, drafts_of(told), judged=True)
+        return _say(tx, space, entry, known, now)
+    settled = settle_drafts(tx, space, drafts_of(told), judged=True)
     record = settled[-1].record
     grown = carried(record, told, is_new=known is None)
     if grown != record:
-        await tx.memories.put(space, [grown])
+        tx.memories.put(space, [grown])
     if known is None:
         return "new"
     return "known" if known == grown else "grown"
 
 
-async def _say(tx: Transaction, space: str, entry: MemoryEntry, known: Record | None, now: datetime) -> Took:
+def _say(tx: Transaction, space: str, entry: MemoryEntry, known: Record | None, now: datetime) -> Took:
     """Store what a person wrote into a file of their own."""
     word = word_of(entry, known, now)
-    if said_before(await _saying(tx, space, word), word):
+    if said_before(_saying(tx, space, word), word):
         return "known"
-    (done,) = await settle_drafts(tx, space, [word])
+    (done,) = settle_drafts(tx, space, [word])
     return "new" if len(done.record.evidence) == 1 else "grown"
 
 
-async def _reword(tx: Transaction, space: str, entry: MemoryEntry, known: Record | None, now: datetime) -> Took:
+def _reword(tx: Transaction, space: str, entry: MemoryEntry, known: Record | None, now: datetime) -> Took:
     """Store what a person made of a memory's words, and let go of what it said before."""
     word = word_of(entry, known, now)
-    before = await _saying(tx, space, word)
+    before = _saying(tx, space, word)
     if is_taken(before, word, told=entry.record):
         return "known"
-    (done,) = await settle_drafts(tx, space, [word])
+    (done,) = settle_drafts(tx, space, [word])
     if known is None:
         return "edited"
     if done.record.id == known.id:
         # Its signature or its value makes it what it is: it is the same memory in other words.
-        await tx.memories.put(space, [replace(done.record, text=word.text)])
+        tx.memories.put(space, [replace(done.record, text=word.text)])
         return "edited"
-    old = await _known(tx, space, known.id)
+    old = _known(tx, space, known.id)
     if old is not None and old.state == "active":
-        await settle_drafts(tx, space, [against(old, now)])
+        settle_drafts(tx, space, [against(old, now)])
     return "edited"
 
 
-async def _known(tx: Transaction, space: str, id: str) -> Record | None:
-    found = await tx.memories.get(space, [id]) if id else ()
+def _known(tx: Transaction, space: str, id: str) -> Record | None:
+    found = tx.memories.get(space, [id]) if id else ()
     return next((each for each in found if each.id == id), None)
 
 
-async def _saying(tx: Transaction, space: str, word: MemoryDraft) -> Record | None:
+def _saying(tx: Transaction, space: str, word: MemoryDraft) -> Record | None:
     """The memory that says what `word` says, where there is one."""
     row = KINDS[word.kind]
-    under = await tx.memories.of_key(space, word.kind, row.key(word))
+    under = tx.memories.of_key(space, word.kind, row.key(word))
     return next((each for each in under if each.state != "erased" and row.same(each, word)), None)
 
 
-async def _stands(tx: Transaction, space: str, data: bytes, held: bytes | None, now: datetime) -> Stands:
+def _stands(tx: Transaction, space: str, data: bytes, held: bytes | None, now: datetime) -> Stands:
     """How a file stands to what is to be written in its place."""
     if held is None:
         return "new"
@@ -243,8 +253,8 @@ async def _stands(tx: Transaction, space: str, data: bytes, held: bytes | None, 
     entry = read_markdown(held, now)
     if isinstance(entry, UnreadableEntry):
         return "edited"
-    known = await _known(tx, space, entry.record.id)
+    known = _known(tx, space, entry.record.id)
     if not is_reworded(entry, known):
         return "changed"
     word = word_of(entry, known, now)
-    return "changed" if is_taken(await _saying(tx, space, word), word, told=entry.record) else "edited"
+    return "changed" if is_taken(_saying(tx, space, word), word, told=entry.record) else "edited"

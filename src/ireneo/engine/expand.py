@@ -15,8 +15,7 @@ from ireneo.log.message import Draft, Message, MessageId, heard_by, texts
 from ireneo.log.tree import SessionKey
 from ireneo.log.weigh import arguments_text
 from ireneo.memories.record import Record
-from ireneo.ports.store import Store
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Transaction
 from ireneo.summaries.policy import seen_by
 from ireneo.summaries.prose import clip
 from ireneo.summaries.summary import Summary, SummaryId
@@ -42,47 +41,46 @@ class Expanded(Struct, frozen=True, kw_only=True):
     """Of a block of a story: the finer ones under it, by whose ids it is opened further."""
 
 
-async def expand(store: Store, key: SessionKey, name: str) -> Expanded:
+def expand(tx: Transaction, key: SessionKey, name: str) -> Expanded:
     """Open a summary or a message by its id, or by the beginning of it that a context shows."""
-    async with store.read() as tx:
-        if name.startswith("s_"):
-            return await _summary(tx, key, name)
-        found = messages_named(name, await tx.log.find(key, [name])) if name else []
-        if not found:
-            raise MessageNotFound(await _missing(tx, key, name))
-        return Expanded(summary=None, messages=tuple(await _whole(tx, key, found)))
+    if name.startswith("s_"):
+        return _summary(tx, key, name)
+    found = messages_named(name, tx.log.find(key, [name])) if name else []
+    if not found:
+        raise MessageNotFound(_missing(tx, key, name))
+    return Expanded(summary=None, messages=tuple(_whole(tx, key, found)))
 
 
-async def find_summary(tx: Transaction, key: SessionKey, name: str) -> Summary:
+def find_summary(tx: Transaction, key: SessionKey, name: str) -> Summary:
     """The summary of that id, or the only one whose id begins so. Raises SummaryNotFound, and BadInput for several."""
-    found = {summary.id: summary for summary in await tx.summaries.find(key, name)} if name else {}
+    found = {summary.id: summary for summary in tx.summaries.find(key, name)} if name else {}
     if not found:
         raise SummaryNotFound(f"There is no summary {name} in session {key.session}.")
     return found[SummaryId(only_match(name, found, "summary"))]
 
 
-async def _missing(tx: Transaction, key: SessionKey, name: str) -> str:
+def _missing(tx: Transaction, key: SessionKey, name: str) -> str:
     """Why nothing was found: a memory is called as messages are, and stands in no session."""
-    if len(name) >= MIN_ID_LENGTH and await tx.memories.get(key.space, [name]):
+    if len(name) >= MIN_ID_LENGTH and tx.memories.get(key.space, [name]):
         return f"{name} is a memory, and no message of session {key.session}; open it from the memory (`lookup`)."
     return f"There is no message {name} in session {key.session}."
 
 
-async def _summary(tx: Transaction, key: SessionKey, name: str) -> Expanded:
-    summary = await find_summary(tx, key, name)
-    parts = tuple(await tx.summaries.get(key, summary.sources)) if summary.level == "story" else ()
+def _summary(tx: Transaction, key: SessionKey, name: str) -> Expanded:
+    summary = find_summary(tx, key, name)
+    parts = tuple(tx.summaries.get(key, summary.sources)) if summary.level == "story" else ()
     if parts and summary.messages > MOST_OPENED:
         return Expanded(summary=summary, messages=(), parts=parts)
-    messages = await tx.log.path(key, summary.last, summary.first_position, summary.last_position)
+    messages = tx.log.path(key, summary.last, summary.first_position, summary.last_position)
     if character := seen_by(summary.family):
         # What one character remembers opens to what she was there for, and to nothing else.
         messages = [message for message in messages if heard_by(message.draft, character)]
-    return Expanded(summary=summary, messages=tuple(await _whole(tx, key, messages)), parts=parts)
+    return Expanded(summary=summary, messages=tuple(_whole(tx, key, messages)), parts=parts)
 
 
-async def _whole(tx: Transaction, key: SessionKey, messages: Sequence[Message]) -> list[Message]:
+def _whole(tx: Transaction, key: SessionKey, messages: Sequence[Message]) -> list[Message]:
     """The messages with their native payloads and log records."""
-    drafts: Mapping[MessageId, Draft] = await tx.log.drafts(key, [message.id for message in messages])
+    drafts: Mapping[MessageId, Draft] = tx.log.drafts(key, [message.id for message in messages])
     return [replace(message, draft=drafts[message.id]) for message in messages]
 
 

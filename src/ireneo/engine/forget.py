@@ -36,7 +36,7 @@ from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.record import Record
 from ireneo.ports.memories import IndexName, MemoryFilter, folded
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Transaction
 
 ROLE_WORDS = frozenset(
     {"user", "the user", "i", "me", "my", "myself", "you", "assistant", "agent", "system", "tool", "human", "ai", "bot"}
@@ -56,15 +56,15 @@ class ErasureTarget(Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
-async def message_meant(tx: Transaction, space: str, name: str) -> ErasureTarget:
+def message_meant(tx: Transaction, space: str, name: str) -> ErasureTarget:
     """The message called `name`: its id, the beginning of it, or the id that its log gave it.
 
     It may stand in several sessions, where the same was imported twice. Raises MessageNotFound, and BadInput where
     several are called so.
     """
     found: dict[SessionKey, tuple[Message, ...]] = {}
-    for info in await tx.sessions.list(space) if name else ():
-        if here := await tx.log.find(info.key, [name]):
+    for info in tx.sessions.list(space) if name else ():
+        if here := tx.log.find(info.key, [name]):
             found[info.key] = tuple(here)
     ids = {message.id for here in found.values() for message in here}
     if not ids:
@@ -81,31 +81,31 @@ async def message_meant(tx: Transaction, space: str, name: str) -> ErasureTarget
     return ErasureTarget(messages={key: here for key, here in there.items() if here})
 
 
-async def session_meant(tx: Transaction, space: str, name: str) -> ErasureTarget:
+def session_meant(tx: Transaction, space: str, name: str) -> ErasureTarget:
     """The session called `name`, also where it is kept elsewhere and only what was learned from it is here.
 
     Raises SessionNotFound.
     """
     key = SessionKey(space, name)
-    if await tx.sessions.get(key) is None and not await _is_told_of(tx, key):
+    if tx.sessions.get(key) is None and not _is_told_of(tx, key):
         raise SessionNotFound(f"There is no session {name!r} in space {space!r}; see `ireneo sessions`.")
     return ErasureTarget(sessions=(key,))
 
 
-async def _is_told_of(tx: Transaction, key: SessionKey) -> bool:
+def _is_told_of(tx: Transaction, key: SessionKey) -> bool:
     """Whether a run, a file, a memory or a scratchpad comes from a session."""
-    if await tx.runs.get(key.space, [key.session]):
+    if tx.runs.get(key.space, [key.session]):
         return True
-    if any(key.session in file.sessions for file in await tx.ledger.list(key.space)):
+    if any(key.session in file.sessions for file in tx.ledger.list(key.space)):
         return True
-    if any(pad.task == key.session for pad in await tx.pads.list(key.space)):
+    if any(pad.task == key.session for pad in tx.pads.list(key.space)):
         return True
-    return any(key.session in record.sessions for record in await tx.memories.list(key.space, MemoryFilter()))
+    return any(key.session in record.sessions for record in tx.memories.list(key.space, MemoryFilter()))
 
 
-async def memory_meant(tx: Transaction, space: str, name: str) -> ErasureTarget:
+def memory_meant(tx: Transaction, space: str, name: str) -> ErasureTarget:
     """The memory whose id begins with `name`. Raises MemoryNotFound, and BadInput where there are several."""
-    record = await memory_named(tx, space, name)
+    record = memory_named(tx, space, name)
     if record is None:
         raise MemoryNotFound(f"There is no memory {name} in space {space!r}.")
     sources = [source for piece in record.evidence for source in piece.messages]
@@ -113,39 +113,37 @@ async def memory_meant(tx: Transaction, space: str, name: str) -> ErasureTarget:
     return ErasureTarget(memories=(record,), note=note)
 
 
-async def subject_meant(tx: Transaction, space: str, subject: str) -> ErasureTarget:
+def subject_meant(tx: Transaction, space: str, subject: str) -> ErasureTarget:
     """What is known of `subject`: the memories of it, the messages that these come from, and all that names it.
 
     Of a role (the user, say) only the former two: everything would name it.
     """
     wanted = folded(subject)
-    known = await tx.memories.list(space, MemoryFilter(subject=subject))
+    known = tx.memories.list(space, MemoryFilter(subject=subject))
     name = None if wanted in ROLE_WORDS else SubjectName(subject)
     sources = {source for record in known for piece in record.evidence for source in piece.messages}
     found: dict[SessionKey, tuple[Message, ...]] = {}
-    for info in await tx.sessions.list(space):
-        if here := await _named(tx, info.key, sources, name):
+    for info in tx.sessions.list(space):
+        if here := _named(tx, info.key, sources, name):
             found[info.key] = here
     memories = {record.id: record for record in known}
     if name is not None:
-        every = await tx.memories.list(space, MemoryFilter())
+        every = tx.memories.list(space, MemoryFilter())
         memories.update((record.id, record) for record in every if name.is_in(wording(record)))
-    keys = [info.key.session for info in await tx.sessions.list(space) if name and name.is_in([info.key.session])]
+    keys = [info.key.session for info in tx.sessions.list(space) if name and name.is_in([info.key.session])]
     note = f"The names of these sessions name it, and stay: {', '.join(keys)}; forget them by session=." if keys else ""
     return ErasureTarget(messages=found, memories=tuple(memories.values()), name=name, note=note)
 
 
-async def _named(
-    tx: Transaction, key: SessionKey, sources: Collection[str], name: SubjectName | None
-) -> tuple[Message, ...]:
+def _named(tx: Transaction, key: SessionKey, sources: Collection[str], name: SubjectName | None) -> tuple[Message, ...]:
     """The messages of a session that are among `sources` or name the subject."""
     if name is None:
-        found: Sequence[Message] = await tx.log.find(key, sorted(sources)) if sources else ()
+        found: Sequence[Message] = tx.log.find(key, sorted(sources)) if sources else ()
         return tuple(message for message in found if message.id in sources and not message.erased)
     return tuple(
         [
             message
-            async for message in all_messages(tx, key, whole=True)
+            for message in all_messages(tx, key, whole=True)
             if not message.erased and (message.id in sources or name.is_in(written(message)))
         ]
     )
@@ -223,20 +221,28 @@ async def forget(
     what, name = _only(given, space)
     now = means.clock.now()
     if preview:
-        async with means.store.read() as tx:
-            plan = await _plan(tx, space, what, name)
-            counted = await _counted(tx, space, plan)
+
+        def look(tx: Transaction) -> tuple[ErasurePlan, ErasureCounts]:
+            plan = _plan(tx, space, what, name)
+            counted = _counted(tx, space, plan)
+            return plan, counted
+
+        plan, counted = await means.store.read(look)
         note = " ".join(plan.notes)
         return ErasureReceipt(what=counted, ids=_ids(plan, space), at=now, preview=True, complete=False, note=note)
     try:
-        async with means.store.write() as tx:
-            plan = await _plan(tx, space, what, name)
-            counted = await _counted(tx, space, plan)
-            before = await _documents(tx, space)
+
+        def keep(tx: Transaction) -> tuple[ErasurePlan, ErasureCounts]:
+            plan = _plan(tx, space, what, name)
+            counted = _counted(tx, space, plan)
+            before = _documents(tx, space)
             if not plan.is_empty:
-                await carry_out(tx, space, plan)
-                await settle_left(tx, space, plan)
-            counted = replace(counted, documents=before - await _documents(tx, space))
+                carry_out(tx, space, plan)
+                settle_left(tx, space, plan)
+            counted = replace(counted, documents=before - _documents(tx, space))
+            return plan, counted
+
+        plan, counted = await means.store.write(keep)
     except NotFound:
         # It may be gone since an erasure that was killed before its end.
         await means.store.scrub()
@@ -261,40 +267,40 @@ def _only(given: dict[str, str | None], space: str) -> tuple[str, str]:
     return what, name
 
 
-async def _plan(tx: Transaction, space: str, what: str, name: str) -> ErasurePlan:
+def _plan(tx: Transaction, space: str, what: str, name: str) -> ErasurePlan:
     if what == "everything":
-        infos = await tx.sessions.list(space)
+        infos = tx.sessions.list(space)
         sessions = tuple(SessionErasure(key=info.key, whole=True) for info in infos)
-        return ErasurePlan(everything=True, sessions=sessions, taught=await all_taught(tx, space))
+        return ErasurePlan(everything=True, sessions=sessions, taught=all_taught(tx, space))
     find = {"message": message_meant, "session": session_meant, "memory": memory_meant, "subject": subject_meant}
-    return await _follow(tx, space, await find[what](tx, space, name))
+    return _follow(tx, space, find[what](tx, space, name))
 
 
-async def _follow(tx: Transaction, space: str, meant: ErasureTarget) -> ErasurePlan:
+def _follow(tx: Transaction, space: str, meant: ErasureTarget) -> ErasurePlan:
     """All that goes with what is meant."""
     parts: list[SessionErasure] = []
     lost: set[str] = set()
     erased = ErasedWords()
     keys = list(meant.messages)
     if meant.name is not None:
-        keys = [info.key for info in await tx.sessions.list(space)]
+        keys = [info.key for info in tx.sessions.list(space)]
     for key in keys:
-        reached = await reach(tx, key, meant.messages.get(key, ()), meant.name)
+        reached = reach(tx, key, meant.messages.get(key, ()), meant.name)
         erased = erased.and_of(reached.erased)
         lost.update(message.id for message in reached.of_session.messages)
         lost.update(reached.of_session.summaries)
         if reached.of_session != SessionErasure(key=key):
             parts.append(reached.of_session)
     for key in meant.sessions:
-        if await tx.sessions.get(key) is None:
+        if tx.sessions.get(key) is None:
             # It is kept elsewhere; only what was learned from it is here.
             continue
         parts.append(SessionErasure(key=key, whole=True))
-        texts = [text async for each in all_messages(tx, key) for text in said(each)]
+        texts = [text for each in all_messages(tx, key) for text in said(each)]
         erased = erased.and_of(ErasedWords.of(texts))
-        lost.update([each.id async for each in all_messages(tx, key)])
-        lost.update(await tx.upkeep.summaries(key))
-    learned = await _learned(
+        lost.update([each.id for each in all_messages(tx, key)])
+        lost.update(tx.upkeep.summaries(key))
+    learned = _learned(
         tx,
         space,
         meant,
@@ -302,16 +308,16 @@ async def _follow(tx: Transaction, space: str, meant: ErasureTarget) -> ErasureP
     )
     return ErasurePlan(
         sessions=tuple(parts),
-        taught=await _taught(tx, space, meant, parts),
+        taught=_taught(tx, space, meant, parts),
         memories=learned.gone,
         lessened=learned.lessened,
-        pads=tuple(await _pads(tx, space, meant, erased)),
+        pads=tuple(_pads(tx, space, meant, erased)),
         notes=(meant.note,) if meant.note else (),
     )
 
 
-async def _taught(tx: Transaction, space: str, meant: ErasureTarget, parts: Sequence[SessionErasure]) -> RunChanges:
-    return await taught_by(
+def _taught(tx: Transaction, space: str, meant: ErasureTarget, parts: Sequence[SessionErasure]) -> RunChanges:
+    return taught_by(
         tx,
         space,
         whole={key.session for key in meant.sessions},
@@ -321,20 +327,20 @@ async def _taught(tx: Transaction, space: str, meant: ErasureTarget, parts: Sequ
     )
 
 
-async def _learned(tx: Transaction, space: str, meant: ErasureTarget, lost: LostSources) -> MemoryChanges:
+def _learned(tx: Transaction, space: str, meant: ErasureTarget, lost: LostSources) -> MemoryChanges:
     of_sessions = []
     if lost.sessions:
-        every = await tx.memories.list(space, MemoryFilter())
+        every = tx.memories.list(space, MemoryFilter())
         of_sessions = [record for record in every if not lost.sessions.isdisjoint(record.sessions)]
-    return await EvidenceTrace(tx, space, lost).follow(meant.memories, of_sessions)
+    return EvidenceTrace(tx, space, lost).follow(meant.memories, of_sessions)
 
 
-async def _pads(tx: Transaction, space: str, meant: ErasureTarget, erased: ErasedWords) -> list[str]:
+def _pads(tx: Transaction, space: str, meant: ErasureTarget, erased: ErasedWords) -> list[str]:
     """The scratchpads of the sessions that go, and those whose text comes from what is erased."""
     names = {key.session for key in meant.sessions}
     out: list[str] = []
     doubted = []
-    for pad in await tx.pads.list(space):
+    for pad in tx.pads.list(space):
         texts = list(of_pad(pad))
         if pad.task in names or (meant.name and meant.name.is_in(texts)):
             out.append(pad.task)
@@ -342,46 +348,46 @@ async def _pads(tx: Transaction, space: str, meant: ErasureTarget, erased: Erase
             doubted.append(pad)
     if doubted:
         gone = {*meant.sessions, *meant.messages}
-        elsewhere = await _elsewhere(tx, space, gone, erased)
+        elsewhere = _elsewhere(tx, space, gone, erased)
         out += [pad.task for pad in doubted if elsewhere.is_source_of(" ".join(of_pad(pad)))]
     return out
 
 
-async def _elsewhere(tx: Transaction, space: str, gone: Collection[SessionKey], erased: ErasedWords) -> ErasedWords:
+def _elsewhere(tx: Transaction, space: str, gone: Collection[SessionKey], erased: ErasedWords) -> ErasedWords:
     """What only the erased messages said, in all of the space: those of sessions that it does not reach stay."""
-    for info in await tx.sessions.list(space):
+    for info in tx.sessions.list(space):
         if info.key not in gone:
-            async for message in all_messages(tx, info.key):
+            for message in all_messages(tx, info.key):
                 if not erased.alone:
                     return erased
                 erased = erased.without(said(message))
     return erased
 
 
-async def _counted(tx: Transaction, space: str, plan: ErasurePlan) -> ErasureCounts:
+def _counted(tx: Transaction, space: str, plan: ErasurePlan) -> ErasureCounts:
     messages = summaries = notes = 0
     for each in plan.sessions:
-        info = await tx.sessions.get(each.key) if each.whole else None
+        info = tx.sessions.get(each.key) if each.whole else None
         messages += info.messages if info else len(each.messages)
-        summaries += len(await tx.upkeep.summaries(each.key)) if each.whole else len(each.summaries)
-        notes += len(await all_annotations(tx, each.key)) if each.whole else len(each.annotations)
+        summaries += len(tx.upkeep.summaries(each.key)) if each.whole else len(each.summaries)
+        notes += len(all_annotations(tx, each.key)) if each.whole else len(each.annotations)
     every = plan.everything
     return ErasureCounts(
         messages=messages,
         sessions=sum(each.whole for each in plan.sessions),
         summaries=summaries,
         notes=notes,
-        memories=len(await tx.memories.list(space, MemoryFilter())) if every else len(plan.memories),
+        memories=len(tx.memories.list(space, MemoryFilter())) if every else len(plan.memories),
         lessened=len(plan.lessened),
-        pads=len(await tx.pads.list(space)) if every else len(plan.pads),
+        pads=len(tx.pads.list(space)) if every else len(plan.pads),
         runs=len(plan.taught.runs),
         sightings=plan.taught.shown,
         files=len(plan.taught.files) + len(plan.taught.unnamed),
     )
 
 
-async def _documents(tx: Transaction, space: str) -> int:
-    return sum([(await tx.search.size(space, shelf)).documents for shelf in INDEXES])
+def _documents(tx: Transaction, space: str) -> int:
+    return sum([tx.search.size(space, shelf).documents for shelf in INDEXES])
 
 
 def _ids(plan: ErasurePlan, space: str) -> tuple[str, ...]:

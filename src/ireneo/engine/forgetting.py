@@ -6,7 +6,7 @@ Planned before any of it is done.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -23,8 +23,7 @@ from ireneo.memories.record import Evidence, MemoryId, Record
 from ireneo.memories.scratchpad import Pad
 from ireneo.patterns import lazy_re
 from ireneo.ports.memories import LearnedFile
-from ireneo.ports.store import Lease, Rebuild
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Lease, Rebuild, Transaction
 from ireneo.summaries.summary import Summary, SummaryId
 
 _WORD = lazy_re(r"\w+")
@@ -174,36 +173,35 @@ CHUNK = 500
 """What is read at a time."""
 
 
-async def heads_of(tx: Transaction, key: SessionKey) -> list[Head]:
+def heads_of(tx: Transaction, key: SessionKey) -> list[Head]:
     """Where the paths of a session end: its branches, and the ends that were abandoned."""
-    branches = await tx.sessions.branches(key)
-    return [*(head for head in branches.values() if head is not None), *await tx.upkeep.abandoned_heads(key)]
+    branches = tx.sessions.branches(key)
+    return [*(head for head in branches.values() if head is not None), *tx.upkeep.abandoned_heads(key)]
 
 
-async def all_messages(tx: Transaction, key: SessionKey, *, whole: bool = False) -> AsyncIterator[Message]:
+def all_messages(tx: Transaction, key: SessionKey, *, whole: bool = False) -> Iterator[Message]:
     """Every message of a session; with `whole`, as its provider and its log wrote it besides."""
-    for limb in await tree_paths(tx, key, [("", head) for head in await heads_of(tx, key)]):
+    for limb in tree_paths(tx, key, [("", head) for head in heads_of(tx, key)]):
         for first in range(limb.first, limb.head.position + 1, CHUNK):
             last = min(first + CHUNK - 1, limb.head.position)
-            read = await tx.log.path(key, limb.head.id, first, last)
-            drafts = await tx.log.drafts(key, [message.id for message in read]) if whole else {}
+            read = tx.log.path(key, limb.head.id, first, last)
+            drafts = tx.log.drafts(key, [message.id for message in read]) if whole else {}
             for message in read:
                 yield replace(message, draft=drafts[message.id]) if message.id in drafts else message
 
 
-async def all_summaries(tx: Transaction, key: SessionKey) -> AsyncIterator[Summary]:
+def all_summaries(tx: Transaction, key: SessionKey) -> Iterator[Summary]:
     """Every summary of a session."""
-    ids = await tx.upkeep.summaries(key)
+    ids = tx.upkeep.summaries(key)
     for start in range(0, len(ids), CHUNK):
-        for summary in await tx.summaries.get(key, ids[start : start + CHUNK]):
-            yield summary
+        yield from tx.summaries.get(key, ids[start : start + CHUNK])
 
 
-async def all_annotations(tx: Transaction, key: SessionKey) -> list[Annotation]:
+def all_annotations(tx: Transaction, key: SessionKey) -> list[Annotation]:
     """Every annotation of a session, on whatever path."""
-    found: dict[str, Annotation] = {each.id: each for each in await tx.annotations.on_path(key, None)}
-    for head in await heads_of(tx, key):
-        found.update((each.id, each) for each in await tx.annotations.on_path(key, head.id))
+    found: dict[str, Annotation] = {each.id: each for each in tx.annotations.on_path(key, None)}
+    for head in heads_of(tx, key):
+        found.update((each.id, each) for each in tx.annotations.on_path(key, head.id))
     return list(found.values())
 
 
@@ -227,7 +225,7 @@ class RunChanges(Struct, frozen=True, kw_only=True):
         return not (self.runs or self.less or self.files or self.unnamed)
 
 
-async def taught_by(
+def taught_by(
     tx: Transaction,
     space: str,
     *,
@@ -244,8 +242,8 @@ async def taught_by(
     gone: list[str] = []
     less = []
     shown = 0
-    for run in await tx.runs.list(space):
-        seen = await tx.runs.of_run(space, run.session)
+    for run in tx.runs.list(space):
+        seen = tx.runs.of_run(space, run.session)
         if run.session in whole or run.session in touched or (name and name.is_in(_told(run, seen))):
             gone.append(run.session)
             shown += len(seen)
@@ -256,7 +254,7 @@ async def taught_by(
     again = {*touched, *gone}.difference(whole)
     files = []
     unnamed = []
-    for file in await tx.ledger.list(space):
+    for file in tx.ledger.list(space):
         if not again.isdisjoint(file.sessions):
             files.append(file)
         elif not set(whole).isdisjoint(file.sessions) or (name and name.is_in([file.name, *file.sessions])):
@@ -265,22 +263,22 @@ async def taught_by(
     return RunChanges(runs=tuple(gone), shown=shown, less=tuple(less), files=tuple(files), unnamed=tuple(unnamed))
 
 
-async def all_taught(tx: Transaction, space: str) -> RunChanges:
+def all_taught(tx: Transaction, space: str) -> RunChanges:
     """All that runs taught a space, where it goes whole."""
-    runs = [run.session for run in await tx.runs.list(space)]
-    shown = sum([len(await tx.runs.of_run(space, session)) for session in runs])
-    return RunChanges(runs=tuple(runs), shown=shown, files=tuple(await tx.ledger.list(space)))
+    runs = [run.session for run in tx.runs.list(space)]
+    shown = sum([len(tx.runs.of_run(space, session)) for session in runs])
+    return RunChanges(runs=tuple(runs), shown=shown, files=tuple(tx.ledger.list(space)))
 
 
-async def unlearn(tx: Transaction, space: str, taught: RunChanges) -> None:
+def unlearn(tx: Transaction, space: str, taught: RunChanges) -> None:
     """Take out all that is planned."""
     for session in taught.runs:
-        await tx.runs.remove(space, session)
+        tx.runs.remove(space, session)
     for run, sightings in taught.less:
-        await tx.runs.put(space, run, sightings)
-    await tx.ledger.remove(space, taught.files)
+        tx.runs.put(space, run, sightings)
+    tx.ledger.remove(space, taught.files)
     for file in taught.unnamed:
-        await tx.ledger.mark(space, file)
+        tx.ledger.mark(space, file)
 
 
 def _told(run: LearnedRun, sightings: Sequence[Observation]) -> Iterator[str]:
@@ -319,54 +317,54 @@ class EvidenceTrace:
         self._gone: dict[MemoryId, Record] = {}
         self._left: dict[MemoryId, Record] = {}
 
-    async def follow(self, meant: Sequence[Record], of_sessions: Sequence[Record]) -> MemoryChanges:
+    def follow(self, meant: Sequence[Record], of_sessions: Sequence[Record]) -> MemoryChanges:
         """Take out the memories that are `meant`, and all that rests on them or on what is lost alone.
 
         `of_sessions` are those with evidence from a session that goes, whether or not they name a message of it.
         """
         self._gone.update((record.id, record) for record in meant)
-        await self._lessen(of_sessions)
+        self._lessen(of_sessions)
         asked: set[str] = set()
         while new := sorted({*self._lost.sources, *self._gone} - asked):
             asked.update(new)
             for start in range(0, len(new), CHUNK):
-                await self._lessen(await self._tx.memories.citing(self._space, new[start : start + CHUNK]))
+                self._lessen(self._tx.memories.citing(self._space, new[start : start + CHUNK]))
         return MemoryChanges(
             gone=tuple(self._gone.values()),
             lessened=tuple(record for name, record in self._left.items() if name not in self._gone),
         )
 
-    async def _lessen(self, records: Sequence[Record]) -> None:
+    def _lessen(self, records: Sequence[Record]) -> None:
         for record in records:
             if record.id in self._gone:
                 continue
             left = lessened(self._left.get(record.id, record), self._lost, self._gone)
-            if left is None or await self._was_worded_by_it(left):
+            if left is None or self._was_worded_by_it(left):
                 self._gone[record.id] = record
             elif left.evidence != record.evidence:
                 self._left[record.id] = left
 
-    async def _was_worded_by_it(self, left: Record) -> bool:
+    def _was_worded_by_it(self, left: Record) -> bool:
         """Whether what a memory says can't come from the evidence that it has left."""
         texts = list(wording(left))
         erased = self._lost.erased
         if not any(map(erased.in_part, texts)) or not all(piece.sources for piece in left.evidence):
             return False
-        others = [text async for text in self._sources(left)]
+        others = list(self._sources(left))
         return any(map(erased.without(others).in_part, texts))
 
-    async def _sources(self, record: Record) -> AsyncIterator[str]:
-        infos = await self._tx.sessions.list(self._space)
+    def _sources(self, record: Record) -> Iterator[str]:
+        infos = self._tx.sessions.list(self._space)
         for piece in record.evidence:
             keys = [SessionKey(self._space, piece.session)] if piece.session else [info.key for info in infos]
             for key in keys:
-                for message in await self._tx.log.find(key, piece.messages):
+                for message in self._tx.log.find(key, piece.messages):
                     for text in said(message):
                         yield text
-                for summary in await self._tx.summaries.get(key, [SummaryId(name) for name in piece.summaries]):
+                for summary in self._tx.summaries.get(key, [SummaryId(name) for name in piece.summaries]):
                     for text in values(msgspec.to_builtins(summary.sections)):
                         yield text
-            for other in await self._tx.memories.get(self._space, piece.memories):
+            for other in self._tx.memories.get(self._space, piece.memories):
                 if other.id not in self._gone:
                     for text in wording(other):
                         yield text
@@ -465,29 +463,29 @@ class ErasurePlan(Struct, frozen=True, kw_only=True):
         return not (kept or self.everything) and self.taught.is_empty
 
 
-async def carry_out(tx: Transaction, space: str, plan: ErasurePlan) -> None:
+def carry_out(tx: Transaction, space: str, plan: ErasurePlan) -> None:
     """Take out all that is planned, but for settling anew the memories that lost a source."""
-    await tx.erasure.begin()
+    tx.erasure.begin()
     for each in plan.sessions:
         if each.whole:
-            await tx.erasure.session(each.key)
+            tx.erasure.session(each.key)
         else:
-            await _of_session(tx, each)
-    await tx.memories.remove(space, [record.id for record in plan.memories])
-    await tx.memories.put(space, plan.lessened)
+            _of_session(tx, each)
+    tx.memories.remove(space, [record.id for record in plan.memories])
+    tx.memories.put(space, plan.lessened)
     for task in plan.pads:
-        await tx.pads.remove(space, task)
-    await unlearn(tx, space, plan.taught)
+        tx.pads.remove(space, task)
+    unlearn(tx, space, plan.taught)
     if plan.everything:
-        await tx.erasure.space(space)
+        tx.erasure.space(space)
 
 
-async def _of_session(tx: Transaction, what: SessionErasure) -> None:
-    await tx.erasure.messages(what.key, erased(what.messages))
-    await tx.upkeep.discard(what.key, [*what.summaries, *what.remade])
-    await tx.erasure.notes(what.key, what.annotations, what.marks)
+def _of_session(tx: Transaction, what: SessionErasure) -> None:
+    tx.erasure.messages(what.key, erased(what.messages))
+    tx.upkeep.discard(what.key, [*what.summaries, *what.remade])
+    tx.erasure.notes(what.key, what.annotations, what.marks)
     for lease in what.leases:
-        await tx.leases.forget(what.key, lease.work)
+        tx.leases.forget(what.key, lease.work)
 
 
 def erased(messages: Sequence[Message]) -> list[Message]:
@@ -495,7 +493,7 @@ def erased(messages: Sequence[Message]) -> list[Message]:
     return [erase(message) for message in messages]
 
 
-async def settle_left(tx: Transaction, space: str, plan: ErasurePlan) -> None:
+def settle_left(tx: Transaction, space: str, plan: ErasurePlan) -> None:
     """Settle each key that an erasure has touched, from the evidence that is left under it.
 
     What was drawn from a memory that ceased to hold must be reconsidered; what was drawn from one that holds again
@@ -504,15 +502,15 @@ async def settle_left(tx: Transaction, space: str, plan: ErasurePlan) -> None:
     touched = dict.fromkeys((record.kind, record.key) for record in (*plan.memories, *plan.lessened))
     fallen: list[MemoryId] = []
     for kind, key in touched:
-        under = await tx.memories.of_key(space, kind, key)
+        under = tx.memories.of_key(space, kind, key)
         if not under:
             continue
         before = {record.id: record for record in under}
         after = [record for record in KINDS[kind].settle(under) if record != before[record.id]]
-        await tx.memories.put(space, after)
+        tx.memories.put(space, after)
         fallen += [record.id for record in after if record.state != before[record.id].state]
-    drawn = await tx.memories.get(space, [record.id for record in plan.lessened])
-    await update_staleness(tx, space, fallen, drawn)
+    drawn = tx.memories.get(space, [record.id for record in plan.lessened])
+    update_staleness(tx, space, fallen, drawn)
 
 
 class ErasureReach(Struct, frozen=True, kw_only=True):
@@ -522,20 +520,20 @@ class ErasureReach(Struct, frozen=True, kw_only=True):
     erased: ErasedWords
 
 
-async def reach(tx: Transaction, key: SessionKey, gone: Sequence[Message], name: SubjectName | None) -> ErasureReach:
+def reach(tx: Transaction, key: SessionKey, gone: Sequence[Message], name: SubjectName | None) -> ErasureReach:
     """What goes with the messages `gone`; with `name`, whatever names it goes as well."""
     ids = {message.id for message in gone}
     erased = ErasedWords.of(text for message in gone for text in said(message))
-    async for message in all_messages(tx, key):
+    for message in all_messages(tx, key):
         if message.id not in ids and erased.alone:
             erased = erased.without(said(message))
-    notes = [each for each in await all_annotations(tx, key) if _is_from(each, ids, erased, name)]
-    summaries, remade = await _summaries(tx, key, gone, erased, name, {each.id for each in notes})
+    notes = [each for each in all_annotations(tx, key) if _is_from(each, ids, erased, name)]
+    summaries, remade = _summaries(tx, key, gone, erased, name, {each.id for each in notes})
     lost = {*summaries, *(each.id for each in notes)}
-    marks = [mark for mark in await tx.rebuilds.of_session(key) if not lost.isdisjoint(mark.taken_up)]
+    marks = [mark for mark in tx.rebuilds.of_session(key) if not lost.isdisjoint(mark.taken_up)]
     leases = [
         lease
-        for lease in await tx.leases.of_session(key)
+        for lease in tx.leases.of_session(key)
         if lease.work in lost or erased.in_part(lease.error) or (name and name.is_in([lease.error]))
     ]
     found = SessionErasure(
@@ -558,7 +556,7 @@ def _is_from(note: Annotation, ids: Collection[MessageId], erased: ErasedWords, 
     return comes(note.text) or erased.in_part(note.claim)
 
 
-async def _summaries(
+def _summaries(
     tx: Transaction,
     key: SessionKey,
     gone: Sequence[Message],
@@ -574,17 +572,17 @@ async def _summaries(
     mentions = _mentions({message.id for message in gone})
     out: dict[SummaryId, None] = {}
     rest: list[Summary] = []
-    async for summary in all_summaries(tx, key):
+    for summary in all_summaries(tx, key):
         told = list(values(msgspec.to_builtins((summary.sections, summary.threads))))
         by_words = any(map(erased.in_part, told)) or (name is not None and name.is_in(told))
-        if by_words or mentions(told) or await covers(summary):
+        if by_words or mentions(told) or covers(summary):
             out[summary.id] = None
         else:
             rest.append(replace(summary, sections=(), threads=type(summary.threads)()))
     while found := [each for each in rest if _rests_on(each, out, notes)]:
         out.update((each.id, None) for each in found)
         rest = [each for each in rest if each.id not in out]
-    return list(out), [each.id for each in rest if each.writing is None and await covers.before(each)]
+    return list(out), [each.id for each in rest if each.writing is None and covers.before(each)]
 
 
 def _rests_on(summary: Summary, gone: Collection[SummaryId], notes: Collection[str]) -> bool:
@@ -607,17 +605,17 @@ class Covers:
         for message in sorted(messages, key=lambda each: each.position):
             self._at.setdefault(message.position, set()).add(message.id)
 
-    async def __call__(self, summary: Summary) -> bool:
+    def __call__(self, summary: Summary) -> bool:
         """Whether the summary covers one of them."""
-        return await self._one_between(summary, summary.first_position, summary.last_position)
+        return self._one_between(summary, summary.first_position, summary.last_position)
 
-    async def before(self, summary: Summary) -> bool:
+    def before(self, summary: Summary) -> bool:
         """Whether one of them stands on the path before what the summary covers."""
-        return await self._one_between(summary, 0, summary.first_position - 1)
+        return self._one_between(summary, 0, summary.first_position - 1)
 
-    async def _one_between(self, summary: Summary, first: int, last: int) -> bool:
+    def _one_between(self, summary: Summary, first: int, last: int) -> bool:
         for position in [place for place in self._at if first <= place <= last]:
-            (stands,) = await self._tx.log.path(self._key, summary.last, position, position)
+            (stands,) = self._tx.log.path(self._key, summary.last, position, position)
             if stands.id in self._at[position]:
                 return True
         return False

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -14,11 +15,10 @@ from ireneo.engine.known import due_ahead, write_ahead
 from ireneo.engine.projects import place_session
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import Fault, LinearFormat, LogFormat, LoggedNode, StreamedSession, nothing_readable
-from ireneo.log.message import Call, Draft, Media, Message, MessageId, Opaque, Part, Result, Text, Thinking
+from ireneo.log.message import Call, Draft, Media, Message, MessageId, Opaque, Result, Text, Thinking
 from ireneo.log.tree import MAIN, Head, SessionKey, head_of
 from ireneo.log.weigh import Count, weigh
-from ireneo.ports.store import Store
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import Policy, preset_of
 from ireneo.summaries.work import Reached
 
@@ -87,16 +87,21 @@ async def import_session(
     something new wherever there is anything, and moves the branch. So one that is broken off and begun again is told
     from one that has nothing new, and ends as if it had never been broken off.
     """
-    key = await stored_name(store, SessionKey(space, logged.id), cleaning)
-    async with store.read() as tx:
-        has_erased = await tx.erasure.count(key) > 0
-    importing = _SessionImport(store, key, source, count)
-    naming = Naming(cleaning, importing.find, has_erased=has_erased)
-    for node in logged:
-        before = None if node.parent is None else importing.heads[node.parent]
-        await importing.add(node, await naming.message(before, cleaning.choices(node.draft), importing.weigh))
+    key = await store.read(stored_name, SessionKey(space, logged.id), cleaning)
+    importing = _SessionImport(key, source, count, cleaning)
+    nodes = iter(logged)
+    held: _Batch | None = None
+    while True:
+        batch = await store.read(importing.take, nodes)
+        if batch.is_new and held is not None:
+            await store.write(importing.insert, held)
+            held = None
+        if not batch.is_full:
+            break
+        # One with something new is held until more is found that is new: the last of them moves the branch.
+        held = batch if batch.is_new else held
     end = importing.heads[logged.head]
-    new = await importing.finish(end)
+    new = await store.write(importing.finish, held, batch, end)
     return Imported(
         session=key.session,
         messages=len(importing.heads),
@@ -108,11 +113,10 @@ async def import_session(
     )
 
 
-async def stored_name(store: Store, key: SessionKey, cleaning: Cleaning) -> SessionKey:
+def stored_name(tx: Transaction, key: SessionKey, cleaning: Cleaning) -> SessionKey:
     """`key` under the name that its session is stored by: without the secrets in it, unless it is there with them."""
-    async with store.read() as tx:
-        if await tx.sessions.get(key) is not None:
-            return key
+    if tx.sessions.get(key) is not None:
+        return key
     return SessionKey(key.space, cleaning.text(key.session))
 
 
@@ -124,6 +128,13 @@ class _Batch(Struct, kw_only=True):
     bytes: int = 0
     last: int = -1
     """The index of its last node."""
+    is_new: bool = False
+    """Whether any of it is not stored yet."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more is to be stored with it."""
+        return self.messages >= BATCH or self.bytes >= BATCH_BYTES
 
 
 class _Heads:
@@ -156,90 +167,61 @@ class _Heads:
 class _SessionImport:
     """One session on its way into the store."""
 
-    def __init__(self, store: Store, key: SessionKey, source: str | None, count: Count) -> None:
-        self._store = store
+    def __init__(self, key: SessionKey, source: str | None, count: Count, cleaning: Cleaning) -> None:
         self._key = key
         self._source = source
         self._count = count
-        self.heads = _Heads()
-        self._batch = _Batch()
-        self._held: _Batch | None = None
-        """A batch with something new, which is stored once more is found that is new."""
-        self._held_end: int | None = None
-        """The index of the last node of the held batch, where that is new."""
+        self._cleaning = cleaning
+        self._uncleaned: UncleanedIds = {}
         self._new = 0
+        self.heads = _Heads()
 
-    async def add(self, node: LoggedNode, message: Message) -> None:
-        """Take a node in, whose message this is; its parent was taken in before."""
-        if self._batch.messages >= BATCH or self._batch.bytes >= BATCH_BYTES:
-            await self._hold()
-        if self._held is not None and node.parent is not None and node.parent == self._held_end:
-            # What follows a message that is not stored is not stored either, so there is no need to ask.
-            await self._store_held()
-        batch = self._batch
-        if batch.runs and node.parent == batch.last:
-            batch.runs[-1].append(message)
-        else:
-            batch.runs.append([message])
-        batch.last = len(self.heads)
-        batch.messages += 1
-        batch.bytes += size_of(node.draft)
-        self.heads.append(head_of(message))
+    def take(self, tx: Transaction, nodes: Iterator[LoggedNode]) -> _Batch:
+        """Read the next batch of a log, each message named as it is in the store; one that isn't full is the last."""
+        find = partial(tx.log.find, self._key)
+        has_erased = tx.erasure.count(self._key) > 0
+        naming = Naming(self._cleaning, find, has_erased=has_erased, given=self._uncleaned)
+        batch = _Batch()
+        while not batch.is_full and (node := next(nodes, None)) is not None:
+            before = None if node.parent is None else self.heads[node.parent]
+            message = naming.message(
+                before, self._cleaning.choices(node.draft), lambda parts: weigh(parts, self._count)
+            )
+            if batch.runs and node.parent == batch.last:
+                batch.runs[-1].append(message)
+            else:
+                batch.runs.append([message])
+            batch.last = len(self.heads)
+            batch.messages += 1
+            batch.bytes += size_of(node.draft)
+            self.heads.append(head_of(message))
+        # A message is stored after all that it follows: the end of a run tells of all of it.
+        ends = (run[-1].id for run in reversed(batch.runs))
+        batch.is_new = any(all(each.id != end for each in find([end])) for end in ends)
+        return batch
 
-    async def finish(self, end: Head) -> int:
+    def insert(self, tx: Transaction, batch: _Batch) -> None:
+        """Store a batch."""
+        tx.sessions.create(self._key, self._source)
+        self._new += sum(tx.log.insert(self._key, run) for run in batch.runs)
+
+    def finish(self, tx: Transaction, held: _Batch | None, last: _Batch, end: Head) -> int:
         """Store what is left, and let the main branch stand at `end`; returns how many messages were new in all."""
         key = self._key
-        async with self._store.write() as tx:
-            new = await self._insert(tx, self._held) + await self._insert(tx, self._batch)
-            branches = await tx.sessions.branches(key)
-            if MAIN not in branches or (self._new + new and not await passes(tx, key, branches[MAIN], end)):
-                await tx.log.move(key, MAIN, end.id)
-            await place_session(tx, key, drafts=[each.draft for run in self._batch.runs for each in run])
-        return self._new + new
-
-    async def find(self, ids: Sequence[str]) -> Sequence[Message]:
-        """The messages of the session that are stored under these ids."""
-        async with self._store.read() as tx:
-            return await tx.log.find(self._key, ids)
-
-    def weigh(self, parts: Sequence[Part]) -> tuple[int, int]:
-        """What parts cost."""
-        return weigh(parts, self._count)
-
-    async def _hold(self) -> None:
-        """Hold the batch that is full, if anything in it is new; what was held before is stored then."""
-        batch, self._batch = self._batch, _Batch()
-        fresh = await self._first_new(batch)
-        if fresh is None:
-            return
-        await self._store_held()
-        self._held = batch
-        self._held_end = batch.last if fresh is batch.runs[-1] else None
-
-    async def _first_new(self, batch: _Batch) -> list[Message] | None:
-        """The last run whose end is not stored; a message is stored after all that it follows."""
-        async with self._store.read() as tx:
-            for run in reversed(batch.runs):
-                if all(found.id != run[-1].id for found in await tx.log.find(self._key, [run[-1].id])):
-                    return run
-        return None
-
-    async def _store_held(self) -> None:
-        held, self._held, self._held_end = self._held, None, None
-        if held is not None:
-            async with self._store.write() as tx:
-                self._new += await self._insert(tx, held)
-
-    async def _insert(self, tx: Transaction, batch: _Batch | None) -> int:
-        await tx.sessions.create(self._key, self._source)
-        return sum([await tx.log.insert(self._key, run) for run in batch.runs]) if batch else 0
+        for batch in filter(None, (held, last)):
+            self.insert(tx, batch)
+        branches = tx.sessions.branches(key)
+        if MAIN not in branches or (self._new and not passes(tx, key, branches[MAIN], end)):
+            tx.log.move(key, MAIN, end.id)
+        place_session(tx, key, drafts=[each.draft for run in last.runs for each in run])
+        return self._new
 
 
-async def passes(tx: Transaction, key: SessionKey, current: Head | None, end: Head) -> bool:
+def passes(tx: Transaction, key: SessionKey, current: Head | None, end: Head) -> bool:
     """Whether the path to `current` goes through `end`."""
     if current is None or end.position > current.position:
         return False
-    at = await tx.log.path(key, current.id, end.position, end.position)
+    at = tx.log.path(key, current.id, end.position, end.position)
     return bool(at) and at[0].id == end.id
 
 
@@ -283,7 +265,7 @@ class JoinedImport:
         BadInput where the session holds others in their place.
         """
         cleaning = self._cleaning
-        self._key = await stored_name(self._store, self._key, cleaning)
+        self._key = await self._store.read(stored_name, self._key, cleaning)
         source = f"{log.name}:{self._key.session}"
         clean_name = cleaning.text(name)
         found = Counter(cleaning.found)
@@ -330,23 +312,27 @@ class JoinedImport:
 
     async def _store_batch(self, drafts: list[DraftVariants], source: str) -> int:
         key = self._key
-        async with self._store.write() as tx:
-            messages = await chain_named(
+
+        def keep(tx: Transaction) -> tuple[Head, int]:
+            messages = chain_named(
                 tx, key, self._head, drafts, self._cleaning, lambda parts: weigh(parts, self._count), self._given
             )
             end = head_of(messages[-1])
-            await tx.sessions.create(key, source)
-            new = await tx.log.insert(key, messages)
-            branches = await tx.sessions.branches(key)
+            tx.sessions.create(key, source)
+            new = tx.log.insert(key, messages)
+            branches = tx.sessions.branches(key)
             main = branches.get(MAIN)
-            if MAIN not in branches or (new and not await passes(tx, key, main, end)):
-                if self._only_adds and main is not None and not await passes(tx, key, end, main):
+            if MAIN not in branches or (new and not passes(tx, key, main, end)):
+                if self._only_adds and main is not None and not passes(tx, key, end, main):
                     raise BadInput(
                         f"Session {key.session} holds other messages than these logs, or has gone on since; name all "
                         "of its logs in their order, the new ones last, or take them into another session."
                     )
-                await tx.log.move(key, MAIN, end.id)
-            await place_session(tx, key, drafts=[each.draft for each in messages])
+                tx.log.move(key, MAIN, end.id)
+            place_session(tx, key, drafts=[each.draft for each in messages])
+            return end, new
+
+        end, new = await self._store.write(keep)
         self._head = end
         await self._write_ahead(end, source)
         return new

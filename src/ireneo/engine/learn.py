@@ -29,8 +29,7 @@ from ireneo.log.tree import MAIN, Head, SessionKey
 from ireneo.memories.record import Evidence, MemoryDraft, Record
 from ireneo.ports.memories import LearnedFile, MemoryFilter
 from ireneo.ports.models import LanguageModel
-from ireneo.ports.store import Lease, SessionInfo
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Lease, SessionInfo, Transaction
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
@@ -44,7 +43,7 @@ class DueRun(Struct, frozen=True, kw_only=True):
     """How many of its messages were erased by then: where it has grown, what was read of it is not to be kept."""
 
 
-async def due_runs(means: Resources, space: str, sessions: Iterable[str] | None = None) -> list[DueRun]:
+def due_runs(tx: Transaction, space: str, sessions: Iterable[str] | None = None) -> list[DueRun]:
     """The sessions that were not learned from as far as they stand now, the one that began first standing first.
 
     Raises SessionNotFound where one that is named is not there.
@@ -53,25 +52,24 @@ async def due_runs(means: Resources, space: str, sessions: Iterable[str] | None 
         raise BadInput(f"`sessions` is one text; give a list of them: [{sessions!r}].")
     chosen = None if sessions is None else set(sessions)
     out: list[DueRun] = []
-    async with means.store.read() as tx:
-        infos = [info for info in await tx.sessions.list(space) if chosen is None or info.key.session in chosen]
-        if unknown := sorted((chosen or set()) - {info.key.session for info in infos}):
-            raise SessionNotFound(f"There is no session {unknown[0]!r} in space {space!r}; see `ireneo sessions`.")
-        known = {run.session: run for run in await tx.runs.get(space, [info.key.session for info in infos])}
-        for info in infos:
-            head = await tx.log.head(info.key, MAIN)
-            if head is not None and not _is_learned(known.get(info.key.session), head):
-                out.append(DueRun(info=info, head=head, erased=await tx.erasure.count(info.key)))
+    infos = [info for info in tx.sessions.list(space) if chosen is None or info.key.session in chosen]
+    if unknown := sorted((chosen or set()) - {info.key.session for info in infos}):
+        raise SessionNotFound(f"There is no session {unknown[0]!r} in space {space!r}; see `ireneo sessions`.")
+    known = {run.session: run for run in tx.runs.get(space, [info.key.session for info in infos])}
+    for info in infos:
+        head = tx.log.head(info.key, MAIN)
+        if head is not None and not _is_learned(known.get(info.key.session), head):
+            out.append(DueRun(info=info, head=head, erased=tx.erasure.count(info.key)))
     # By the log's own times, so that the order in which they were taken in makes no difference.
     return sorted(out, key=lambda due: (due.info.first_at or _NEVER, due.info.key.session))
 
 
-async def still_due(tx: Transaction, due: DueRun) -> bool:
+def still_due(tx: Transaction, due: DueRun) -> bool:
     """Whether nobody has learned from it meanwhile, nothing of it was erased, and it stands where it stood."""
     key = due.info.key
-    known = await tx.runs.get(key.space, [key.session])
-    now = await tx.log.head(key, MAIN)
-    if now is None or now.id != due.head.id or await tx.erasure.count(key) != due.erased:
+    known = tx.runs.get(key.space, [key.session])
+    now = tx.log.head(key, MAIN)
+    if now is None or now.id != due.head.id or tx.erasure.count(key) != due.erased:
         return False
     return not (known and _is_learned(known[0], due.head))
 
@@ -80,19 +78,17 @@ def _is_learned(run: LearnedRun | None, head: Head) -> bool:
     return run is not None and run.learner == LEARNER and run.head == head.id
 
 
-async def known_files(means: Resources, space: str, digests: Sequence[str]) -> frozenset[str]:
+def known_files(tx: Transaction, space: str, digests: Sequence[str]) -> frozenset[str]:
     """Those of `digests` whose files were learned from already."""
-    async with means.store.read() as tx:
-        return await tx.ledger.known(space, LEARNER, digests)
+    return tx.ledger.known(space, LEARNER, digests)
 
 
-async def mark_file(means: Resources, space: str, digest: str, name: str, sessions: Sequence[str]) -> None:
+def mark_file(tx: Transaction, means: Resources, space: str, digest: str, name: str, sessions: Sequence[str]) -> None:
     """Note that a file was learned from whole; a secret in its name is left out."""
     now = means.clock.now()
     clean = means.drawing().text(name)
     file = LearnedFile(digest=digest, learner=LEARNER, name=clean, at=now, sessions=tuple(sessions))
-    async with means.store.write() as tx:
-        await tx.ledger.mark(space, file)
+    tx.ledger.mark(space, file)
 
 
 MOST_NEW = 5
@@ -102,9 +98,7 @@ TOGETHER = 200
 """Claims that are looked up at one time."""
 
 
-async def settle_lessons(
-    tx: Transaction, space: str, sightings: Sequence[Observation], now: datetime
-) -> list[Remembered]:
+def settle_lessons(tx: Transaction, space: str, sightings: Sequence[Observation], now: datetime) -> list[Remembered]:
     """Make or reinforce the lessons of the claims that a run sighted; `tx` has stored the run already."""
     shown = list(dict.fromkeys(each.cue for each in sightings if not is_guards(each.cue)))
     worded = {each.cue for each in sightings if each.text}
@@ -112,9 +106,9 @@ async def settle_lessons(
     sighted: dict[str, list[Observation]] = {}
     for start in range(0, len(shown), TOGETHER):
         cues = shown[start : start + TOGETHER]
-        known.update({each.cue: each for each in await tx.memories.list(space, MemoryFilter(cues=tuple(cues)))})
+        known.update({each.cue: each for each in tx.memories.list(space, MemoryFilter(cues=tuple(cues)))})
         # Most claims are statistics, of which no lesson is ever made: what other runs show of these is not asked for.
-        for each in await tx.runs.observations(space, [cue for cue in cues if cue in worded or cue in known]):
+        for each in tx.runs.observations(space, [cue for cue in cues if cue in worded or cue in known]):
             sighted.setdefault(each.cue, []).append(each)
     old: list[MemoryDraft] = []
     new: list[tuple[float, list[MemoryDraft]]] = []
@@ -123,13 +117,13 @@ async def settle_lessons(
         if cue in known:
             old += drawn.offers
             if drawn.words:
-                await tx.memories.put(space, [replace(known[cue], text=drawn.words)])
+                tx.memories.put(space, [replace(known[cue], text=drawn.words)])
         elif len({each.session for each in seen if each.held}) > 1:
             old += drawn.offers
         elif drawn.offers:
             new.append((drawn.worth, list(drawn.offers)))
     new.sort(key=lambda each: (-each[0], each[1][0].cue))
-    return await settle_drafts(tx, space, [*old, *(offer for _, offers in new[:MOST_NEW] for offer in offers)])
+    return settle_drafts(tx, space, [*old, *(offer for _, offers in new[:MOST_NEW] for offer in offers)])
 
 
 # What a run has shown once and shows no more: its session was rewound, or the rules have changed since.
@@ -139,19 +133,19 @@ async def settle_lessons(
 # rules, is taken back, and a lesson that stands on nothing else goes.
 
 
-async def still_told(tx: Transaction, key: SessionKey, head: Head, before: Iterable[Observation]) -> list[Observation]:
+def still_told(tx: Transaction, key: SessionKey, head: Head, before: Iterable[Observation]) -> list[Observation]:
     """What a model told of a run `before`, as far as the path to `head` still holds the messages that show it.
 
     No rule sees it again, so that a run that is learned from without a model would lose it.
     """
     kept = []
     for each in before:
-        if each.cue.startswith(MODEL) and await _stand(tx, key, head, (*each.sources, *each.against)):
+        if each.cue.startswith(MODEL) and _stand(tx, key, head, (*each.sources, *each.against)):
             kept.append(each)
     return kept
 
 
-async def retract(tx: Transaction, space: str, session: str, cues: Iterable[str]) -> None:
+def retract(tx: Transaction, space: str, session: str, cues: Iterable[str]) -> None:
     """Bring the lessons of `cues`, which the session showed or shows, in line with what it shows now.
 
     `tx` has stored the run with its sightings already.
@@ -160,10 +154,10 @@ async def retract(tx: Transaction, space: str, session: str, cues: Iterable[str]
     gone: list[Record] = []
     asked = [cue for cue in dict.fromkeys(cues) if not is_guards(cue)]
     for start in range(0, len(asked), TOGETHER):
-        for record in await tx.memories.list(space, MemoryFilter(cues=tuple(asked[start : start + TOGETHER]))):
+        for record in tx.memories.list(space, MemoryFilter(cues=tuple(asked[start : start + TOGETHER]))):
             if record.state == "erased" or not any(_is_of(piece, session) for piece in record.evidence):
                 continue
-            seen = await tx.runs.observations(space, [record.cue])
+            seen = tx.runs.observations(space, [record.cue])
             left = _in_line(record, session, {each.session: each for each in seen})
             if left is None:
                 gone.append(record)
@@ -171,17 +165,17 @@ async def retract(tx: Transaction, space: str, session: str, cues: Iterable[str]
                 changed.append(left)
     if not (changed or gone):
         return
-    await tx.memories.put(space, changed)
-    rest = await EvidenceTrace(tx, space, LostSources()).follow(gone, ())
-    await tx.memories.remove(space, [each.id for each in rest.gone])
-    await tx.memories.put(space, rest.lessened)
-    await settle_left(tx, space, ErasurePlan(memories=rest.gone, lessened=(*changed, *rest.lessened)))
+    tx.memories.put(space, changed)
+    rest = EvidenceTrace(tx, space, LostSources()).follow(gone, ())
+    tx.memories.remove(space, [each.id for each in rest.gone])
+    tx.memories.put(space, rest.lessened)
+    settle_left(tx, space, ErasurePlan(memories=rest.gone, lessened=(*changed, *rest.lessened)))
 
 
-async def _stand(tx: Transaction, key: SessionKey, head: Head, sources: Sequence[str]) -> bool:
-    for message in await tx.log.find(key, list(sources)):
+def _stand(tx: Transaction, key: SessionKey, head: Head, sources: Sequence[str]) -> bool:
+    for message in tx.log.find(key, list(sources)):
         on_path = message.position <= head.position and not message.erased
-        there = await tx.log.path(key, head.id, message.position, message.position) if on_path else ()
+        there = tx.log.path(key, head.id, message.position, message.position) if on_path else ()
         if [each.id for each in there] != [message.id]:
             return False
     return True
@@ -283,15 +277,14 @@ async def learn(
     A model is asked under a lease, since two that ask pay twice: a run that another is at is left to it.
     """
     worker = Worker(means.store, means.clock)
-    for due in await due_runs(means, space, sessions):
+    for due in await means.store.read(due_runs, space, sessions):
         model = means.models_for(due.info.key).for_task("lessons")
         async with AsyncExitStack() as held:
             lease: Lease | None = None
             if model is not None:
                 lease = await held.enter_async_context(worker.leased(due.info.key, LEARN))
-                async with means.store.read() as tx:
-                    if lease is None or not await still_due(tx, due):
-                        continue
+                if lease is None or not await means.store.read(still_due, due):
+                    continue
             learned = await _learn_session(means, due, model, worker, lease)
         if learned is not None:
             yield learned
@@ -304,9 +297,8 @@ async def _learn_session(
     try:
         read = await _read(means, due)
     except NotFound:
-        async with means.store.read() as tx:
-            if await still_due(tx, due):
-                raise
+        if await means.store.read(still_due, due):
+            raise
         return None  # It was forgotten, or in part, while it was read.
     told, failed = Synthesis(), ""
     if model is not None and read.whole.calls:
@@ -316,19 +308,23 @@ async def _learn_session(
             _LOG.warning("%s The lessons of %s are drawn without it.", error, key.session)
             failed = str(error)
     run = _run(means, due, read)
-    async with means.store.write() as tx:
+
+    def keep(tx: Transaction) -> list[Remembered] | None:
         if lease is not None:
-            await tx.leases.release(lease)
-            worker.over(lease)
-        if not await still_due(tx, due):
+            worker.done(tx, lease)
+        if not still_due(tx, due):
             return None
-        before = await tx.runs.of_run(key.space, key.session)
+        before = tx.runs.of_run(key.space, key.session)
         sightings = sum_observations([*read.whole.sightings, *told.sightings])
         fresh = {each.cue for each in sightings}
-        sightings += [each for each in await still_told(tx, key, due.head, before) if each.cue not in fresh]
-        await tx.runs.put(key.space, run, sightings)
-        await retract(tx, key.space, key.session, [each.cue for each in (*before, *sightings)] if before else ())
-        settled = await settle_lessons(tx, key.space, sightings, run.learned)
+        sightings += [each for each in still_told(tx, key, due.head, before) if each.cue not in fresh]
+        tx.runs.put(key.space, run, sightings)
+        retract(tx, key.space, key.session, [each.cue for each in (*before, *sightings)] if before else ())
+        return settle_lessons(tx, key.space, sightings, run.learned)
+
+    settled = await means.store.write(keep)
+    if settled is None:
+        return None
     new = [each.record for each in settled if each.did == "added"]
     return LearnedSession(
         run=run,
@@ -345,12 +341,11 @@ async def _learn_session(
 async def _read(means: Resources, due: DueRun) -> _SessionRead:
     key = due.info.key
     cleaning = means.drawing()
-    project = cleaning.text(await session_project(means, key, due.head))
+    project = cleaning.text(await means.store.read(session_project, key, due.head))
     source = (due.info.source or "").partition(":")[0]
     last = RunMaterial(session=key.session, source=source, project=project, messages=())
     whole = Studied()
-    async with means.store.read() as tx:
-        written = await written_on_path(tx, key, due.head.id)
+    written = await means.store.read(written_on_path, key, due.head.id)
     async for window in windows(means.store, key, due.head, cleaning):
         last = RunMaterial(session=key.session, source=source, project=project, messages=tuple(window))
         whole = join_windows((whole, study(last, means.count, written)))
@@ -359,8 +354,7 @@ async def _read(means: Resources, due: DueRun) -> _SessionRead:
 
 async def _told(means: Resources, due: DueRun, model: LanguageModel, read: _SessionRead) -> Synthesis:
     """What a model makes of it, which is told the lessons of the project that are known."""
-    async with means.store.read() as tx:
-        listed = await tx.memories.list(due.info.key.space, _LESSONS)
+    listed = await means.store.read(lambda tx: tx.memories.list(due.info.key.space, _LESSONS))
     known = [each for each in listed if applies(projects_of(each), read.project)]
     return await synthesise(model, read.last, read.whole.entries, known, means.count)
 

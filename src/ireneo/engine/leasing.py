@@ -94,11 +94,7 @@ class Worker:
         """Let go of a lease in the transaction that stores what came of it; overtaken or not, it is over."""
         if self._leases:
             tx.leases.release(lease)
-            self.over(lease)
-
-    def over(self, lease: Lease) -> None:
-        """Note that the block let go of a lease itself."""
-        self._over.add((lease.key, lease.token))
+            self._over.add((lease.key, lease.token))
 
     async def failed(self, lease: Lease, error: str) -> None:
         """Let go of a lease, its work having failed, and put the next try off."""

@@ -23,7 +23,7 @@ from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.record import Evidence, MemoryId, Record, State, disputes, supporting
 from ireneo.ports.memories import MemoryFilter
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Transaction
 
 MOST_SOURCES = 12
 """Passages that are quoted for a lesson, those of its latest runs first."""
@@ -69,7 +69,8 @@ class Lesson(Struct, frozen=True, kw_only=True):
     """What was said against it, by whom and when, in sentences."""
 
 
-async def lessons(
+def lessons(
+    tx: Transaction,
     means: Resources,
     space: str,
     *,
@@ -87,30 +88,29 @@ async def lessons(
     kinds = {name: kind for kind, name in CATEGORY.items()}
     states: tuple[State, ...] = ("active", "retired") if disputed else ("active",)
     wanted = MemoryFilter(kind=kinds[category] if category else None, states=states, lessons=True, archived=False)
-    async with means.store.read() as tx:
-        listed = [without_words_of_others(each, here) for each in await tx.memories.list(space, wanted)]
-        records = [each for each in listed if each.state == "active" or disputes(each)]
-        sighted = await _observations(tx, space, [cue for each in records for cue in cues_to_read(each.cue)])
-        rated = [
-            (each, confidence_of([one for cue in cues_to_read(each.cue) for one in sighted.get(cue, ())], now))
-            for each in records
-        ]
-        chosen = [
-            (each, sure)
-            for each, sure in rated
-            if (confidence is None or sure.level == confidence) and belongs(projects_of(each), here)
-        ]
-        chosen.sort(key=lambda each: (-each[1].chance, -len(each[0].sessions), each[0].id))
-        passages = _Passages(tx, space, means.drawing())
-        return [
-            _lesson(each, sure.chance, sure.level, sighted.get(each.cue, ()), await _cited(passages, each))
-            for each, sure in chosen
-        ]
+    listed = [without_words_of_others(each, here) for each in tx.memories.list(space, wanted)]
+    records = [each for each in listed if each.state == "active" or disputes(each)]
+    sighted = _observations(tx, space, [cue for each in records for cue in cues_to_read(each.cue)])
+    rated = [
+        (each, confidence_of([one for cue in cues_to_read(each.cue) for one in sighted.get(cue, ())], now))
+        for each in records
+    ]
+    chosen = [
+        (each, sure)
+        for each, sure in rated
+        if (confidence is None or sure.level == confidence) and belongs(projects_of(each), here)
+    ]
+    chosen.sort(key=lambda each: (-each[1].chance, -len(each[0].sessions), each[0].id))
+    passages = _Passages(tx, space, means.drawing())
+    return [
+        _lesson(each, sure.chance, sure.level, sighted.get(each.cue, ()), _cited(passages, each))
+        for each, sure in chosen
+    ]
 
 
-async def _observations(tx: Transaction, space: str, cues: Sequence[str]) -> dict[str, list[Observation]]:
+def _observations(tx: Transaction, space: str, cues: Sequence[str]) -> dict[str, list[Observation]]:
     out: dict[str, list[Observation]] = {}
-    for each in await tx.runs.observations(space, list(dict.fromkeys(cues))):
+    for each in tx.runs.observations(space, list(dict.fromkeys(cues))):
         out.setdefault(each.cue, []).append(each)
     return out
 
@@ -155,9 +155,9 @@ class _Passages:
         self._cleaning = cleaning
         self._read: dict[tuple[str, MessageId], Message] = {}
 
-    async def quoted(self, text: str, piece: Evidence) -> list[Cited]:
+    def quoted(self, text: str, piece: Evidence) -> list[Cited]:
         missing = [name for name in piece.messages if (piece.session, name) not in self._read]
-        for each in await self._tx.log.find(SessionKey(self._space, piece.session), missing):
+        for each in self._tx.log.find(SessionKey(self._space, piece.session), missing):
             self._read[piece.session, each.id] = self._cleaning.message(each)
         return [
             Cited(session=piece.session, message=name, quote=quote)
@@ -167,7 +167,7 @@ class _Passages:
         ]
 
 
-async def _cited(passages: _Passages, record: Record) -> tuple[Cited, ...]:
+def _cited(passages: _Passages, record: Record) -> tuple[Cited, ...]:
     """Passages of its sources: of the run that its words come from first, then of the others, the latest first.
 
     Whatever the lesson names is shown by one of them: a run is looked for until it is.
@@ -179,7 +179,7 @@ async def _cited(passages: _Passages, record: Record) -> tuple[Cited, ...]:
     for piece in pieces:
         if not wanted and len(telling) + len(others) >= MOST_SOURCES:
             break
-        found = await passages.quoted(record.text, piece)
+        found = passages.quoted(record.text, piece)
         shown = Shown([each.quote for each in found])
         left = [claim for claim in wanted if not shown.supports(claim)]
         (others if len(left) == len(wanted) else telling).extend(found)
@@ -194,23 +194,22 @@ MOST_RUNS = 2_000
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
-async def calibration(means: Resources, space: str) -> CalibrationReport | None:
+def calibration(tx: Transaction, space: str) -> CalibrationReport | None:
     """What the first half of the runs by time foretold of the second; None where there is too little to tell."""
-    runs = await _runs(means, space)
+    runs = _runs(tx, space)
     half = len(runs) // 2
     told = forecasts(runs[:half], runs[half:], calibrate(runs[:half]))
     return calibration_report(told) if told else None
 
 
-async def _runs(means: Resources, space: str) -> list[list[Observation]]:
+def _runs(tx: Transaction, space: str) -> list[list[Observation]]:
     """The sightings of each run, the one that began first standing first."""
-    async with means.store.read() as tx:
-        listed = await tx.runs.list(space, MOST_RUNS)
-        order = sorted(listed, key=lambda run: (run.started or run.ended or _NEVER, run.session))
-        sighted: dict[str, list[Observation]] = {run.session: [] for run in order}
-        cues = [claim.cue for claim in await tx.runs.claims(space) if not is_guards(claim.cue)]
-        for start in range(0, len(cues), TOGETHER):
-            for each in await tx.runs.observations(space, cues[start : start + TOGETHER], MOST_RUNS):
-                if each.session in sighted:
-                    sighted[each.session].append(each)
+    listed = tx.runs.list(space, MOST_RUNS)
+    order = sorted(listed, key=lambda run: (run.started or run.ended or _NEVER, run.session))
+    sighted: dict[str, list[Observation]] = {run.session: [] for run in order}
+    cues = [claim.cue for claim in tx.runs.claims(space) if not is_guards(claim.cue)]
+    for start in range(0, len(cues), TOGETHER):
+        for each in tx.runs.observations(space, cues[start : start + TOGETHER], MOST_RUNS):
+            if each.session in sighted:
+                sighted[each.session].append(each)
     return list(sighted.values())

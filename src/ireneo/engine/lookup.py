@@ -20,7 +20,7 @@ from ireneo.errors import BadInput, MemoryNotFound, NotFound, SummaryNotFound
 from ireneo.log.tree import MAIN, Annotation, SessionKey
 from ireneo.memories.exchange import against
 from ireneo.memories.record import TRUST, MemoryId, Record, Source
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Transaction
 
 SUMMARY = "s_"
 """What the id of a block begins with; those of messages and of memories begin alike, with another letter."""
@@ -48,24 +48,28 @@ async def lookup(means: Resources, space: str, id: str, session: str = "", proje
     """
     if project is not None:
         await place_all(means.store, space)
-    async with means.store.read() as tx:
-        infos = [info for info in await tx.sessions.list(space) if session in ("", info.key.session)]
+
+    def look(tx: Transaction) -> LookupResult | list[SessionKey]:
+        infos = [info for info in tx.sessions.list(space) if session in ("", info.key.session)]
         keys = [info.key for info in infos if project is None or (info.project or "") in ("", project)]
         if id[:2] in NOTES:
-            return await _note(tx, space, keys, id)
-        record, key = None, None
+            return _note(tx, space, keys, id)
+        record, key, found = None, None, id
         if id.startswith(SUMMARY):
-            key = await _place(tx, space, keys, id)
+            key = _place(tx, space, keys, id)
         elif id:
-            record, key, id = await _memory_or_message(tx, space, keys, id)
+            record, key, found = _memory_or_message(tx, space, keys, id)
         if record is not None:
-            record = await _seen(tx, space, record, project)
-    if record is not None:
-        return LookupResult(memory=record)
-    if key is not None:
-        return LookupResult(session=key.session, expanded=await expand(means.store, key, id))
+            return LookupResult(memory=_seen(tx, space, record, project))
+        if key is not None:
+            return LookupResult(session=key.session, expanded=expand(tx, key, found))
+        return keys
+
+    found = await means.store.read(look)
+    if isinstance(found, LookupResult):
+        return found
     # Sessions are called as their logs call them, so that they come last.
-    run = _run(keys, id) if id else None
+    run = _run(found, id) if id else None
     if run is None:
         raise NotFound(_nothing(id, space))
     diary = await read_diary(means.store, run, MAIN, means.count, means.drawing())
@@ -95,32 +99,38 @@ async def dispute_id(
         await place_all(means.store, space)
     reason = means.cleaning().text(reason)
     if id.startswith(SUMMARY):
-        async with means.store.read() as tx:
-            infos = await tx.sessions.list(space)
+
+        def look(tx: Transaction) -> SessionKey:
+            infos = tx.sessions.list(space)
             keys = [info.key for info in infos if project is None or (info.project or "") in ("", project)]
-            key = await _place(tx, space, keys, id)
-        return await noting.dispute(means.store, key, id, reason, claim)
+            return _place(tx, space, keys, id)
+
+        key = await means.store.read(look)
+        return await means.store.write(noting.dispute, key, id, reason, claim)
     if claim:
         raise BadInput("Only of a block can one claim be disputed; a memory is disputed as it stands: leave it out.")
-    async with means.store.read() as tx:
-        record = await memory_named(tx, space, id)
+
+    def look_2(tx: Transaction) -> Record | None:
+        record = memory_named(tx, space, id)
         if record is not None:
-            record = await _seen(tx, space, record, project)
+            record = _seen(tx, space, record, project)
+        return record
+
+    record = await means.store.read(look_2)
     if record is None:
         raise MemoryNotFound(f"There is no memory {id!r} in space {space!r}; only blocks and memories are disputed.")
     offer = against(record, means.clock.now(), origin=origin, why=" ".join(reason.split()))
     offer = replace(offer, project=project or "")
-    async with means.store.write() as tx:
-        # It was opened and found wrong: that is a new word, however much it reads like the memory.
-        return (await settle_drafts(tx, space, [offer], judged=True))[0]
+    # It was opened and found wrong: that is a new word, however much it reads like the memory.
+    return await means.store.write(lambda tx: settle_drafts(tx, space, [offer], judged=True)[0])
 
 
-async def _seen(tx: Transaction, space: str, record: Record, project: str | None) -> Record:
+def _seen(tx: Transaction, space: str, record: Record, project: str | None) -> Record:
     """A memory as it is seen from a project. Raises NotFound where it belongs to others alone."""
     if project is None:
         return record
-    scope = await Scope.of(tx, space, RecallQuery(text=record.id, project=project, undone=True))
-    (seen,) = await scope.seen([record])
+    scope = Scope.of(tx, space, RecallQuery(text=record.id, project=project, undone=True))
+    (seen,) = scope.seen([record])
     if seen is None:
         here = f"project {project!r}" if project else "no project that is known"
         raise NotFound(
@@ -129,28 +139,28 @@ async def _seen(tx: Transaction, space: str, record: Record, project: str | None
     return seen
 
 
-async def _place(tx: Transaction, space: str, keys: Sequence[SessionKey], id: str) -> SessionKey:
+def _place(tx: Transaction, space: str, keys: Sequence[SessionKey], id: str) -> SessionKey:
     """The session in which the summary stands that is meant."""
     found: dict[str, SessionKey] = {}
     for key in keys if id else ():
-        for summary in await tx.summaries.find(key, id):
+        for summary in tx.summaries.find(key, id):
             found.setdefault(summary.id, key)
     if not found:
         raise SummaryNotFound(_nothing(id, space))
     return found[only_match(id, found, "summary")]
 
 
-async def _memory_or_message(
+def _memory_or_message(
     tx: Transaction, space: str, keys: Sequence[SessionKey], id: str
 ) -> tuple[Record | None, SessionKey | None, str]:
     """The memory of that id, or the session in which such a message stands, and the whole id.
 
     A log gave its messages ids of its own: they name what it meant, where nothing of ours begins so.
     """
-    memories = {record.id: record for record in await tx.memories.get(space, [id])}
+    memories = {record.id: record for record in tx.memories.get(space, [id])}
     said: dict[str, SessionKey] = {}
     for key in keys:
-        for message in await tx.log.find(key, [id]):
+        for message in tx.log.find(key, [id]):
             said.setdefault(message.id, key)
     begun = {*memories, *(name for name in said if name.startswith(id))}
     if not begun:
@@ -159,10 +169,10 @@ async def _memory_or_message(
     return memories.get(MemoryId(named)), said.get(named), named
 
 
-async def _note(tx: Transaction, space: str, keys: Sequence[SessionKey], id: str) -> LookupResult:
+def _note(tx: Transaction, space: str, keys: Sequence[SessionKey], id: str) -> LookupResult:
     found: dict[str, LookupResult] = {}
     for key in keys:
-        for note in await all_annotations(tx, key):
+        for note in all_annotations(tx, key):
             if note.id.startswith(id):
                 found.setdefault(note.id, LookupResult(session=key.session, note=note))
     if not found:

@@ -85,9 +85,8 @@ class Memory:
         BadInput where it is known to be of another project.
         """
         named = project_told(project)
-        key = await stored_name(self._store, SessionKey(self.space, id), self._resources.cleaning())
-        async with self._store.read() as tx:
-            info = await tx.sessions.get(key)
+        key = await self._store.read(stored_name, SessionKey(self.space, id), self._resources.cleaning())
+        info = await self._store.read(lambda tx: tx.sessions.get(key))
         if info is None and must_exist:
             raise SessionNotFound(f"There is no session {id!r} in space {self.space!r}; see `ireneo sessions`.")
         if named and info is not None:
@@ -99,8 +98,7 @@ class Memory:
 
     async def sessions(self) -> Sequence[SessionInfo]:
         """Every session of the space, the one that was appended to last standing first."""
-        async with self._store.read() as tx:
-            return await tx.sessions.list(self.space)
+        return await self._store.read(lambda tx: tx.sessions.list(self.space))
 
     async def import_log(
         self,
@@ -217,7 +215,7 @@ class Memory:
 
     async def unlearned(self) -> int:
         """How many sessions of the space `learn` would learn from."""
-        return len(await due_runs(self._resources, self.space))
+        return len(await self._store.read(due_runs, self.space))
 
     async def lessons(
         self,
@@ -231,19 +229,23 @@ class Memory:
 
         With `disputed` also what counts no longer since somebody spoke against it, with the reason that was given.
         """
-        return await listing.lessons(
-            self._resources, self.space, project=project, category=category, confidence=confidence, disputed=disputed
+        return await self._store.read(
+            listing.lessons,
+            self._resources,
+            self.space,
+            project=project,
+            category=category,
+            confidence=confidence,
+            disputed=disputed,
         )
 
     async def runs(self) -> Sequence[LearnedRun]:
         """The runs that were learned from, each with its diary, the one that ended last standing first."""
-        async with self._store.read() as tx:
-            return await tx.runs.list(self.space)
+        return await self._store.read(lambda tx: tx.runs.list(self.space))
 
     async def claims(self, *, least_runs: int = 1) -> Sequence[ClaimTotals]:
         """What the runs show together: every claim that held in so many of them, and what that cost."""
-        async with self._store.read() as tx:
-            claims = await tx.runs.claims(self.space, least_runs=least_runs)
+        claims = await self._store.read(lambda tx: tx.runs.claims(self.space, least_runs=least_runs))
         return [each for each in claims if not is_guards(each.cue)]
 
     async def calibration(self) -> CalibrationReport | None:
@@ -251,7 +253,7 @@ class Memory:
 
         None where there are too few runs.
         """
-        return await calibration(self._resources, self.space)
+        return await self._store.read(calibration, self.space)
 
     async def check(
         self,
@@ -278,8 +280,8 @@ class Memory:
         call = Call(id="", name=tool, arguments=arguments if isinstance(arguments, str) else dict(arguments))
         # What runs taught was drawn from calls without their secrets.
         call = self._resources.drawing().choices(Draft(role="assistant", parts=(call,))).drafts[0].calls[0]
-        return await check(
-            self._store,
+        return await self._store.read(
+            check,
             self._resources.clock,
             self._situations,
             self.space,
@@ -292,11 +294,11 @@ class Memory:
 
     async def known_files(self, digests: Sequence[str]) -> frozenset[str]:
         """Those of `digests`, of whole files, that were learned from already."""
-        return await files.known_files(self._resources, self.space, digests)
+        return await self._store.read(files.known_files, self.space, digests)
 
     async def mark_file(self, digest: str, *, name: str, sessions: Sequence[str]) -> None:
         """Note that a file, told by the digest of its content, was learned from whole."""
-        await files.mark_file(self._resources, self.space, digest, name, sessions)
+        await self._store.write(files.mark_file, self._resources, self.space, digest, name, sessions)
 
     async def lookup(self, id: str, *, session: str = "", project: str | None = None) -> LookupResult:
         """What an id names, wherever in the space: a block, a message, a memory, a pin, a session's diary.
@@ -338,11 +340,11 @@ class Memory:
 
     async def remember_all(self, texts: Iterable[tuple[str, MemoryDetails]]) -> Sequence[Remembered]:
         """Remember many texts, each with what is told of it, in one transaction: all of them or, on BadInput, none."""
-        return await remember_all(self._resources, self.space, texts)
+        return await self._store.write(remember_all, self._resources, self.space, texts)
 
     async def get(self, ids: Sequence[str]) -> Sequence[Record]:
         """The memories whose ids begin with one of `ids`, in the order asked; unknown ones are passed over."""
-        return await get(self._resources, self.space, ids)
+        return await self._store.read(get, self.space, ids)
 
     async def history(
         self,
@@ -356,14 +358,14 @@ class Memory:
 
         With `at` only what was true at that moment; with `believed_at` as we believed then, having been told no more.
         """
-        return await history(self._resources, self.space, subject, attribute, at=at, believed_at=believed_at)
+        return await self._store.read(history, self.space, subject, attribute, at=at, believed_at=believed_at)
 
     async def used(self, ids: Sequence[str], *, helped: bool | None = None) -> Sequence[Record]:
         """Note that memories were acted on now and, where that is known, whether it helped or harmed.
 
         Raises MemoryNotFound.
         """
-        return await used(self._resources, self.space, ids, helped=helped)
+        return await self._store.write(used, self._resources, self.space, ids, helped=helped)
 
     async def recall(
         self,
@@ -464,7 +466,7 @@ class Memory:
 
     async def pads(self) -> Sequence[Pad]:
         """Every scratchpad of the space, the one that was written last standing first."""
-        return await scratchpads.pads(self._resources, self.space)
+        return await self._store.read(scratchpads.pads, self.space)
 
     async def reflect(self, *, force: bool = False) -> Reflected:
         """Look back: draw up to three conclusions from what happened, and reconsider those that lost their ground.
@@ -475,7 +477,7 @@ class Memory:
 
     async def archive_candidates(self, limit: int = 20) -> Sequence[ArchiveCandidate]:
         """The memories that would be put away next, the least retained first, and why."""
-        return await archive_candidates(self._resources, self.space, limit)
+        return await self._store.read(archive_candidates, self._resources, self.space, limit)
 
     async def archive(self, keep: int) -> Sequence[MemoryId]:
         """Put the least retained memories away until `keep` are left in use; pinned ones never; returns which.
@@ -486,7 +488,7 @@ class Memory:
 
     async def restore(self, ids: Sequence[str]) -> Sequence[Record]:
         """Take memories out again that were put away. Raises NotFound."""
-        return await restore(self._resources, self.space, ids)
+        return await self._store.write(restore, self.space, ids)
 
     async def forget(
         self,

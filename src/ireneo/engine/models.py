@@ -20,7 +20,7 @@ from ireneo.errors import BadInput, IreneoError, ModelError, ModelTimeout, Spend
 from ireneo.log.tree import SessionKey
 from ireneo.log.weigh import Count
 from ireneo.ports.models import Clock, LanguageModel, Prompt, Reply, Task
-from ireneo.ports.store import Spent, Store
+from ireneo.ports.store import Spent, Store, Transaction
 
 DEFAULT = "default"
 """What a mapping calls the model for every task that it does not name."""
@@ -137,12 +137,15 @@ class Spending:
         return self._count(prompt.system) + self._count(prompt.user) + self._count(shape) + FRAME_TOKENS
 
     async def _set_aside(self, day: date, aside: Spent) -> None:
-        async with self._store.write() as tx:
-            session = await tx.spending.of_session(self._key)
-            today = await tx.spending.of_day(self._key.space, day)
+
+        def keep(tx: Transaction) -> None:
+            session = tx.spending.of_session(self._key)
+            today = tx.spending.of_day(self._key.space, day)
             for reached in self._reached(session, today, aside):
                 raise SpendingLimit(reached)
-            await tx.spending.add(self._key, day, aside)
+            tx.spending.add(self._key, day, aside)
+
+        await self._store.write(keep)
 
     def _reached(self, session: Spent, today: Spent, aside: Spent) -> Iterator[str]:
         """Each limit that a call would go over, in a sentence."""
@@ -168,8 +171,7 @@ class Spending:
         """Give back what was set aside and not spent, or take what was spent beyond it."""
         rest = Spent(calls=cost.calls - aside.calls, tokens=cost.tokens - aside.tokens)
         if rest != Spent():
-            async with self._store.write() as tx:
-                await tx.spending.add(self._key, day, rest)
+            await self._store.write(lambda tx: tx.spending.add(self._key, day, rest))
 
 
 def _cost_of(error: ModelError, aside: Spent) -> Spent:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ireneo.engine.resources import Resources
 from ireneo.engine.turns import DIRECTORY, places
 from ireneo.errors import BadInput
 from ireneo.lessons.run import project_named, project_of
 from ireneo.log.message import Draft
 from ireneo.log.tree import MAIN, Head, SessionKey
-from ireneo.ports.store import Store
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Store, Transaction
 
 FIRST_MESSAGES = 40
 """So many messages from its beginning tell where a session worked, or none does."""
@@ -19,37 +17,38 @@ SESSIONS_AT_A_TIME = 100
 """Sessions that are looked into in one transaction."""
 
 
-async def session_project(means: Resources, key: SessionKey, head: Head) -> str:
+def session_project(tx: Transaction, key: SessionKey, head: Head) -> str:
     """The project of the session on the path to `head`: as it was told, or by where its first messages were said."""
-    async with means.store.read() as tx:
-        info = await tx.sessions.get(key)
-        return (info and info.project) or await _project_on(tx, key, head)
+    info = tx.sessions.get(key)
+    return (info and info.project) or _project_on(tx, key, head)
 
 
-async def place_session(tx: Transaction, key: SessionKey, project: str = "", drafts: Sequence[Draft] = ()) -> None:
+def place_session(tx: Transaction, key: SessionKey, project: str = "", drafts: Sequence[Draft] = ()) -> None:
     """Note the project of a session in which `drafts` were just stored: the one that is named, or where they were said.
 
     Raises BadInput where it is known to be of another one than is named.
     """
-    info = await tx.sessions.get(key)
+    info = tx.sessions.get(key)
     if info is None:
         return
     if project:
         check_project(key.session, info.project, project)
         if info.project != project:
-            await tx.sessions.set_project(key, project)
+            tx.sessions.set_project(key, project)
     elif info.project is None or (not info.project and _may_tell(info.messages, drafts)):
-        await _settle(tx, key, info.project)
+        _settle(tx, key, info.project)
 
 
 async def place_all(store: Store, space: str) -> None:
     """Note of every session its project of which nobody has yet: of those that an earlier version stored."""
-    async with store.read() as tx:
-        unplaced = await tx.sessions.without_project(space)
+    unplaced = await store.read(lambda tx: tx.sessions.without_project(space))
     for start in range(0, len(unplaced), SESSIONS_AT_A_TIME):
-        async with store.write() as tx:
+
+        def keep(tx: Transaction, start: int) -> None:
             for key in unplaced[start : start + SESSIONS_AT_A_TIME]:
-                await _settle(tx, key, None)
+                _settle(tx, key, None)
+
+        await store.write(keep, start)
 
 
 def check_project(session: str, known: str | None, named: str) -> None:
@@ -83,16 +82,16 @@ def _may_tell(messages: int, drafts: Sequence[Draft]) -> bool:
     return messages - len(drafts) < FIRST_MESSAGES and any(each.record is not None for each in drafts[:FIRST_MESSAGES])
 
 
-async def _settle(tx: Transaction, key: SessionKey, known: str | None) -> None:
-    head = await tx.log.head(key, MAIN)
-    found = await _project_on(tx, key, head) if head else project_of(session=key.session)
+def _settle(tx: Transaction, key: SessionKey, known: str | None) -> None:
+    head = tx.log.head(key, MAIN)
+    found = _project_on(tx, key, head) if head else project_of(session=key.session)
     if found != known:
-        await tx.sessions.set_project(key, found)
+        tx.sessions.set_project(key, found)
 
 
-async def _project_on(tx: Transaction, key: SessionKey, head: Head) -> str:
-    first = await tx.log.path(key, head.id, 0, min(FIRST_MESSAGES, head.position))
-    found = await places(tx, key, [message.id for message in first])
+def _project_on(tx: Transaction, key: SessionKey, head: Head) -> str:
+    first = tx.log.path(key, head.id, 0, min(FIRST_MESSAGES, head.position))
+    found = places(tx, key, [message.id for message in first])
     # A session may begin in a home and move on: the first directory that names a project counts.
     directories = dict.fromkeys(place[DIRECTORY] for message in first if (place := found.get(message.id)))
     named = (project_of(directory=directory) for directory in directories)

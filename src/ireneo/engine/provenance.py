@@ -18,25 +18,25 @@ from ireneo.log.tree import SessionKey
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.reconcile import cites_memories, restaled
 from ireneo.memories.record import MemoryDraft, MemoryId, Record, normal
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Transaction
 from ireneo.summaries.summary import SummaryId
 
 
-async def check_sources(tx: Transaction, space: str, offer: MemoryDraft) -> tuple[MemoryDraft, bool]:
+def check_sources(tx: Transaction, space: str, offer: MemoryDraft) -> tuple[MemoryDraft, bool]:
     """`offer` without the sources that are none, and whether a message by a user or of a tool is among the rest.
 
     What a harness put in, another tool's compaction, or what memory recalled, is nobody's word, and what was erased is
     none. Raises BadInput where a source is not there.
     """
     if offer.memories:
-        there = {each.id for each in await tx.memories.get(space, offer.memories)}
+        there = {each.id for each in tx.memories.get(space, offer.memories)}
         _raise_missing("memory", [name for name in offer.memories if name not in there])
     if not offer.messages and not offer.summaries:
         return offer, False
-    sessions = await _sessions(tx, space, offer)
+    sessions = _sessions(tx, space, offer)
     if offer.summaries:
-        await _check_summaries(tx, sessions, offer)
-    messages, where = await _messages_named(tx, sessions, offer.messages)
+        _check_summaries(tx, sessions, offer)
+    messages, where = _messages_named(tx, sessions, offer.messages)
     _raise_missing("message", [name for name in offer.messages if name not in messages])
     spoken = tuple(name for name in offer.messages if _says(messages[name], offer.text))
     heard = any(messages[name].role in ("user", "tool") for name in spoken)
@@ -63,15 +63,15 @@ def _says(message: Message, text: str) -> bool:
     return bool(wanted) and 2 * len(wanted & left) >= len(wanted)
 
 
-async def _sessions(tx: Transaction, space: str, offer: MemoryDraft) -> list[SessionKey]:
+def _sessions(tx: Transaction, space: str, offer: MemoryDraft) -> list[SessionKey]:
     """Where the sources are looked for: in the offer's session, and else in all of the space, the newest first."""
     named = [SessionKey(space, offer.session)] if offer.session else []
-    if named and await tx.sessions.get(named[0]) is None:
+    if named and tx.sessions.get(named[0]) is None:
         named = []
-    return named or [each.key for each in await tx.sessions.list(space)]
+    return named or [each.key for each in tx.sessions.list(space)]
 
 
-async def _messages_named(
+def _messages_named(
     tx: Transaction, sessions: Sequence[SessionKey], wanted: Sequence[MessageId]
 ) -> tuple[Mapping[MessageId, Message], list[str]]:
     """The messages that are named, and the sessions in which they were found."""
@@ -81,18 +81,18 @@ async def _messages_named(
         left = [name for name in wanted if name not in found]
         if not left:
             break
-        there = {each.id: each for each in await tx.log.find(key, left)}
+        there = {each.id: each for each in tx.log.find(key, left)}
         where += [key.session] if any(name in there for name in left) else []
         found.update(there)
     return found, where
 
 
-async def _check_summaries(tx: Transaction, sessions: Sequence[SessionKey], offer: MemoryDraft) -> None:
+def _check_summaries(tx: Transaction, sessions: Sequence[SessionKey], offer: MemoryDraft) -> None:
     left = set(offer.summaries)
     for key in sessions:
         if not left:
             break
-        left -= {each.id for each in await tx.summaries.get(key, [SummaryId(name) for name in left])}
+        left -= {each.id for each in tx.summaries.get(key, [SummaryId(name) for name in left])}
     _raise_missing("summary", sorted(left))
 
 
@@ -107,14 +107,14 @@ MOST_COMPARED = 64
 """Memories that are compared word by word."""
 
 
-async def already_held(tx: Transaction, space: str, offer: MemoryDraft, known: Sequence[Record]) -> Record | None:
+def already_held(tx: Transaction, space: str, offer: MemoryDraft, known: Sequence[Record]) -> Record | None:
     """The memory that stands and reads as `offer` does, as its text or as it is shown; `known` are those of its key.
 
     One that was told only after the offer can't have been recalled for it. One that the offer has new ground for, in
     memories which it was not drawn from yet, is not said again but drawn again.
     """
     row = KINDS[offer.kind]
-    found = [each for each in known if row.same(each, offer)] or await _reading_alike(tx, space, offer)
+    found = [each for each in known if row.same(each, offer)] or _reading_alike(tx, space, offer)
     for each in found:
         stands = each.state in ("active", "disputed") and each.recorded <= offer.recorded
         # One that has to be reconsidered is drawn again where part of its ground is named anew.
@@ -124,18 +124,18 @@ async def already_held(tx: Transaction, space: str, offer: MemoryDraft, known: S
     return None
 
 
-async def _reading_alike(tx: Transaction, space: str, offer: MemoryDraft) -> list[Record]:
+def _reading_alike(tx: Transaction, space: str, offer: MemoryDraft) -> list[Record]:
     wanted = normal(offer.text)
-    counts = await tx.search.count(space, "memories", list(dict.fromkeys(terms(offer.text))))
+    counts = tx.search.count(space, "memories", list(dict.fromkeys(terms(offer.text))))
     # What a memory is shown with besides its words, its date, may stand in none of them.
     there = sorted((count, term) for term, count in counts.items() if count)
     rarest = [term for _, term in there[:RAREST_TERMS]]
     if not rarest:
         return []
-    listed = await tx.search.postings(space, "memories", rarest)
+    listed = tx.search.postings(space, "memories", rarest)
     documents = Counter(document for numbers in listed.values() for document in list(numbers)[:10_000])
     likely = sorted(documents, key=lambda document: (-documents[document], document))[:MOST_COMPARED]
-    records = [each.record for each in await tx.search.memories(space, likely)]
+    records = [each.record for each in tx.search.memories(space, likely)]
     return [each for each in records if wanted in (normal(each.text), normal(_as_shown(each, offer)))]
 
 
@@ -143,7 +143,7 @@ def _as_shown(record: Record, offer: MemoryDraft) -> str:
     return KINDS[record.kind].line(record, offer.recorded)
 
 
-async def update_staleness(
+def update_staleness(
     tx: Transaction, space: str, fallen: Iterable[MemoryId], drawn: Iterable[Record] = ()
 ) -> Sequence[Record]:
     """Mark or lift all that rests on the memories `fallen`, and on `drawn` themselves; gives those that changed.
@@ -154,14 +154,14 @@ async def update_staleness(
     reached = {each.id: each for each in drawn if cites_memories(each)}
     frontier = [*dict.fromkeys((*fallen, *reached))]
     while frontier:
-        found = [each for each in await tx.memories.citing(space, frontier) if each.id not in reached]
+        found = [each for each in tx.memories.citing(space, frontier) if each.id not in reached]
         reached.update({each.id: each for each in found})
         frontier = [each.id for each in found]
     if not reached:
         return []
     cited = {name for each in reached.values() for piece in each.evidence for name in piece.memories} - set(reached)
-    around = {each.id: each for each in await tx.memories.get(space, sorted(cited))} if cited else {}
+    around = {each.id: each for each in tx.memories.get(space, sorted(cited))} if cited else {}
     settled = restaled({name: reached[name] for name in sorted(reached)}, around)
     changed = [each for name, each in settled.items() if each != reached[name]]
-    await tx.memories.put(space, changed)
+    tx.memories.put(space, changed)
     return changed

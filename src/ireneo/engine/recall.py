@@ -44,9 +44,9 @@ from ireneo.memories.ranking import (
 )
 from ireneo.memories.ranking import IndexStats as Size
 from ireneo.memories.record import Record, disputes
-from ireneo.ports.memories import FoundMemory, FoundMessage
+from ireneo.ports.memories import FoundMemory, FoundMessage, SearchPort
 from ireneo.ports.memories import IndexName as Name
-from ireneo.ports.transition import SearchPort, Transaction
+from ireneo.ports.store import Transaction
 
 INSTANT = timedelta(microseconds=1)
 HELD_THEN = 1.25
@@ -86,13 +86,13 @@ class SearchIndex(Protocol):
     def narrows(self) -> bool:
         """Whether so much may turn out not to be wanted once it is read that what is further down counts too."""
 
-    async def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
+    def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
         """The documents among `numbers`, which have each term, that are wanted as far as their numbers tell."""
 
-    async def likely(self, numbers: Sequence[int]) -> Sequence[int]:
+    def likely(self, numbers: Sequence[int]) -> Sequence[int]:
         """Those of these documents that may be wanted, as far as is known before they are read."""
 
-    async def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, ReadDocument]:
+    def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, ReadDocument]:
         """Read the documents at `places` that are wanted, by number."""
 
 
@@ -109,18 +109,18 @@ class MessageIndex:
         self._scope = scope
         self.narrows = scope.narrows_messages
 
-    async def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
+    def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
         """The documents that may be seen."""
-        return await self._scope.within(numbers)
+        return self._scope.within(numbers)
 
-    async def likely(self, numbers: Sequence[int]) -> Sequence[int]:
+    def likely(self, numbers: Sequence[int]) -> Sequence[int]:
         """All of them: the others are left out already."""
         return numbers
 
-    async def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, ReadDocument]:
+    def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, ReadDocument]:
         """Read the messages at `places`."""
-        found = await search.messages(space, [numbers_at(place)[0] for place in places])
-        await self._scope.learn_sessions(each.document for each in found)
+        found = search.messages(space, [numbers_at(place)[0] for place in places])
+        self._scope.learn_sessions(each.document for each in found)
         return {each.document: self._read(each) for each in found if self._wanted(each)}
 
     def _wanted(self, found: FoundMessage) -> bool:
@@ -163,18 +163,18 @@ class MemoryIndex:
         self._then = _last_of(window, now) if window and asked.at is None else None
         self.only = kind_term(asked.kind) if asked.kind else None
 
-    async def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
+    def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
         """All of them: of a memory its number tells nothing."""
         return numbers
 
-    async def likely(self, numbers: Sequence[int]) -> Sequence[int]:
+    def likely(self, numbers: Sequence[int]) -> Sequence[int]:
         """Those that are not of another project alone."""
-        return await self._scope.may_be_here(numbers)
+        return self._scope.may_be_here(numbers)
 
-    async def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, ReadDocument]:
+    def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, ReadDocument]:
         """Read the memories at `places`."""
-        found = await search.memories(space, [numbers_at(place)[0] for place in places])
-        seen = await self._scope.seen([each.record for each in found])
+        found = search.memories(space, [numbers_at(place)[0] for place in places])
+        seen = self._scope.seen([each.record for each in found])
         told = [replace(each, record=as_seen) for each, as_seen in zip(found, seen, strict=True) if as_seen]
         return {each.document: self._read(each) for each in told if self._wanted(each)}
 
@@ -251,23 +251,23 @@ class ScoredDocument(Struct, frozen=True, kw_only=True):
     parts: tuple[tuple[str, float], ...]
 
 
-async def by_words(
+def by_words(
     search: SearchPort, space: str, shelf: SearchIndex, question: Question, *, looked_at: int = LOOKED_AT
 ) -> list[ScoredDocument]:
     """The documents of a shelf that have words of the question in or near them, best first."""
-    size = await search.size(space, shelf.name)
+    size = search.size(space, shelf.name)
     if not size.documents or not question.terms:
         return []
     whole = Size(documents=size.documents, terms=size.terms)
-    counts = await search.count(space, shelf.name, [term for term, _ in question.terms])
-    read = await search.postings(space, shelf.name, terms_to_read(question, counts))
-    within = await _within(search, space, shelf)
+    counts = search.count(space, shelf.name, [term for term, _ in question.terms])
+    read = search.postings(space, shelf.name, terms_to_read(question, counts))
+    within = _within(search, space, shelf)
     if within is not None:
         read = {term: [number for number in numbers if number in within] for term, numbers in read.items()}
-    read = await shelf.within(read)
+    read = shelf.within(read)
     postings = [Postings(term=term, count=counts[term], numbers=read.get(term)) for term, _ in question.terms]
     look = _further_down if shelf.narrows and not shelf.reach else _closely
-    found, documents, postings = await look(search, space, shelf, question, postings, whole, looked_at)
+    found, documents, postings = look(search, space, shelf, question, postings, whole, looked_at)
     passages = [each.passage for each in documents.values()]
     question = around_event(question, passages)
     worth = sum(weights(question, postings, whole).values()) or 1.0
@@ -281,7 +281,7 @@ async def by_words(
     ]
 
 
-async def _closely(
+def _closely(
     search: SearchPort,
     space: str,
     shelf: SearchIndex,
@@ -302,7 +302,7 @@ async def _closely(
         places = [each.place for each in found if each.place not in looked]
         if not (places and left):
             break
-        documents.update(await shelf.read(search, space, places))
+        documents.update(shelf.read(search, space, places))
         looked.update(places)
         if not shelf.narrows:
             break
@@ -320,7 +320,7 @@ async def _closely(
     return found, documents, postings
 
 
-async def _further_down(
+def _further_down(
     search: SearchPort,
     space: str,
     shelf: SearchIndex,
@@ -332,25 +332,25 @@ async def _further_down(
     """The same on a shelf without neighbours: from the best on, until enough are wanted of what was read."""
     found = candidates(question, postings, whole, reach=0, at_most=FURTHEST, seeds=FURTHEST)
     numbers = {place_of(number): number for each in postings for number in each.numbers or ()}
-    likely = set(await shelf.likely([numbers[each.place] for each in found]))
+    likely = set(shelf.likely([numbers[each.place] for each in found]))
     left = [each.place for each in found if numbers[each.place] in likely]
     documents: dict[int, ReadDocument] = {}
     looked_at = min(SEEDS, looked_at)
     enough = looked_at // 2
     while left and len(documents) < enough:
-        documents.update(await shelf.read(search, space, left[:looked_at]))
+        documents.update(shelf.read(search, space, left[:looked_at]))
         left = left[looked_at:]
     return found, documents, postings
 
 
-async def _within(search: SearchPort, space: str, shelf: SearchIndex) -> frozenset[int] | None:
+def _within(search: SearchPort, space: str, shelf: SearchIndex) -> frozenset[int] | None:
     """The documents that alone are wanted; None where any may be, or nearly any: then others are passed over later."""
     if shelf.only is None:
         return None
-    count = (await search.count(space, shelf.name, [shelf.only]))[shelf.only]
+    count = search.count(space, shelf.name, [shelf.only])[shelf.only]
     if count > FEW:
         return None
-    return frozenset((await search.postings(space, shelf.name, [shelf.only]))[shelf.only])
+    return frozenset(search.postings(space, shelf.name, [shelf.only])[shelf.only])
 
 
 VECTOR_ROUNDS = 3
@@ -364,14 +364,14 @@ class QueryVector(Struct, frozen=True, kw_only=True):
     vector: Vector
 
 
-async def by_meaning(
+def by_meaning(
     tx: Transaction, space: str, shelf: SearchIndex, meaning: QueryVector, held: HeldVectors, *, looked_at: int
 ) -> list[ScoredDocument]:
     """The documents of a shelf whose vectors are nearest to the question's, best first."""
     wanted = looked_at
     for left in reversed(range(VECTOR_ROUNDS)):
-        near = await held.nearest(tx.vectors, space, shelf.name, meaning.embedder, meaning.vector, looked_at)
-        documents = await shelf.read(tx.search, space, [place_of(number) for number, _ in near])
+        near = held.nearest(tx.vectors, space, shelf.name, meaning.embedder, meaning.vector, looked_at)
+        documents = shelf.read(tx.search, space, [place_of(number) for number, _ in near])
         if 2 * len(documents) >= wanted or len(near) < looked_at or not left:
             break
         # Much of what is nearest may not be seen: then what is further off counts too.
@@ -405,26 +405,31 @@ async def recall(means: Resources, space: str, held: HeldVectors, asked: RecallQ
     meaning, note = await _meaning(means, asked.text)
     now = means.clock.now()
     looked_at = max(LOOKED_AT if asked.kind is None else LOOKED_AT_FOR_SOME, SPARE * asked.limit)
-    bare = 0
-    worded: list[ScoredDocument] = []
-    meant: list[ScoredDocument] = []
-    async with means.store.read() as tx:
-        speakers = [name for name, spoke in (await tx.search.authors(space)).items() if spoke >= SPEAKS]
+
+    def look(tx: Transaction) -> tuple[list[ScoredDocument], list[ScoredDocument], str, int]:
+        """What is found by words and by meaning, what is to be told of it, and how many have no vector yet."""
+        worded: list[ScoredDocument] = []
+        meant: list[ScoredDocument] = []
+        query, told, bare = meaning, note, 0
+        speakers = [name for name, spoke in tx.search.authors(space).items() if spoke >= SPEAKS]
         question = read_question(asked.text, now=asked.at or now, speakers=speakers)
-        scope = await Scope.of(tx, space, asked)
+        scope = Scope.of(tx, space, asked)
         shelves: list[SearchIndex] = [MemoryIndex(asked, now, scope, question.window)]
         if asked.messages and asked.kind is None:
             shelves.insert(0, MessageIndex(asked, scope))
         for shelf in shelves:
-            worded += await by_words(tx.search, space, shelf, question, looked_at=looked_at)
-            if meaning is not None:
+            worded += by_words(tx.search, space, shelf, question, looked_at=looked_at)
+            if query is not None:
                 try:
-                    meant += await by_meaning(tx, space, shelf, meaning, held, looked_at=looked_at)
+                    meant += by_meaning(tx, space, shelf, query, held, looked_at=looked_at)
                 except EmbedderError as error:
-                    meaning, note, meant, bare = None, f"{BY_WORDS}{error}", [], 0
+                    query, told, meant, bare = None, f"{BY_WORDS}{error}", [], 0
                     continue
-                size = await tx.search.size(space, shelf.name)
-                bare += size.documents - held.count(space, shelf.name, meaning.embedder)
+                size = tx.search.size(space, shelf.name)
+                bare += size.documents - held.count(space, shelf.name, query.embedder)
+        return worded, meant, told, bare
+
+    worded, meant, note, bare = await means.store.read(look)
     answers = _answers([_scored(hit) for hit in worded])
     found = _mixed([answers, [_scored(hit) for hit in meant]]) if meant else answers
     if bare > 0:

@@ -6,7 +6,7 @@ Draw what lasts of it, checked against its words, and reconsider what no longer 
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from msgspec import Struct
@@ -38,7 +38,7 @@ from ireneo.memories.reflect import (
 )
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.models import LanguageModel, Usage
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Transaction
 from ireneo.prompts import REFLECT
 from ireneo.prompts.replies import ConclusionSaid, ReflectReply
 from ireneo.summaries.prose import clip
@@ -164,17 +164,17 @@ def _data(text: str) -> str:
 STALE = MemoryFilter(states=("active",), stale=True)
 
 
-async def reconsidered(tx: Transaction, space: str, now: datetime) -> list[Remembered]:
+def reconsidered(tx: Transaction, space: str, now: datetime) -> list[Remembered]:
     """Settle every conclusion that lost ground, with the reason; it is for a transaction that writes."""
     out: list[Remembered] = []
-    for record in await tx.memories.list(space, STALE):
+    for record in tx.memories.list(space, STALE):
         cited = tuple(dict.fromkeys(name for piece in record.evidence for name in piece.memories))
         # What was put away to make room is as true as it was.
-        found = await tx.memories.get(space, cited)
+        found = tx.memories.get(space, cited)
         holding = {each.id: each for each in found if each.state == "active"}
         why = lost_ground(record, cited, holding)
         left = tuple(name for name in cited if name in holding)
-        for settled in await settle_drafts(tx, space, [_regrounded_draft(record, left, now, why)]):
+        for settled in settle_drafts(tx, space, [_regrounded_draft(record, left, now, why)]):
             if settled.did == "ignored":
                 continue
             reason = f"It was given up: {why}" if why else f"{len(left)} of its {len(cited)} sources still carry it."
@@ -255,10 +255,10 @@ class _ReflectionInput(Struct, frozen=True, kw_only=True):
     concluded: tuple[str, ...]
 
 
-async def is_due(tx: Transaction, space: str) -> bool:
+def is_due(tx: Transaction, space: str) -> bool:
     """Whether there is reason to look back: so many new episodes, or a conclusion that has lost ground."""
-    new = await tx.memories.list(space, _UNREFLECTED, EPISODES_DUE)
-    return reflection_due(new) or bool(await tx.memories.list(space, STALE, 1))
+    new = tx.memories.list(space, _UNREFLECTED, EPISODES_DUE)
+    return reflection_due(new) or bool(tx.memories.list(space, STALE, 1))
 
 
 async def reflect(means: Resources, space: str, *, force: bool = False, models: Models | None = None) -> Reflected:
@@ -267,35 +267,34 @@ async def reflect(means: Resources, space: str, *, force: bool = False, models: 
     A model that fails changes nothing: it is told, and what recurs is concluded without it. `models` are the ones to
     ask, on the account of the space's memories where none are given.
     """
-    async with means.store.read() as tx:
-        read = await _read(tx, space, force=force)
+    read = await means.store.read(_read, space, force=force)
     drawn, failed = Conclusions(drawn=()), ""
     if read.new:
         chosen = models if models is not None else means.models_for_space(space)
         drawn, failed = await _drawn(chosen, read)
-    return await _store(means, space, read, drawn, failed)
+    return await means.store.write(_store, means, space, read, drawn, failed)
 
 
-async def _read(tx: Transaction, space: str, *, force: bool) -> _ReflectionInput:
+def _read(tx: Transaction, space: str, *, force: bool) -> _ReflectionInput:
     # Where many wait, the newest come first: no more is read than is looked at.
-    new = list(await tx.memories.list(space, _UNREFLECTED, BATCH))
+    new = list(tx.memories.list(space, _UNREFLECTED, BATCH))
     if not (reflection_due(new) or force):
         return _ReflectionInput(new=(), earlier=(), concluded=())
     # What one project shows is concluded there: the project of the newest comes first, the others with the next ones.
-    project = await _first_project(tx, space, new)
-    here = await _scope(tx, space, project)
-    batch = sorted(await here(new), key=lambda episode: (episode.at, episode.id))
-    known = await here(await tx.memories.list(space, _EPISODES, len(new) + COUNTED))
+    project = _first_project(tx, space, new)
+    here = _scope(tx, space, project)
+    batch = sorted(here(new), key=lambda episode: (episode.at, episode.id))
+    known = here(tx.memories.list(space, _EPISODES, len(new) + COUNTED))
     earlier = [episode for episode in known if episode.reflected is not None][:COUNTED]
-    listed = await tx.memories.list(space, MemoryFilter(kind="semantic", states=("active",), archived=False), COUNTED)
-    facts = await here(listed)
+    listed = tx.memories.list(space, MemoryFilter(kind="semantic", states=("active",), archived=False), COUNTED)
+    facts = here(listed)
     concluded = [fact.text for fact in facts if fact.origin == "derived"][:TOLD]
     return _ReflectionInput(new=tuple(batch), earlier=tuple(earlier), concluded=tuple(concluded))
 
 
-async def _first_project(tx: Transaction, space: str, records: Sequence[Record]) -> str:
+def _first_project(tx: Transaction, space: str, records: Sequence[Record]) -> str:
     """The project of the first of them that is of any: as its evidence says, or the sessions that it comes from."""
-    there = await tx.sessions.projects(space, [name for each in records for name in each.sessions])
+    there = tx.sessions.projects(space, [name for each in records for name in each.sessions])
     for record in records:
         named = projects_of(record) or {there[name] for name in record.sessions if name in there}
         if named:
@@ -303,12 +302,12 @@ async def _first_project(tx: Transaction, space: str, records: Sequence[Record])
     return ""
 
 
-async def _scope(tx: Transaction, space: str, project: str) -> Callable[[Sequence[Record]], Awaitable[list[Record]]]:
+def _scope(tx: Transaction, space: str, project: str) -> Callable[[Sequence[Record]], list[Record]]:
     """What is left of memories without those of other projects than `project`."""
-    scope = await Scope.of(tx, space, RecallQuery(text=space or project or "all", project=project, undone=True))
+    scope = Scope.of(tx, space, RecallQuery(text=space or project or "all", project=project, undone=True))
 
-    async def here(records: Sequence[Record]) -> list[Record]:
-        seen = await scope.seen(records)
+    def here(records: Sequence[Record]) -> list[Record]:
+        seen = scope.seen(records)
         return [record for record, as_seen in zip(records, seen, strict=True) if as_seen is not None]
 
     return here
@@ -334,21 +333,22 @@ async def _drawn(models: Models, read: _ReflectionInput) -> tuple[Conclusions, s
     return Conclusions(drawn=offline.drawn, refused=(*refused, *offline.refused), usage=usage), failed
 
 
-async def _store(means: Resources, space: str, read: _ReflectionInput, drawn: Conclusions, failed: str) -> Reflected:
+def _store(
+    tx: Transaction, means: Resources, space: str, read: _ReflectionInput, drawn: Conclusions, failed: str
+) -> Reflected:
     """Settle what was drawn, mark its episodes, and reconsider what lost ground; nothing where another was quicker."""
     now = means.clock.now()
     known = {episode.id: episode for episode in (*read.new, *read.earlier)}
-    async with means.store.write() as tx:
-        again = await tx.memories.get(space, [episode.id for episode in read.new])
-        stands = {episode.id for episode in await tx.memories.get(space, _cited(drawn)) if episode.holds}
-        overtaken = len(again) < len(read.new) or any(episode.reflected for episode in again)
-        settled: Sequence[Remembered] = ()
-        if not overtaken:
-            sound = [each for each in drawn.drawn if stands.issuperset(each.memories)]
-            settled = await settle_drafts(tx, space, [_conclusion_draft(each, known, now) for each in sound])
-            marked = await tx.memories.get(space, [episode.id for episode in read.new])
-            await tx.memories.put(space, [replace(episode, reflected=now) for episode in marked])
-        changed = await reconsidered(tx, space, now)
+    again = tx.memories.get(space, [episode.id for episode in read.new])
+    stands = {episode.id for episode in tx.memories.get(space, _cited(drawn)) if episode.holds}
+    overtaken = len(again) < len(read.new) or any(episode.reflected for episode in again)
+    settled: Sequence[Remembered] = ()
+    if not overtaken:
+        sound = [each for each in drawn.drawn if stands.issuperset(each.memories)]
+        settled = settle_drafts(tx, space, [_conclusion_draft(each, known, now) for each in sound])
+        marked = tx.memories.get(space, [episode.id for episode in read.new])
+        tx.memories.put(space, [replace(episode, reflected=now) for episode in marked])
+    changed = reconsidered(tx, space, now)
     return Reflected(
         conclusions=tuple(settled),
         episodes=0 if overtaken else len(read.new),

@@ -30,7 +30,7 @@ from ireneo.memories.kinds import KINDS
 from ireneo.memories.reconcile import Did, reconcile
 from ireneo.memories.record import MemoryDraft, MemoryId, Record, slot
 from ireneo.ports.memories import MemoryFilter
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Transaction
 from ireneo.prompts import CLASSIFY
 from ireneo.prompts.replies import ClassifyReply
 from ireneo.summaries.prose import clip
@@ -110,11 +110,12 @@ async def remember(means: Resources, space: str, text: str, **told: Unpack[Memor
     """
     text, told = _cleaned(means, text, told)
     offer = await typed(means, space, told, memory_draft(text, told, means.clock.now()))
-    async with means.store.write() as tx:
-        return (await settle_drafts(tx, space, [offer]))[0]
+    return await means.store.write(lambda tx: settle_drafts(tx, space, [offer])[0])
 
 
-async def remember_all(means: Resources, space: str, texts: Iterable[tuple[str, MemoryDetails]]) -> list[Remembered]:
+def remember_all(
+    tx: Transaction, means: Resources, space: str, texts: Iterable[tuple[str, MemoryDetails]]
+) -> list[Remembered]:
     """Remember many texts in one transaction: all of them, or none where BadInput is raised.
 
     They count as told one after the other, so that of two that contradict each other the later one stands.
@@ -122,15 +123,14 @@ async def remember_all(means: Resources, space: str, texts: Iterable[tuple[str, 
     now = means.clock.now()
     cleaned = (_cleaned(means, text, told) for text, told in texts)
     offers = [memory_draft(text, told, now + number * _AFTER) for number, (text, told) in enumerate(cleaned)]
-    async with means.store.write() as tx:
-        return await settle_drafts(tx, space, offers)
+    return settle_drafts(tx, space, offers)
 
 
 def _cleaned(means: Resources, text: str, told: MemoryDetails) -> tuple[str, MemoryDetails]:
     return means.cleaning().told(text, told)
 
 
-async def settle_drafts(
+def settle_drafts(
     tx: Transaction, space: str, offers: Iterable[MemoryDraft], *, judged: bool = False
 ) -> list[Remembered]:
     """Settle offers one after the other and store what comes of them: the one way by which memories are written.
@@ -140,55 +140,55 @@ async def settle_drafts(
     that a memory had already, here or elsewhere: its sources may be missing, and what it says again is no echo.
     """
     settle = _reconcile if judged else _settle
-    return [await settle(tx, space, await _placed(tx, space, offer, judged=judged)) for offer in offers]
+    return [settle(tx, space, _placed(tx, space, offer, judged=judged)) for offer in offers]
 
 
-async def used(means: Resources, space: str, ids: Sequence[str], *, helped: bool | None = None) -> list[Record]:
+def used(
+    tx: Transaction, means: Resources, space: str, ids: Sequence[str], *, helped: bool | None = None
+) -> list[Record]:
     """Note that memories were acted on now and, where that is known, whether it helped or harmed.
 
     Gives them as they are then. Raises MemoryNotFound where one is not there, with nothing noted of any.
     """
     now = means.clock.now()
-    async with means.store.write() as tx:
-        found = [
-            replace(
-                each,
-                uses=tuple(sorted((now, *each.uses), reverse=True)[:USES_KEPT]),
-                used=each.used + 1,
-                helped=each.helped + (helped is True),
-                harmed=each.harmed + (helped is False),
-            )
-            for each in await _found(tx, space, ids)
-        ]
-        await tx.memories.put(space, found)
+    found = [
+        replace(
+            each,
+            uses=tuple(sorted((now, *each.uses), reverse=True)[:USES_KEPT]),
+            used=each.used + 1,
+            helped=each.helped + (helped is True),
+            harmed=each.harmed + (helped is False),
+        )
+        for each in _found(tx, space, ids)
+    ]
+    tx.memories.put(space, found)
     return found
 
 
-async def get(means: Resources, space: str, ids: Sequence[str]) -> list[Record]:
+def get(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record]:
     """The memories whose ids begin with one of `ids`, in the order asked; unknown ones are passed over."""
-    async with means.store.read() as tx:
-        return list(await tx.memories.get(space, ids))
+    return list(tx.memories.get(space, ids))
 
 
-async def _found(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record]:
+def _found(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record]:
     found: dict[MemoryId, Record] = {}
     for name in ids:
-        there = await memory_named(tx, space, name)
+        there = memory_named(tx, space, name)
         if there is None:
             raise MemoryNotFound(f"There is no memory {name!r} in space {space!r}.")
         found[there.id] = there
     return list(found.values())
 
 
-async def _placed(tx: Transaction, space: str, offer: MemoryDraft, *, judged: bool) -> MemoryDraft:
+def _placed(tx: Transaction, space: str, offer: MemoryDraft, *, judged: bool) -> MemoryDraft:
     """`offer` with the project that it belongs to: the one that is told, or that of its session."""
     if not offer.session:
         return replace(offer, project=project_told(offer.project))
     key = SessionKey(space, offer.session)
-    info = await tx.sessions.get(key)
+    info = tx.sessions.get(key)
     if info is not None and info.project is None:
-        await place_session(tx, key)
-        info = await tx.sessions.get(key)
+        place_session(tx, key)
+        info = tx.sessions.get(key)
     known = (info.project if info else None) or ""
     told = project_told(offer.project)
     if not judged:
@@ -196,53 +196,53 @@ async def _placed(tx: Transaction, space: str, offer: MemoryDraft, *, judged: bo
     return replace(offer, project=told or known)
 
 
-async def _settle(tx: Transaction, space: str, offer: MemoryDraft) -> Remembered:
+def _settle(tx: Transaction, space: str, offer: MemoryDraft) -> Remembered:
     cited = bool(offer.messages)
-    offer, heard = await check_sources(tx, space, offer)
+    offer, heard = check_sources(tx, space, offer)
     if cited and offer.session and not offer.project:
-        offer = await _placed(tx, space, offer, judged=False)
+        offer = _placed(tx, space, offer, judged=False)
     row = KINDS[offer.kind]
-    known = await tx.memories.of_key(space, row.name, row.key(offer))
+    known = tx.memories.of_key(space, row.name, row.key(offer))
     if not heard and (offer.origin in ("agent", "derived") or (cited and not offer.messages)):
-        held = await already_held(tx, space, offer, known)
-        if held is not None and offer.project and await _here(tx, space, offer.project, [held]) == []:
+        held = already_held(tx, space, offer, known)
+        if held is not None and offer.project and _here(tx, space, offer.project, [held]) == []:
             # What another project knows is not known here.
             held = None
         # That it is not so, or no longer, says more than the memory does that was recalled.
         if held is not None and not offer.against and offer.until is None:
             reason = "It reads as a memory that is held already: it was recalled, and is no new evidence."
             return Remembered(did="ignored", reason=reason, record=held)
-    return await _reconcile(tx, space, offer, judged=False)
+    return _reconcile(tx, space, offer, judged=False)
 
 
-async def _reconcile(tx: Transaction, space: str, offer: MemoryDraft, *, judged: bool = True) -> Remembered:
+def _reconcile(tx: Transaction, space: str, offer: MemoryDraft, *, judged: bool = True) -> Remembered:
     row = KINDS[offer.kind]
-    known = await tx.memories.of_key(space, row.name, row.key(offer))
+    known = tx.memories.of_key(space, row.name, row.key(offer))
     done = reconcile(offer, known)
     # What other projects say of the same is none of this one's business: it is told what became of it here.
     apart = offer.project and known and not offer.cue and (offer.against or not judged)
-    told = reconcile(offer, await _here(tx, space, offer.project, known)) if apart else done
+    told = reconcile(offer, _here(tx, space, offer.project, known)) if apart else done
     if not done.stored:
         return Remembered(did=done.did, reason=done.reason, record=done.record)
     now = {each.id: each for each in (done.record, *done.changed)}
-    await tx.memories.put(space, list(now.values()))
+    tx.memories.put(space, list(now.values()))
     before = {each.id: each for each in known}
     fallen = [name for name, each in now.items() if name in before and before[name].state != each.state]
-    now.update({each.id: each for each in await update_staleness(tx, space, fallen, [done.record])})
+    now.update({each.id: each for each in update_staleness(tx, space, fallen, [done.record])})
     record = now.pop(done.record.id)
     return Remembered(did=told.did, reason=told.reason, record=record, changed=tuple(now[name] for name in sorted(now)))
 
 
-async def _here(tx: Transaction, space: str, project: str, records: Sequence[Record]) -> list[Record]:
+def _here(tx: Transaction, space: str, project: str, records: Sequence[Record]) -> list[Record]:
     """The memories as far as they belong to a project or to none, settled as if nothing else had been told."""
-    scope = await Scope.of(tx, space, RecallQuery(text=project, project=project, undone=True))
-    here = await scope.told_here(records)
+    scope = Scope.of(tx, space, RecallQuery(text=project, project=project, undone=True))
+    here = scope.told_here(records)
     kinds = {each.kind for each in here}
     return [each for kind in kinds for each in KINDS[kind].settle([one for one in here if one.kind == kind])]
 
 
-async def history(
-    means: Resources,
+def history(
+    tx: Transaction,
     space: str,
     subject: str,
     attribute: str | None = None,
@@ -260,11 +260,10 @@ async def history(
     for name, moment in (("at", at), ("believed_at", believed_at)):
         if moment is not None and moment.utcoffset() is None:
             raise BadInput(f"`{name}` has no zone; give it one, such as `tzinfo=timezone.utc`.")
-    async with means.store.read() as tx:
-        if attribute:
-            records = await tx.memories.of_key(space, "semantic", slot(subject, attribute))
-        else:
-            records = await tx.memories.list(space, MemoryFilter(kind="semantic", subject=subject))
+    if attribute:
+        records = tx.memories.of_key(space, "semantic", slot(subject, attribute))
+    else:
+        records = tx.memories.list(space, MemoryFilter(kind="semantic", subject=subject))
     return [
         fact
         for _, together in sorted(_by_key(records).items())

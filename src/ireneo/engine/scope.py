@@ -21,7 +21,7 @@ from ireneo.memories.index import session_of
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import Evidence, Kind, MemoryId, Record, project_of, supporting
 from ireneo.ports.memories import FoundSession
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Transaction
 
 MOST_RESULTS = 1_000
 MOST_CHARACTERS = 20_000
@@ -141,13 +141,13 @@ class Scope:
         self._projects: dict[str, str] = {}
 
     @classmethod
-    async def of(cls, tx: Transaction, space: str, limits: ScopeLimits) -> Scope:
+    def of(cls, tx: Transaction, space: str, limits: ScopeLimits) -> Scope:
         """The scope of what is asked. Raises BadInput for a character whom nobody knows, and a branch there is not."""
         if limits.as_:
-            await check_character(tx, space, None, limits.as_)
-        undone = [] if limits.undone else list(await tx.search.abandoned(space))
+            check_character(tx, space, None, limits.as_)
+        undone = [] if limits.undone else list(tx.search.abandoned(space))
         if limits.session is not None and limits.branch is not None:
-            undone = sorted({*undone, *await _aside(tx, SessionKey(space, limits.session), limits.branch)})
+            undone = sorted({*undone, *_aside(tx, SessionKey(space, limits.session), limits.branch)})
         return cls(tx, space, limits, undone)
 
     @property
@@ -162,14 +162,14 @@ class Scope:
 
     # -- messages ----------------------------------------------------------------------------------------------------
 
-    async def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
+    def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
         """The documents of messages that may be seen, as far as their numbers tell."""
         limits = self._limits
         if limits.project is None and limits.session is None and not self._firsts:
             return numbers
         found = numbers
         if limits.project is not None or limits.session is not None:
-            await self.learn_sessions(number for each in numbers.values() for number in each)
+            self.learn_sessions(number for each in numbers.values() for number in each)
             keys = {key for key, session in self._sessions.items() if self._is_wanted(session)}
             found = {term: [number for number in each if session_of(number) in keys] for term, each in numbers.items()}
         return {term: self._without_undone(each) for term, each in found.items()}
@@ -189,11 +189,11 @@ class Scope:
                 start = bisect_right(numbers, last, low)
         return [*kept, *numbers[start:]] if start else numbers
 
-    async def learn_sessions(self, numbers: Iterable[int]) -> None:
+    def learn_sessions(self, numbers: Iterable[int]) -> None:
         """Read which sessions these documents are of."""
         keys = {session_of(number) for number in numbers} - self._sessions.keys()
         if keys:
-            self._sessions.update(await self._tx.search.sessions(self._space, sorted(keys)))
+            self._sessions.update(self._tx.search.sessions(self._space, sorted(keys)))
 
     def holds(self, number: int) -> bool:
         """Whether the document of a message may be seen, as far as its number tells; its session was read."""
@@ -218,18 +218,18 @@ class Scope:
         """Whether what is said may be known to who asks."""
         return not self._limits.as_ or heard_by(draft, self._limits.as_)
 
-    async def may_be_here(self, documents: Sequence[int]) -> Sequence[int]:
+    def may_be_here(self, documents: Sequence[int]) -> Sequence[int]:
         """Those of the documents of memories that may be seen, as far as that is known without reading them."""
         if self._limits.project is None:
             return documents
-        return await self._tx.search.of_project(self._space, documents, self._limits.project)
+        return self._tx.search.of_project(self._space, documents, self._limits.project)
 
     # -- memories ----------------------------------------------------------------------------------------------------
 
-    async def seen(self, records: Sequence[Record]) -> list[Record | None]:
+    def seen(self, records: Sequence[Record]) -> list[Record | None]:
         """The memories as they are seen from here, in their order; None for one of which nothing may be."""
-        judged = await self._judged(records)
-        standing = await self._standing(records)
+        judged = self._judged(records)
+        standing = self._standing(records)
         out: list[Record | None] = []
         for record in records:
             verdicts = judged[record.id]
@@ -247,53 +247,53 @@ class Scope:
                 # What holds of a lesson follows from all runs that showed it.
                 out.append(without_words_of_others(record, self._limits.project))
             else:
-                out.append(await self._settled(record))
+                out.append(self._settled(record))
         return out
 
-    async def told_here(self, records: Sequence[Record]) -> list[Record]:
+    def told_here(self, records: Sequence[Record]) -> list[Record]:
         """The memories with the evidence that may be seen alone, not settled; those without any left out."""
-        judged = await self._judged(records)
+        judged = self._judged(records)
         kept = [_with(each, judged[each.id]) for each in records]
         return [each for each in kept if each is not None]
 
-    async def _standing(self, records: Sequence[Record]) -> dict[str, bool]:
+    def _standing(self, records: Sequence[Record]) -> dict[str, bool]:
         """Of the memories that have taken the place of `records` whether all that speaks for them may be seen."""
         names = list(dict.fromkeys(each.superseded_by for each in records if each.superseded_by))
-        found = await self._tx.memories.get(self._space, names) if names else ()
-        judged = await self._judged(found)
+        found = self._tx.memories.get(self._space, names) if names else ()
+        judged = self._judged(found)
         return {each.id: all(judged[each.id]) for each in found}
 
-    async def _settled(self, record: Record) -> Record | None:
+    def _settled(self, record: Record) -> Record | None:
         """A memory as it is where only what may be seen was ever told of it, and of what it is compared with."""
-        kept = await self.told_here(await self._tx.memories.of_key(self._space, record.kind, record.key))
+        kept = self.told_here(self._tx.memories.of_key(self._space, record.kind, record.key))
         settled = {each.id: each for each in KINDS[record.kind].settle(kept)}
         return settled.get(record.id)
 
-    async def _judged(self, records: Sequence[Record], deep: int = 0) -> dict[MemoryId, list[bool]]:
+    def _judged(self, records: Sequence[Record], deep: int = 0) -> dict[MemoryId, list[bool]]:
         """Of each memory's pieces of evidence whether they may be seen."""
         pieces = [(record, piece) for record in records for piece in record.evidence]
         good = [True] * len(pieces)
         if self._limits.project is not None:
-            await self._learn_projects(piece for _, piece in pieces)
+            self._learn_projects(piece for _, piece in pieces)
             good = [self._is_here(record, piece) for record, piece in pieces]
         if self._limits.as_:
-            heard = await self._heard([piece for _, piece in pieces])
+            heard = self._heard([piece for _, piece in pieces])
             good = [each and heard[at] for at, each in enumerate(good)]
         if not self._limits.undone or self._limits.branch is not None:
-            lies = await self._lie([piece for _, piece in pieces])
+            lies = self._lie([piece for _, piece in pieces])
             good = [each and lies[at] for at, each in enumerate(good)]
-        carried = await self._carried([piece for _, piece in pieces], deep)
+        carried = self._carried([piece for _, piece in pieces], deep)
         verdicts: dict[MemoryId, list[bool]] = {record.id: [] for record in records}
         for at, (record, _) in enumerate(pieces):
             verdicts[record.id].append(good[at] and carried[at])
         return verdicts
 
-    async def _learn_projects(self, pieces: Iterable[Evidence]) -> None:
+    def _learn_projects(self, pieces: Iterable[Evidence]) -> None:
         """Read of which projects the sessions are that pieces come from which don't say it themselves."""
         names = {piece.session for piece in pieces if piece.session and not project_of(piece)} - self._projects.keys()
         if names:
             self._projects.update(dict.fromkeys(names, ""))
-            self._projects.update(await self._tx.sessions.projects(self._space, sorted(names)))
+            self._projects.update(self._tx.sessions.projects(self._space, sorted(names)))
 
     def _is_here(self, record: Record, piece: Evidence) -> bool:
         if record.cue:
@@ -301,31 +301,31 @@ class Scope:
         project = project_of(piece) or self._projects.get(piece.session, "")
         return project in ("", self._limits.project)
 
-    async def _lie(self, pieces: Sequence[Evidence]) -> list[bool]:
+    def _lie(self, pieces: Sequence[Evidence]) -> list[bool]:
         """Whether pieces lie on branches: what was said behind a rewind was said of what it undid."""
         cited = [at for at, piece in enumerate(pieces) if piece.session and piece.messages]
         good = [True] * len(pieces)
         if not self._limits.undone:
             named = [(pieces[at].session, pieces[at].messages) for at in cited]
-            for at, lies in zip(cited, await self._tx.log.on_branch(self._space, named) if named else (), strict=True):
+            for at, lies in zip(cited, self._tx.log.on_branch(self._space, named) if named else (), strict=True):
                 good[at] = lies
         if self._limits.branch is not None:
             cited = [at for at in cited if pieces[at].session == self._limits.session]
             named = [(pieces[at].session, pieces[at].messages) for at in cited]
             branch = self._limits.branch
             for at, lies in zip(
-                cited, await self._tx.log.on_branch(self._space, named, branch) if named else (), strict=True
+                cited, self._tx.log.on_branch(self._space, named, branch) if named else (), strict=True
             ):
                 good[at] = good[at] and lies
         return good
 
-    async def _heard(self, pieces: Sequence[Evidence]) -> list[bool]:
+    def _heard(self, pieces: Sequence[Evidence]) -> list[bool]:
         """Whether the character was present for all that pieces name; what names no message was said to nobody."""
         wanted: dict[str, dict[MessageId, bool]] = {}
         for piece in pieces:
             wanted.setdefault(piece.session, {}).update(dict.fromkeys(piece.messages, False))
         for session, names in wanted.items():
-            for message in await self._tx.log.find(SessionKey(self._space, session), list(names)) if session else ():
+            for message in self._tx.log.find(SessionKey(self._space, session), list(names)) if session else ():
                 names[message.id] = heard_by(message.draft, self._limits.as_)
         return [
             bool(piece.memories)
@@ -333,13 +333,13 @@ class Scope:
             for piece in pieces
         ]
 
-    async def _carried(self, pieces: Sequence[Evidence], deep: int) -> list[bool]:
+    def _carried(self, pieces: Sequence[Evidence], deep: int) -> list[bool]:
         """Whether what conclusions were drawn from may be seen: enough of it, and nothing of another project."""
         names = list(dict.fromkeys(name for piece in pieces for name in piece.memories))
         if not names or deep > DEEPEST:
             return [True] * len(pieces)
-        cited = {each.id: each for each in await self._tx.memories.get(self._space, names)}
-        judged = await self._judged(list(cited.values()), deep + 1)
+        cited = {each.id: each for each in self._tx.memories.get(self._space, names)}
+        judged = self._judged(list(cited.values()), deep + 1)
         good = {
             name: any(each for piece, each in zip(record.evidence, judged[name], strict=True) if not piece.against)
             for name, record in cited.items()
@@ -365,11 +365,11 @@ def without_words_of_others(record: Record, project: str | None) -> Record:
     return replace(record, evidence=tuple(told))
 
 
-async def check_character(tx: Transaction, space: str, session: str | None, name: str) -> None:
+def check_character(tx: Transaction, space: str, session: str | None, name: str) -> None:
     """Raise BadInput where nobody called `name` speaks or is said to be there, in a session or in all of a space."""
-    if await tx.log.speakers(space, session, name):
+    if tx.log.speakers(space, session, name):
         return
-    known = sorted(await tx.log.speakers(space, session))
+    known = sorted(tx.log.speakers(space, session))
     where = f"session {session}" if session is not None else f"space {space!r}"
     if not known:
         raise BadInput(f"Nobody called {name!r} is known: the messages of {where} name no one who speaks or is there.")
@@ -385,9 +385,9 @@ def _with(record: Record, verdicts: Sequence[bool]) -> Record | None:
     return replace(record, evidence=kept, seen=max(1, record.seen - (len(record.evidence) - len(kept))))
 
 
-async def _aside(tx: Transaction, key: SessionKey, branch: str) -> Sequence[tuple[int, int]]:
+def _aside(tx: Transaction, key: SessionKey, branch: str) -> Sequence[tuple[int, int]]:
     """What lies beside the path to a branch's head; all of the session where the branch is before its first message."""
-    there = await tx.sessions.branches(key)
+    there = tx.sessions.branches(key)
     if branch not in there:
         raise BadInput(f"Session {key.session} has no branch {branch!r}; it has: {', '.join(there) or 'none'}.")
     head = there[branch]
@@ -395,4 +395,4 @@ async def _aside(tx: Transaction, key: SessionKey, branch: str) -> Sequence[tupl
         raise BadInput(
             f"Branch {branch!r} of session {key.session} has no message; there is nothing to be found on it."
         )
-    return await tx.search.off_path(key, head.id)
+    return tx.search.off_path(key, head.id)

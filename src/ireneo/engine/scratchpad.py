@@ -13,7 +13,7 @@ from ireneo.log.tree import SessionKey
 from ireneo.memories.intake import MemoryDetails, memory_draft
 from ireneo.memories.record import MemoryDraft
 from ireneo.memories.scratchpad import Pad, PlanStep, checked_pad, checked_task, items
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Transaction
 
 
 class Scratchpad:
@@ -32,8 +32,7 @@ class Scratchpad:
     async def read(self) -> Pad | None:
         """What is written on it now; None where nothing is."""
         await self._place()
-        async with self._means.store.read() as tx:
-            return await self._read(tx)
+        return await self._means.store.read(self._read)
 
     async def write(
         self,
@@ -64,9 +63,12 @@ class Scratchpad:
         if pad.is_empty:
             raise BadInput("There is nothing to write on the scratchpad; give a goal, or let go of it with drop().")
         await self._place()
-        async with self._means.store.write() as tx:
-            await self._read(tx)
-            await tx.pads.write(self._space, pad)
+
+        def keep(tx: Transaction) -> None:
+            self._read(tx)
+            tx.pads.write(self._space, pad)
+
+        await self._means.store.write(keep)
         return pad
 
     async def finish(self, outcome: str = "") -> tuple[Remembered, ...]:
@@ -78,42 +80,51 @@ class Scratchpad:
         now = self._means.clock.now()
         await self._place()
         outcome = self._means.cleaning().text(outcome)
-        async with self._means.store.write() as tx:
-            pad = await self._read(tx)
+
+        def keep(tx: Transaction) -> list[Remembered] | None:
+            pad = self._read(tx)
             if pad is None:
-                return ()
-            session = await _session_of(tx, self._space, self.task)
+                return None
+            session = _session_of(tx, self._space, self.task)
             offers = promoted(pad, outcome, session, self._project or pad.project, now)
-            done = await settle_drafts(tx, self._space, offers)
-            await tx.pads.remove(self._space, self.task)
+            done = settle_drafts(tx, self._space, offers)
+            tx.pads.remove(self._space, self.task)
+            return done
+
+        done = await self._means.store.write(keep)
+        if done is None:
+            return ()
         return tuple(done)
 
     async def drop(self) -> bool:
         """Let go of it, and remember nothing; False where there was none."""
         await self._place()
-        async with self._means.store.write() as tx:
-            await self._read(tx)
-            return await tx.pads.remove(self._space, self.task)
+
+        def keep(tx: Transaction) -> bool:
+            self._read(tx)
+            return tx.pads.remove(self._space, self.task)
+
+        return await self._means.store.write(keep)
 
     async def _place(self) -> None:
         """See to it that it is known of which projects the sessions are, where that is asked for."""
         if self._project is not None:
             await place_all(self._means.store, self._space)
 
-    async def _read(self, tx: Transaction) -> Pad | None:
-        pad = await tx.pads.read(self._space, self.task)
-        await check_pad(tx, self._space, self.task, pad, self._project)
+    def _read(self, tx: Transaction) -> Pad | None:
+        pad = tx.pads.read(self._space, self.task)
+        check_pad(tx, self._space, self.task, pad, self._project)
         return pad
 
 
-async def check_pad(tx: Transaction, space: str, task: str, pad: Pad | None, project: str | None) -> None:
+def check_pad(tx: Transaction, space: str, task: str, pad: Pad | None, project: str | None) -> None:
     """Raise BadInput where a scratchpad, or the session that shows it, is not of `project`; None: whoever's it is."""
     if project is None:
         return
     here = f"project {project!r}" if project else "no project that is known"
     if pad is not None and pad.project not in ("", project):
         raise BadInput(f"The scratchpad of {task} was written in project {pad.project!r}, and you work on {here}.")
-    info = await tx.sessions.get(SessionKey(space, task))
+    info = tx.sessions.get(SessionKey(space, task))
     if info is not None and (info.project or "") != project:
         theirs = f"project {info.project!r}" if info.project else "no project that is known"
         raise BadInput(
@@ -122,10 +133,9 @@ async def check_pad(tx: Transaction, space: str, task: str, pad: Pad | None, pro
         )
 
 
-async def pads(means: Resources, space: str) -> Sequence[Pad]:
+def pads(tx: Transaction, space: str) -> Sequence[Pad]:
     """Every scratchpad of the space, the one that was written last standing first."""
-    async with means.store.read() as tx:
-        return await tx.pads.list(space)
+    return tx.pads.list(space)
 
 
 def promoted(pad: Pad, outcome: str, session: str, project: str, now: datetime) -> list[MemoryDraft]:
@@ -142,6 +152,6 @@ def promoted(pad: Pad, outcome: str, session: str, project: str, now: datetime) 
     return offers
 
 
-async def _session_of(tx: Transaction, space: str, task: str) -> str:
+def _session_of(tx: Transaction, space: str, task: str) -> str:
     """The session that the task is called after, if there is one."""
-    return task if await tx.sessions.get(SessionKey(space, task)) else ""
+    return task if tx.sessions.get(SessionKey(space, task)) else ""

@@ -43,7 +43,7 @@ from ireneo.lessons.write_diary import AgentNotes, lines_of
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import Annotation, Head, SessionKey
 from ireneo.memories.record import Record
-from ireneo.ports.store import Pruned
+from ireneo.ports.store import Pruned, Transaction
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.policy import Policy, Prices, preset, preset_of
 from ireneo.summaries.summary import Level
@@ -81,8 +81,7 @@ class Session:
 
     async def project(self) -> str:
         """The project that it works on, as it was told or as its log tells; empty where none is known."""
-        async with self._store.read() as tx:
-            info = await tx.sessions.get(self.key)
+        info = await self._store.read(lambda tx: tx.sessions.get(self.key))
         return (info.project if info else None) or self._project
 
     async def append(
@@ -117,8 +116,8 @@ class Session:
         drafts, self._source = decode_given(messages, format, source)
         # A framework may put several messages of a list into one; it leaves none out.
         may_be_back = self._shown is not None and len(drafts) * 2 >= self._shown[1]
-        return await appending.append(
-            self._store,
+        return await self._store.write(
+            appending.append,
             self.key,
             self.branch,
             drafts,
@@ -244,25 +243,24 @@ class Session:
 
     async def expand(self, id: str) -> Expanded:
         """Open what a context shows in short: a block (``s_…``) or a message (``m_…``), by the id that it shows."""
-        return await expanding.expand(self._store, self.key, id)
+        return await self._store.read(expanding.expand, self.key, id)
 
     async def rewind(self, to: str) -> Head | None:
         """Go back to the message `to` (an id, its beginning, the id that its log gave it, or ``"root"``).
 
         What came after it stays in the log, on no branch; the next append goes on from here.
         """
-        return await branches.rewind(self._store, self.key, self.branch, to)
+        return await self._store.write(branches.rewind, self.key, self.branch, to)
 
     async def fork(self, name: str, *, at: str | None = None) -> Session:
         """Make the branch `name` at the message `at` (the head, where none is given), and stand on it."""
         name = self._resources.cleaning().text(name)
-        await branches.fork(self._store, self.key, self.branch, name, at)
+        await self._store.write(branches.fork, self.key, self.branch, name, at)
         return Session(self._resources, self.key, name, self._source, self.task, self._project)
 
     async def branches(self) -> Mapping[str, Head | None]:
         """Where each branch stands. Raises SessionNotFound before the first append."""
-        async with self._store.read() as tx:
-            return await tx.sessions.branches(self.key)
+        return await self._store.read(lambda tx: tx.sessions.branches(self.key))
 
     async def tree(self, preset: str | Policy | None = None, as_: str = "") -> Tree:
         """What the branch has become: its summaries depth by depth, where others leave it, and its open threads.
@@ -272,7 +270,7 @@ class Session:
         """
         policy = self._policy(preset).seen(as_)
         await self._check_character(policy)
-        return await seeing.tree(self._store, self.key, self.branch, policy, self._count, self._voice(policy))
+        return await self._store.read(seeing.tree, self.key, self.branch, policy, self._count, self._voice(policy))
 
     async def prune(self, branch: str = "", *, dry_run: bool = False) -> Pruned:
         """Take out every message that no branch leads to, for good, with all that hangs on it.
@@ -281,38 +279,39 @@ class Session:
         and says how many messages would go; it does not count their summaries.
         """
         if dry_run:
-            return await pruning.prunable(self._store, self.key, branch)
+            return await self._store.read(pruning.prunable, self.key, branch)
         if branch:
             await self.drop(branch)
-        return await pruning.prune(self._store, self.key)
+        return await self._store.write(pruning.prune, self.key)
 
     async def drop(self, branch: str) -> None:
         """Forget the name of a branch; its messages stay until `prune`.
 
         Raises BadInput where there is no such branch, or where no other one leads to a message.
         """
-        await pruning.drop_branch(self._store, self.key, branch)
+        await self._store.write(pruning.drop_branch, self.key, branch)
 
     async def messages(self, first: int = 0, last: int | None = None) -> Sequence[Message]:
         """Read the branch's path from position `first` to `last`, both included (its end, where none is given)."""
-        async with self._store.read() as tx:
-            head = await tx.log.head(self.key, self.branch)
+
+        def look(tx: Transaction) -> Sequence[Message]:
+            head = tx.log.head(self.key, self.branch)
             if head is None:
                 return ()
-            return await tx.log.path(self.key, head.id, first, head.position if last is None else last)
+            return tx.log.path(self.key, head.id, first, head.position if last is None else last)
+
+        return await self._store.read(look)
 
     async def _read_source(self) -> str | None:
         """What the session came from; another may have told since this was made."""
         if self._source is None:
-            async with self._store.read() as tx:
-                info = await tx.sessions.get(self.key)
+            info = await self._store.read(lambda tx: tx.sessions.get(self.key))
             self._source = info.source if info else None
         return self._source
 
     async def _memory_named(self, id: str) -> Record | None:
         """The memory of the space with that id, or the only one whose id begins so. Raises BadInput for several."""
-        async with self._store.read() as tx:
-            return await memory_named(tx, self.key.space, id)
+        return await self._store.read(memory_named, self.key.space, id)
 
     def _policy(self, given: str | Policy | None, seen_by: str = "") -> Policy:
         """The policy that is meant: the one that was named, or the session's own; a character's, where one is named."""
@@ -326,11 +325,15 @@ class Session:
         """Raise BadInput for the memory of a character who is nowhere in the session."""
         if not policy.seen_by or policy.seen_by in self._characters:
             return
-        async with self._store.read() as tx:
-            if await tx.log.head(self.key, self.branch) is None:
-                return
-            await check_character(tx, self.key.space, self.key.session, policy.seen_by)
-        self._characters.add(policy.seen_by)
+
+        def look(tx: Transaction) -> bool:
+            if tx.log.head(self.key, self.branch) is None:
+                return False
+            check_character(tx, self.key.space, self.key.session, policy.seen_by)
+            return True
+
+        if await self._store.read(look):
+            self._characters.add(policy.seen_by)
 
     def _own(self) -> tuple[Policy, Voice]:
         policy = self._policy(None)
@@ -360,18 +363,18 @@ class Session:
         A session that has no message yet may be pinned: then it stands from the first one on, on every branch.
         """
         text = self._resources.cleaning().text(text)
-        return await noting.pin(self._store, self.key, self.branch, text)
+        return await self._store.write(noting.pin, self.key, self.branch, text)
 
     async def release(self, pin: str) -> Annotation:
         """Let go of a pin, by its id or its words. Raises BadInput where no such pin stands."""
-        return await noting.release(self._store, self.key, self.branch, pin, *self._own())
+        return await self._store.write(noting.release, self.key, self.branch, pin, *self._own())
 
     async def pins(self) -> Sequence[Pin]:
         """The constraints that stand: those that were found in what users and the system said, and those by hand.
 
         Of a story the open threads as well.
         """
-        return await noting.pins(self._store, self.key, self.branch, *self._own())
+        return await self._store.read(noting.pins, self.key, self.branch, *self._own())
 
     async def dispute(self, id: str, reason: str, *, claim: str = "") -> Annotation:
         """Say that the summary `id` is wrong, or one `claim` of it, in its words.
@@ -380,7 +383,7 @@ class Session:
         SummaryNotFound, and BadInput where it doesn't say the claim.
         """
         reason = self._resources.cleaning().text(reason)
-        return await noting.dispute(self._store, self.key, id, reason, claim)
+        return await self._store.write(noting.dispute, self.key, id, reason, claim)
 
     async def diary(
         self,

@@ -6,8 +6,8 @@ derived from what is there, so that whoever is killed in between loses one answe
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from asyncio import to_thread
 from collections.abc import AsyncGenerator, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
@@ -132,9 +132,9 @@ async def write_text(
     """Ask `model` for the text of a canonical summary; the caller stores it. Raises ModelError, and SummaryNotFound."""
     if summary.level == "story":
         story = await store.read(_story_job, key, summary, options, voice)
-        return await write(await to_thread(StoryTask, story, options.count), model)
+        return await write(await asyncio.to_thread(StoryTask, story, options.count), model)
     work = await store.read(_work_job, key, summary, options, voice)
-    return await write(await to_thread(WorkTask, work, options.count), model)
+    return await write(await asyncio.to_thread(WorkTask, work, options.count), model)
 
 
 def _story_job(tx: Transaction, key: SessionKey, summary: Summary, options: ContextOptions, voice: Voice) -> StoryJob:

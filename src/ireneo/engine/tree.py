@@ -14,8 +14,7 @@ from ireneo.engine.known import StoredReader, best_texts
 from ireneo.log.message import MessageId
 from ireneo.log.tree import Head, SessionKey
 from ireneo.log.weigh import Count
-from ireneo.ports.store import Store, Transaction
-from ireneo.ports.transition import Transaction as AsyncTransaction
+from ireneo.ports.store import Transaction
 from ireneo.prompts import PROMPTS
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.policy import Policy
@@ -112,14 +111,8 @@ class Tree(Struct, frozen=True, kw_only=True):
     """What is open at the end of the summaries."""
 
 
-async def tree(store: Store, key: SessionKey, branch: str, policy: Policy, count: Count, voice: Voice) -> Tree:
+def tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: Count, voice: Voice) -> Tree:
     """Read the summaries along the path to the branch's head, and where the other branches leave it."""
-    seen = await store.read(_tree, key, branch, policy, count, voice)
-    async with store.read() as tx:
-        return replace(seen, branches=tuple(await _branches(tx, key, branch, policy.family)))
-
-
-def _tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: Count, voice: Voice) -> Tree:
     head = tx.log.head(key, branch)
     notes = tuple(tx.annotations.on_path(key, head.id)) if head else ()
     options = ContextOptions(budget=0, policy=policy, count=count, notes=notes)
@@ -140,7 +133,7 @@ def _tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: 
         live_tokens=live_tokens,
         behind=_behind(live, policy),
         nodes=tuple(_node(each, by_id[each.id], each.id in widest, count) for each in found),
-        branches=(),
+        branches=tuple(_branches(tx, key, branch, policy.family)),
         threads=_open(policy, [by_id[each.id] for each in shown], options),
     )
 
@@ -210,19 +203,17 @@ def _behind(live: int, policy: Policy) -> int:
     return whole * policy.story.leaf_messages
 
 
-async def _branches(tx: AsyncTransaction, key: SessionKey, current: str, family: str) -> list[TreeBranch]:
-    heads = await tx.sessions.branches(key)
+def _branches(tx: Transaction, key: SessionKey, current: str, family: str) -> list[TreeBranch]:
+    heads = tx.sessions.branches(key)
     named = sorted(heads.items(), key=lambda each: (each[0] != current, each[0]))
-    grown = await tree_paths(tx, key, [(name, head) for name, head in named if head is not None])
-    out = {limb.name: await _branch(tx, key, limb, grown, family) for limb in grown}
+    grown = tree_paths(tx, key, [(name, head) for name, head in named if head is not None])
+    out = {limb.name: _branch(tx, key, limb, grown, family) for limb in grown}
     empty = TreeBranch(name="", head=None, messages=0, tokens=0, parent="", shared=0, forks_at=None, summarised=0)
     return [out.get(name) or replace(empty, name=name) for name, _ in named]
 
 
-async def _branch(
-    tx: AsyncTransaction, key: SessionKey, limb: TreePath, grown: Sequence[TreePath], family: str
-) -> TreeBranch:
-    covering = await tx.summaries.frontier(key, limb.head.id, family)
+def _branch(tx: Transaction, key: SessionKey, limb: TreePath, grown: Sequence[TreePath], family: str) -> TreeBranch:
+    covering = tx.summaries.frontier(key, limb.head.id, family)
     return TreeBranch(
         name=limb.name,
         head=limb.head.id,

@@ -15,7 +15,7 @@ from ireneo.log.tree import SessionKey
 from ireneo.memories.record import TRUST, MemoryDraft, Record
 from ireneo.memories.signature import action_of, action_signature, error_signature, signature
 from ireneo.patterns import lazy_re
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Transaction
 from ireneo.summaries.prose import clip
 from ireneo.summaries.steps import CHANGES, Step, error_line, steps
 from ireneo.summaries.summary import Line, Summary
@@ -188,9 +188,9 @@ def _time(messages: Sequence[Message]) -> datetime | None:
     return next((message.draft.at for message in reversed(messages) if message.draft.at is not None), None)
 
 
-async def places(tx: Transaction, key: SessionKey, messages: list[MessageId]) -> Mapping[MessageId, Mapping[str, str]]:
+def places(tx: Transaction, key: SessionKey, messages: list[MessageId]) -> Mapping[MessageId, Mapping[str, str]]:
     """The directory in which each of `messages` was said; those of which no log tells are left out."""
-    natives = await tx.log.drafts(key, messages)
+    natives = tx.log.drafts(key, messages)
     found = {name: next(_directories(draft), "") for name, draft in natives.items()}
     return {name: {DIRECTORY: directory} for name, directory in found.items() if directory}
 

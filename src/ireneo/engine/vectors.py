@@ -5,7 +5,6 @@ Up to date with what other processes write and erase.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
@@ -14,10 +13,9 @@ from msgspec import Struct
 
 from ireneo.errors import EmbedderError, MissingExtra
 from ireneo.memories.index import Vector, text_of_message
-from ireneo.ports.memories import IndexName, VectorChanges
+from ireneo.ports.memories import IndexName, SearchPort, VectorChanges, VectorsPort
 from ireneo.ports.models import Embedder
-from ireneo.ports.store import Store
-from ireneo.ports.transition import SearchPort, VectorsPort
+from ireneo.ports.store import Store, Transaction
 
 if TYPE_CHECKING:
     from ireneo.memories.nearest import Vectors
@@ -48,19 +46,25 @@ async def embed_due(store: Store, space: str, embedder: Embedder, limit: int = 1
     for shelf in INDEXES:
         while done < limit:
             wanted = min(TOGETHER, limit - done)
-            async with store.read() as tx:
-                due = await tx.vectors.due(space, shelf, embedder.name, wanted)
-                texts = await _texts(tx.search, space, shelf, due)
+
+            def look(tx: Transaction, shelf: IndexName, wanted: int) -> Mapping[int, str]:
+                due = tx.vectors.due(space, shelf, embedder.name, wanted)
+                return _texts(tx.search, space, shelf, due)
+
+            texts = await store.read(look, shelf, wanted)
             if not texts:
                 break
             vectors = await vectors_of(embedder, list(texts.values()))
-            kept = await _keep(store, space, shelf, embedder.name, texts, vectors)
+            kept = await store.write(_keep, space, shelf, embedder.name, texts, vectors)
             done += kept
             if not kept:
                 # Another process was quicker with each of them, or they were all rewritten: a later round sees.
                 break
-    async with store.read() as tx:
-        left = [await tx.vectors.due(space, shelf, embedder.name, 1) for shelf in INDEXES]
+
+    def look_2(tx: Transaction) -> list[Sequence[int]]:
+        return [tx.vectors.due(space, shelf, embedder.name, 1) for shelf in INDEXES]
+
+    left = await store.read(look_2)
     return Embedded(documents=done, left=any(left))
 
 
@@ -75,42 +79,40 @@ async def vectors_of(embedder: Embedder, texts: Sequence[str], *, query: bool = 
     return vectors
 
 
-async def _keep(
-    store: Store, space: str, shelf: IndexName, name: str, texts: Mapping[int, str], vectors: Sequence[Vector]
+def _keep(
+    tx: Transaction, space: str, shelf: IndexName, name: str, texts: Mapping[int, str], vectors: Sequence[Vector]
 ) -> int:
     """Keep the vectors of those documents that still say what they said."""
-    async with store.write() as tx:
-        now = await _texts(tx.search, space, shelf, list(texts))
-        still = {
-            document: vector
-            for (document, text), vector in zip(texts.items(), vectors, strict=True)
-            if now.get(document) == text
-        }
-        return await tx.vectors.put(space, shelf, name, still)
+    now = _texts(tx.search, space, shelf, list(texts))
+    still = {
+        document: vector
+        for (document, text), vector in zip(texts.items(), vectors, strict=True)
+        if now.get(document) == text
+    }
+    return tx.vectors.put(space, shelf, name, still)
 
 
-async def _texts(port: SearchPort, space: str, shelf: IndexName, documents: Sequence[int]) -> Mapping[int, str]:
+def _texts(port: SearchPort, space: str, shelf: IndexName, documents: Sequence[int]) -> Mapping[int, str]:
     """What each document says."""
     if shelf == "messages":
-        return {each.document: text_of_message(each.message.draft) for each in await port.messages(space, documents)}
-    return {each.document: each.record.text for each in await port.memories(space, documents)}
+        return {each.document: text_of_message(each.message.draft) for each in port.messages(space, documents)}
+    return {each.document: each.record.text for each in port.memories(space, documents)}
 
 
 MOST_BYTES = 512 * 1024 * 1024
 """What the vectors of all spaces together may take: those of about a million documents of 384 dimensions."""
-SMALL = 5_000
-"""Vectors up to which a search takes less time than handing it to another thread."""
 
 _Key: TypeAlias = tuple[str, IndexName, str]
 
 
 class HeldVectors:
-    """The vectors of the spaces that were searched last, of one store; for the tasks of one event loop."""
+    """The vectors of the spaces that were searched last, of one store."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         """Hold none yet, and never more than `most_bytes`, but for one space that is larger by itself."""
         self._most_bytes = most_bytes
         self._held: dict[_Key, _Held] = {}
+        self._guard = Lock()
 
     @property
     def size_bytes(self) -> int:
@@ -122,7 +124,7 @@ class HeldVectors:
         held = self._held.get((space, shelf, embedder))
         return len(held.vectors) if held else 0
 
-    async def nearest(
+    def nearest(
         self, port: VectorsPort, space: str, shelf: IndexName, embedder: str, query: Vector, k: int
     ) -> Sequence[tuple[int, float]]:
         """The `k` documents whose vectors are nearest to `query`, with their cosines, the nearest first.
@@ -132,21 +134,19 @@ class HeldVectors:
         the extra `vectors`, EmbedderError where `query` has another number of dimensions than the vectors.
         """
         key = (space, shelf, embedder)
-        # Taken out and put back at the end: the one that was used last stands last.
-        held = self._held.pop(key) if key in self._held else _Held()
-        self._held[key] = held
-        async with held.turn:
-            changes = await port.since(space, shelf, embedder, held.change)
+        with self._guard:
+            # Taken out and put back at the end: the one that was used last stands last.
+            held = self._held[key] = self._held.pop(key) if key in self._held else _Held()
+        with held.turn:
+            changes = port.since(space, shelf, embedder, held.change)
             try:
-                if len(changes.added) + len(held.vectors) > SMALL:
-                    found = await asyncio.to_thread(held.search, held.change, changes, query, k)
-                else:
-                    found = held.search(held.change, changes, query, k)
+                found = held.search(changes, query, k)
             except ValueError as wrong:
                 raise EmbedderError(
                     f"The vectors of {embedder} can't be compared: {wrong}. Give it another name, and make them anew."
                 ) from wrong
-        self._let_go(key)
+        with self._guard:
+            self._let_go(key)
         return found
 
     def _let_go(self, used: _Key) -> None:
@@ -164,20 +164,16 @@ class _Held:
     def __init__(self) -> None:
         self.change = 0
         self.vectors = _vectors()
-        self.turn = asyncio.Lock()
-        self._guard = Lock()
+        self.turn = Lock()
+        """Who reads what changed takes it in before another reads: no older change is put over a newer one."""
 
-    def search(self, known: int, changes: VectorChanges, query: Vector, k: int) -> Sequence[tuple[int, float]]:
-        """Take in what changed since `known`, and search."""
-        # A task that is cancelled leaves its thread behind: that must neither disturb the next one, nor put what it
-        # read over what is newer.
-        with self._guard:
-            if self.change == known:
-                if changes.whole:
-                    self.vectors = _vectors()
-                self.vectors.change(changes.added, changes.removed)
-                self.change = changes.change
-            return self.vectors.nearest(query, k)
+    def search(self, changes: VectorChanges, query: Vector, k: int) -> Sequence[tuple[int, float]]:
+        """Take in what changed, and search."""
+        if changes.whole:
+            self.vectors = _vectors()
+        self.vectors.change(changes.added, changes.removed)
+        self.change = changes.change
+        return self.vectors.nearest(query, k)
 
 
 def _vectors() -> Vectors:

@@ -386,9 +386,8 @@ Chore: TypeAlias = Callable[[ChoreContext], AsyncIterator[WorkResult]]
 async def reflecting(place: ChoreContext) -> AsyncIterator[WorkResult]:
     """Look back as long as that is due: a model is asked under a lease, since two that ask pay twice."""
     while True:
-        async with place.means.store.read() as tx:
-            if not await is_due(tx, place.space):
-                return
+        if not await place.means.store.read(is_due, place.space):
+            return
         if place.desk is None:
             reflected = await reflect(place.means, place.space)
         else:

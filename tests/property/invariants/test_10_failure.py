@@ -41,14 +41,14 @@ def test_a_failing_context_is_as_if_it_had_not_been_asked_for(store: str, journe
                 await twin.append(twins.tell(leg.steps))
                 looks = [journey.usual, *([leg.besides] if leg.besides else [])]
                 for look in looks:
-                    before = await everything(inner, "mine", FAMILIES, (look.budget,))
+                    before = await inner.read(everything, "mine", FAMILIES, (look.budget,))
                     fuse.set((at + 7 * number) % 30)
                     failed = await failing(session, look)
-                    after = await everything(inner, "mine", FAMILIES, (look.budget,))
+                    after = await inner.read(everything, "mine", FAMILIES, (look.budget,))
                     fuse.set(None)
                     # The same session object goes on, with what it keeps at hand.
                     assert (await look.at(session)).messages == (await look.at(twin)).messages
-                    done = await everything(inner, "mine", FAMILIES, (look.budget,))
+                    done = await inner.read(everything, "mine", FAMILIES, (look.budget,))
                     assert after in (before, done) if failed else after == done
 
     live_in(store, work)

@@ -65,7 +65,7 @@ def test_a_space_is_as_if_it_were_alone_even_beside_the_same_words(store: str, j
                     context = await look.at(session) if look else None
                     contexts += [context] if context and session is sessions[0] else []
         family = f"offline-1/{getattr(journey.usual.preset, 'name', journey.usual.preset)}"
-        return contexts, await everything(await house.store(), "mine", (family,), (journey.usual.budget,))
+        return contexts, await (await house.store()).read(everything, "mine", (family,), (journey.usual.budget,))
 
     found: list[tuple[list[Context], object]] = []
 

@@ -65,7 +65,7 @@ async def goes_on(memory: Memory, store: Store, clock: ManualClock, path: list[M
     clock.move(timedelta(minutes=10))
     await worked(memory)
     await nothing_is_due(memory)
-    await stored_once(store, session.key)
+    await store.read(stored_once, session.key)
     fresh = await twin_context([message.draft for message in path], 600, "openai")
     assert tree(await session.context(600, preset=TINY_STORY)) == tree(fresh)
 
@@ -134,13 +134,13 @@ def test_a_context_that_breaks_off_has_written_all_or_nothing(store: str, pieces
     async def work(house: House) -> None:
         fuse, inner = Fuse(), await house.store()
         breaking, memory, _ = await begun(inner, fuse, ["chats", *pieces])
-        before = await everything(inner, "mine", FAMILIES, ())
+        before = await inner.read(everything, "mine", FAMILIES, ())
         fuse.set(at % 60)
         with suppress(BrokenOffError):
             await looks(breaking)
         fuse.set(None)
-        after = await everything(inner, "mine", FAMILIES, ())
+        after = await inner.read(everything, "mine", FAMILIES, ())
         await looks(memory)
-        assert after in (before, await everything(inner, "mine", FAMILIES, ()))
+        assert after in (before, await inner.read(everything, "mine", FAMILIES, ()))
 
     live_in(store, work)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Literal, get_args
@@ -19,8 +19,7 @@ from ireneo.formats.chat.format import NOTES
 from ireneo.log.message import BLOCK_TAGS, Message, MessageId, message_id, short
 from ireneo.log.tree import Annotation, Head, SessionKey
 from ireneo.patterns import lazy_re
-from ireneo.ports.store import Lease, Rebuild
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Lease, Rebuild, Transaction
 from ireneo.prompts import PROMPTS
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.summary import Summary, SummaryId, Threads, anchor
@@ -112,19 +111,19 @@ class StoredSummaries(Struct, frozen=True, kw_only=True):
         return {*self.there, *self.unreadable}
 
 
-async def read_summaries(tx: Transaction, key: SessionKey) -> StoredSummaries:
+def read_summaries(tx: Transaction, key: SessionKey) -> StoredSummaries:
     """Read all summaries of a session."""
     there: dict[SummaryId, Summary] = {}
     unreadable: dict[SummaryId, str] = {}
-    ids = await tx.upkeep.summaries(key)
+    ids = tx.upkeep.summaries(key)
     for start in range(0, len(ids), SUMMARIES_AT_A_TIME):
         chunk = ids[start : start + SUMMARIES_AT_A_TIME]
         try:
-            there.update(_bare(await tx.summaries.get(key, chunk), chunk))
+            there.update(_bare(tx.summaries.get(key, chunk), chunk))
         except UNREADABLE:
             for name in chunk:
                 try:
-                    there.update(_bare(await tx.summaries.get(key, [name]), [name]))
+                    there.update(_bare(tx.summaries.get(key, [name]), [name]))
                 except UNREADABLE as error:
                     unreadable[name] = str(error)
     return StoredSummaries(there=there, unreadable=unreadable)
@@ -135,9 +134,7 @@ def _bare(read: Sequence[Summary], ids: Sequence[SummaryId]) -> dict[SummaryId, 
     return {name: replace(each, sections=(), threads=Threads()) for name, each in zip(ids, read, strict=True)}
 
 
-async def check_summaries(
-    tx: Transaction, key: SessionKey, shelf: StoredSummaries, faults: Sequence[str]
-) -> list[Diagnosis]:
+def check_summaries(tx: Transaction, key: SessionKey, shelf: StoredSummaries, faults: Sequence[str]) -> list[Diagnosis]:
     """What is wrong with the summaries one by one; `faults` is what the store itself says of them and of others."""
     told = {name: each for each in faults for name in _ID.findall(each)}
     above = above_of(shelf)
@@ -146,7 +143,7 @@ async def check_summaries(
         for name, why in shelf.unreadable.items()
     ]
     for name, summary in shelf.there.items():
-        if why := _misnamed(name, summary) or await _misplaced(tx, key, summary) or _unmade(summary, shelf):
+        if why := _misnamed(name, summary) or _misplaced(tx, key, summary) or _unmade(summary, shelf):
             found.append(broken([name], f"Summary {summary_named(replace(summary, id=name))} {why}.", key, above))
         elif name in told:
             found.append(broken([name], told[name], key, above))
@@ -185,11 +182,11 @@ def _misnamed(name: SummaryId, summary: Summary) -> str:
     return "" if name == summary.id == right else "has an id that is not that of its stretch"
 
 
-async def _misplaced(tx: Transaction, key: SessionKey, summary: Summary) -> str:
+def _misplaced(tx: Transaction, key: SessionKey, summary: Summary) -> str:
     """A summary that doesn't stand where it says, or doesn't know what its messages cost."""
     try:
-        first = await tx.log.path(key, summary.last, summary.first_position, summary.first_position)
-        last = await tx.log.path(key, summary.last, summary.last_position, summary.last_position)
+        first = tx.log.path(key, summary.last, summary.first_position, summary.first_position)
+        last = tx.log.path(key, summary.last, summary.last_position, summary.last_position)
     except MessageNotFound:
         return "ends with a message that is not there"
     except UNREADABLE:
@@ -243,16 +240,14 @@ def _covers_all(summary: Summary, parts: Sequence[Summary]) -> bool:
     return ends and all(one.last_position + 1 == other.first_position for one, other in pairwise(parts))
 
 
-async def check_doubles(
-    tx: Transaction, key: SessionKey, heads: Sequence[Head], shelf: StoredSummaries
-) -> list[Diagnosis]:
+def check_doubles(tx: Transaction, key: SessionKey, heads: Sequence[Head], shelf: StoredSummaries) -> list[Diagnosis]:
     """Which summaries cover each other's messages along the branches that stand on `heads`."""
     kinds = sorted({(each.family, each.depth) for each in shelf.canonical if not is_running(each)})
     above = above_of(shelf)
     found: dict[tuple[str, str], Diagnosis] = {}
     for head in heads:
         for family, depth in kinds:
-            spans = await tx.summaries.spans(key, head.id, family, depth)
+            spans = tx.summaries.spans(key, head.id, family, depth)
             row = [shelf.there[span.id] for span in spans if span.id in shelf.there]
             for one, other in _overlapping(row):
                 text = (
@@ -281,15 +276,15 @@ def _overlapping(row: Sequence[Summary]) -> list[tuple[Summary, Summary]]:
     return out
 
 
-async def check_marks(
+def check_marks(
     tx: Transaction, key: SessionKey, heads: Sequence[Head], shelf: StoredSummaries, gone: Collection[str]
 ) -> list[Diagnosis]:
     """What is wrong with the marks and the notes of a session; `gone` are the summaries that are to be taken out."""
     there = shelf.ids - set(gone)
-    marks = [_broken_mark(key, mark, there) for mark in await tx.rebuilds.of_session(key)]
+    marks = [_broken_mark(key, mark, there) for mark in tx.rebuilds.of_session(key)]
     notes: dict[str, Annotation] = {}
     for head in heads:
-        notes.update((each.id, each) for each in await tx.annotations.on_path(key, head.id))
+        notes.update((each.id, each) for each in tx.annotations.on_path(key, head.id))
     stretches = {each.stretch for each in shelf.there.values()}
     disputes = [_lost_dispute(key, each, stretches) for each in notes.values() if each.kind == "dispute"]
     return [each for each in (*marks, *disputes) if each is not None]
@@ -329,9 +324,9 @@ KEEPS_FAILING = 3
 """So many failures in a row are no accident."""
 
 
-async def check_leases(tx: Transaction, key: SessionKey, shelf: StoredSummaries, now: datetime) -> list[Diagnosis]:
+def check_leases(tx: Transaction, key: SessionKey, shelf: StoredSummaries, now: datetime) -> list[Diagnosis]:
     """What is wrong with the leases of a session."""
-    leases = await tx.leases.of_session(key)
+    leases = tx.leases.of_session(key)
     texts = _by_text_id(shelf) if leases else {}
     found = [_failing(lease, texts, now) or _stale(lease, texts, now) for lease in leases]
     return [each for each in found if each is not None]
@@ -403,14 +398,12 @@ OnProgress = Callable[[int], None]
 """Is told how many more messages were looked at."""
 
 
-async def check_messages(
-    tx: Transaction, key: SessionKey, grown: Sequence[TreePath], told: OnProgress
-) -> list[Diagnosis]:
+def check_messages(tx: Transaction, key: SessionKey, grown: Sequence[TreePath], told: OnProgress) -> list[Diagnosis]:
     """Walk every path of a session, each message once."""
     found: list[Diagnosis] = []
     more: list[str] = []
     for limb in grown:
-        async for sentence, about in _faults_along(tx, key, limb, told):
+        for sentence, about in _faults_along(tx, key, limb, told):
             if len(found) < MOST_NAMED:
                 found.append(replace(fault(key.session, sentence), about=(about,)))
             else:
@@ -421,14 +414,12 @@ async def check_messages(
     return found
 
 
-async def _faults_along(
-    tx: Transaction, key: SessionKey, limb: TreePath, told: OnProgress
-) -> AsyncIterator[tuple[str, str]]:
+def _faults_along(tx: Transaction, key: SessionKey, limb: TreePath, told: OnProgress) -> Iterator[tuple[str, str]]:
     """What is wrong along a limb, each with what the store's own sentence about the same holds."""
     before: MessageId | None = limb.leaves_at
     for first in range(limb.first, limb.head.position + 1, MESSAGES_AT_A_TIME):
         last = min(first + MESSAGES_AT_A_TIME - 1, limb.head.position)
-        for position, message in await _read_stretch(tx, key, limb, first, last):
+        for position, message in _read_stretch(tx, key, limb, first, last):
             if isinstance(message, Message):
                 if sentence := _fault_of(message, position, before):
                     yield sentence, message.id
@@ -439,16 +430,16 @@ async def _faults_along(
         told(last - first + 1)
 
 
-async def _read_stretch(
+def _read_stretch(
     tx: Transaction, key: SessionKey, limb: TreePath, first: int, last: int
 ) -> Sequence[tuple[int, Message | str]]:
     """The messages from `first` to `last`; of one that can't be read, why not."""
     try:
-        read = await tx.log.path(key, limb.head.id, first, last)
+        read = tx.log.path(key, limb.head.id, first, last)
     except UNREADABLE as error:
         if first == last:
             return [(first, f"Message {first + 1:,} on the path to {short(limb.head.id)} can't be read: {error}.")]
-        return [pair for place in range(first, last + 1) for pair in await _read_stretch(tx, key, limb, place, place)]
+        return [pair for place in range(first, last + 1) for pair in _read_stretch(tx, key, limb, place, place)]
     if len(read) == last - first + 1:
         return list(enumerate(read, first))
     there = {message.position: message for message in read}
@@ -475,7 +466,7 @@ PATH_MESSAGES_AT_A_TIME = 1_000
 """Messages that are read at a time."""
 
 
-async def stood_for(tx: Transaction, key: SessionKey, grown: Sequence[TreePath]) -> set[int]:
+def stood_for(tx: Transaction, key: SessionKey, grown: Sequence[TreePath]) -> set[int]:
     """The places in `grown` of the paths without a branch for which blocks stand that were stored as messages.
 
     Contexts that came back as history were once taken for what somebody says: then what they stand for is there, and
@@ -486,9 +477,9 @@ async def stood_for(tx: Transaction, key: SessionKey, grown: Sequence[TreePath])
     for limb in grown if loose else ():
         for first in range(limb.first, limb.head.position + 1, PATH_MESSAGES_AT_A_TIME):
             last = min(first + PATH_MESSAGES_AT_A_TIME - 1, limb.head.position)
-            for message in await tx.log.path(key, limb.head.id, first, last):
+            for message in tx.log.path(key, limb.head.id, first, last):
                 for name in _blocks_in(message):
-                    found.update(await _paths_behind(tx, key, grown, loose, name))
+                    found.update(_paths_behind(tx, key, grown, loose, name))
     return found
 
 
@@ -500,16 +491,16 @@ def _blocks_in(message: Message) -> list[str]:
     return [piece.first for piece in pieces(text, NOTES) if piece.kind == "block"]
 
 
-async def _paths_behind(
+def _paths_behind(
     tx: Transaction, key: SessionKey, grown: Sequence[TreePath], loose: Sequence[int], name: str
 ) -> list[int]:
     """Which of the paths at `loose` hold the end of what a block covers."""
     out: list[int] = []
-    for summary in await tx.summaries.find(key, name):
+    for summary in tx.summaries.find(key, name):
         for place in loose:
             limb = grown[place]
             if limb.first <= summary.last_position <= limb.head.position:
-                there = await tx.log.path(key, limb.head.id, summary.last_position, summary.last_position)
+                there = tx.log.path(key, limb.head.id, summary.last_position, summary.last_position)
                 out += [place] if there and there[0].id == summary.last else []
     return out
 

@@ -28,8 +28,7 @@ from ireneo.engine.doctor.checks import (
 )
 from ireneo.errors import BadInput, ReadOnlyStore, StoreBusy
 from ireneo.log.tree import SessionKey
-from ireneo.ports.store import Store
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import CorruptionReport, Store, Transaction
 
 REBUILD_INDEX = "`ireneo doctor --mend` makes the index of the space anew."
 INDEX_REBUILT = "The index of the space was made anew."
@@ -38,11 +37,9 @@ INDEX_REBUILT = "The index of the space was made anew."
 async def check_words(store: Store, space: str, *, mend: bool) -> list[Finding]:
     """What is wrong with the index of a space; it follows from what is stored, so all of it can be mended."""
     try:
-        async with store.read() as tx:
-            faults = await tx.words.faults(space)
+        faults = await store.read(lambda tx: tx.words.faults(space))
         if faults and mend:
-            async with store.write() as tx:
-                await tx.words.rebuild(space)
+            await store.write(lambda tx: tx.words.rebuild(space))
     except UNREADABLE as error:
         text = f"The index of words can't be looked at to its end: {str(error).rstrip('.')}."
         return [Finding(kind="fault", session="", text=text, advice=RESTORE)]
@@ -54,20 +51,21 @@ TAKE_RUN_OUT = "`ireneo doctor --mend` takes it out; what is stored of the sessi
 RUN_TAKEN_OUT = "Taken out; what is stored of the session can be learned from again."
 
 
+def _remove_runs(tx: Transaction, space: str, astray: Sequence[str]) -> Sequence[str]:
+    """Take these runs out, but for those that whoever learned from one since has put right; which were taken out."""
+    lost = [session for session in tx.runs.orphans(space) if session in astray]
+    for session in lost:
+        tx.runs.remove(space, session)
+    tx.ledger.remove(space, [file for file in tx.ledger.list(space) if not set(lost).isdisjoint(file.sessions)])
+    return lost
+
+
 async def check_runs(store: Store, space: str, *, mend: bool) -> list[Finding]:
     """What is wrong with the runs of a space; they follow from the log, so all of it can be mended."""
     try:
-        async with store.read() as tx:
-            astray = await tx.runs.orphans(space)
+        astray = await store.read(lambda tx: tx.runs.orphans(space))
         if astray and mend:
-            async with store.write() as tx:
-                # Whoever learned from one since has put it right.
-                astray = [session for session in await tx.runs.orphans(space) if session in astray]
-                for session in astray:
-                    await tx.runs.remove(space, session)
-                lost = set(astray)
-                files = [file for file in await tx.ledger.list(space) if not lost.isdisjoint(file.sessions)]
-                await tx.ledger.remove(space, files)
+            astray = await store.write(_remove_runs, space, astray)
     except UNREADABLE as error:
         text = f"What runs taught can't be looked at to its end: {str(error).rstrip('.')}."
         return [Finding(kind="fault", session="", text=text, advice=RESTORE)]
@@ -97,18 +95,22 @@ async def examine(
     `quick` leaves out whether each message is what its id says, which reads all of the log.
     """
     faults = await _faults(store, quick=quick)
-    async with store.read() as tx:
+
+    def look_2(tx: Transaction) -> tuple[Examination, list[Diagnosis], list[SessionKey]]:
         look = Examination(now=now, faults=faults, quick=quick, told=told)
         found: list[Diagnosis] = []
         keys: list[SessionKey] = []
         try:
-            keys += [info.key for info in await tx.sessions.list(space)]
+            keys += [info.key for info in tx.sessions.list(space)]
         except UNREADABLE as error:
             found.append(fault("", f"The sessions can't be listed: {str(error).rstrip('.')}."))
+        return look, found, keys
+
+    look, found, keys = await store.read(look_2)
     for key in keys:
-        of_session = await _examine_session(store, key, look)
+        of_session = await store.read(_examine_session, key, look)
         if mend:
-            of_session = await _repair(store, key, of_session)
+            of_session = await store.write(_repair, key, of_session)
         found += of_session
     of_words = await check_words(store, space, mend=mend)
     of_runs = await check_runs(store, space, mend=mend)
@@ -121,26 +123,30 @@ async def examine(
 
 async def _faults(store: Store, *, quick: bool) -> list[str]:
     """What the store says of itself; unless `quick`, of every value in it."""
-    async with store.read() as tx:
-        found = list(await tx.upkeep.faults())
+    found = await store.read(lambda tx: list(tx.upkeep.faults()))
     after: int | None = None if quick else 0
     while after is not None:
-        async with store.read() as tx:
-            try:
-                altered = await tx.upkeep.corrupted(after)
-            except UNREADABLE as error:
-                # Of a file that is damaged so far its own check has told already.
-                return found or [f"It can't be looked at to its end: {str(error).rstrip('.')}."]
+        altered = await store.read(_altered, after)
+        if isinstance(altered, str):
+            # Of a file that is damaged so far its own check has told already.
+            return found or [altered]
         found += altered.faults
         after = altered.after
     return found
 
 
+def _altered(tx: Transaction, after: int) -> CorruptionReport | str:
+    """The values behind `after` that changed by themselves; or why they can't be looked at."""
+    try:
+        return tx.upkeep.corrupted(after)
+    except UNREADABLE as error:
+        return f"It can't be looked at to its end: {str(error).rstrip('.')}."
+
+
 async def _repair_store(store: Store, *, quick: bool) -> list[str]:
     """Let the store put right what it can; gives what is left of its faults."""
     try:
-        async with store.write() as tx:
-            await tx.upkeep.repair()
+        await store.write(lambda tx: tx.upkeep.repair())
     except (ReadOnlyStore, StoreBusy):
         raise
     except UNREADABLE as error:
@@ -163,60 +169,58 @@ def _of_store(sentence: str, *, mended: bool) -> Finding:
     return Finding(kind="fault", session="", text=sentence, mended=mended, advice=SOLVED if mended else RESTORE)
 
 
-async def _examine_session(store: Store, key: SessionKey, look: Examination) -> list[Diagnosis]:
+def _examine_session(tx: Transaction, key: SessionKey, look: Examination) -> list[Diagnosis]:
     """What is wrong with a session; one that is broken so far that it can't be read is told as such."""
     found: list[Diagnosis] = []
-    async with store.read() as tx:
-        try:
-            await _diagnose(tx, key, look, found)
-        except UNREADABLE as error:
-            found.append(fault(key.session, f"It can't be looked at to its end: {str(error).rstrip('.')}."))
+    try:
+        _diagnose(tx, key, look, found)
+    except UNREADABLE as error:
+        found.append(fault(key.session, f"It can't be looked at to its end: {str(error).rstrip('.')}."))
     return found
 
 
-async def _diagnose(tx: Transaction, key: SessionKey, look: Examination, found: list[Diagnosis]) -> None:
-    shelf = await read_summaries(tx, key)
-    branches = await tx.sessions.branches(key)
+def _diagnose(tx: Transaction, key: SessionKey, look: Examination, found: list[Diagnosis]) -> None:
+    shelf = read_summaries(tx, key)
+    branches = tx.sessions.branches(key)
     heads = [(name, head) for name, head in branches.items() if head is not None]
-    ends = await tx.upkeep.abandoned_heads(key)
-    found += await check_leases(tx, key, shelf, look.now)
-    sick = await check_summaries(tx, key, shelf, look.faults)
-    sick += await check_doubles(tx, key, [head for _, head in heads], shelf)
+    ends = tx.upkeep.abandoned_heads(key)
+    found += check_leases(tx, key, shelf, look.now)
+    sick = check_summaries(tx, key, shelf, look.faults)
+    sick += check_doubles(tx, key, [head for _, head in heads], shelf)
     found += sick
     gone = {name for each in sick if each.cure for name in each.cure.discard}
-    found += await check_marks(tx, key, [*(head for _, head in heads), *ends], shelf, gone)
-    grown = await tree_paths(tx, key, [*heads, *(("", end) for end in ends)])
-    found += check_paths(key, branches, grown, await stood_for(tx, key, grown))
+    found += check_marks(tx, key, [*(head for _, head in heads), *ends], shelf, gone)
+    grown = tree_paths(tx, key, [*heads, *(("", end) for end in ends)])
+    found += check_paths(key, branches, grown, stood_for(tx, key, grown))
     if not look.quick:
-        found += await check_messages(tx, key, grown, look.told)
+        found += check_messages(tx, key, grown, look.told)
 
 
-async def _repair(store: Store, key: SessionKey, found: Sequence[Diagnosis]) -> list[Diagnosis]:
+def _repair(tx: Transaction, key: SessionKey, found: Sequence[Diagnosis]) -> list[Diagnosis]:
     """Do what mends the findings, all in one transaction."""
     if not any(each.cure for each in found):
         return list(found)
-    async with store.write() as tx:
-        return [await _repaired(tx, key, each, each.cure) if each.cure else each for each in found]
+    return [_repaired(tx, key, each, each.cure) if each.cure else each for each in found]
 
 
-async def _repaired(tx: Transaction, key: SessionKey, found: Diagnosis, cure: Repair) -> Diagnosis:
+def _repaired(tx: Transaction, key: SessionKey, found: Diagnosis, cure: Repair) -> Diagnosis:
     try:
-        await _apply_repair(tx, key, cure)
+        _apply_repair(tx, key, cure)
     except BadInput as error:
         advice = f"It can't be mended: {error} {RESTORE}"
         return replace(found, finding=replace(found.finding, advice=advice))
     return replace(found, finding=replace(found.finding, mended=True, advice=cure.done))
 
 
-async def _apply_repair(tx: Transaction, key: SessionKey, cure: Repair) -> None:
-    await tx.upkeep.discard(key, cure.discard)
+def _apply_repair(tx: Transaction, key: SessionKey, cure: Repair) -> None:
+    tx.upkeep.discard(key, cure.discard)
     if cure.forget:
         # Whoever took the work since is at it.
-        stands = await tx.leases.of_session(key)
+        stands = tx.leases.of_session(key)
         for lease in cure.forget:
             if lease in stands:
-                await tx.leases.forget(key, lease.work)
+                tx.leases.forget(key, lease.work)
     if cure.mark is not None:
         before, after = cure.mark
-        if before in await tx.rebuilds.of_session(key):
-            await tx.rebuilds.put(key, after)
+        if before in tx.rebuilds.of_session(key):
+            tx.rebuilds.put(key, after)

@@ -27,8 +27,7 @@ from ireneo.memories.exchange import carried, drafts_of
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import MemoryId, Record
 from ireneo.ports.memories import MemoryFilter
-from ireneo.ports.store import Rebuild, Store
-from ireneo.ports.transition import Transaction
+from ireneo.ports.store import Rebuild, Transaction
 from ireneo.summaries.summary import Summary
 
 # Take the secrets out of what is stored already: each thing becomes what it would be had it come in without them.
@@ -60,69 +59,74 @@ class SessionCopy(Struct, kw_only=True):
         return all(self.ids.get(each) == each for each in messages)
 
 
-async def redact_session(means: Resources, key: SessionKey) -> None:
+def redact_session(tx: Transaction, means: Resources, key: SessionKey) -> None:
     """Take the secrets out of a session and all that hangs on it, in one transaction."""
     cleaning = means.drawing()
     target = SessionKey(key.space, cleaning.text(key.session))
     through = SessionKey(key.space, key.session + ON_THE_WAY)
-    async with means.store.write() as tx:
-        info = await tx.sessions.get(key)
-        if info is None:
-            return
-        await tx.erasure.begin()
-        source = info.source and cleaning.text(info.source)
-        branches = await tx.sessions.branches(key)
-        await tx.sessions.create(through, source)
-        copied = await _copy(tx, key, through, lambda draft: cleaning.choices(draft).drafts[0], means)
-        summaries, dropped = await _summaries_left(tx, key, copied, cleaning)
-        stretches = {each.stretch: _renamed(each, copied.ids).stretch async for each in all_summaries(tx, key)}
-        notes = _notes_renamed(await all_annotations(tx, key), copied.ids, stretches, cleaning)
-        marks = [each for each in await tx.rebuilds.of_session(key) if _holds(each, copied, dropped)]
-        await tx.erasure.session(key)
-        await tx.sessions.create(target, source)
-        await _copy(tx, through, target, lambda draft: draft, means)
-        await tx.erasure.session(through)
-        there = await tx.sessions.branches(target)
-        for name, head in branches.items():
-            clean = cleaning.text(name)
-            if clean not in there:
-                await tx.log.move(target, clean, copied.ids[head.id] if head else None)
-        await tx.summaries.put(target, summaries)
-        await tx.annotations.put(target, notes)
-        for mark in marks:
-            await tx.rebuilds.put(target, mark)
-        renamed = {old: new for old, new in copied.ids.items() if old != new}
-        await _follow(tx, key.space, renamed, dropped)
+    info = tx.sessions.get(key)
+    if info is None:
+        return
+    tx.erasure.begin()
+    source = info.source and cleaning.text(info.source)
+    branches = tx.sessions.branches(key)
+    tx.sessions.create(through, source)
+    copied = _copy(tx, key, through, lambda draft: cleaning.choices(draft).drafts[0], means)
+    summaries, dropped = _summaries_left(tx, key, copied, cleaning)
+    stretches = {each.stretch: _renamed(each, copied.ids).stretch for each in all_summaries(tx, key)}
+    notes = _notes_renamed(all_annotations(tx, key), copied.ids, stretches, cleaning)
+    marks = [each for each in tx.rebuilds.of_session(key) if _holds(each, copied, dropped)]
+    tx.erasure.session(key)
+    tx.sessions.create(target, source)
+    _copy(tx, through, target, lambda draft: draft, means)
+    tx.erasure.session(through)
+    there = tx.sessions.branches(target)
+    for name, head in branches.items():
+        clean = cleaning.text(name)
+        if clean not in there:
+            tx.log.move(target, clean, copied.ids[head.id] if head else None)
+    tx.summaries.put(target, summaries)
+    tx.annotations.put(target, notes)
+    for mark in marks:
+        tx.rebuilds.put(target, mark)
+    renamed = {old: new for old, new in copied.ids.items() if old != new}
+    _follow(tx, key.space, renamed, dropped)
 
 
 async def redact_memories(means: Resources, space: str) -> None:
     """Take the secrets out of memories: each is settled anew from its evidence, as it reads without them."""
-    async with means.store.write() as tx:
-        records = await tx.memories.list(space, MemoryFilter())
+
+    def keep(tx: Transaction) -> None:
+        records = tx.memories.list(space, MemoryFilter())
         pairs = [(record, clean) for record in records if (clean := means.drawing().struct(record)) is not record]
         if not pairs:
             return
-        await tx.erasure.begin()
-        await tx.memories.remove(space, [record.id for record, _ in pairs])
+        tx.erasure.begin()
+        tx.memories.remove(space, [record.id for record, _ in pairs])
         for kind, key in dict.fromkeys((record.kind, record.key) for record, _ in pairs):
-            if under := await tx.memories.of_key(space, kind, key):
-                await tx.memories.put(space, KINDS[kind].settle(under))
+            if under := tx.memories.of_key(space, kind, key):
+                tx.memories.put(space, KINDS[kind].settle(under))
         ids: dict[str, MemoryId] = {}
         # What was drawn from another memory comes behind it.
         for record, clean in sorted(pairs, key=lambda pair: (pair[0].recorded, pair[0].id)):
-            ids[record.id] = await _settled_anew(tx, space, _renamed(clean, ids))
-        await _follow(tx, space, {old: new for old, new in ids.items() if old != new}, frozenset())
+            ids[record.id] = _settled_anew(tx, space, _renamed(clean, ids))
+        _follow(tx, space, {old: new for old, new in ids.items() if old != new}, frozenset())
+
+    await means.store.write(keep)
 
 
 async def redact_pads(means: Resources, space: str) -> None:
     """Take the secrets out of scratchpads."""
-    async with means.store.write() as tx:
-        for pad in await tx.pads.list(space):
+
+    def keep(tx: Transaction) -> None:
+        for pad in tx.pads.list(space):
             clean = means.drawing().struct(pad)
             if clean is not pad:
-                await tx.erasure.begin()
-                await tx.pads.remove(space, pad.task)
-                await tx.pads.write(space, clean)
+                tx.erasure.begin()
+                tx.pads.remove(space, pad.task)
+                tx.pads.write(space, clean)
+
+    await means.store.write(keep)
 
 
 async def redact_runs(means: Resources, space: str) -> None:
@@ -130,38 +134,44 @@ async def redact_runs(means: Resources, space: str) -> None:
 
     Of a run whose session is not stored only the secrets go.
     """
-    async with means.store.write() as tx:
-        for run in await tx.runs.list(space):
-            sightings = await tx.runs.of_run(space, run.session)
+
+    def keep(tx: Transaction) -> None:
+        for run in tx.runs.list(space):
+            sightings = tx.runs.of_run(space, run.session)
             cleaning = means.drawing()
             clean = cleaning.struct(run)
             shown = {each.cue: each for each in map(cleaning.struct, sightings)}
             if not cleaning.secrets:
                 continue
-            await tx.erasure.begin()
-            await tx.runs.remove(space, run.session)
-            if await tx.sessions.get(SessionKey(space, clean.session)) is None:
-                await tx.runs.put(space, clean, list(shown.values()))
+            tx.erasure.begin()
+            tx.runs.remove(space, run.session)
+            if tx.sessions.get(SessionKey(space, clean.session)) is None:
+                tx.runs.put(space, clean, list(shown.values()))
+
+    await means.store.write(keep)
 
 
 async def redact_ledger(means: Resources, space: str) -> None:
     """Take the secrets out of the names of files that were learned from."""
-    async with means.store.write() as tx:
-        for file in await tx.ledger.list(space):
+
+    def keep(tx: Transaction) -> None:
+        for file in tx.ledger.list(space):
             clean = means.drawing().struct(file)
             if clean is not file:
-                await tx.erasure.begin()
-                await tx.ledger.remove(space, [file])
-                await tx.ledger.mark(space, clean)
+                tx.erasure.begin()
+                tx.ledger.remove(space, [file])
+                tx.ledger.mark(space, clean)
+
+    await means.store.write(keep)
 
 
-async def _copy(
+def _copy(
     tx: Transaction, source: SessionKey, target: SessionKey, change: Callable[[Draft], Draft], means: Resources
 ) -> SessionCopy:
     """Copy the tree of a session, each draft changed; two messages that become one are stored once."""
     copied = SessionCopy()
     batch: list[Message] = []
-    async for message in all_messages(tx, source, whole=True):
+    for message in all_messages(tx, source, whole=True):
         new = _copied_message(message, message.draft if message.erased else change(message.draft), copied, means)
         copied.ids[message.id] = new.id
         if new.id in copied.totals:
@@ -170,13 +180,13 @@ async def _copy(
         if message.erased:
             copied.erased.append(new)
         if batch and (len(batch) >= COPIED_AT_A_TIME or batch[-1].id != new.parent):
-            await tx.log.insert(target, batch)
+            tx.log.insert(target, batch)
             batch = []
         batch.append(new)
     if batch:
-        await tx.log.insert(target, batch)
+        tx.log.insert(target, batch)
     if copied.erased:
-        await tx.erasure.messages(target, [erase(each) for each in copied.erased])
+        tx.erasure.messages(target, [erase(each) for each in copied.erased])
     return copied
 
 
@@ -199,11 +209,11 @@ def _copied_message(message: Message, draft: Draft, copied: SessionCopy, means: 
     )
 
 
-async def _summaries_left(
+def _summaries_left(
     tx: Transaction, key: SessionKey, copied: SessionCopy, cleaning: Cleaning
 ) -> tuple[list[Summary], frozenset[str]]:
     """The summaries that stay: those over what nothing has changed in; and the ids of the others."""
-    every = [each async for each in all_summaries(tx, key)]
+    every = list(all_summaries(tx, key))
     stay = {each.id: each for each in every if copied.stays(each.first, each.last) and cleaning.struct(each) is each}
     while lost := [each.id for each in stay.values() if not stay.keys() >= set(each.sources)]:
         for name in lost:
@@ -236,12 +246,12 @@ def _holds(mark: Rebuild, copied: SessionCopy, dropped: frozenset[str]) -> bool:
     return copied.stays(mark.at) and dropped.isdisjoint(mark.taken_up)
 
 
-async def _follow(tx: Transaction, space: str, ids: Mapping[str, str], dropped: frozenset[str]) -> None:
+def _follow(tx: Transaction, space: str, ids: Mapping[str, str], dropped: frozenset[str]) -> None:
     """Let memories name their sources as these are called now; a summary that is gone is none any more."""
     names = [*ids, *dropped]
     for start in range(0, len(names), COPIED_AT_A_TIME):
-        citing = await tx.memories.citing(space, names[start : start + COPIED_AT_A_TIME])
-        await tx.memories.put(space, [_sourced(record, ids, dropped) for record in citing])
+        citing = tx.memories.citing(space, names[start : start + COPIED_AT_A_TIME])
+        tx.memories.put(space, [_sourced(record, ids, dropped) for record in citing])
 
 
 def _sourced(record: Record, ids: Mapping[str, str], dropped: frozenset[str]) -> Record:
@@ -252,12 +262,12 @@ def _sourced(record: Record, ids: Mapping[str, str], dropped: frozenset[str]) ->
     return replace(record, evidence=evidence)
 
 
-async def _settled_anew(tx: Transaction, space: str, clean: Record) -> MemoryId:
-    settled = await settle_drafts(tx, space, drafts_of(clean), judged=True)
+def _settled_anew(tx: Transaction, space: str, clean: Record) -> MemoryId:
+    settled = settle_drafts(tx, space, drafts_of(clean), judged=True)
     record = settled[-1].record
     grown = replace(carried(record, clean, is_new=True), stale=clean.stale)
     if grown != record:
-        await tx.memories.put(space, [grown])
+        tx.memories.put(space, [grown])
     return grown.id
 
 
@@ -374,21 +384,19 @@ async def secrets(
     store = means.store
     seen = SecretCounter(means.drawing)
     looked = 0
-    async with store.read() as tx:
-        keys = [info.key for info in await tx.sessions.list(space)]
+    keys = await store.read(lambda tx: [info.key for info in tx.sessions.list(space)])
     dirty: list[SessionKey] = []
     for key in keys:
         before = len(seen.found())
-        looked += await _look_at_session(store, key, seen, means.drawing(), told)
+        looked += await store.read(_look_at_session, key, seen, means.drawing(), told)
         if len(seen.found()) > before:
             dirty.append(key)
-    async with store.read() as tx:
-        await _look_at_learned(tx, space, seen)
+    await store.read(_look_at_learned, space, seen)
     if not mend:
         left = await store.scrub(look=True)
         return Secrets(found=seen.found(), messages=looked, complete=left.complete, note=left.note)
     for key in dirty:
-        await redact_session(means, key)
+        await means.store.write(redact_session, means, key)
     for cleanse in (redact_memories, redact_pads, redact_runs, redact_ledger):
         await cleanse(means, space)
     scrubbed = await store.scrub()
@@ -406,27 +414,26 @@ LEARN_AGAIN = (
 )
 
 
-async def _look_at_session(
-    store: Store, key: SessionKey, seen: SecretCounter, cleaning: Cleaning, told: Callable[[int], None]
+def _look_at_session(
+    tx: Transaction, key: SessionKey, seen: SecretCounter, cleaning: Cleaning, told: Callable[[int], None]
 ) -> int:
     name = cleaning.text(key.session)
     looked = 0
-    async with store.read() as tx:
-        info = await tx.sessions.get(key)
-        if info is None:
-            return 0
-        branches = await tx.sessions.branches(key)
-        seen.text(name, "names", key.session, info.source or "", *branches)
-        async for message in all_messages(tx, key, whole=True):
-            seen.message(name, message)
-            looked += 1
-            if looked % PROGRESS_EVERY == 0:
-                told(PROGRESS_EVERY)
-        async for summary in all_summaries(tx, key):
-            seen.struct(name, "summaries", summary)
-        seen.struct(name, "notes", *await all_annotations(tx, key))
-        for lease in await tx.leases.of_session(key):
-            seen.text(name, "leases", lease.error)
+    info = tx.sessions.get(key)
+    if info is None:
+        return 0
+    branches = tx.sessions.branches(key)
+    seen.text(name, "names", key.session, info.source or "", *branches)
+    for message in all_messages(tx, key, whole=True):
+        seen.message(name, message)
+        looked += 1
+        if looked % PROGRESS_EVERY == 0:
+            told(PROGRESS_EVERY)
+    for summary in all_summaries(tx, key):
+        seen.struct(name, "summaries", summary)
+    seen.struct(name, "notes", *all_annotations(tx, key))
+    for lease in tx.leases.of_session(key):
+        seen.text(name, "leases", lease.error)
     told(looked % PROGRESS_EVERY)
     return looked
 
@@ -434,10 +441,10 @@ async def _look_at_session(
 PROGRESS_EVERY = 500
 
 
-async def _look_at_learned(tx: Transaction, space: str, seen: SecretCounter) -> None:
+def _look_at_learned(tx: Transaction, space: str, seen: SecretCounter) -> None:
     """What is kept of a space beside its sessions."""
-    seen.struct("", "memories", *await tx.memories.list(space, MemoryFilter()))
-    seen.struct("", "scratchpads", *await tx.pads.list(space))
-    for run in await tx.runs.list(space):
-        seen.struct("", "runs", run, *await tx.runs.of_run(space, run.session))
-    seen.struct("", "files", *await tx.ledger.list(space))
+    seen.struct("", "memories", *tx.memories.list(space, MemoryFilter()))
+    seen.struct("", "scratchpads", *tx.pads.list(space))
+    for run in tx.runs.list(space):
+        seen.struct("", "runs", run, *tx.runs.of_run(space, run.session))
+    seen.struct("", "files", *tx.ledger.list(space))
