@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 from urllib.parse import quote
 
 import apsw
@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from ireneo.adapters.pool import Cancellation
-from ireneo.adapters.sqlite.rows import SQL
+from ireneo.adapters.sqlite.rows import SQL, Value
 from ireneo.errors import BadInput, NotADatabase, ReadOnlyStore, StoreBusy, StoreError, Unreachable
 
 SHORTEST_SECONDS = 0.001
@@ -326,6 +326,12 @@ class Port:
         """Work on an open transaction."""
         self._transaction = transaction
         self._database = transaction.database
+
+    def _rows(self, query: str, **bindings: Value) -> apsw.Cursor:
+        return self._database.execute(SQL[query], bindings)
+
+    def _row(self, query: str, **bindings: Value) -> tuple[Any, ...] | None:
+        return self._database.execute(SQL[query], bindings).fetchone()
 
 
 def reads(method: Callable[Concatenate[Q, P], T]) -> Callable[Concatenate[Q, P], T]:

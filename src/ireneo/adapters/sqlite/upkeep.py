@@ -22,7 +22,7 @@ from ireneo.log.tree import Annotation, Head, SessionKey
 from ireneo.memories.record import Record
 from ireneo.memories.scratchpad import Pad
 from ireneo.patterns import lazy_re
-from ireneo.ports.store import TOGETHER, CorruptionReport, Pruned
+from ireneo.ports.store import TOGETHER, CorruptionReport, Pruned, UpkeepPort
 from ireneo.summaries.summary import Summary, SummaryId
 
 NAMED = 20
@@ -231,8 +231,8 @@ def _fits(database: apsw.Connection, table: str) -> bool:
     return all(row[-1] == checksum(row[first:-1]) for row in rows)
 
 
-class SqliteUpkeep(Port):
-    """`ireneo.ports.store.UpkeepPort` over one open transaction."""
+class SqliteUpkeep(Port, UpkeepPort):
+    """`ireneo.ports.store.UpkeepPort` in SQLite."""
 
     @reads
     def faults(self) -> Sequence[str]:
@@ -244,7 +244,7 @@ class SqliteUpkeep(Port):
     def corrupted(self, after: int = 0, limit: int = TOGETHER) -> CorruptionReport:
         """What is not what was stored among the next `limit` messages and, behind the last of them, in all else."""
         found: list[str] = []
-        rows = self._database.execute(SQL[ROWS["messages"]], {"after": after, "limit": limit}).fetchall()
+        rows = self._rows(ROWS["messages"], after=after, limit=limit).fetchall()
         numbers = [cast("int", row[0]) for row in rows]
         looked = ((row[1:-1], row[-1]) for row in cast("list[Row]", rows))
         found += _named(self._database, "messages", ((values, _of_message(values, kept)) for values, kept in looked))
@@ -265,28 +265,24 @@ class SqliteUpkeep(Port):
 
     @reads
     def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
-        """The id of every summary of a session."""
         return list_summaries(self._database, key)
 
     @writes
     def discard(self, key: SessionKey, ids: Sequence[SummaryId]) -> int:
-        """Take out summaries by id."""
         return discard_summaries(self._database, key, ids)
 
     @reads
     def abandoned_heads(self, key: SessionKey) -> Sequence[Head]:
-        """Where the tree ends on no branch, by position."""
         session = find_session(self._database, key)
         if session is None:
             return []
-        rows = self._database.execute(SQL["list_ends"], {"key": session.key})
+        rows = self._rows("list_ends", key=session.key)
         return [read_head(*row) for row in rows]
 
     @writes
     def drop_branch(self, key: SessionKey, branch: str) -> bool:
-        """Forget the name of a branch; says whether there was one."""
         session = need_session(self._database, key)
-        self._database.execute(SQL["drop_branch"], {"key": session.key, "branch": branch})
+        self._rows("drop_branch", key=session.key, branch=branch)
         dropped = self._database.changes() > 0
         if dropped:
             settle_undone(self._database, key.space, session.key)
@@ -294,5 +290,4 @@ class SqliteUpkeep(Port):
 
     @writes
     def prune(self, key: SessionKey) -> Pruned:
-        """Take out every message that no branch leads to."""
         return prune_session(self._database, key)
