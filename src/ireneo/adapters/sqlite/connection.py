@@ -196,7 +196,7 @@ class Connection:
     def finish(self) -> None:
         """End a transaction that read; raises StoreError where what was read can't be relied on."""
 
-    def settle(self) -> None:
+    def roll_back(self) -> None:
         """Roll back what is still open."""
         if self._database is None or not self._database.in_transaction:
             return
@@ -227,7 +227,7 @@ WITHOUT_LOCKS = ("unix-none", "win32-none")
 _Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 
 
-class RestingConnection(Connection):
+class ReadOnlyConnection(Connection):
     """A connection to a file that can't be written to, or whose folder can't: nothing is made beside it.
 
     Whoever reads a file in WAL mode writes as well: into the ``-shm`` beside it, where readers and writers find each
@@ -273,9 +273,9 @@ class RestingConnection(Connection):
         database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         return database
 
-    def settle(self) -> None:
+    def roll_back(self) -> None:
         """Roll back what is still open, and close the file."""
-        super().settle()
+        super().roll_back()
         self.close()
 
 

@@ -9,7 +9,7 @@ from typing import cast
 import apsw
 import msgspec
 
-from ireneo.adapters.rules import check_observations, in_utc
+from ireneo.adapters.rules import check_observations, utc
 from ireneo.adapters.sqlite.connection import Port, reads, writes
 from ireneo.adapters.sqlite.index import need_prefix, tokens
 from ireneo.adapters.sqlite.log import list_projects
@@ -322,7 +322,7 @@ def _observation_row(space: str, observation: Observation) -> dict[str, str | by
 
 
 def _moment(at: datetime) -> int:
-    return microseconds(in_utc(at))
+    return microseconds(utc(at))
 
 
 def remove_run(database: apsw.Connection, space: str, session: str) -> bool:

@@ -20,7 +20,7 @@ from ireneo.memories.index import CLASS_BITS, ORDINAL_BITS, numbers_at, place_of
 from ireneo.memories.record import Record
 from ireneo.ports.memories import FoundMemory, FoundMessage, FoundSession, IndexName, IndexSize, SearchPort, WordsPort
 
-NAMED = 20
+MOST_NAMED = 20
 """So many faults of one kind are named."""
 
 WORD_SENTENCES: Mapping[str, str] = {
@@ -40,9 +40,9 @@ def find_word_faults(database: apsw.Connection, space: str) -> list[str]:
     found: list[str] = []
     for query, sentence in WORD_SENTENCES.items():
         rows = database.execute(SQL[query], {"space": space}).fetchall()
-        found += [sentence.format(*row) for row in rows[:NAMED]]
-        if len(rows) > NAMED:
-            found.append(f"There are more faults of this kind than these {NAMED}.")
+        found += [sentence.format(*row) for row in rows[:MOST_NAMED]]
+        if len(rows) > MOST_NAMED:
+            found.append(f"There are more faults of this kind than these {MOST_NAMED}.")
     return found
 
 

@@ -13,13 +13,13 @@ from typing import Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 import apsw
 
 from ireneo.adapters.pool import Cancellation, Pool, check_plain, check_result
-from ireneo.adapters.sqlite.connection import READ_ONLY, Connection, OpenTransaction, RestingConnection, is_writable
+from ireneo.adapters.sqlite.connection import READ_ONLY, Connection, OpenTransaction, ReadOnlyConnection, is_writable
 from ireneo.adapters.sqlite.erasure import WAIT_SECONDS, look_at_scrubs, scrub_file
 from ireneo.adapters.sqlite.migrate import (
     Durability,
     check_place,
+    prepare_read_only,
     prepare_reader,
-    prepare_resting,
     prepare_writer,
 )
 from ireneo.adapters.sqlite.rows import SQL
@@ -111,8 +111,8 @@ class SqliteStore(TransitionalStore):
         self._read_only = read_only
         prepare = partial(prepare_writer, path=path, durability=durability)
         self._writers = self._pool([Connection(path, busy_seconds, prepare)])
-        kind = RestingConnection if read_only else Connection
-        ready = partial(prepare_resting, path=path) if read_only else prepare_reader
+        kind = ReadOnlyConnection if read_only else Connection
+        ready = partial(prepare_read_only, path=path) if read_only else prepare_reader
         self._readers = self._pool([kind(path, busy_seconds, ready) for _ in range(readers)])
         self._to_scrub = partial(Connection, path, min(busy_seconds, WAIT_SECONDS), prepare)
 
@@ -174,7 +174,7 @@ def _read_through(work: Callable[[SqliteTransaction], T], connection: Connection
         connection.finish()
         return result
     finally:
-        connection.settle()
+        connection.roll_back()
 
 
 def _write_through(work: Callable[[SqliteTransaction], T], connection: Connection, cancellation: Cancellation) -> T:
@@ -187,7 +187,7 @@ def _write_through(work: Callable[[SqliteTransaction], T], connection: Connectio
         connection.execute("commit")
         return result
     finally:
-        connection.settle()
+        connection.roll_back()
 
 
 def _called(
@@ -209,7 +209,7 @@ def _alone(work: Callable[[apsw.Connection], T], connection: Connection, cancell
     try:
         return connection.run(lambda: work(connection.database))
     finally:
-        connection.settle()
+        connection.roll_back()
 
 
 def _touch(database: apsw.Connection) -> None:

@@ -14,7 +14,7 @@ from ireneo.adapters.sqlite.connection import UNPARSABLE, Port, reads, writes
 from ireneo.adapters.sqlite.erasure import prune_session, recount
 from ireneo.adapters.sqlite.memories import remove_run
 from ireneo.adapters.sqlite.rows import ROWS, SQL, checksum, read_head, read_parts, read_time
-from ireneo.adapters.sqlite.search import rebuild_words
+from ireneo.adapters.sqlite.search import MOST_NAMED, rebuild_words
 from ireneo.adapters.sqlite.summaries import discard_summaries, list_summaries
 from ireneo.adapters.sqlite.tree import find_session, need_session, settle_undone
 from ireneo.lessons.run import LearnedRun, Observation
@@ -24,9 +24,6 @@ from ireneo.memories.scratchpad import Pad
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import TOGETHER, CorruptionReport, Pruned, UpkeepPort
 from ireneo.summaries.summary import Summary, SummaryId
-
-NAMED = 20
-"""So many faults of one kind are named."""
 
 SENTENCES: Mapping[str, str] = {
     "rows_of_no_session": "{1} belongs to session number {0}, which is not there.",
@@ -62,11 +59,11 @@ def _damage(database: apsw.Connection) -> Iterator[str]:
 
 
 def _faults(database: apsw.Connection, query: str) -> Iterator[str]:
-    rows = database.execute(SQL[query], {"most": NAMED + 1}).fetchall()
-    for row in rows[:NAMED]:
+    rows = database.execute(SQL[query], {"most": MOST_NAMED + 1}).fetchall()
+    for row in rows[:MOST_NAMED]:
         yield SENTENCES[query].format(*row, where=f"session {row[1]!r} of space {row[0]!r}")
-    if len(rows) > NAMED:
-        yield f"There are more faults of this kind than these {NAMED}."
+    if len(rows) > MOST_NAMED:
+        yield f"There are more faults of this kind than these {MOST_NAMED}."
 
 
 NOT_STORED = "is not what was stored"
@@ -155,7 +152,7 @@ def _named(database: apsw.Connection, table: str, looked: Iterator[tuple[Row, st
     for values, wrong in looked:
         if not wrong:
             continue
-        if told == NAMED:
+        if told == MOST_NAMED:
             more += 1
             continue
         told += 1
