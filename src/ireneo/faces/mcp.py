@@ -16,6 +16,7 @@ from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field, ValidationError
 
 import ireneo
+from ireneo.plumbing import project_named
 from ireneo.errors import BadInput, IreneoError
 from ireneo.types import MemoryDetails, Remembered
 
@@ -154,7 +155,7 @@ class ToolAnswers:
     def __init__(self, memory: ireneo.Memory, project: str = "") -> None:
         """`project` is where the agent works, by its name or a directory: what belongs to others is out of reach."""
         self._memory = memory
-        self.project = memory.project_named(project)
+        self.project = project_named(project)
         """Where the agent works; empty: nowhere that is known."""
 
     async def brief(self, goal: str, task_type: str, about_to: str, budget: int) -> str:
