@@ -28,8 +28,8 @@ from msgspec.structs import replace
 import ireneo
 from ireneo.adapters.redact.redactor import SecretRedactor
 from ireneo.engine.cleaning import Cleaning
-from ireneo.faces.cli.files import LogFile
 from ireneo.log.message import Draft, texts
+from ireneo.plumbing import LogFile
 from valid_cuts import DATA
 
 MB = 1_000_000

@@ -14,7 +14,7 @@ from ireneo.engine.lessons import Cited, Lesson
 from ireneo.engine.lookup import LookupResult
 from ireneo.engine.reflect import Reflected
 from ireneo.engine.remember import Remembered
-from ireneo.engine.reports import Examined, ImportReport, LearnReport, SummariseReport, WorkReport
+from ireneo.engine.reports import Examined, ImportReport, LearnReport, Reading, SummariseReport, WorkReport
 from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.vectors import Embedded
 from ireneo.lessons.calibrate import CalibrationReport
@@ -73,6 +73,7 @@ __all__ = [
     "Period",
     "PlanStep",
     "Proof",
+    "Reading",
     "RecallHit",
     "RecallResults",
     "Record",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
+from os import PathLike
 from pathlib import Path
 from typing import Unpack
 
@@ -50,7 +51,7 @@ from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.session import Session
 from ireneo.engine.vectors import TOGETHER, Embedded, HeldVectors, embed_due
 from ireneo.engine.work import WorkResult, Works
-from ireneo.errors import BadInput, SessionNotFound
+from ireneo.errors import BadInput, SessionNotFound, UnreadableLog
 from ireneo.formats.logs.format import LinearFormat, LogFormat, StreamingFormat, as_stream
 from ireneo.formats.logs.registry import LogFormatName, log_format, recognise
 from ireneo.lessons.calibrate import CalibrationReport
@@ -65,7 +66,7 @@ from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.ranking import RecallResults
 from ireneo.memories.record import Kind, MemoryId, Record, Source
 from ireneo.memories.scratchpad import Pad
-from ireneo.ports.files import LogPlace
+from ireneo.ports.files import LogPlace, LogSource
 from ireneo.ports.store import SessionInfo
 from ireneo.summaries.policy import Policy, preset_of
 from ireneo.summaries.policy import preset as preset_named
@@ -111,9 +112,10 @@ class Memory:
     async def import_file(
         self,
         *files: LogPlace,
-        format: LogFormatName | None = None,
+        format: LogFormatName | LogFormat | None = None,
         name: str = "",
         session: str | None = None,
+        skip_empty: bool = False,
         keep_secrets: bool | None = None,
         on_progress: OnProgress[Reading | Imported] = None,
     ) -> ImportReport:
@@ -125,17 +127,16 @@ class Memory:
         or as their file is.
 
         What is there already is left as it is, and secrets become marks, as `import_log` says. `on_progress` is told
-        how far a file is read, and of each session. Raises BadInput for what can't be read; what stands before that is
-        stored.
+        how far a file is read, and of each session. Raises BadInput for what can't be read, and for a file without a
+        message unless `skip_empty` is set; what stands before that is stored.
         """
         joined = None if session is None else self._joined(session, keep_secrets=keep_secrets)
         report = ImportReport()
         names: set[str] = set()
         for place in files:
             with closing(self._resources.open_log(place)) as file:
-                log = log_format(format) if format else recognise(file.sample(), file.label)
-                # Agents that call every run's file alike keep them in folders with names of their own.
-                called = name or (file.stem if file.stem not in names else f"{Path(file.label).parent.name}/{file.stem}")
+                log = _log_format(format, file)
+                called = name or _new_name(file.stem, place, names)
                 names.add(called)
                 lines = read_on(file, on_progress)
                 try:
@@ -148,12 +149,16 @@ class Memory:
                         if on_progress is not None:
                             on_progress(done.sessions[0])
                 except BadInput as fault:
+                    if skip_empty and str(fault) == str(UnreadableLog()):
+                        report = replace(report, empty=(*report.empty, file.label))
+                        continue
                     raise type(fault)(f"{file.label}: {fault}") from fault
                 finally:
                     at_end = ended(file)
                     if on_progress is not None:
                         on_progress(at_end)
-            report = ImportReport(
+            report = replace(
+                report,
                 sessions=report.sessions + done.sessions,
                 left_out=report.left_out + at_end.left_out,
                 damage=report.damage or at_end.damage,
@@ -167,8 +172,9 @@ class Memory:
         self,
         file: LogPlace,
         *,
-        format: LogFormatName | None = None,
+        format: LogFormatName | LogFormat | None = None,
         name: str = "",
+        skip_empty: bool = False,
         keep_secrets: bool | None = None,
         on_progress: OnProgress[Reading | Imported | LearnedSession] = None,
     ) -> LearnReport:
@@ -181,7 +187,7 @@ class Memory:
         if digest and await self._store.read(learning.known_files, self.space, [digest]):
             return LearnReport(is_known=True)
         imported = await self.import_file(
-            file, format=format, name=name, keep_secrets=keep_secrets, on_progress=on_progress
+            file, format=format, name=name, skip_empty=skip_empty, keep_secrets=keep_secrets, on_progress=on_progress
         )
         sessions = [each.session for each in imported.sessions]
         learned = LearnReport()
@@ -200,16 +206,22 @@ class Memory:
         log: LogFormat,
         *,
         name: str,
+        session: str | None = None,
         keep_secrets: bool | None = None,
         on_progress: OnProgress[Imported] = None,
     ) -> ImportReport:
-        """Store the sessions of a log, one at a time as they are read; `name` is the file's.
+        """Store the sessions of a log, one at a time as they are read, or all of it as `session`; `name` is the file's.
 
         What is there already is left as it is, so that a log that has grown can be imported again. Keys, tokens and
         passwords become marks such as ``[REDACTED password]`` before anything is stored, unless `keep_secrets` says
         otherwise, here or where the memory was opened. A message that is stored already is found again, with its
         secrets or without them. `on_progress` is told of each session.
         """
+        if session is not None:
+            joined = await self._joined(session, keep_secrets=keep_secrets).import_log(lines, log, name=name)
+            if on_progress is not None:
+                on_progress(joined)
+            return ImportReport(sessions=(joined,))
         done: list[Imported] = []
         await run_steps(self._importing(lines, log, name, keep_secrets), done.append, on_progress)
         return ImportReport(sessions=tuple(done))
@@ -619,3 +631,19 @@ class Memory:
         cleaning = self._resources.cleaning(keep_secrets)
         key, preset = SessionKey(self.space, session), self._resources.preset
         return JoinedImport(self._store, key, self._resources.count, cleaning, only_adds=only_adds, preset=preset)
+
+
+def _new_name(stem: str, place: LogPlace, names: Collection[str]) -> str:
+    """What a file is called beside others that were called `names`."""
+    name = stem
+    if name in names and isinstance(place, str | PathLike):
+        # Agents that call every run's file alike keep them in folders with names of their own.
+        name = f"{Path(place).absolute().parent.name}/{name}"
+    return f"{name}-{len(names) + 1}" if name in names else name
+
+
+def _log_format(given: LogFormatName | LogFormat | None, file: LogSource) -> LogFormat:
+    """The format that was named or handed in, or the one that the file is in."""
+    if given is None:
+        return recognise(file.sample(), file.label)
+    return log_format(given) if isinstance(given, str) else given

@@ -57,6 +57,8 @@ class Reading(Struct, frozen=True, kw_only=True):
     bytes_read: int
     size: int
     """How long it is, in bytes as it lies there."""
+    is_over: bool = False
+    """Whether there is nothing more to read in it."""
     left_out: tuple[int, ...] = ()
     """At its end: the numbers of the lines that are too long to be read."""
     damage: str = ""
@@ -70,7 +72,9 @@ class ImportReport(Struct, frozen=True, kw_only=True):
     left_out: tuple[int, ...] = ()
     """The numbers of lines that are too long to be read."""
     damage: str = ""
-    """Why the file ended early, where it did; what stood before that was stored."""
+    """Why a file ended early, where one did; what stood before that was stored."""
+    empty: tuple[str, ...] = ()
+    """The files without a message that were passed over."""
 
     @property
     def messages(self) -> int:
@@ -203,4 +207,6 @@ def read_on(file: LogSource, on_progress: Callable[[Reading], object] | None) ->
 def ended(file: LogSource) -> Reading:
     """What there is to say of a file that was read."""
     left_out, damage = tuple(file.left_out), file.damage or ""
-    return Reading(label=file.label, bytes_read=file.size, size=file.size, left_out=left_out, damage=damage)
+    return Reading(
+        label=file.label, bytes_read=file.size, size=file.size, is_over=True, left_out=left_out, damage=damage
+    )

@@ -16,8 +16,8 @@ from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field, ValidationError
 
 import ireneo
-from ireneo.plumbing import project_named
 from ireneo.errors import BadInput, IreneoError
+from ireneo.plumbing import project_named
 from ireneo.types import MemoryDetails, Remembered
 
 if TYPE_CHECKING:

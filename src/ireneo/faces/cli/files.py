@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from msgspec import Struct
 
@@ -20,6 +20,11 @@ import ireneo
 from ireneo.errors import BadInput, SessionNotFound, UnknownFormat
 from ireneo.faces.cli.options import AUTO, STDIN
 from ireneo.faces.cli.output import counted
+
+if TYPE_CHECKING:
+    from ireneo.faces.cli.screens.layout import ReadingBar
+    from ireneo.types import Reading
+
 from ireneo.plumbing import DOUBTFUL_SUFFIXES, LOG_SUFFIXES, LONGEST_BYTES, LogFile, runs_among
 
 STDIN_BYTES = 1 << 24
@@ -79,12 +84,12 @@ def warn_of_faults(label: str, faults: Sequence[tuple[int, str]]) -> None:
         warn(f"{label}: {counted(len(faults) - SHOWN, 'fault')} more.")
 
 
-def warn_of_damage(file: LogFile) -> None:
+def warn_of_damage(label: str, left_out: Sequence[int], damage: str | None) -> None:
     """Say that the file could not be unpacked to its end, or that a line of it is too long to be read."""
     told = f"is longer than {LONGEST_BYTES >> 20} MiB; it was left out."
-    warn_of_faults(file.label, [(line, f"Line {line} {told}") for line in file.left_out])
-    if file.damage:
-        warn(f"{file.label}: {file.damage}")
+    warn_of_faults(label, [(line, f"Line {line} {told}") for line in left_out])
+    if damage:
+        warn(f"{label}: {damage}")
 
 
 LISTED = 5
@@ -132,7 +137,7 @@ def is_worth_reading(file: LogFile, name: str) -> bool:
 
 def read_session(given: str, session: str | None, format: str) -> tuple[ireneo.LoggedSession, ireneo.LogFormat]:
     """A session of a log (the first one, where none is named), and the log's format."""
-    with LogFile(given) as file:
+    with log_file(given) as file:
         log = log_format_of(file, format)
         try:
             logged, others = _chosen(file, log, session)
@@ -142,7 +147,7 @@ def read_session(given: str, session: str | None, format: str) -> tuple[ireneo.L
             all_of = counted(others + 1, "session")
             warn(f"{file.label} holds {all_of}; this is the first, {logged.id}. Name another with --session.")
         warn_of_faults(file.label, [(fault.line, fault.message) for fault in logged.faults])
-        warn_of_damage(file)
+        warn_of_damage(file.label, file.left_out, file.damage)
     return logged, log
 
 
@@ -158,10 +163,6 @@ def _chosen(file: LogFile, log: ireneo.LogFormat, session: str | None) -> tuple[
         ids.append(logged.id)
     more = ", …" if len(ids) > LISTED else ""
     raise SessionNotFound(f"There is no session {session} in it; it holds {', '.join(ids[:LISTED])}{more}.")
-
-
-REPORTED_BYTES = 1 << 16
-"""How much is read before the bar moves."""
 
 
 class FoundLog(Struct, frozen=True, kw_only=True):
@@ -185,15 +186,13 @@ class SearchCounts(Struct, kw_only=True):
     """Files of a folder that hold no log."""
 
 
-def reported(file: LogFile, bar: ReadingBar) -> Iterator[bytes]:
-    """The lines of a file; the bar moves as they are read."""
-    told = 0
-    for line in file.lines():
-        told -= len(line)
-        if told < 0:
-            bar.reading(file.stem, file.bytes_read)
-            told = REPORTED_BYTES
-        yield line
+def tell_reading(step: Reading, bar: ReadingBar) -> bool:
+    """Move the bar, and say at the end of a file what could not be read of it; whether it ended early."""
+    bar.reading(Path(step.label).name, step.bytes_read)
+    if step.is_over:
+        warn_of_damage(step.label, step.left_out, step.damage)
+        bar.finished(step.size)
+    return bool(step.damage)
 
 
 def search(
@@ -205,7 +204,7 @@ def search(
         if given in memories:
             continue
         try:
-            with LogFile(given) as file:
+            with log_file(given) as file:
                 if searched and not is_worth_reading(file, format):
                     continue
                 log = log_format_of(file, format)
