@@ -26,10 +26,10 @@ from pathlib import Path
 from msgspec.structs import replace
 
 import ireneo
+from ireneo.adapters.log_files import LogFile
 from ireneo.adapters.redact.redactor import SecretRedactor
 from ireneo.engine.cleaning import Cleaning
 from ireneo.log.message import Draft, texts
-from ireneo.plumbing import LogFile
 from valid_cuts import DATA
 
 MB = 1_000_000

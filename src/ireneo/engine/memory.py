@@ -56,7 +56,7 @@ from ireneo.formats.logs.format import LinearFormat, LogFormat, StreamingFormat,
 from ireneo.formats.logs.registry import LogFormatName, log_format, recognise
 from ireneo.lessons.calibrate import CalibrationReport
 from ireneo.lessons.guard import GuardAdvice, is_guards
-from ireneo.lessons.lessons import Level
+from ireneo.lessons.lessons import ConfidenceLevel
 from ireneo.lessons.run import Category, ClaimTotals, LearnedRun
 from ireneo.log.message import Call, Draft
 from ireneo.log.tree import MAIN, Annotation, SessionKey
@@ -317,7 +317,7 @@ class Memory:
         *,
         project: str | None = None,
         category: Category | None = None,
-        confidence: Level | None = None,
+        confidence: ConfidenceLevel | None = None,
         disputed: bool = False,
     ) -> Sequence[Lesson]:
         """What runs taught and still holds, the surest first; with `project` what concerns it or holds in several.

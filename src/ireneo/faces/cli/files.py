@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ireneo.faces.cli.screens.layout import ReadingBar
     from ireneo.types import Reading
 
-from ireneo.plumbing import DOUBTFUL_SUFFIXES, LOG_SUFFIXES, LONGEST_BYTES, LogFile, runs_among
+from ireneo.adapters.log_files import DOUBTFUL_SUFFIXES, LOG_SUFFIXES, LONGEST_BYTES, LogFile, runs_among
 
 STDIN_BYTES = 1 << 24
 """So much of standard input is held; what is more lies in a temporary file."""

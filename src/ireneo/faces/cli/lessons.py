@@ -23,7 +23,7 @@ from ireneo.faces.cli.output import counted, one_line, write_json
 from ireneo.patterns import lazy_re
 
 if TYPE_CHECKING:
-    from ireneo.types import Category, Lesson, Level
+    from ireneo.types import Category, ConfidenceLevel, Lesson
 
 _VERBATIM = lazy_re(r"“[^“”]{0,1000}+”|`[^`]*`")
 _UNREAD = " of a file that was not read before"
@@ -199,7 +199,7 @@ def lessons(as_json: AsJson = False, export: Export = None, *, which: LessonFilt
         found = memory.lessons(
             project=which.project,
             category=cast("Category | None", category),
-            confidence=cast("Level | None", level),
+            confidence=cast("ConfidenceLevel | None", level),
             disputed=export is None,
         )
     if export is not None:

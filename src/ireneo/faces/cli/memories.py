@@ -35,16 +35,7 @@ from ireneo.faces.cli.place import DEFAULT_SPACE, database, existing
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory
-    from ireneo.types import (
-        ArchiveCandidate,
-        Embedded,
-        Fact,
-        Kind,
-        MemoryDetails,
-        RecallHit,
-        RecallResults,
-        Remembered,
-    )
+    from ireneo.types import ArchiveCandidate, Embedded, Fact, Kind, MemoryDetails, RecallHit, RecallResults, Remembered
 
 Words = Annotated[str, typer.Argument(metavar="TEXT", help="What is to be remembered, or - for standard input.")]
 _DID = {
