@@ -14,7 +14,7 @@ from ireneo.engine.cleaning import Cleaning, DraftVariants, Naming, UncleanedIds
 from ireneo.engine.known import due_ahead, write_ahead
 from ireneo.engine.projects import place_session
 from ireneo.errors import BadInput
-from ireneo.formats.logs.format import LogFault, LinearFormat, LogFormat, LoggedNode, StreamedSession, nothing_readable
+from ireneo.formats.logs.format import LinearFormat, LogFault, LogFormat, LoggedNode, StreamedSession, nothing_readable
 from ireneo.log.message import Call, Draft, Media, Message, MessageId, Opaque, Result, Text, Thinking
 from ireneo.log.tree import MAIN, Head, SessionKey, head_of
 from ireneo.log.weigh import Count, weigh

@@ -184,7 +184,8 @@ class Memory:
         """
         with closing(self._resources.open_log(file)) as log:
             digest = log.digest()
-        if digest and await self._store.read(learning.known_files, self.space, [digest]):
+        known = await self._store.read(learning.known_files, self.space, [digest])
+        if known:
             return LearnReport(is_known=True)
         imported = await self.import_file(
             file, format=format, name=name, skip_empty=skip_empty, keep_secrets=keep_secrets, on_progress=on_progress
@@ -195,9 +196,7 @@ class Memory:
             more = await self.learn([session], on_progress=on_progress)
             learned = replace(learned, sessions=learned.sessions + more.sessions)
         if digest:
-            await self._store.write(
-                learning.mark_file, self._resources, self.space, digest, name or log.stem, sessions
-            )
+            await self._store.write(learning.mark_file, self._resources, self.space, digest, name or log.stem, sessions)
         return replace(learned, imported=imported)
 
     async def import_log(

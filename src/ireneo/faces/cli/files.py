@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ireneo.faces.cli.screens.layout import ReadingBar
     from ireneo.types import Reading
 
-from ireneo.adapters.log_files import DOUBTFUL_SUFFIXES, LOG_SUFFIXES, LONGEST_BYTES, LogFile, runs_among
+from ireneo.plumbing import DOUBTFUL_SUFFIXES, LOG_SUFFIXES, LONGEST_BYTES, LogFile, runs_among
 
 STDIN_BYTES = 1 << 24
 """So much of standard input is held; what is more lies in a temporary file."""
@@ -33,7 +33,7 @@ STDIN_BYTES = 1 << 24
 
 def opened(given: str) -> str | BinaryIO:
     """What a memory takes a log from: a path as it is, and standard input where it is ``-``."""
-    return _standard_input() if given == STDIN else given
+    return _kept(sys.stdin.buffer) if given == STDIN else given
 
 
 def log_file(given: str) -> LogFile:
@@ -42,10 +42,10 @@ def log_file(given: str) -> LogFile:
 
 
 @cache
-def _standard_input() -> BinaryIO:
-    """All of it, to be read more than once: a sample is taken first, and a pipe can't be wound back."""
+def _kept(stream: BinaryIO) -> BinaryIO:
+    """All of `stream`, to be read more than once: a sample is taken first, and a pipe can't be wound back."""
     kept = tempfile.SpooledTemporaryFile(max_size=STDIN_BYTES)  # noqa: SIM115
-    shutil.copyfileobj(sys.stdin.buffer, kept)
+    shutil.copyfileobj(stream, kept)
     return cast("BinaryIO", kept)
 
 

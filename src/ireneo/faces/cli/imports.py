@@ -14,7 +14,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 import ireneo
-from ireneo.adapters.log_files import LOG_SUFFIXES
 from ireneo.errors import BadInput, IreneoError
 from ireneo.faces.cli.files import (
     SHOWN,
@@ -31,7 +30,7 @@ from ireneo.faces.cli.options import AUTO, STDIN, TRIAL, AsJson, Db, Format, Kee
 from ireneo.faces.cli.output import counted, secrets_told, write_json
 from ireneo.faces.cli.place import DEFAULT_SPACE, database, is_there, shown
 from ireneo.faces.cli.screens.layout import ReadingBar
-from ireneo.plumbing import holds_memories
+from ireneo.plumbing import LOG_SUFFIXES, holds_memories
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory
