@@ -14,7 +14,8 @@ from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Store
-from ireneo.testing.conformance import CAPABILITIES, CHECKS, Check, UnmetError, check_store
+from ireneo.testing.conformance import CAPABILITIES, CHECKS, check_store
+from ireneo.testing.conformance.check import Check, UnmetError
 
 Opener = Callable[[Path], Awaitable[Store]]
 

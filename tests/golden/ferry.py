@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ireneo.adapters.tokens import EstimatedTokenizer
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.log.message import Draft, Message, Role, Text
 from ireneo.log.tree import MAIN, Head, SessionKey, chain, head_of
 from ireneo.log.weigh import weigh

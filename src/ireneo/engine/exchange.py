@@ -39,7 +39,7 @@ from ireneo.ports.store import Transaction
 BATCH = 200
 """Memories that are stored, or compared with files, in one transaction: others get their turn in between."""
 LINES = "memories.jsonl"
-Stands = Literal["new", "same", "changed", "edited"]
+FileState = Literal["new", "same", "changed", "edited"]
 Took = Literal["new", "grown", "edited", "known"]
 FileFormat = Literal["markdown", "jsonl"]
 
@@ -58,7 +58,7 @@ class Exported(Struct, frozen=True, kw_only=True):
     path: str
     data: bytes
     memories: int
-    stands: Stands
+    stands: FileState
     """How it stands to the file that is there. ``edited``: that one has words that were not imported yet."""
 
 
@@ -244,7 +244,7 @@ def _saying(tx: Transaction, space: str, word: MemoryDraft) -> Record | None:
     return next((each for each in under if each.state != "erased" and row.same(each, word)), None)
 
 
-def _stands(tx: Transaction, space: str, data: bytes, held: bytes | None, now: datetime) -> Stands:
+def _stands(tx: Transaction, space: str, data: bytes, held: bytes | None, now: datetime) -> FileState:
     """How a file stands to what is to be written in its place."""
     if held is None:
         return "new"

@@ -17,7 +17,7 @@ from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown
 from ireneo.lessons.calibrate import CalibrationReport, calibrate, calibration_report, forecasts
 from ireneo.lessons.guard import is_guards
-from ireneo.lessons.lessons import Level, belongs, confidence_of, cues_to_read, projects_of, quotes
+from ireneo.lessons.lessons import ConfidenceLevel, belongs, confidence_of, cues_to_read, projects_of, quotes
 from ireneo.lessons.run import CATEGORY, Category, Observation, project_named
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
@@ -49,7 +49,7 @@ class Lesson(Struct, frozen=True, kw_only=True):
     cue: str
     """The claim that it makes."""
     category: Category
-    confidence: Level
+    confidence: ConfidenceLevel
     chance: float
     """How likely it holds the next time, from 0 to 1."""
     conditions: dict[str, str]
@@ -76,7 +76,7 @@ def lessons(
     *,
     project: str | None = None,
     category: Category | None = None,
-    confidence: Level | None = None,
+    confidence: ConfidenceLevel | None = None,
     disputed: bool = False,
 ) -> list[Lesson]:
     """The lessons that hold, the surest first; of one project with those that hold in several.
@@ -122,7 +122,7 @@ def _project(record: Record) -> str:
 
 
 def _lesson(
-    record: Record, chance: float, level: Level, sighted: Sequence[Observation], cited: tuple[Cited, ...]
+    record: Record, chance: float, level: ConfidenceLevel, sighted: Sequence[Observation], cited: tuple[Cited, ...]
 ) -> Lesson:
     return Lesson(
         id=record.id,

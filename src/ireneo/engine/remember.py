@@ -27,7 +27,7 @@ from ireneo.memories.facts import Fact, facts
 from ireneo.memories.intake import LONGEST, Guess, MemoryDetails, memory_draft
 from ireneo.memories.intake import classify as by_rules
 from ireneo.memories.kinds import KINDS
-from ireneo.memories.reconcile import Did, reconcile
+from ireneo.memories.reconcile import RememberOutcome, reconcile
 from ireneo.memories.record import MemoryDraft, MemoryId, Record, slot
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
@@ -94,7 +94,7 @@ USES_KEPT = 10
 class Remembered(Struct, frozen=True, kw_only=True):
     """What became of something that was to be remembered."""
 
-    did: Did
+    did: RememberOutcome
     reason: str
     """Why, in a sentence."""
     record: Record

@@ -15,7 +15,15 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.lessons.lessons import DEFAULT, Calibration, Level, confidence_of, cues_to_read, tallies, worth_telling
+from ireneo.lessons.lessons import (
+    DEFAULT,
+    Calibration,
+    ConfidenceLevel,
+    confidence_of,
+    cues_to_read,
+    tallies,
+    worth_telling,
+)
 from ireneo.lessons.run import Category, Observation
 
 Runs = Sequence[Sequence[Observation]]
@@ -37,7 +45,7 @@ class Forecast(Struct, frozen=True, kw_only=True):
     category: Category
     reckoned: float
     chance: float
-    level: Level
+    level: ConfidenceLevel
     true: float
     """The share of the times that it was met there in which it held."""
 

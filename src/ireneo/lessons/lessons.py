@@ -26,7 +26,7 @@ from ireneo.patterns import lazy_re
 # between that and the truth is put right by a curve fitted on runs by time (`ireneo.lessons.calibrate`).
 
 
-Level = Literal["high", "medium", "low"]
+ConfidenceLevel = Literal["high", "medium", "low"]
 
 HALF_LIFE_DAYS: Mapping[Category, float] = {"failure": 60.0, "procedural": 120.0, "factual": 365.0}
 """When a sighting counts half: failures end with what caused them, ways of working last, facts hold until they end."""
@@ -59,7 +59,7 @@ class Confidence(Struct, frozen=True, kw_only=True):
 
     chance: float
     """That it holds the next time that its cue is met, from 0 to 1."""
-    level: Level
+    level: ConfidenceLevel
     reckoned: float
     """The same before the fitted curve."""
 
@@ -144,7 +144,7 @@ def calibrated(reckoned: float, calibration: Calibration) -> float:
     return so[place - 1] + part * (so[place] - so[place - 1])
 
 
-def level_of(chance: float, calibration: Calibration = DEFAULT) -> Level:
+def level_of(chance: float, calibration: Calibration = DEFAULT) -> ConfidenceLevel:
     """The word for a chance."""
     if chance >= calibration.high_from:
         return "high"

@@ -111,7 +111,7 @@ def costs_of(messages: Sequence[Message]) -> dict[MessageId, Cost]:
     return out
 
 
-Author = Literal["structure", "agent", "model"]
+DiaryAuthor = Literal["structure", "agent", "model"]
 """Who wrote an entry: what the agent wrote itself leads, what a model wrote comes next, the structure serves always."""
 
 
@@ -140,7 +140,7 @@ class DiaryEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the task shows as a whole, in a sentence."""
     pattern_sources: tuple[MessageId, ...] = ()
     """The messages that show the pattern."""
-    author: Author = "structure"
+    author: DiaryAuthor = "structure"
 
     @property
     def lines(self) -> tuple[DiaryLine, ...]:

@@ -31,13 +31,13 @@ from ireneo.memories.wording import quoted
 # the key. No model is asked, and what comes out depends on the evidence alone.
 
 
-Did: TypeAlias = Literal["added", "reinforced", "superseded", "disputed", "overturned", "ignored"]
+RememberOutcome: TypeAlias = Literal["added", "reinforced", "superseded", "disputed", "overturned", "ignored"]
 
 
 class Reconciled(Struct, frozen=True, kw_only=True):
     """What became of an offer."""
 
-    did: Did
+    did: RememberOutcome
     reason: str
     """Why, in a sentence."""
     record: Record
@@ -131,7 +131,7 @@ def _worded(record: Record, offer: MemoryDraft) -> Record:
 
 def _told(
     offer: MemoryDraft, old: Record | None, record: Record, changed: Sequence[Record], before: Mapping[MemoryId, Record]
-) -> tuple[Did, str]:
+) -> tuple[RememberOutcome, str]:
     replaced = [each for each in changed if each.state == "superseded" and before[each.id].state == "active"]
     if offer.against:
         if old is None:
