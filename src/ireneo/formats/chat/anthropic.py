@@ -23,9 +23,10 @@ from ireneo.formats.chat.format import (
     cast_summaries,
     filtered,
     flatten_summaries,
+    halves,
     media_note,
-    origin_of,
     placed_messages,
+    read_draft,
     recognise_summaries,
     with_parts,
 )
@@ -547,17 +548,9 @@ class AnthropicMessages(ChatFormat):
         """The draft that a message is, or two, where tool results and a user's words share it."""
         read = _read_blocks(message, place)
         if message["role"] != "user":
-            role: Role = "assistant" if message["role"] == "assistant" else "system"
-            return [self._draft(role, read, message)]
-        results = [each for each in read if isinstance(each[1], Result)]
-        said = [each for each in read if not isinstance(each[1], Result)]
-        if not results or not said:
-            return [self._draft("tool" if results else "user", read, message)]
-        # Each as if the message had held nothing else.
-        return [
-            self._draft("tool", results, message | {"content": [block for block, _ in results]}),
-            self._draft("user", said, message | {"content": [block for block, _ in said]}, joined=True),
-        ]
+            return [self._draft("assistant" if message["role"] == "assistant" else "system", read, message)]
+        found = halves(message, "content", read, lambda each: isinstance(each[1], Result))
+        return [self._draft(role, half, inner, joined=joined) for role, half, inner, joined in found]
 
     def read_native(self, payload: object) -> list[Draft] | None:
         """A list of blocks is a system prompt."""
@@ -635,12 +628,5 @@ class AnthropicMessages(ChatFormat):
         return [self.keep_native(draft, system, _write_system([self.expressed(draft)]))]
 
     def _draft(self, role: Role, read: Sequence[tuple[Json, Part]], message: Json, *, joined: bool = False) -> Draft:
-        parts = tuple(part for _, part in read)
-        draft = Draft(
-            role=role,
-            parts=parts,
-            origin=origin_of(parts) if role == "user" else "spoken",
-            source_id=text_or(message.get("id")) or None,
-            joined=joined,
-        )
+        draft = read_draft(role, (part for _, part in read), message.get("id"), joined=joined)
         return self.keep_native(draft, message, _write_draft(self.expressed(draft)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -186,6 +186,34 @@ class ChatFormat(ABC):
 def _without_outcomes(parts: Sequence[Part]) -> list[Part]:
     # Whether a call failed may have been derived from the text since; the payload needn't say so.
     return [replace(part, failed=None) if isinstance(part, Result) else part for part in parts]
+
+
+def read_draft(role: Role, parts: Iterable[Part], name: object, *, joined: bool = False) -> Draft:
+    """The draft of what stands in a message that its provider, or its framework, calls `name`."""
+    kept = tuple(parts)
+    origin: Origin = origin_of(kept) if role == "user" else "spoken"
+    source_id = name if isinstance(name, str) and name else None
+    return Draft(role=role, parts=kept, origin=origin, source_id=source_id, joined=joined)
+
+
+PartT = TypeVar("PartT")
+
+
+def halves(
+    message: Json, key: str, read: Sequence[tuple[Json, PartT]], brings: Callable[[tuple[Json, PartT]], bool]
+) -> list[tuple[Role, Sequence[tuple[Json, PartT]], Json, bool]]:
+    """A user's message as the drafts that it is: results, words, or both, each as if it had held nothing else.
+
+    Each with its role, what was read of it, its message, and whether it is joined to the one before. `brings` says
+    whether what stands in the list under `key` is a result.
+    """
+    results, said = [each for each in read if brings(each)], [each for each in read if not brings(each)]
+    if not results or not said:
+        return [("tool" if results else "user", read, message, False)]
+    return [
+        ("tool", results, message | {key: [block for block, _ in results]}, False),
+        ("user", said, message | {key: [block for block, _ in said]}, True),
+    ]
 
 
 def with_parts(draft: Draft, parts: Iterable[Part]) -> Draft:

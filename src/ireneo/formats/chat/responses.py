@@ -23,8 +23,8 @@ from ireneo.formats.chat.format import (
     flatten_summaries,
     joined_text,
     media_note,
-    origin_of,
     placed_messages,
+    read_draft,
     recognise_summaries,
 )
 from ireneo.formats.chat.rules import Outline, Outlines, Rule, Violation, breach, each
@@ -620,13 +620,8 @@ class OpenAIResponses(ChatFormat):
         items = [item for _, item in group]
         roles: dict[str, Role] = {"user": "user", "assistant": "assistant", "tool": "tool"}
         role = roles.get(side_of(items[0]), "system")
-        parts = tuple(part for place, item in group for part in _read_item(item, place))
-        draft = Draft(
-            role=role,
-            parts=parts,
-            origin=origin_of(parts) if role == "user" else "spoken",
-            source_id=text_or(items[0].get("id")) or None,
-        )
+        parts = (part for place, item in group for part in _read_item(item, place))
+        draft = read_draft(role, parts, items[0].get("id"))
         payload: object = items[0] if len(items) == 1 else items
         # A prompt that stands in the list would be written apart from it, if it were known by its words alone.
         told = role != "system" and _write_items([self.expressed(draft)]) == items
