@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ireneo.formats.chat import repairs, rules
 from ireneo.formats.chat.format import (
     ANTHROPIC,
+    FITTING_NAME,
     LANGCHAIN,
     OPENAI,
     RESPONSES,
@@ -394,7 +395,7 @@ def _bad_call_name(outline: Outline) -> Iterator[str]:
     """A tool's name is made of at most 128 letters, digits, underscores and hyphens."""
     for block in _blocks(outline.message):
         name = block.get("name")
-        if _kind(block) == _CALL and isinstance(name, str) and not repairs.FITTING_NAME.fullmatch(name):
+        if _kind(block) == _CALL and isinstance(name, str) and not FITTING_NAME.fullmatch(name):
             yield f"the tool's name {name!r} may only hold letters, digits, underscores and hyphens, at most 128."
 
 
@@ -517,6 +518,7 @@ class AnthropicMessages(ChatFormat):
     local_rules = _LOCAL_RULES
     thinking_rules = (rules.thinking_missing,)
     rules = _RULES
+    strict_names = True
 
     def decode(self, payload: object) -> list[Draft]:
         """Read a message list, or an object that holds one under `messages` and a prompt under `system`."""
@@ -572,10 +574,6 @@ class AnthropicMessages(ChatFormat):
             return role in ("user", "tool") and write_media(part) is not None
         kind = _kind(part.payload)
         return part.format == ANTHROPIC and kind not in _OWN_PARTS and not is_of_server(kind)
-
-    def fitting_name(self, name: str) -> str:
-        """Letters, digits, underscores and hyphens."""
-        return repairs.fitting_name(name)
 
     def expressed_part(self, part: Part, role: Role) -> Part:
         """What the provider ran itself, and what came of it, stay as they are."""

@@ -29,6 +29,7 @@ from ireneo.log.message import (
     Text,
     Thinking,
 )
+from ireneo.patterns import lazy_re
 
 FormatName: TypeAlias = Literal["anthropic", "gemini", "langchain", "openai", "openai-responses", "pydantic-ai"]
 """The name of a chat format."""
@@ -70,6 +71,9 @@ class ChatFormat(ABC):
     """Those of them that look at one message at a time."""
     thinking_rules: tuple[Rule, ...] = ()
     """Those that hold besides where extended thinking is on for the next call."""
+
+    strict_names = False
+    """Whether the name of a tool may hold letters, digits, underscores and hyphens alone, at most 128."""
 
     @abstractmethod
     def decode(self, payload: object) -> list[Draft]:
@@ -136,14 +140,12 @@ class ChatFormat(ABC):
         """Whether the format takes `part` at all, in whatever form; thinking goes back only as it came."""
         return not isinstance(part, Thinking)
 
-    def fitting_name(self, name: str) -> str:
-        """The name of a tool, as the format takes it."""
-        return name or UNNAMED
-
     def expressed_part(self, part: Part, role: Role) -> Part:
         """`part`, or the text that stands for it."""
         if isinstance(part, Call):
-            name = self.fitting_name(part.name)
+            name = part.name or UNNAMED
+            if self.strict_names and not FITTING_NAME.fullmatch(name):
+                name = _NO_LETTER.sub("_", name)[:128]
             return part if part.name == name else replace(part, name=name)
         if isinstance(part, Result):
             return replace(part, parts=tuple(self._carried(each, "tool") for each in part.parts))
@@ -258,6 +260,9 @@ NO_REPLY = "[no reply was given here]"
 WORDLESS_ERROR = "[the call failed and said nothing]"
 SYSTEM = "[system]"
 UNNAMED = "unnamed"
+
+FITTING_NAME: Final = lazy_re(r"[A-Za-z0-9_-]{1,128}")
+_NO_LETTER = lazy_re(r"[^A-Za-z0-9_-]")
 
 
 def media_note(media: Media) -> str:

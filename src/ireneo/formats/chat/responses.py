@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat import openai, repairs, rules
 from ireneo.formats.chat.format import (
+    FITTING_NAME,
     RESPONSES,
     ChatFormat,
     Json,
@@ -424,7 +425,7 @@ def _bad_arguments(outline: Outline) -> Iterator[str]:
 def _bad_call_name(outline: Outline) -> Iterator[str]:
     """A tool's name is made of at most 128 letters, digits, underscores and hyphens."""
     name = outline.message.get("name") if _kind(outline.message) in (_CALL, _CUSTOM_CALL) else None
-    if isinstance(name, str) and not repairs.FITTING_NAME.fullmatch(name):
+    if isinstance(name, str) and not FITTING_NAME.fullmatch(name):
         yield f"the tool's name {name!r} may only hold letters, digits, underscores and hyphens, at most 128."
 
 
@@ -490,6 +491,7 @@ class OpenAIResponses(ChatFormat):
     thinking: ThinkingRule = "turn"
     local_rules = _LOCAL_RULES
     rules = _RULES
+    strict_names = True
 
     def decode(self, payload: object) -> list[Draft]:
         """Read a list of items, or an object that holds one (or words) under `input`, with `instructions` beside it.
@@ -551,10 +553,6 @@ class OpenAIResponses(ChatFormat):
         block = content[0] if isinstance(content, list) and len(content) == 1 else None
         shown = text_or(mapping(block).get("type"))
         return payload.get("role") == "assistant" and _content_fits(shown, "assistant") and shown not in _OWN_PARTS
-
-    def fitting_name(self, name: str) -> str:
-        """Letters, digits, underscores and hyphens."""
-        return repairs.fitting_name(name)
 
     def repair_steps(self) -> Iterable[Repair]:
         """Calls and outputs meet and are of one kind, and reasoning keeps what it led to."""
