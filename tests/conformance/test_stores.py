@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from tests.databases import new_database
 
 from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.adapters.sqlite.store import open_sqlite
@@ -53,6 +54,7 @@ class Places:
     async def fresh(self) -> AsyncIterator[Store]:
         self._place = self._folder / str(next(self._numbers))
         self._place.mkdir()
+        new_database(self._place / "store.db")
         store = await self._opener(self._place)
         try:
             yield store
