@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 
 from tests.architecture.source import DOMAIN, Source, sources
 
@@ -64,6 +65,23 @@ def test_imports_run_one_way() -> None:
         if each.room not in {None, source.room, *FOR_ALL} and each.room not in MAY_IMPORT.get(source.room, frozenset())
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_no_import_runs_in_a_circle() -> None:
+    """Neither what is imported when a module is, nor what only annotations name.
+
+    An import in a function is left out: it puts off what is heavy, and may need the values of who does so. Between
+    rooms it can't run in a circle either, as the test above shows.
+    """
+    ours = {source.module for source in sources()}
+    needs = {
+        source.module: {each.module for each in source.imports if not each.inside} & ours - {source.module}
+        for source in sources()
+    }
+    try:
+        tuple(TopologicalSorter(needs).static_order())
+    except CycleError as fault:
+        raise AssertionError(" needs ".join(reversed(fault.args[1]))) from None
 
 
 def test_the_domain_does_no_input_or_output() -> None:

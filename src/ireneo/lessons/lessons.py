@@ -171,8 +171,6 @@ A_FAILURE_TOKENS = 1_000.0
 of ten thousand tokens, at the tenth that cached ones cost."""
 MOSTLY = 0.5
 """A way of doing something is told where it helped at least that share of the times that it was tried."""
-ELSEWHERE = 0.25
-"""What a run of another project counts for."""
 SURE_FROM = 0.8
 """A claim that held so surely may be overturned by a run that shows the contrary; others only become less sure."""
 TWICE, THRICE = 2, 3

@@ -64,16 +64,16 @@ def log_on_stderr() -> Iterator[None]:
     # Only a command that asks a model pays for the log.
     import logging
 
-    class Said(logging.Handler):
+    class OnStderr(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             warn(record.getMessage())
 
-    log, said = logging.getLogger("ireneo"), Said(logging.WARNING)
-    log.addHandler(said)
+    log, handler = logging.getLogger("ireneo"), OnStderr(logging.WARNING)
+    log.addHandler(handler)
     try:
         yield
     finally:
-        log.removeHandler(said)
+        log.removeHandler(handler)
 
 
 def warn_of_faults(label: str, faults: Sequence[tuple[int, str]]) -> None:

@@ -238,13 +238,6 @@ def messages_of(payload: object, key: str = "messages") -> list[object]:
     return payload
 
 
-def listed_in(payload: object, key: str = "messages") -> object:
-    """What stands where `payload` would hold its messages, whatever it is."""
-    if isinstance(payload, Payload):
-        return payload.messages
-    return payload.get(key, payload.get("messages")) if isinstance(payload, dict) else payload
-
-
 def placed_messages(payload: object, key: str = "messages") -> Iterator[tuple[str, dict[str, object]]]:
     """Each message of `payload`, copied, with the words that name its place: ``message 3`` is the fourth."""
     for index, message in enumerate(messages_of(payload, key)):

@@ -37,7 +37,7 @@ DEFAULT_FORMAT: Final = OPENAI
 """What plain messages are read and written as, where nothing tells: it asks the least of a list."""
 
 
-class _Formats(Mapping[str, ChatFormat]):
+class _ChatFormats(Mapping[str, ChatFormat]):
     """The formats by name; the module of one is loaded when it is first asked for."""
 
     _homes: Final = {
@@ -68,7 +68,7 @@ class _Formats(Mapping[str, ChatFormat]):
         return name in self._homes
 
 
-CHAT_FORMATS: Final[Mapping[str, ChatFormat]] = _Formats()
+CHAT_FORMATS: Final[Mapping[str, ChatFormat]] = _ChatFormats()
 """Every chat format by its name."""
 
 
