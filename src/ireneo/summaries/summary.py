@@ -37,7 +37,7 @@ class Thread(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """That message."""
 
 
-class Threads(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ThreadChanges(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What became of threads within one stretch of a story."""
 
     opened: tuple[Thread, ...] = ()
@@ -147,7 +147,7 @@ class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of a story: how many leaves it covers; 1 for a leaf."""
     retellings: int = 0
     """Of a story: how many times the least lucky message that it covers has been retold to make it; 1 for a leaf."""
-    threads: Threads = Threads()
+    threads: ThreadChanges = ThreadChanges()
     """Of a story: the threads that were opened and resolved within it."""
 
     @property

@@ -170,7 +170,7 @@ def _cue(name: str, help: str) -> object:
     return typer.Option(name, metavar="WORDS", help=help, show_default=False)
 
 
-class Cues(Struct, frozen=True, kw_only=True):
+class BriefCues(Struct, frozen=True, kw_only=True):
     """What each kind of memory is found by."""
 
     goal: Annotated[str, _cue("--goal", "What is to be reached: it finds facts.")] = ""
@@ -195,7 +195,7 @@ class Cues(Struct, frozen=True, kw_only=True):
     budget: Annotated[int, typer.Option("--budget", "-b", metavar="TOKENS", help="The most that it may cost.")] = 1_500
 
 
-def brief(*, cues: Cues, as_json: AsJson = False, embedder: Embedder = None, stored: Stored) -> None:
+def brief(*, cues: BriefCues, as_json: AsJson = False, embedder: Embedder = None, stored: Stored) -> None:
     """Give a turn what it needs to know.
 
     Procedures, facts, episodes, failures and the scratchpad, each by its own cue.

@@ -106,7 +106,7 @@ class Script(Struct, frozen=True, kw_only=True):
     """Of headings: how many marks a speaker's has; 0: any."""
 
 
-class Speech(Struct, frozen=True, kw_only=True):
+class SpeechHeading(Struct, frozen=True, kw_only=True):
     """The line that a speech begins with."""
 
     name: str
@@ -139,7 +139,7 @@ def is_surely_spoken(lines: Sequence[str]) -> bool:
     return len(recurring) > 1 and sum(recurring) >= enough
 
 
-def speech_of(line: str, script: Script) -> Speech | None:
+def speech_of(line: str, script: Script) -> SpeechHeading | None:
     """The speech that begins on `line`, if one does."""
     if script.form == "heading" and len(line) > LONGEST_HEADING:
         return None
@@ -150,8 +150,8 @@ def speech_of(line: str, script: Script) -> Speech | None:
     if not is_name(name):
         return None
     if script.form == "heading":
-        return Speech(name=name, text="")
-    return Speech(name=name, text=found["text"] or "", time=found["time"])
+        return SpeechHeading(name=name, text="")
+    return SpeechHeading(name=name, text=found["text"] or "", time=found["time"])
 
 
 def is_name(name: str) -> bool:
@@ -286,7 +286,7 @@ def speeches(lines: Iterable[str], script: Script) -> Iterator[Draft]:
 
     Lines that name no speaker go on with the speech above.
     """
-    speech: Speech | None = None
+    speech: SpeechHeading | None = None
     said: list[str] = []
     for line in lines:
         begins = speech_of(line, script)
@@ -322,7 +322,7 @@ def _of_block(block: Sequence[str]) -> Iterator[Draft]:
         yield spoken(None, _unwrapped(block))
 
 
-def _told(speech: Speech | None, said: Sequence[str]) -> Iterator[Draft]:
+def _told(speech: SpeechHeading | None, said: Sequence[str]) -> Iterator[Draft]:
     if speech is None:
         yield from paragraphs(said)
         return

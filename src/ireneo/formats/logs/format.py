@@ -180,7 +180,7 @@ def _with_more_faults(session: LoggedSession, faults: Sequence[LogFault]) -> Log
     return replace(session, faults=tuple(sorted([*session.faults, *faults], key=lambda fault: fault.line)))
 
 
-class Names:
+class UniqueNames:
     """The names that were given so far."""
 
     def __init__(self) -> None:
