@@ -400,3 +400,52 @@ class Prose(Topic, frozen=True, kw_only=True):
     intent: Row = ()
     finding: Row = ()
     """A finding, a cause or a constraint."""
+
+
+class Voices(Topic, frozen=True, kw_only=True):
+    """Who speaks in a text, to whom, and what no summary says; in quotation marks all of it may stand."""
+
+    agent: Row = ()
+    """It tells of the agent from outside."""
+    you: Row = ()
+    """It speaks to a reader of what was done."""
+    oneself: Row = ()
+    """It speaks of itself; these heed case."""
+    own: Row = ()
+    """The same, in the words of a story."""
+    together: Row = ()
+    """It says “we”."""
+    reader: Row = ()
+    """Any word for a reader."""
+    offers: Row = ()
+    """It talks to a reader."""
+    refusals: Row = ()
+    """It apologises or refuses."""
+    refuses: Row = ()
+    """The same, as the beginning of a reply."""
+    comments: Row = ()
+    """It talks about a story instead of telling it."""
+    article: Row = ()
+    roles: Row = ()
+    """Behind an article: somebody who is called by a role in a log."""
+    named: Row = ()
+    """Before a name that somebody says of themselves."""
+
+
+class Verdicts(Topic, frozen=True, kw_only=True):
+    """What a status says of an outcome."""
+
+    status: Row = ()
+    """What a line of status is called."""
+    good: Row = ()
+    bad: Row = ()
+    unsure: Row = ()
+    """Denied, wished for, told of an earlier time or of a part: no plain verdict."""
+    conjunctions: Set = frozenset()
+    complete: Row = ()
+    blocked: Row = ()
+    partial: Row = ()
+    all: Row = ()
+    """Of all of it, or of the one thing that is spoken of."""
+    everything: Row = ()
+    """Of all of it alone."""
