@@ -35,6 +35,12 @@ class Words(Topic, frozen=True, kw_only=True):
     """What stands in every other sentence, and so tells none of them apart. The one stop list."""
     irregular: Row = ()
     """A word and its forms that a stemmer can't lead back to it; none that mostly is another word."""
+    articles: Set = frozenset()
+    """With and without these, a text says the same."""
+    contractions: Map = {}
+    """By the short form, the words that it stands for."""
+    contracted: Map = {}
+    """By the ending of a short form, what it stands for."""
     endings: Row = ()
     """What is taken off a word so that its forms meet, the longest first."""
     nouns_large: Set = frozenset()
@@ -449,3 +455,29 @@ class Verdicts(Topic, frozen=True, kw_only=True):
     """Of all of it, or of the one thing that is spoken of."""
     everything: Row = ()
     """Of all of it alone."""
+
+
+class Instructions(Topic, frozen=True, kw_only=True):
+    """What is worded as an instruction to a model. A blank stands for any white space, also as JSON writes it."""
+
+    worded: Row = ()
+    addressed: Row = ()
+    """It speaks to a model; here a blank is a blank."""
+
+
+class TaskType(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How goals of a type of task are worded."""
+
+    name: str
+    begins: Row = ()
+    """What such a goal begins with, behind words such as “can you please”."""
+    says: Row = ()
+    """What may stand anywhere in it."""
+
+
+class Tasks(Topic, frozen=True, kw_only=True):
+    """What people ask an agent for."""
+
+    types: tuple[TaskType, ...] = ()
+    fillers: Row = ()
+    """What stands before the verb of a wish."""
