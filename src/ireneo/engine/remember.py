@@ -21,6 +21,8 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.scope import RecallQuery, Scope
 from ireneo.errors import BadInput, MemoryNotFound, ModelError
 from ireneo.grounding.neutral import neutralise
+from ireneo.language.files import topic
+from ireneo.language.topics import Slots
 from ireneo.language.words import terms
 from ireneo.log.tree import SessionKey
 from ireneo.memories.facts import Fact, facts
@@ -37,7 +39,7 @@ from ireneo.summaries.prose import clip
 
 _TELLING = ("kind", "subject", "attribute", "value", "task_type", "name", "signature", "conditions")
 """What a caller may say of a text by which its kind is settled."""
-_SPEAKERS = frozenset({"user", "i", "me", "my"})
+_SPEAKERS = frozenset({"user", "me"})
 """Names of whoever speaks, which need not stand in the text."""
 
 _LOG = logging.getLogger("ireneo")
@@ -77,7 +79,7 @@ async def classify(models: Models, text: str, speaker: str = "") -> Guess:
 def _slotted(reply: ClassifyReply, text: str, speaker: str) -> Guess | None:
     """The slot that a model read, if all of it is there and its words stand in the text."""
     subject, attribute, value = (each.strip() for each in (reply.subject, reply.attribute, reply.value))
-    if speaker and subject.casefold() in _SPEAKERS:
+    if speaker and subject.casefold() in _SPEAKERS | topic(Slots).speaker:
         subject = speaker
     said = set(terms(text))
     stands = subject == speaker or (terms(subject) and said.issuperset(terms(subject)))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
+from ireneo.language.files import either, from_data, topic
+from ireneo.language.topics import Tasks
 from ireneo.lessons.run import Cost, costs_of, sum_costs
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.step_words import cause
@@ -486,100 +488,33 @@ class Done(Struct, frozen=True, kw_only=True):
     """What was called were files, commands and searches: work on a project."""
 
 
-def _always(done: Done) -> bool:
-    return True
+_FITS: dict[str, Callable[[Done], bool]] = {
+    "refactor": lambda done: done.changed,
+    "fix a bug": lambda done: done.changed,
+    "add a feature": lambda done: done.changed,
+    "explore": lambda done: done.files and not done.changed,
+    "answer a question": lambda done: not done.calls,
+}
+"""What must have been done for a task of these types."""
+_FILLERS = lazy_re(lambda: rf"^(?:{either(topic(Tasks).fillers)}\b[\s,:;.!-]*)+", re.IGNORECASE)
 
 
-class Rule(Struct, frozen=True, kw_only=True):
-    """A type of task, how goals of it are worded, and what must have been done for them."""
-
+class _Rule(NamedTuple):
     name: str
-    begins: str = ""
-    """What such a goal begins with, behind words such as “can you please”: alternatives of a regular expression."""
-    says: str = ""
-    """What may stand anywhere in it."""
-    fits: Callable[[Done], bool] = _always
+    begins: re.Pattern[str]
+    says: re.Pattern[str]
 
 
-_THING = r"(?:\W+\w+){0,6}?\W+"
-"""Some words between a verb and what it is done to."""
-RULES: tuple[Rule, ...] = (
-    Rule(name="release", begins=r"releas(?:e|ing)|publish|cut a release|bump the version|tag (?:a|the|v)"),
-    Rule(
-        name="commit",
-        begins=r"commit|push|rebase|merge|cherry-pick|squash|update from main"
-        r"|/?(?:open|create|make) a (?:pr|pull request)"
-        r"|/(?:pr|commit|push)\b|amend|there are (?:now )?merge conflicts",
-    ),
-    Rule(
-        name="fix a failing test",
-        begins=rf"(?:fix|repair|debug|make){_THING}(?:tests?|specs?|ci|lint\w*|build)\b",
-        says=r"\b(?:tests?|specs?|ci|lint|build)\b[^.]{0,30}\b(?:fail(?:s|ing|ed)?|broken|breaks|is red|errors?)\b"
-        r"|\b(?:failing|broken|flaky) (?:tests?|specs?|ci|lint|build)\b",
-    ),
-    Rule(
-        name="review",
-        begins=r"(?:code )?review|look over|critique|audit|double.?check|invoke reviewer",
-        says=r"review comments",
-    ),
-    Rule(
-        name="write tests",
-        begins=rf"(?:add|write|create|extend|propose|improve|cover|do){_THING}(?:tests?|coverage|specs?)\b",
-    ),
-    Rule(
-        name="refactor",
-        begins=r"refactor|rename|extract|simplify|clean ?up|split|move|de-?duplicate|restructure|reorgani[sz]e|inline"
-        r"|plan: simplify|group",
-        says=r"\brefactor(?:ing)?:?\b",
-        fits=lambda done: done.changed,
-    ),
-    Rule(
-        name="write documents",
-        begins=rf"(?:write|update|add|improve|rewrite|document){_THING}(?:docs?|documentation|readme|comments?|changelog|adr)\b",
-    ),
-    Rule(name="set up", begins=r"set ?up|install|configure|upgrade|bootstrap|initiali[sz]e"),
-    Rule(
-        name="plan",
-        begins=r"/\S*(?:plan|brainstorm)\w*|brainstorm|plan\b|(?:write|create|make|draft|do) (?:a|the)(?: \w+)? plan",
-    ),
-    Rule(
-        name="fix a bug",
-        begins=r"fix(?:es|ed|ing)?|debug|solve|resolve|handle|prevent|stop|avoid",
-        says=r"\b(?:bugs?|broken|crash\w*|regression|(?:does|do|did|is|are|should|ca|can)(?:n['’]?t| not)|cannot"
-        r"|incorrect\w*|wrong\w*|unexpected\w*|fails?|failing|raises?|\w+(?:Error|Exception)|problem|issue|should"
-        r"|confus\w*|missing|inconsisten\w*|improper\w*|misleading|vanish\w*|lost|ignored|ignores|breaks?|mutates?"
-        r"|mangles?|not working)\b",
-        fits=lambda done: done.changed,
-    ),
-    Rule(
-        name="add a feature",
-        begins=r"add|implement|introduce|support|create|build|allow|enable|extend|hide|remove|replace|change|port|write|update"
-        r"|make|use|print|show|include|render|invert|provide|you are implementing",
-        fits=lambda done: done.changed,
-    ),
-    Rule(
-        name="explore",
-        begins=r"(?:what|how|why|where|which|when|who|is|are|does|do|did|was|were|has|have)\b|explain|check|find|show"
-        r"|look|explore|investigate|search|understand|analy[sz]e|take a look|see|compare|tell|run",
-        says=r"\?$",
-        fits=lambda done: done.files and not done.changed,
-    ),
-    Rule(
-        name="answer a question",
-        begins=r"(?:what|how|why|where|which|when|who|is|are|does|do|can|explain)\b",
-        says=r"\?$",
-        fits=lambda done: not done.calls,
-    ),
-)
-"""Asked in this order; the first that fits names the type. Another type is one more row."""
-
-_FILLERS = lazy_re(
-    r"^(?:(?:ok(?:ay)?|yes|yeah|so|and|now|then|also|but|hmm+|ah|oh|hey|hi|please|can|could|would|you|we|i|i['’]d|i['’]m"
-    r"|let['’]?s|let me|want|need|like|to|should|will|maybe|just|try|help|me|first|next|go|ahead|quickly|actually"
-    r"|in this session|task ?\d*|question)\b[\s,:;.!-]*)+",
-    re.IGNORECASE,
-)
-"""What stands before the verb of a wish."""
+@from_data
+def _rules() -> tuple[_Rule, ...]:
+    """The types of tasks, each with how its goals are worded in any language; the first that fits names the type."""
+    known, rules = topic(Tasks).types, []
+    for name in dict.fromkeys(row.name for row in known):
+        rows = [row for row in known if row.name == name]
+        begins = either(text for row in rows for text in row.begins)
+        says = either(text for row in rows for text in row.says)
+        rules.append(_Rule(name, lazy_re(rf"{begins}(?!\w)", re.I), lazy_re(says, re.I)))
+    return tuple(rules)
 
 
 def task_type(task: Task) -> str:
@@ -590,15 +525,11 @@ def task_type(task: Task) -> str:
 def type_of(goal: str, done: Done) -> str:
     """The type of a task whose goal is worded so, and for which that was done."""
     wish = _FILLERS.sub("", goal) or goal
-    named = next((rule.name for rule in RULES if _worded(rule, goal, wish) and rule.fits(done)), "")
+    worded = (rule.name for rule in _rules() if rule.begins.match(wish) or rule.says.search(goal))
+    named = next((name for name in worded if name not in _FITS or _FITS[name](done)), "")
     if named == "add a feature" and (done.tests or done.documents):
         return "write tests" if done.tests else "write documents"
     return named
-
-
-def _worded(rule: Rule, goal: str, wish: str) -> bool:
-    begins = rule.begins and re.match(rf"(?:{rule.begins})(?!\w)", wish, re.IGNORECASE)
-    return bool(begins or (rule.says and re.search(rule.says, goal, re.IGNORECASE)))
 
 
 _TEST = lazy_re(r"(?:^|[/_.-])(?:tests?|specs?)(?:[/_.-]|$)", re.IGNORECASE)
