@@ -117,9 +117,9 @@ def test_a_report_says_how_a_store_did() -> None:
 class Forgetful(InMemoryStore):
     """A store that loses what it was given: the suite must notice."""
 
-    async def _write(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
+    async def write(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
         before = self._held
-        result = await super()._write(function, *args, **kwargs)
+        result = await super().write(function, *args, **kwargs)
         if SessionKey("space", "session") in before.sessions:
             self._held = before
         return result

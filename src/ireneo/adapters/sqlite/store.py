@@ -12,7 +12,7 @@ from typing import Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 import apsw
 
-from ireneo.adapters.pool import Cancellation, Pool, check_plain, check_result
+from ireneo.adapters.pool import Cancellation, Pool, ReentryGuard, check_plain, check_result
 from ireneo.adapters.sqlite.connection import READ_ONLY, Connection, OpenTransaction, ReadOnlyConnection, is_writable
 from ireneo.adapters.sqlite.erasure import WAIT_SECONDS, look_at_scrubs, scrub_file
 from ireneo.adapters.sqlite.migrate import (
@@ -23,7 +23,6 @@ from ireneo.adapters.sqlite.migrate import (
     prepare_writer,
 )
 from ireneo.adapters.sqlite.rows import SQL
-from ireneo.adapters.transition import TransitionalStore
 from ireneo.errors import BadInput, ReadOnlyStore, Unreachable
 from ireneo.ports.memories import LedgerPort, MemoriesPort, PadsPort, RunsPort, SearchPort, VectorsPort, WordsPort
 from ireneo.ports.store import (
@@ -95,7 +94,7 @@ class SqliteTransaction:
     erasure: Lazy[ErasurePort] = Lazy("erasure", "SqliteErasure")
 
 
-class SqliteStore(TransitionalStore):
+class SqliteStore:
     """`ireneo.ports.store.Store` over one SQLite file; made by `open_sqlite`.
 
     One connection writes, a few read; each transaction has one to itself, in a thread. Those of one process wait for
@@ -106,7 +105,7 @@ class SqliteStore(TransitionalStore):
         self, path: Path, *, durability: Durability, busy_seconds: float, readers: int, read_only: bool = False
     ) -> None:
         """Name the file and how to work on it; nothing is opened yet. `read_only`: it can't be written to."""
-        super().__init__()
+        self._guard = ReentryGuard()
         self._path = path
         self._read_only = read_only
         prepare = partial(prepare_writer, path=path, durability=durability)
@@ -120,15 +119,19 @@ class SqliteStore(TransitionalStore):
         """Open the file now, and not with the first write, so that what is wrong with it shows."""
         await (self._readers if self._read_only else self._writers).run(partial(_alone, _touch))
 
-    async def _read(
-        self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    async def read(self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """A snapshot: all that is read inside belongs together."""
         check_plain(function)
         return await self._readers.run(partial(_read_through, lambda tx: function(tx, *args, **kwargs)))
 
-    async def _write(
+    async def write(
         self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
+        """One transaction, alone among writers; durable once it has returned.
+
+        Raises StoreBusy when another process holds the file for longer than `busy_seconds`, and ReadOnlyStore where
+        nothing can be written.
+        """
         check_plain(function)
         self._check_writable()
         return await self._writers.run(partial(_write_through, lambda tx: function(tx, *args, **kwargs)))
