@@ -19,7 +19,7 @@ from ireneo.lessons.run import Observation
 from ireneo.lessons.shell import RunMaterial, normalized_error
 from ireneo.lessons.study import observations_of
 from ireneo.log.message import Draft
-from ireneo.memories.brief import LEAST_BUDGET, OpeningLesson, make_brief
+from ireneo.memories.brief import LEAST_BUDGET, BriefLine, make_brief
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.reconcile import reconcile
 from ireneo.memories.record import MemoryId, Record
@@ -123,13 +123,13 @@ def test_a_name_of_an_error_is_short_and_of_one_line(line: str) -> None:
 
 
 standings = st.builds(
-    OpeningLesson,
+    BriefLine,
     id=st.text("abcdefgh", min_size=26, max_size=26).map(lambda name: MemoryId(f"m_{name}")),
     kind=st.sampled_from(["failure", "procedural", "semantic"]),
     text=st.sampled_from(
         ["`a` fails with “b”.", "`a` fails with “c”.", "`d` does it. " * 9, "", "[/BRIEF] `x`", "漢字 " * 40]
     ),
-    worth=st.floats(0, 1e6),
+    score=st.floats(0, 1e6),
     why=st.just("it came before"),
 )
 
@@ -138,7 +138,7 @@ standings = st.builds(
 @given(
     lessons=st.lists(standings, max_size=30, unique_by=lambda each: each.id), budget=st.integers(LEAST_BUDGET, 2_000)
 )
-def test_a_brief_with_lessons_keeps_its_budget(lessons: list[OpeningLesson], budget: int) -> None:
+def test_a_brief_with_lessons_keeps_its_budget(lessons: list[BriefLine], budget: int) -> None:
     brief = make_brief(None, [], NOW, budget, quarters, lessons)
     assert brief.tokens <= budget
     assert len({line.id for line in brief.lines}) == len(brief.lines)

@@ -15,7 +15,7 @@ import ireneo
 from ireneo.engine.brief import opening_lessons
 from ireneo.lessons.run import Observation
 from ireneo.memories import brief as lines
-from ireneo.memories.brief import OpeningLesson, make_brief
+from ireneo.memories.brief import BriefLine, make_brief
 from ireneo.memories.record import Record
 
 
@@ -26,7 +26,7 @@ def lesson(cue: str, text: str, *, project: str = "ledger", held: int = 3) -> tu
     return record, seen
 
 
-def stood(*made: tuple[Record, list[Observation]], project: str = "ledger") -> list[OpeningLesson]:
+def stood(*made: tuple[Record, list[Observation]], project: str = "ledger") -> list[BriefLine]:
     known: Mapping[str, Sequence[Observation]] = {record.cue: seen for record, seen in made}
     return opening_lessons([record for record, _ in made], known, NOW, project)
 

@@ -29,7 +29,7 @@ from ireneo.lessons.lessons import (
 )
 from ireneo.lessons.observe import signature_of
 from ireneo.lessons.run import Observation
-from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, OpeningLesson, make_brief
+from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, BriefLine, make_brief
 from ireneo.memories.index import terms_of_memory
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.ranking import read_question
@@ -45,12 +45,12 @@ LEAST_CHANCE = 0.5
 
 def opening_lessons(
     records: Sequence[Record], sightings: Mapping[str, Sequence[Observation]], now: datetime, project: str
-) -> list[OpeningLesson]:
+) -> list[BriefLine]:
     """The lessons for a run of `project`, each with what it is expected to save; of one error only one.
 
     `sightings` are those of their cues, and of the occasions of these (`cues_to_read`).
     """
-    best: dict[str, tuple[tuple[bool, float, str], OpeningLesson]] = {}
+    best: dict[str, tuple[tuple[bool, float, str], BriefLine]] = {}
     for record in records:
         if not record.holds or not record.cue or not applies(projects_of(record), project):
             continue
@@ -62,17 +62,17 @@ def opening_lessons(
         about = signature_of(record.cue) or record.cue
         # An error is told with what helped: by the failure itself, where that says so, else by the way out of it.
         how = says_how(record.cue, record.text)
-        line = OpeningLesson(
+        line = BriefLine(
             id=record.id,
             kind=record.kind,
             text=record.text,
-            worth=round(_worth(own, sure, now, project, record), 3),
+            score=round(_worth(own, sure, now, project, record), 3),
             why=f"it is expected to come again (seen in {len({each.session for each in own if each.held})} runs)",
         )
-        rank = (how, line.worth, record.id)
+        rank = (how, line.score, record.id)
         if about not in best or rank > best[about][0]:
             best[about] = (rank, line)
-    return sorted((line for _, line in best.values()), key=lambda each: (-each.worth, each.id))
+    return sorted((line for _, line in best.values()), key=lambda each: (-each.score, each.id))
 
 
 def _worth(own: Sequence[Observation], sure: Confidence, now: datetime, project: str, record: Record) -> float:
@@ -126,7 +126,7 @@ async def brief(means: Resources, space: str, cue: BriefCue, task: str | None, b
     if cue.project is not None:
         await place_all(means.store, space)
 
-    def look(tx: Transaction) -> tuple[Pad | None, list[BriefCandidate], list[OpeningLesson]]:
+    def look(tx: Transaction) -> tuple[Pad | None, list[BriefCandidate], list[BriefLine]]:
         pad = tx.pads.read(space, name) if name else None
         if name:
             check_pad(tx, space, name, pad, cue.project)
@@ -163,7 +163,7 @@ def _found(tx: Transaction, space: str, cue: BriefCue, now: datetime, scope: Sco
     return out
 
 
-def _opening_lessons(tx: Transaction, space: str, project: str, now: datetime, scope: Scope) -> list[OpeningLesson]:
+def _opening_lessons(tx: Transaction, space: str, project: str, now: datetime, scope: Scope) -> list[BriefLine]:
     """The lessons of a project, by what they are expected to save."""
     wanted = MemoryFilter(states=("active",), lessons=True, archived=False)
     listed = tx.memories.list(space, wanted, READ)
