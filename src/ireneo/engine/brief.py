@@ -44,17 +44,17 @@ LEAST_CHANCE = 0.5
 
 
 def opening_lessons(
-    records: Sequence[Record], sightings: Mapping[str, Sequence[Observation]], now: datetime, project: str
+    records: Sequence[Record], observations: Mapping[str, Sequence[Observation]], now: datetime, project: str
 ) -> list[BriefLine]:
     """The lessons for a run of `project`, each with what it is expected to save; of one error only one.
 
-    `sightings` are those of their cues, and of the occasions of these (`cues_to_read`).
+    `observations` are those of their cues, and of the occasions of these (`cues_to_read`).
     """
     best: dict[str, tuple[tuple[bool, float, str], BriefLine]] = {}
     for record in records:
         if not record.holds or not record.cue or not applies(projects_of(record), project):
             continue
-        seen = [each for cue in cues_to_read(record.cue) for each in sightings.get(cue, ())]
+        seen = [each for cue in cues_to_read(record.cue) for each in observations.get(cue, ())]
         sure = confidence_of(seen, now)
         if record.kind != "failure" and sure.chance < LEAST_CHANCE:
             continue
@@ -87,7 +87,7 @@ OF_EACH = 20
 READ = 2_000
 """So many failures are compared by their action."""
 TOGETHER = 200
-"""Claims whose sightings are read at one time."""
+"""Claims whose observations are read at one time."""
 SHOWN: dict[Kind, tuple[State, ...]] = {"semantic": ("active", "disputed")}
 """The states in which memories are shown, where it is not only the active ones."""
 SHELL = "bash"
@@ -171,11 +171,11 @@ def _opening_lessons(tx: Transaction, space: str, project: str, now: datetime, s
     here = [each for each in listed if each.cue and applies(projects_of(each), project)]
     records = [each for each in scope.seen(here) if each is not None]
     cues = list(dict.fromkeys(name for each in records for name in cues_to_read(each.cue)))
-    sighted: dict[str, list[Observation]] = {}
+    observed: dict[str, list[Observation]] = {}
     for start in range(0, len(cues), TOGETHER):
         for each in tx.runs.observations(space, cues[start : start + TOGETHER]):
-            sighted.setdefault(each.cue, []).append(each)
-    return opening_lessons(records, sighted, now, project)
+            observed.setdefault(each.cue, []).append(each)
+    return opening_lessons(records, observed, now, project)
 
 
 def _procedures(tx: Transaction, space: str, task_type: str, now: datetime, scope: Scope) -> list[BriefCandidate]:

@@ -1,9 +1,9 @@
 """Confidence held against the truth: earlier runs foretell, later ones show how often it came true.
 
-What is fitted is a curve that never falls, from what is reckoned of a claim's sightings to how often claims of which
+What is fitted is a curve that never falls, from what is reckoned of a claim's observations to how often claims of which
 as much was reckoned held later (pool adjacent violators: M. Ayer and others, An empirical distribution function for
 sampling with incomplete information, Annals of Mathematical Statistics 26, 1955), and from it where *high* and
-*medium* begin. All of it is a function of the sightings in the order of their runs.
+*medium* begin. All of it is a function of the observations in the order of their runs.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def calibration_report(told: Sequence[Forecast]) -> CalibrationReport:
 
 
 def by_cue(runs: Runs) -> Mapping[str, list[Observation]]:
-    """The sightings of each claim, in the order of the runs."""
+    """The observations of each claim, in the order of the runs."""
     out: dict[str, list[Observation]] = {}
     for run in runs:
         for each in run:

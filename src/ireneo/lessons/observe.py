@@ -378,7 +378,7 @@ class _FailedCall(Struct, frozen=True, kw_only=True):
 
 
 def occasion_of(cue: str) -> str:
-    """The claim whose sightings tell how often another could have shown: the program's of an error, else itself."""
+    """The claim whose observations tell how often another could have shown: the program's of an error, else itself."""
     if GOT_OVER in cue or ENDS_IN not in cue:
         return cue
     return f"{cue.partition(ENDS_IN)[0]}{ENDS_IN}{ANY}"
@@ -407,7 +407,7 @@ def signature_of(cue: str) -> str:
 
 
 def failures(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
-    """The sightings of a run that follow from its calls that failed."""
+    """The observations of a run that follow from its calls that failed."""
     messages = {message.id: message for message in material.messages}
     falls: dict[str, list[_FailedCall]] = {}
     for place, each in enumerate(run):
@@ -460,7 +460,7 @@ def _failure(
         seen=failed,
         held=len(failed),
         broke=done[action] - len(failed),
-        # The sighting keeps the limits apart, as they hold for the claim however it is told.
+        # The observation keeps the limits apart, as they hold for the claim however it is told.
         text=text.removesuffix(limits).rstrip() if limits else text,
         limits=limits if text else "",
         sources=sources or cited_sources((name for each in failed for name in each.step.sources), messages),
