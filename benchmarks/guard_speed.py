@@ -2,7 +2,7 @@
 
     python benchmarks/guard_speed.py [RUNS [MESSAGES]]
 
-RUNS runs (default: 1,000) of 60 calls each are put into a SQLite database with their observations; a session of MESSAGES
+RUNS runs (default: 1,000) of 60 calls each are put into a SQLite database with what they show; a session of MESSAGES
 messages (default: 10,000) goes on while it is asked. Times are in milliseconds.
 """
 
