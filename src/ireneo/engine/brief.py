@@ -34,7 +34,7 @@ from ireneo.memories.index import terms_of_memory
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.ranking import read_question
 from ireneo.memories.record import Kind, Record, State
-from ireneo.memories.scratchpad import Pad, checked_task
+from ireneo.memories.scratchpad import checked_task
 from ireneo.memories.signature import action_of, action_signature
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
@@ -126,17 +126,16 @@ async def brief(means: Resources, space: str, cue: BriefCue, task: str | None, b
     if cue.project is not None:
         await place_all(means.store, space)
 
-    def look(tx: Transaction) -> tuple[Pad | None, list[BriefCandidate], list[BriefLine]]:
+    def look(tx: Transaction) -> Brief:
         pad = tx.pads.read(space, name) if name else None
         if name:
             check_pad(tx, space, name, pad, cue.project)
         scope = Scope.of(tx, space, cue)
         found = _found(tx, space, cue, now, scope)
         lessons = _opening_lessons(tx, space, cue.project, now, scope) if cue.project else []
-        return pad, found, lessons
+        return make_brief(pad, found, now, budget, means.count, lessons)
 
-    pad, found, lessons = await means.store.read(look)
-    made = make_brief(pad, found, now, budget, means.count, lessons)
+    made = await means.store.read(look)
     if not made.lines:
         return made
     try:

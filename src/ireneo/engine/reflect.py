@@ -5,6 +5,7 @@ Draw what lasts of it, checked against its words, and reconsider what no longer 
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -329,7 +330,7 @@ async def _drawn(models: Models, read: _ReflectionInput) -> tuple[Conclusions, s
                 return asked, ""
             refused, usage = asked.refused, asked.usage
     new = frozenset(episode.id for episode in read.new)
-    offline = draw_offline([*read.new, *read.earlier], new)
+    offline = await asyncio.to_thread(draw_offline, [*read.new, *read.earlier], new)
     return Conclusions(drawn=offline.drawn, refused=(*refused, *offline.refused), usage=usage), failed
 
 

@@ -5,6 +5,7 @@ Everything about a draft is decided inside the one transaction that stores what 
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -108,9 +109,9 @@ async def remember(means: Resources, space: str, text: str, **told: Unpack[Memor
 
     A model, where there is one, tells the kind of a text of which nothing is said.
     """
-    text, told = _cleaned(means, text, told)
-    offer = await typed(means, space, told, memory_draft(text, told, means.clock.now()))
-    return await means.store.write(lambda tx: settle_drafts(tx, space, [offer])[0])
+    told, draft = await asyncio.to_thread(_drafted, means, text, told)
+    draft = await typed(means, space, told, draft)
+    return await means.store.write(lambda tx: settle_drafts(tx, space, [draft])[0])
 
 
 def remember_all(
@@ -121,13 +122,16 @@ def remember_all(
     They count as told one after the other, so that of two that contradict each other the later one stands.
     """
     now = means.clock.now()
-    cleaned = (_cleaned(means, text, told) for text, told in texts)
-    offers = [memory_draft(text, told, now + number * _AFTER) for number, (text, told) in enumerate(cleaned)]
-    return settle_drafts(tx, space, offers)
+    drafts = [_drafted(means, text, told, now + number * _AFTER)[1] for number, (text, told) in enumerate(texts)]
+    return settle_drafts(tx, space, drafts)
 
 
-def _cleaned(means: Resources, text: str, told: MemoryDetails) -> tuple[str, MemoryDetails]:
-    return means.cleaning().told(text, told)
+def _drafted(
+    means: Resources, text: str, told: MemoryDetails, now: datetime | None = None
+) -> tuple[MemoryDetails, MemoryDraft]:
+    """What is told of a text without its secrets, and the draft that it makes."""
+    text, told = means.cleaning().told(text, told)
+    return told, memory_draft(text, told, now or means.clock.now())
 
 
 def settle_drafts(
