@@ -47,9 +47,9 @@ class Book:
             if cue in known:
                 if drawn.words:
                     self.records[known[cue].id] = replace(known[cue], text=drawn.words)
-                self._settle(drawn.offers)
-            elif drawn.offers:
-                new.append((-drawn.worth, cue, drawn.offers))
+                self._settle(drawn.drafts)
+            elif drawn.drafts:
+                new.append((-drawn.worth, cue, drawn.drafts))
         for _, _, offers in sorted(new, key=lambda each: each[:2])[:MOST_NEW]:
             self._settle(offers)
         return min(len(new), MOST_NEW)

@@ -42,7 +42,7 @@ def learned(observations: list[Observation], there: dict[MemoryId, Record]) -> d
     """The memories, with the lesson that the observations of one claim make."""
     known = next((each for each in there.values() if observations and each.cue == observations[0].cue), None)
     out = dict(there)
-    for offer in lesson_drafts(observations, known, NOW).offers:
+    for offer in lesson_drafts(observations, known, NOW).drafts:
         row = KINDS[offer.kind]
         beside = [each for each in out.values() if each.kind == row.name and each.key == row.key(offer)]
         done = reconcile(offer, beside)

@@ -27,7 +27,7 @@ from ireneo.memories.record import MemoryId, Record
 def learned(observations: Sequence[Observation], known: Record | None = None) -> Record | None:
     """The lesson that these make, beside what is known."""
     there: dict[MemoryId, Record] = {known.id: known} if known else {}
-    for offer in lesson_drafts(observations, known, NOW).offers:
+    for offer in lesson_drafts(observations, known, NOW).drafts:
         done = reconcile(offer, list(there.values()))
         there.update({each.id: each for each in (done.record, *done.changed)})
         known = done.record
@@ -100,7 +100,7 @@ def test_learned_again_or_in_another_order_it_is_the_same() -> None:
     record = learned(seen)
     assert learned(seen[::-1]) == record
     assert learned(seen, record) == record
-    assert not lesson_drafts(seen, record, NOW + timedelta(days=1)).offers
+    assert not lesson_drafts(seen, record, NOW + timedelta(days=1)).drafts
 
 
 def test_a_lesson_keeps_its_words_when_more_is_seen() -> None:
@@ -167,8 +167,8 @@ def test_words_of_one_project_are_not_told_to_others() -> None:
     bare = "`pytest` fails with “No module named pytest”."
     here = [observed(cue=cue, text=own, session=name) for name in ("a", "b")]
     there = observed(cue=cue, text=bare, session="c", project="till")
-    assert lesson_drafts(here, None, NOW).offers[0].text == own
-    assert lesson_drafts([*here, there], None, NOW).offers[0].text == bare
+    assert lesson_drafts(here, None, NOW).drafts[0].text == own
+    assert lesson_drafts([*here, there], None, NOW).drafts[0].text == bare
     known = learned(here)
     assert lesson_drafts([*here, there], known, NOW).words == bare
     too = replace(there, text=own)
@@ -186,4 +186,4 @@ def test_tests_of_one_project_are_not_named_to_others() -> None:
     assert known.text == named
     bare = "`go test` fails in its tests: run one test alone by `go test` with `-run`."
     assert lesson_drafts([*here, there], known, NOW).words == bare
-    assert lesson_drafts([*here, there], None, NOW).offers[0].text == bare
+    assert lesson_drafts([*here, there], None, NOW).drafts[0].text == bare

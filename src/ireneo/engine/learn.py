@@ -116,15 +116,15 @@ def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observati
     for cue, seen in observed.items():
         drawn = lesson_drafts(seen, known.get(cue), now)
         if cue in known:
-            old += drawn.offers
+            old += drawn.drafts
             if drawn.words:
                 tx.memories.put(space, [replace(known[cue], text=drawn.words)])
         elif len({each.session for each in seen if each.held}) > 1:
-            old += drawn.offers
-        elif drawn.offers:
-            new.append((drawn.worth, list(drawn.offers)))
+            old += drawn.drafts
+        elif drawn.drafts:
+            new.append((drawn.worth, list(drawn.drafts)))
     new.sort(key=lambda each: (-each[0], each[1][0].cue))
-    return settle_drafts(tx, space, [*old, *(offer for _, offers in new[:MOST_NEW] for offer in offers)])
+    return settle_drafts(tx, space, [*old, *(draft for _, drafts in new[:MOST_NEW] for draft in drafts)])
 
 
 # What a run has shown once and shows no more: its session was rewound, or the rules have changed since.

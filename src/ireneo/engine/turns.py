@@ -258,12 +258,12 @@ def known_failure(records: Iterable[Record], session: str) -> list[KnownFailure]
     return out
 
 
-def failures_of_drafts(offers: Iterable[MemoryDraft]) -> list[KnownFailure]:
-    """The failures among the offers of a turn."""
+def failures_of_drafts(drafts: Iterable[MemoryDraft]) -> list[KnownFailure]:
+    """The failures among the drafts of a turn."""
     return [
-        KnownFailure(signature=offer.signature, text=offer.text, at=offer.at, place=dict(offer.conditions))
-        for offer in offers
-        if offer.signature and not offer.against
+        KnownFailure(signature=draft.signature, text=draft.text, at=draft.at, place=dict(draft.conditions))
+        for draft in drafts
+        if draft.signature and not draft.against
     ]
 
 
@@ -281,7 +281,7 @@ def overturns(turn: Turn, known: Sequence[KnownFailure], recorded: datetime) -> 
             continue
         if any(failure.place.get(name, value) != value for name, value in turn.place.items()):
             continue
-        offer = MemoryDraft(
+        draft = MemoryDraft(
             text=failure.text,
             kind="failure",
             at=moment,
@@ -294,7 +294,7 @@ def overturns(turn: Turn, known: Sequence[KnownFailure], recorded: datetime) -> 
             session=turn.session,
             messages=step.sources,
         )
-        out.setdefault(failure.signature, offer)
+        out.setdefault(failure.signature, draft)
     return list(out.values())
 
 

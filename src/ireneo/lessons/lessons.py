@@ -194,7 +194,7 @@ _ACCIDENT = lazy_re(r"/tmp/|/var/folders/|\b[0-9a-f]{10,}\b|\b[0-9a-f]{8}-[0-9a-
 class LessonDrafts(Struct, frozen=True, kw_only=True):
     """What is offered to memory of one claim, and what it is worth beside others."""
 
-    offers: tuple[MemoryDraft, ...] = ()
+    drafts: tuple[MemoryDraft, ...] = ()
     worth: float = 0.0
     """Tokens that it cost so far: what it may save."""
     words: str = ""
@@ -230,7 +230,7 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
         own = _OWN.search(known.text) and not _OWN.search(told.text)
         elsewhere = wider and bool(own or _TESTS.search(known.text)) and not is_generic(told)
         words = _with_limits(told) if better or elsewhere else ""
-    return LessonDrafts(offers=tuple(pieces), worth=cost_of(claim), words=words)
+    return LessonDrafts(drafts=tuple(pieces), worth=cost_of(claim), words=words)
 
 
 def worth_telling(observations: Sequence[Observation]) -> bool:

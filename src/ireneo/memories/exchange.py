@@ -399,10 +399,10 @@ def is_reworded(entry: MemoryEntry, known: Record | None) -> bool:
     return entry.edited
 
 
-def said_before(record: Record | None, offer: MemoryDraft) -> bool:
+def said_before(record: Record | None, draft: MemoryDraft) -> bool:
     """Whether a memory has this word of a person already, so that the same file twice says it once."""
     return record is not None and any(
-        each.origin == offer.origin and each.against == offer.against and not each.sources and _same_time(each, offer)
+        each.origin == draft.origin and each.against == draft.against and not each.sources and _same_time(each, draft)
         for each in record.evidence
     )
 
@@ -434,6 +434,6 @@ def _draft(record: Record, piece: Evidence) -> MemoryDraft:
     return MemoryDraft(**asdict(piece), **names)
 
 
-def _same_time(piece: Evidence, offer: MemoryDraft) -> bool:
+def _same_time(piece: Evidence, draft: MemoryDraft) -> bool:
     # Where the file names no time, it was the time of the import.
-    return piece.at == offer.at or (not offer.timed and not piece.timed)
+    return piece.at == draft.at or (not draft.timed and not piece.timed)

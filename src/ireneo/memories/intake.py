@@ -157,7 +157,7 @@ _FIELDS = tuple(MemoryDetails.__annotations__)
 
 
 def memory_draft(text: str, told: MemoryDetails, now: datetime) -> MemoryDraft:
-    """The offer that a text and what was said of it make; `now` is when.
+    """The draft that a text and what was said of it make; `now` is when.
 
     Raises BadInput where something of it can't be used, in a sentence that says what to do.
     """
