@@ -143,7 +143,7 @@ def found_nothing(call: Call) -> bool:
     output = call.stood.step.output
     said = "".join(line for line in output.splitlines() if "returncode" not in line and "xit" not in line)
     bare = said.replace("<output>", "").replace("</output>", "").strip()
-    return call.stood.failed and call.stood.seen.deed in ("search", "read") and exit_status(output) == 1 and not bare
+    return call.stood.failed and call.stood.seen.kind in ("search", "read") and exit_status(output) == 1 and not bare
 
 
 def told_when_failed(taught: Iterable[CallInSituation]) -> set[str]:

@@ -58,7 +58,7 @@ def judged(
     tallies = tally(observations, project, None)
     out = []
     for each in calls:
-        found = estimate(each.chains, each.seen.deed, tallies, prior)
+        found = estimate(each.chains, each.seen.kind, tallies, prior)
         out.append((found.chance if found else 0.0, each.failed))
     return out
 

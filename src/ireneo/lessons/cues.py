@@ -206,7 +206,7 @@ def _said(codes: str) -> str:
 def chains(situation: Situation, seen: Shape) -> tuple[Chain, ...]:
     """Every cue of a call, by the question that it answers."""
     exact, action, program, _ = (situation.outcomes.get(key) for key in keys(seen))
-    kind, named = seen.deed, f"`{seen.program}`"
+    kind, named = seen.kind, f"`{seen.program}`"
     by_program, by_action = _history(situation, program), _history(situation, action)
     both = f"action={by_action} program={by_program}"
     found = [
@@ -298,7 +298,7 @@ def _ground(situation: Situation, seen: Shape) -> tuple[str, ...]:
     """What is known of what the call works on."""
     if not seen.shell:
         return _file_ground(situation, seen)
-    if seen.deed in ("run", "check") and seen.script:
+    if seen.kind in ("run", "check") and seen.script:
         return _script_ground(situation, seen)
     return _command_ground(situation, seen)
 
@@ -307,7 +307,7 @@ def _file_ground(situation: Situation, seen: Shape) -> tuple[str, ...]:
     if not seen.path:
         return ("no-file",)
     known = f"file:{situation.files.standing(seen.path)}"
-    if seen.deed == "edit" and seen.removed:
+    if seen.kind == "edit" and seen.removed:
         return known, _text_ground(situation, seen)
     return (known,) if "." in base(seen.path) else (known, "no-ending")
 
@@ -340,7 +340,7 @@ def _script_ground(situation: Situation, seen: Shape) -> tuple[str, ...]:
 def _command_ground(situation: Situation, seen: Shape) -> tuple[str, ...]:
     found = {situation.files.standing(path) for path in seen.paths}
     said = [f"paths:{next((each for each in _WORST_FIRST if each in found), 'none')}"]
-    if seen.deed in ("search", "read") and seen.decider in ("grep", "rg", "egrep", "ag"):
+    if seen.kind in ("search", "read") and seen.decider in ("grep", "rg", "egrep", "ag"):
         said.append(f"pattern-{_pattern_ground(situation, seen)}")
     if seen.folder and not seen.folder.startswith(("/", "~", "$")):
         said.append("folder-again" if situation.folder == seen.folder else "folder-other")

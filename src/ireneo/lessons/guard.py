@@ -166,9 +166,9 @@ def tally(observations: Iterable[Observation], project: str, now: datetime | Non
     return WeightedCounts(everywhere=everywhere, here=here)
 
 
-def estimate(found: Sequence[Chain], deed: str, tallies: WeightedCounts, prior: Prior = PRIOR) -> Estimate | None:
+def estimate(found: Sequence[Chain], kind: str, tallies: WeightedCounts, prior: Prior = PRIOR) -> Estimate | None:
     """How likely a call of this sort is to fail; None where nothing is known of its situations."""
-    expected = _of_action(deed, tallies, prior)
+    expected = _of_action(kind, tallies, prior)
     voices = sorted((_of_chain(chain, expected, tallies, prior) for chain in found), key=lambda each: -each[0])
     telling = [(chance, cue, chain) for chance, cue, chain in voices if cue]
     if not telling:
@@ -197,8 +197,8 @@ def _of_chain(chain: Chain, expected: float, tallies: WeightedCounts, prior: Pri
     return chance, told, chain
 
 
-def _of_action(deed: str, tallies: WeightedCounts, prior: Prior) -> float:
-    cue = action_cue(deed)
+def _of_action(kind: str, tallies: WeightedCounts, prior: Prior) -> float:
+    cue = action_cue(kind)
     held, total = prior.get(cue, (0.0, 0.0))
     own = tallies.everywhere.get(cue, WeightedCount())
     return (held + own.held + BASE_WEIGHT * BASE) / (total + own.total + BASE_WEIGHT)
@@ -244,7 +244,7 @@ class CallInSituation(Struct, frozen=True, kw_only=True):
     @property
     def cues(self) -> tuple[str, ...]:
         """All its cues, each once."""
-        return cues_of(self.chains, self.seen.deed)
+        return cues_of(self.chains, self.seen.kind)
 
 
 class _CueCounts(Struct, kw_only=True):
@@ -259,9 +259,9 @@ class _CueCounts(Struct, kw_only=True):
     seconds: float = 0.0
 
 
-def cues_of(found: Iterable[Chain], deed: str) -> tuple[str, ...]:
+def cues_of(found: Iterable[Chain], kind: str) -> tuple[str, ...]:
     """All cues of a call, each once."""
-    return tuple(dict.fromkeys((action_cue(deed), *(cue for chain in found for cue in chain.cues))))
+    return tuple(dict.fromkeys((action_cue(kind), *(cue for chain in found for cue in chain.cues))))
 
 
 def calls_in_situations(messages: Sequence[Message]) -> Iterator[CallInSituation]:
@@ -355,7 +355,7 @@ _NAMED = 70
 def asked_cues(situation: Situation, call: Call) -> tuple[str, ...]:
     """The cues whose observations `judge` wants to see."""
     seen = shape(call)
-    return tuple(map(stored, cues_of(chains(situation, seen), seen.deed)))
+    return tuple(map(stored, cues_of(chains(situation, seen), seen.kind)))
 
 
 def lesson_cues(call: Call, found: GuardAdvice) -> tuple[str, ...]:
@@ -382,7 +382,7 @@ def judge(
     found = chains(situation, seen)
     given = conditions or {}
     counted = [each for each in observations if not _differences(each, given)] if given else observations
-    sure = estimate(found, seen.deed, tally(counted, project or "", now))
+    sure = estimate(found, seen.kind, tally(counted, project or "", now))
     if sure is None or sure.chance < THRESHOLD:
         return None
     shown = [each for each in counted if each.cue == stored(sure.cue)]
@@ -464,7 +464,7 @@ def _since(situation: Situation, last: PastOutcome) -> str:
 
 def _plain(sure: Estimate, seen: Shape) -> str:
     """The situation in words: its name, without the program or sort of call that it begins with."""
-    said = words(sure.cue).removeprefix(f"`{seen.program}`").removeprefix(f"`{seen.action}`").removeprefix(seen.deed)
+    said = words(sure.cue).removeprefix(f"`{seen.program}`").removeprefix(f"`{seen.action}`").removeprefix(seen.kind)
     # Of past runs the sentence goes on to speak: what is new is so in this session alone.
     return said.lstrip(": ").replace("was never tried", "was not tried in this session") or "calls of this sort"
 
