@@ -10,7 +10,7 @@ from tests.unit.lesson_runs import NOW, observed
 
 from ireneo.lessons.lessons import (
     applies,
-    best_told,
+    best_worded,
     cost_of,
     expected_cost,
     is_generic,
@@ -84,8 +84,8 @@ def test_tests_that_break_are_told_only_where_they_broke_in_two_runs() -> None:
 def test_the_words_that_say_what_to_do_are_taken() -> None:
     bare = observed(session="one", text="`bin/test` fails with “no such table”.")
     full = observed(session="two")
-    assert best_told([bare, full]) == full
-    assert best_told([full, bare]) == full
+    assert best_worded([bare, full]) == full
+    assert best_worded([full, bare]) == full
 
 
 def test_limits_stand_behind_the_lesson() -> None:

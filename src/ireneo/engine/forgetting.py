@@ -244,7 +244,7 @@ def taught_by(
     shown = 0
     for run in tx.runs.list(space):
         seen = tx.runs.of_run(space, run.session)
-        if run.session in whole or run.session in touched or (name and name.is_in(_told(run, seen))):
+        if run.session in whole or run.session in touched or (name and name.is_in(_texts_of(run, seen))):
             gone.append(run.session)
             shown += len(seen)
         elif any(each.cue in cues for each in seen):
@@ -281,7 +281,7 @@ def unlearn(tx: Transaction, space: str, taught: RunChanges) -> None:
         tx.ledger.mark(space, file)
 
 
-def _told(run: LearnedRun, observations: Sequence[Observation]) -> Iterator[str]:
+def _texts_of(run: LearnedRun, observations: Sequence[Observation]) -> Iterator[str]:
     """Every text of a run and of what it shows."""
     yield from values(msgspec.to_builtins(run))
     for observation in observations:

@@ -20,7 +20,7 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.synthesis import Synthesis, synthesise
 from ireneo.errors import BadInput, ModelError, NotFound, SessionNotFound
 from ireneo.lessons.guard import is_guards
-from ireneo.lessons.lessons import applies, best_told, lesson_drafts, projects_of
+from ireneo.lessons.lessons import applies, best_worded, lesson_drafts, projects_of
 from ireneo.lessons.run import LEARNER, MODEL, LearnedRun, Observation
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import Studied, join_windows, study, sum_observations
@@ -218,15 +218,15 @@ def _now(piece: Evidence, seen: Observation | None) -> Evidence | None:
 def _reworded(record: Record, observed: Mapping[str, Observation]) -> Record:
     """The lesson in the words of a run that still shows it, where its own are nobody's any more."""
     speaking = {piece.session for piece in record.evidence if not piece.against}
-    told = best_told(list(observed.values()))
-    if told is None or not speaking <= observed.keys():
+    best = best_worded(list(observed.values()))
+    if best is None or not speaking <= observed.keys():
         return record
     words = {text for each in observed.values() for text in (_text(each), limited(each.text, each.limits))}
-    return record if record.text in words else replace(record, text=_text(told))
+    return record if record.text in words else replace(record, text=_text(best))
 
 
-def _text(told: Observation) -> str:
-    return f"{told.text} {told.limits}".strip()
+def _text(seen: Observation) -> str:
+    return f"{seen.text} {seen.limits}".strip()
 
 
 # Learn from the runs of a space: each session once, and again when it has gone on.

@@ -198,8 +198,8 @@ def calibration(tx: Transaction, space: str) -> CalibrationReport | None:
     """What the first half of the runs by time foretold of the second; None where there is too little to tell."""
     runs = _runs(tx, space)
     half = len(runs) // 2
-    told = forecasts(runs[:half], runs[half:], calibrate(runs[:half]))
-    return calibration_report(told) if told else None
+    outcomes = forecasts(runs[:half], runs[half:], calibrate(runs[:half]))
+    return calibration_report(outcomes) if outcomes else None
 
 
 def _runs(tx: Transaction, space: str) -> list[list[Observation]]:

@@ -44,9 +44,9 @@ _SPEAKERS = frozenset({"user", "i", "me", "my"})
 _LOG = logging.getLogger("ireneo")
 
 
-async def typed(means: Resources, space: str, told: MemoryDetails, draft: MemoryDraft) -> MemoryDraft:
+async def typed(means: Resources, space: str, details: MemoryDetails, draft: MemoryDraft) -> MemoryDraft:
     """`draft`, which the rules have typed, as a model types it; unchanged where there is none, or the caller said."""
-    if any(told.get(name) for name in _TELLING):
+    if any(details.get(name) for name in _TELLING):
         return draft
     models = means.models_for_space(space)
     if models.for_task("classify") is None:
@@ -104,13 +104,13 @@ class Remembered(Struct, frozen=True, kw_only=True):
     """Other memories that are not what they were: superseded, or to be reconsidered."""
 
 
-async def remember(means: Resources, space: str, text: str, **told: Unpack[MemoryDetails]) -> Remembered:
+async def remember(means: Resources, space: str, text: str, **details: Unpack[MemoryDetails]) -> Remembered:
     """Remember `text`; raises BadInput where it, or what is said of it, can't be used.
 
     A model, where there is one, tells the kind of a text of which nothing is said.
     """
-    told, draft = await asyncio.to_thread(_drafted, means, text, told)
-    draft = await typed(means, space, told, draft)
+    details, draft = await asyncio.to_thread(_drafted, means, text, details)
+    draft = await typed(means, space, details, draft)
     return await means.store.write(lambda tx: settle_drafts(tx, space, [draft])[0])
 
 
@@ -122,16 +122,16 @@ def remember_all(
     They count as told one after the other, so that of two that contradict each other the later one stands.
     """
     now = means.clock.now()
-    drafts = [_drafted(means, text, told, now + number * _AFTER)[1] for number, (text, told) in enumerate(texts)]
+    drafts = [_drafted(means, text, details, now + number * _AFTER)[1] for number, (text, details) in enumerate(texts)]
     return settle_drafts(tx, space, drafts)
 
 
 def _drafted(
-    means: Resources, text: str, told: MemoryDetails, now: datetime | None = None
+    means: Resources, text: str, details: MemoryDetails, now: datetime | None = None
 ) -> tuple[MemoryDetails, MemoryDraft]:
     """What is told of a text without its secrets, and the draft that it makes."""
-    text, told = means.cleaning().told(text, told)
-    return told, memory_draft(text, told, now or means.clock.now())
+    text, details = means.cleaning().told(text, details)
+    return details, memory_draft(text, details, now or means.clock.now())
 
 
 def settle_drafts(

@@ -306,7 +306,7 @@ def _ground(situation: Situation, seen: Shape) -> tuple[str, ...]:
 def _file_ground(situation: Situation, seen: Shape) -> tuple[str, ...]:
     if not seen.path:
         return ("no-file",)
-    known = f"file:{situation.files.standing(seen.path)}"
+    known = f"file:{situation.files.state_of(seen.path)}"
     if seen.kind == "edit" and seen.removed:
         return known, _text_ground(situation, seen)
     return (known,) if "." in base(seen.path) else (known, "no-ending")
@@ -330,7 +330,7 @@ def _script_ground(situation: Situation, seen: Shape) -> tuple[str, ...]:
     script = base(seen.script)
     before = situation.outcomes.get(f"program {seen.program}")
     written_now = script in {base(each) for each in seen.writes}
-    known = f"script:{'written-now' if written_now else situation.files.standing(seen.script)}"
+    known = f"script:{'written-now' if written_now else situation.files.state_of(seen.script)}"
     if before is None:
         return known, "first-run"
     again = script in {base(path) for path in situation.since(before)}
@@ -338,7 +338,7 @@ def _script_ground(situation: Situation, seen: Shape) -> tuple[str, ...]:
 
 
 def _command_ground(situation: Situation, seen: Shape) -> tuple[str, ...]:
-    found = {situation.files.standing(path) for path in seen.paths}
+    found = {situation.files.state_of(path) for path in seen.paths}
     said = [f"paths:{next((each for each in _WORST_FIRST if each in found), 'none')}"]
     if seen.kind in ("search", "read") and seen.decider in ("grep", "rg", "egrep", "ag"):
         said.append(f"pattern-{_pattern_ground(situation, seen)}")

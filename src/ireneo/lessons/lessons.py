@@ -209,62 +209,62 @@ def lesson_drafts(observations: Sequence[Observation], known: Record | None, now
     that shows the contrary of what was all but sure speaks against it.
     """
     claim = [each for each in observations if each.cue == (known.cue if known else each.cue)]
-    told = best_told(claim)
-    if told is None or (known is None and not worth_telling(claim)):
+    best = best_worded(claim)
+    if best is None or (known is None and not worth_telling(claim)):
         return LessonDrafts()
-    text = known.text if known else _with_limits(told)
+    text = known.text if known else _with_limits(best)
     have = {(each.session, each.against) for each in known.evidence} if known else frozenset[tuple[str, bool]]()
     firm = _firm(claim, now)
     pieces = [
-        _lesson_draft(each, known or _named_anew(told), text, now, against)
+        _lesson_draft(each, known or _named_anew(best), text, now, against)
         for each in sorted(claim, key=lambda one: (one.at is None, one.at or now, one.session))
         if each.sources or each.against
         if (against := not each.held and firm and each.broke >= TWICE) or each.held
         if (each.session, against) not in have
     ]
     words = ""
-    if known is not None and known.kind == "failure" and known.text != _with_limits(told):
-        better = says_how(told.cue, told.text) and not says_how(known.cue, known.text)
+    if known is not None and known.kind == "failure" and known.text != _with_limits(best):
+        better = says_how(best.cue, best.text) and not says_how(known.cue, known.text)
         # What was told of one project, and names what that alone has, is of no use where others are told it too.
         wider = len({each.project for each in claim if each.held}) > 1
-        own = _OWN.search(known.text) and not _OWN.search(told.text)
-        elsewhere = wider and bool(own or _TESTS.search(known.text)) and not is_generic(told)
-        words = _with_limits(told) if better or elsewhere else ""
+        own = _OWN.search(known.text) and not _OWN.search(best.text)
+        elsewhere = wider and bool(own or _TESTS.search(known.text)) and not is_generic(best)
+        words = _with_limits(best) if better or elsewhere else ""
     return LessonDrafts(drafts=tuple(pieces), worth=cost_of(claim), words=words)
 
 
 def worth_telling(observations: Sequence[Observation]) -> bool:
     """Whether a claim would save a later run more than it costs to read, and says what not every model knows."""
-    told = best_told(observations)
-    if told is None or _ACCIDENT.search(told.text):
+    best = best_worded(observations)
+    if best is None or _ACCIDENT.search(best.text):
         return False
-    if told.cue.startswith(MODEL):
+    if best.cue.startswith(MODEL):
         # What it is worth, the model was asked; that it is so, was held against its messages.
         return True
-    if is_generic(told):
+    if is_generic(best):
         return False
     held = sum(each.held for each in observations)
-    if told.category == "procedural" and held < MOSTLY * sum(each.held + each.broke for each in observations):
+    if best.category == "procedural" and held < MOSTLY * sum(each.held + each.broke for each in observations):
         return False
     tokens, seconds = cost_of(observations), sum(each.seconds for each in observations)
-    if told.cue.endswith(TESTS_FAILED) and not says_how(told.cue, told.text):
+    if best.cue.endswith(TESTS_FAILED) and not says_how(best.cue, best.text):
         # Which tests are easily broken is worth knowing where they were broken in more runs than one.
         return sum(bool(each.held) for each in observations) >= TWICE
-    if GOT_OVER in told.cue and held < THRICE:
+    if GOT_OVER in best.cue and held < THRICE:
         return False  # The failure itself says how it was got over; a way of its own is what proved itself.
     if held < TWICE:
         return sum(each.tokens for each in observations) >= COSTLY_TOKENS or seconds >= COSTLY_SECONDS
-    return told.category == "factual" or tokens >= WORTH_TOKENS or seconds >= WORTH_SECONDS
+    return best.category == "factual" or tokens >= WORTH_TOKENS or seconds >= WORTH_SECONDS
 
 
-def is_generic(told: Observation) -> bool:
+def is_generic(seen: Observation) -> bool:
     """Whether a claim says only what any model knows: that code may be wrong, and tests fail where it is."""
-    if told.category != "failure" or says_how(told.cue, told.text):
+    if seen.category != "failure" or says_how(seen.cue, seen.text):
         return False
-    action, _, fault = told.cue.partition(ENDS_IN)
+    action, _, fault = seen.cue.partition(ENDS_IN)
     if action in LOOKS_ONLY:
         return True
-    if fault == TESTS_FAILED and ", such as `" in told.text:
+    if fault == TESTS_FAILED and ", such as `" in seen.text:
         return False
     return fault in (TESTS_FAILED, TIMED_OUT, FOUND_NOTHING, WITHOUT_A_WORD, "") or bool(_OF_A_LANGUAGE.match(fault))
 
@@ -310,17 +310,17 @@ def projects_of(record: Record) -> frozenset[str]:
     return frozenset(name for each in supporting(record) if (name := project_of(each)))
 
 
-def best_told(observations: Sequence[Observation]) -> Observation | None:
+def best_worded(observations: Sequence[Observation]) -> Observation | None:
     """The one whose words serve best: those that say what to do, then those that most runs use, then new ones."""
-    told = [each for each in observations if each.text and each.held]
+    worded = [each for each in observations if each.text and each.held]
     often: dict[str, int] = {}
-    for each in told:
+    for each in worded:
         often[each.text] = often.get(each.text, 0) + 1
     several = len({each.project for each in observations if each.held}) > 1
     best = min(
-        told,
+        worded,
         key=lambda each: (
-            several and is_own(each, told),
+            several and is_own(each, worded),
             not says_how(each.cue, each.text),
             -often[each.text],
             _age(each),
@@ -333,9 +333,9 @@ def best_told(observations: Sequence[Observation]) -> Observation | None:
     return replace(best, text=_TESTS.sub("", best.text)) if best and several else best
 
 
-def is_own(seen: Observation, told: Sequence[Observation]) -> bool:
-    """Whether its words name what is of its project alone, as far as `told` shows: a command, a file."""
-    same = {each.project for each in told if each.text == seen.text}
+def is_own(seen: Observation, worded: Sequence[Observation]) -> bool:
+    """Whether its words name what is of its project alone, as far as `worded` shows: a command, a file."""
+    same = {each.project for each in worded if each.text == seen.text}
     return len(same) < TWICE and bool(_OWN.search(seen.text.replace(f"`{seen.conditions.get('program', '')}`", "")))
 
 
@@ -350,8 +350,8 @@ def says_how(cue: str, text: str) -> bool:
     return GOT_OVER in cue or ": " in bare or "; it passed with" in bare
 
 
-def _with_limits(told: Observation) -> str:
-    return f"{told.text} {told.limits}".strip()
+def _with_limits(seen: Observation) -> str:
+    return f"{seen.text} {seen.limits}".strip()
 
 
 def _firm(observations: Sequence[Observation], now: datetime) -> bool:
@@ -369,14 +369,14 @@ class _Names(Struct, frozen=True, kw_only=True):
     signature: str = ""
 
 
-def _named_anew(told: Observation) -> _Names:
-    if told.category == "factual":
-        return _Names(**{name: told.conditions.get(name, "") for name in _OF_A_FACT})
-    if told.category == "failure":
-        return _Names(signature=claim_words(told.cue))
-    action, _, label = told.cue.rpartition(GOT_OVER)
-    name = f"{claim_words(action)}: {remedy_words(label)}" if action else claim_words(told.cue)
-    return _Names(task_type=told.task_type, name=name)
+def _named_anew(seen: Observation) -> _Names:
+    if seen.category == "factual":
+        return _Names(**{name: seen.conditions.get(name, "") for name in _OF_A_FACT})
+    if seen.category == "failure":
+        return _Names(signature=claim_words(seen.cue))
+    action, _, label = seen.cue.rpartition(GOT_OVER)
+    name = f"{claim_words(action)}: {remedy_words(label)}" if action else claim_words(seen.cue)
+    return _Names(task_type=seen.task_type, name=name)
 
 
 def _lesson_draft(seen: Observation, names: Record | _Names, text: str, now: datetime, against: bool) -> MemoryDraft:

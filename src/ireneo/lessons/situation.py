@@ -212,7 +212,7 @@ class SessionFiles:
             return known
         return next((self._texts[found] for found in self._same(path)), None)
 
-    def standing(self, path: str) -> str:
+    def state_of(self, path: str) -> str:
         """How well a path is known, by its code: missing, written, read, a folder, named, known by name, guessed."""
         trimmed = path.rstrip("/")
         if path in self._missing or trimmed in self._missing:

@@ -65,7 +65,7 @@ def reconcile(draft: MemoryDraft, known: Sequence[Record]) -> Reconciled:
     if not is_new:
         reason = "It was told before; only when we were told first has changed."
         return Reconciled(did="ignored", reason=reason, record=record, changed=changed, stored=record != old)
-    did, reason = _told(draft, old, record, changed, before)
+    did, reason = _outcome(draft, old, record, changed, before)
     return Reconciled(did=did, reason=reason, record=record, changed=changed, stored=record != old)
 
 
@@ -129,7 +129,7 @@ def _worded(record: Record, draft: MemoryDraft) -> Record:
     return replace(record, text=draft.text, cue=draft.cue or record.cue, **_names(draft))
 
 
-def _told(
+def _outcome(
     draft: MemoryDraft, old: Record | None, record: Record, changed: Sequence[Record], before: Mapping[MemoryId, Record]
 ) -> tuple[RememberOutcome, str]:
     replaced = [each for each in changed if each.state == "superseded" and before[each.id].state == "active"]
