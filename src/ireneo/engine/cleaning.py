@@ -99,7 +99,7 @@ class Cleaning:
         return replace(fault, message=self.text(fault.message))
 
     def struct(self, value: S) -> S:
-        """A value of ours, such as an offer, with every text in it cleaned; the very same where nothing was found."""
+        """A value of ours, such as a draft, with every text in it cleaned; the very same where nothing was found."""
         held: dict[str, object] = msgspec.to_builtins(value)
         cleaned = self._fields(held)
         return value if cleaned is held else msgspec.convert(cleaned, type(value))

@@ -26,7 +26,7 @@ _ACCIDENT = lazy_re(r"0x[0-9a-f]+|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b|\b\d+\b")
 
 def way(step: Step) -> str:
     """The name of what was done: unlike an error's signature it keeps which file and which folder that was."""
-    return f"{step.action.deed} {_ACCIDENT.sub('~', step.action.subject.lower())}"
+    return f"{step.action.kind} {_ACCIDENT.sub('~', step.action.subject.lower())}"
 
 
 class Course:
@@ -181,18 +181,18 @@ def recovery_of(course: Course, place: int) -> Recovery | None:
     """How the call at `place`, which failed, went well later on; None where it never did."""
     failed = course.steps[place]
     later = course.done_later(place)
-    if later is None and failed.action.deed == "check":
+    if later is None and failed.action.kind == "check":
         later = _checked_later(course, place)
     if later is None:
         return None
     between = [course.steps[at] for at in range(max(place + 1, later - FAR), later) if course.well[at]]
-    helped = [step for step in between if step.action.deed in CHANGES and step.action.subject != failed.action.subject]
-    if failed.action.deed in CHANGES or failed.action.deed == "read":
+    helped = [step for step in between if step.action.kind in CHANGES and step.action.subject != failed.action.subject]
+    if failed.action.kind in CHANGES or failed.action.kind == "read":
         # A file that would not be changed: it was read, or something was done to it, before it would.
         helped = [step for step in between if _is_about(step, failed.action.subject)]
     elif not helped:
-        helped = [step for step in between if step.action.deed in _HELPS and not _THINKS.match(step.call.name)][-1:]
-    unique = {(step.action.deed, step.action.subject): step for step in helped}
+        helped = [step for step in between if step.action.kind in _HELPS and not _THINKS.match(step.call.name)][-1:]
+    unique = {(step.action.kind, step.action.subject): step for step in helped}
     return Recovery(step=course.steps[later], by=tuple(unique.values()))
 
 
@@ -201,8 +201,8 @@ def _checked_later(course: Course, place: int) -> int | None:
     changed = False
     for later in range(place + 1, min(place + FAR, len(course))):
         step = course.steps[later]
-        changed = changed or (step.action.deed in CHANGES and course.well[later])
-        if changed and step.action.deed == "check" and _another_way(course, later, place):
+        changed = changed or (step.action.kind in CHANGES and course.well[later])
+        if changed and step.action.kind == "check" and _another_way(course, later, place):
             return later
     return None
 
@@ -218,19 +218,19 @@ def _another_way(course: Course, place: int, wrong: int) -> bool:
     if not course.well[place] or course.ways[place] == course.ways[wrong]:
         return False
     step, failed = course.steps[place], course.steps[wrong]
-    if failed.action.deed in CHANGES or failed.action.deed == "read":
+    if failed.action.kind in CHANGES or failed.action.kind == "read":
         same_file = _name(step.action.subject) == _name(failed.action.subject)
-        return same_file and step.action.deed == failed.action.deed
+        return same_file and step.action.kind == failed.action.kind
     if step.action.shell != failed.action.shell:
         return False
     if not failed.action.shell:
         return step.call.name == failed.call.name
     words, theirs = _words(failed.action.subject), _words(step.action.subject)
-    if not words or step.action.deed in CHANGES:
+    if not words or step.action.kind in CHANGES:
         return False
     first, other = failed.action.subject.split()[0], step.action.subject.split()[0]
     shared = len(words & theirs) / len(words)
-    return shared >= _SHARED or (first == other and shared > 0 and step.action.deed == failed.action.deed)
+    return shared >= _SHARED or (first == other and shared > 0 and step.action.kind == failed.action.kind)
 
 
 def _is_about(step: Step, subject: str) -> bool:
@@ -307,7 +307,7 @@ class Task(Struct, frozen=True, kw_only=True):
     @property
     def held(self) -> Step | None:
         """The check that passed in the end: the last one, unless it failed."""
-        checks = [step for step in self.steps if step.action.deed == "check" and step.result is not None]
+        checks = [step for step in self.steps if step.action.kind == "check" and step.result is not None]
         return checks[-1] if checks and not checks[-1].failed else None
 
     @property
@@ -376,12 +376,12 @@ def _tried(done: Sequence[Step]) -> list[_Tried]:
     last: _Tried | None = None
     failed_before: set[str] = set()
     for place, step in enumerate(done):
-        deed, bad = step.action.deed, step.failed_itself
+        kind, bad = step.action.kind, step.failed_itself
         if step.result is None or (step.failed and not bad and not step.rejected):
             continue
         if _says_nothing(step):
             continue
-        if deed in CHANGES and not step.failed:
+        if kind in CHANGES and not step.failed:
             changes.append(place)
             continue
         again = last is not None and not changes and way(done[last.place]) == way(step)
@@ -389,10 +389,10 @@ def _tried(done: Sequence[Step]) -> list[_Tried]:
             last.places.append(last.place)
             last.place, last.times = place, last.times + 1
             continue
-        tries = deed == "check" or (deed in ("run", "use", "save") and _names(step, [done[at] for at in changes]))
-        if not (bad or step.rejected or tries or deed in ("save", "use") or way(step) in failed_before):
+        tries = kind == "check" or (kind in ("run", "use", "save") and _names(step, [done[at] for at in changes]))
+        if not (bad or step.rejected or tries or kind in ("save", "use") or way(step) in failed_before):
             continue
-        tested = changes if tries or (deed == "save" and not step.failed) else []
+        tested = changes if tries or (kind == "save" and not step.failed) else []
         last = _Tried(place=place, changed=list(tested), places=[])
         if tested:
             changes = []
@@ -406,9 +406,9 @@ def _tried(done: Sequence[Step]) -> list[_Tried]:
 
 def _says_nothing(step: Step) -> bool:
     """Whether a call tried nothing: a search that found nothing, a file that is tidied away, the agent's own notes."""
-    if step.action.deed in ("search", "read") and step.failed:
+    if step.action.kind in ("search", "read") and step.failed:
         return not cause(step)
-    if step.action.deed in CHANGES:
+    if step.action.kind in CHANGES:
         return bool(_TIDIES.search(step.command))
     handed_on = step.failed and step.call.name.lower() in ("task", "agent")
     return bool(_NOTES.match(step.call.name)) and not handed_on
@@ -424,7 +424,7 @@ def _taken_back(done: Sequence[Step]) -> dict[int, int]:
     """The places of changes that were taken back, each with the place of what took it back."""
     changes: dict[str, list[int]] = {}
     for place, step in enumerate(done):
-        if step.action.deed in CHANGES and not step.failed:
+        if step.action.kind in CHANGES and not step.failed:
             changes.setdefault(step.action.subject, []).append(place)
     out: dict[int, int] = {}
     for places in changes.values():
@@ -445,21 +445,21 @@ def _settled(tried: _Tried, course: Course, costs: Sequence[Cost], back: Mapping
     outcome: Outcome = "worked"
     over = instead = None
     by: tuple[Step, ...] = ()
-    edits = [at for at in tried.all if done[at].action.deed in CHANGES and course.well[at]]
+    edits = [at for at in tried.all if done[at].action.kind in CHANGES and course.well[at]]
     if step.rejected:
         outcome = "rejected"
     elif edits and all(at in back for at in edits):
         outcome, instead = "undone", done[back[edits[-1]]]
     elif step.failed_itself:
         found = recovery_of(course, tried.place)
-        if found or (step.action.deed == "check" and not is_environment(step.error)):
+        if found or (step.action.kind == "check" and not is_environment(step.error)):
             # A test that fails is what tests are for: nothing is given up by it.
             outcome, over, by = "failed", found.step if found else None, found.by if found else ()
         elif (instead := replaced_by(course, tried.place)) is not None:
             outcome = "replaced"
         else:
             outcome = "open" if tried.place == len(done) - 1 else "abandoned"
-    elif step.action.deed in CHANGES:
+    elif step.action.kind in CHANGES:
         outcome = "open"
     return Attempt(
         step=step,
@@ -537,11 +537,11 @@ _DOCUMENT = lazy_re(r"\.(?:md|mdx|rst|txt|adoc)$", re.IGNORECASE)
 
 
 def _done(task: Task) -> Done:
-    files = [step.action.subject for step in task.steps if step.action.deed in CHANGES and not step.failed]
+    files = [step.action.subject for step in task.steps if step.action.kind in CHANGES and not step.failed]
     return Done(
         changed=bool(files),
         tests=bool(files) and all(_TEST.search(file) for file in files),
         documents=bool(files) and all(_DOCUMENT.search(file) for file in files),
         calls=bool(task.steps),
-        files=any(step.action.deed not in ("use", "ask", "plan") for step in task.steps),
+        files=any(step.action.kind not in ("use", "ask", "plan") for step in task.steps),
     )

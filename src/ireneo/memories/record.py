@@ -141,7 +141,7 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
     version: int = 1
     signature: str = ""
     cue: str = ""
-    """Of a lesson: the name of the claim that it makes, by which its sightings are found. Empty: it is no lesson."""
+    """Of a lesson: the name of the claim that it makes, by which its observations are found. Empty: it is no lesson."""
     conditions: dict[str, str] = {}
     """Of a failure: what held when it failed (tool, version, repository, file hashes)."""
     uses: tuple[datetime, ...] = ()

@@ -43,7 +43,7 @@ def leaf_is_full(leaf: Sequence[Atom], following: Atom, policy: Policy) -> bool:
 
 def work_changes(before: Atom, after: Atom) -> bool:
     """Whether `after` begins another piece of work: a new plan, or a look around after a check or a commit."""
-    done, begun = _deeds(before), _deeds(after)
+    done, begun = _kinds(before), _kinds(after)
     if "plan" in begun and "plan" not in done:
         return True
     return bool(done & _CLOSING) and bool(begun & (_LOOKING | CHANGES)) and not begun & _CLOSING
@@ -55,8 +55,8 @@ def due_merge(depths: Sequence[int], policy: Policy) -> int:
     return count if len(depths) >= count and len(set(depths[-count:])) == 1 else 0
 
 
-def _deeds(atom: Atom) -> set[ActionKind]:
-    return {understand(call).deed for message in atom for call in message.draft.calls}
+def _kinds(atom: Atom) -> set[ActionKind]:
+    return {understand(call).kind for message in atom for call in message.draft.calls}
 
 
 def batch_is_full(openers: Sequence[Message], following: Message, policy: Policy) -> bool:

@@ -255,9 +255,9 @@ class SqliteRuns(Port, RunsPort):
                 },
             ),
         )
-        self._rows("delete_sightings_of_run", space=space, session=run.session)
+        self._rows("delete_observations_of_run", space=space, session=run.session)
         self._database.executemany(
-            SQL["add_sighting"], (_observation_row(space, observation) for observation in observations)
+            SQL["add_observation"], (_observation_row(space, observation) for observation in observations)
         )
 
     @reads
@@ -284,12 +284,12 @@ class SqliteRuns(Port, RunsPort):
     def observations(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Observation]:
         found: list[Observation] = []
         for cue in dict.fromkeys(cues):
-            found += _observations(self._rows("list_sightings", space=space, cue=cue, limit=limit))
+            found += _observations(self._rows("list_observations", space=space, cue=cue, limit=limit))
         return found
 
     @reads
     def of_run(self, space: str, session: str) -> Sequence[Observation]:
-        return _observations(self._rows("sightings_of_run", space=space, session=session))
+        return _observations(self._rows("observations_of_run", space=space, session=session))
 
     @reads
     def orphans(self, space: str) -> Sequence[str]:
@@ -328,7 +328,7 @@ def _moment(at: datetime) -> int:
 def remove_run(database: apsw.Connection, space: str, session: str) -> bool:
     """Take a run out with its observations; says whether there was one."""
     named = {"space": space, "session": session}
-    database.execute(SQL["delete_sightings_of_run"], named)
+    database.execute(SQL["delete_observations_of_run"], named)
     database.execute(SQL["delete_run"], named)
     return database.changes() > 0
 

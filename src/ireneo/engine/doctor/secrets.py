@@ -137,10 +137,10 @@ async def redact_runs(means: Resources, space: str) -> None:
 
     def keep(tx: Transaction) -> None:
         for run in tx.runs.list(space):
-            sightings = tx.runs.of_run(space, run.session)
+            observations = tx.runs.of_run(space, run.session)
             cleaning = means.drawing()
             clean = cleaning.struct(run)
-            shown = {each.cue: each for each in map(cleaning.struct, sightings)}
+            shown = {each.cue: each for each in map(cleaning.struct, observations)}
             if not cleaning.secrets:
                 continue
             tx.erasure.begin()

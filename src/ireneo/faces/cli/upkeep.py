@@ -235,7 +235,7 @@ def _listed(receipt: ErasureReceipt) -> str:
         (gone.memories, "memory", "memories"),
         (gone.pads, "scratchpad", None),
         (gone.runs, "run", None),
-        (gone.sightings, "sighting", None),
+        (gone.observations, "observation", None),
         (gone.files, "file learned from", "files learned from"),
     )
     parts = [counted(number, noun, plural) for number, noun, plural in counts if number]
