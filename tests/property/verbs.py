@@ -192,7 +192,6 @@ READING: Mapping[str, Verb] = {
     "Session.context": on(RUN, _context),
     "Session.context of a story": on(STORY, lambda session: session.context(2_000, preset="story", explain=True)),
     "Session.expand": on(RUN, _expand),
-    "Session.memory_named": on(RUN, lambda session: session.memory_named("m_aaaaaaa")),
     "Session.project": on(RUN, lambda session: session.project()),
     "Session.tree": on(STORY, _tree),
     "Session.pins": on(RUN, lambda session: session.pins()),
