@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -22,10 +24,24 @@ from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import Policy, preset_of
 from ireneo.summaries.work import Reached
 
+T = TypeVar("T")
+
 BATCH = 4_000
 """Messages that are stored together: an import that is interrupted keeps what it had stored, and may be run again."""
 BATCH_BYTES = 8_000_000
 """Letters of what they say, and of what their log wrote besides, that are stored together."""
+
+
+def _next_batch(items: Iterator[T], size: Callable[[T], int]) -> list[T]:
+    """Read on, until there is enough for a transaction; in a thread, since to read and to clean takes its time."""
+    batch: list[T] = []
+    letters = 0
+    for item in items:
+        batch.append(item)
+        letters += size(item)
+        if len(batch) >= BATCH or letters >= BATCH_BYTES:
+            break
+    return batch
 
 
 def size_of(draft: Draft) -> int:
@@ -89,19 +105,16 @@ async def import_session(
     """
     key = await store.read(stored_name, SessionKey(space, logged.id), cleaning)
     importing = _SessionImport(key, source, count, cleaning)
-    nodes = iter(logged)
-    held: _Batch | None = None
-    while True:
-        batch = await store.read(importing.take, nodes)
-        if batch.is_new and held is not None:
-            await store.write(importing.insert, held)
-            held = None
-        if not batch.is_full:
-            break
+    nodes = ((node, cleaning.choices(node.draft)) for node in logged)
+    held: Sequence[Sequence[Message]] = ()
+    while read := await asyncio.to_thread(_next_batch, nodes, lambda each: size_of(each[0].draft)):
         # One with something new is held until more is found that is new: the last of them moves the branch.
-        held = batch if batch.is_new else held
+        if runs := await store.read(importing.take, read):
+            if held:
+                await store.write(importing.insert, held)
+            held = runs
     end = importing.heads[logged.head]
-    new = await store.write(importing.finish, held, batch, end)
+    new = await store.write(importing.finish, held, end)
     return Imported(
         session=key.session,
         messages=len(importing.heads),
@@ -118,23 +131,6 @@ def stored_name(tx: Transaction, key: SessionKey, cleaning: Cleaning) -> Session
     if tx.sessions.get(key) is not None:
         return key
     return SessionKey(key.space, cleaning.text(key.session))
-
-
-class _Batch(Struct, kw_only=True):
-    """Messages that are stored together, in runs that each go on from a message before."""
-
-    runs: list[list[Message]] = field(default_factory=list)
-    messages: int = 0
-    bytes: int = 0
-    last: int = -1
-    """The index of its last node."""
-    is_new: bool = False
-    """Whether any of it is not stored yet."""
-
-    @property
-    def is_full(self) -> bool:
-        """Whether no more is to be stored with it."""
-        return self.messages >= BATCH or self.bytes >= BATCH_BYTES
 
 
 class _Heads:
@@ -176,44 +172,40 @@ class _SessionImport:
         self._new = 0
         self.heads = _Heads()
 
-    def take(self, tx: Transaction, nodes: Iterator[LoggedNode]) -> _Batch:
-        """Read the next batch of a log, each message named as it is in the store; one that isn't full is the last."""
+    def take(self, tx: Transaction, read: Sequence[tuple[LoggedNode, DraftVariants]]) -> Sequence[Sequence[Message]]:
+        """A batch as messages, each named as it is in the store, in runs that each go on from a message before.
+
+        None where all of it is stored already.
+        """
         find = partial(tx.log.find, self._key)
         has_erased = tx.erasure.count(self._key) > 0
         naming = Naming(self._cleaning, find, has_erased=has_erased, given=self._uncleaned)
-        batch = _Batch()
-        while not batch.is_full and (node := next(nodes, None)) is not None:
+        runs: list[list[Message]] = []
+        for node, variants in read:
             before = None if node.parent is None else self.heads[node.parent]
-            message = naming.message(
-                before, self._cleaning.choices(node.draft), lambda parts: weigh(parts, self._count)
-            )
-            if batch.runs and node.parent == batch.last:
-                batch.runs[-1].append(message)
+            message = naming.message(before, variants, lambda parts: weigh(parts, self._count))
+            if runs and node.parent == len(self.heads) - 1:
+                runs[-1].append(message)
             else:
-                batch.runs.append([message])
-            batch.last = len(self.heads)
-            batch.messages += 1
-            batch.bytes += size_of(node.draft)
+                runs.append([message])
             self.heads.append(head_of(message))
         # A message is stored after all that it follows: the end of a run tells of all of it.
-        ends = (run[-1].id for run in reversed(batch.runs))
-        batch.is_new = any(all(each.id != end for each in find([end])) for end in ends)
-        return batch
+        ends = (run[-1].id for run in reversed(runs))
+        return runs if any(all(each.id != end for each in find([end])) for end in ends) else []
 
-    def insert(self, tx: Transaction, batch: _Batch) -> None:
+    def insert(self, tx: Transaction, runs: Sequence[Sequence[Message]]) -> None:
         """Store a batch."""
         tx.sessions.create(self._key, self._source)
-        self._new += sum(tx.log.insert(self._key, run) for run in batch.runs)
+        self._new += sum(tx.log.insert(self._key, run) for run in runs)
 
-    def finish(self, tx: Transaction, held: _Batch | None, last: _Batch, end: Head) -> int:
-        """Store what is left, and let the main branch stand at `end`; returns how many messages were new in all."""
+    def finish(self, tx: Transaction, runs: Sequence[Sequence[Message]], end: Head) -> int:
+        """Store the last batch, and let the main branch stand at `end`; returns how many messages were new in all."""
         key = self._key
-        for batch in filter(None, (held, last)):
-            self.insert(tx, batch)
+        self.insert(tx, runs)
         branches = tx.sessions.branches(key)
         if MAIN not in branches or (self._new and not passes(tx, key, branches[MAIN], end)):
             tx.log.move(key, MAIN, end.id)
-        place_session(tx, key, drafts=[each.draft for run in last.runs for each in run])
+        place_session(tx, key, drafts=[each.draft for run in runs for each in run])
         return self._new
 
 
@@ -272,20 +264,11 @@ class JoinedImport:
         before = self._head.total_tokens if self._head else 0
         faults: list[LogFault] = []
         ids: set[str] = set()
-        batch: list[DraftVariants] = []
         unredacted = cleaning.unredacted
-        messages = new = size = 0
-        for each in _drafts_of(lines, log, name):
-            if isinstance(each, LogFault):
-                faults.append(cleaning.fault(each))
-                continue
-            batch.append(cleaning.choices(self._named(each, clean_name, ids)))
-            messages += 1
-            size += size_of(each)
-            if len(batch) >= BATCH or size >= BATCH_BYTES:
-                new += await self._store_batch(batch, source)
-                batch, size = [], 0
-        if batch:
+        messages = new = 0
+        drafts = self._cleaned(lines, log, name, clean_name, ids, faults)
+        while batch := await asyncio.to_thread(_next_batch, drafts, lambda each: size_of(each.given)):
+            messages += len(batch)
             new += await self._store_batch(batch, source)
         if self._head is None or not messages:
             raise nothing_readable(faults)
@@ -300,6 +283,16 @@ class JoinedImport:
             redacted=dict(Counter(cleaning.found) - found),
             unredacted=cleaning.unredacted - unredacted,
         )
+
+    def _cleaned(
+        self, lines: Iterable[bytes], log: LogFormat, name: str, clean_name: str, ids: set[str], faults: list[Fault]
+    ) -> Iterator[DraftVariants]:
+        """The messages of a log as they may be stored, while it is read; what can't be read goes to `faults`."""
+        for each in _drafts_of(lines, log, name):
+            if isinstance(each, Fault):
+                faults.append(self._cleaning.fault(each))
+            else:
+                yield self._cleaning.choices(self._named(each, clean_name, ids))
 
     def _named(self, draft: Draft, name: str, ids: set[str]) -> Draft:
         """`draft` under an id that no log before it gave: behind the name of its own, where need be."""

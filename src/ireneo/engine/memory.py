@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
@@ -238,7 +239,8 @@ class Memory:
                 if isinstance(log, StreamingFormat)
                 else map(as_stream, log.read(lines, name))
             )
-            for logged in found:
+            # Each is read in a thread: a large log takes its time.
+            while (logged := await asyncio.to_thread(next, found, None)) is not None:
                 cleaning = self._resources.cleaning(keep_secrets)
                 source = f"{log.name}:{cleaning.text(name)}"
                 done = await import_session(self._store, self.space, logged, source, self._resources.count, cleaning)
