@@ -7,8 +7,7 @@ from typing import TypeAlias
 
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import Payload, messages_of
-from ireneo.formats.chat.registry import DEFAULT_FORMAT, OBJECTS, ReadMessages, read_given
-from ireneo.formats.logs.registry import chat_format_of
+from ireneo.formats.chat.registry import DEFAULT_FORMAT, OBJECTS, ReadMessages, chat_format_of, read_given
 from ireneo.formats.values import library_of
 from ireneo.log.message import Draft
 

@@ -37,8 +37,7 @@ from ireneo.engine.tree import Tree
 from ireneo.engine.work import SummaryWork, TextWriter, WorkResult, summarised_by
 from ireneo.errors import BadInput, SessionNotFound
 from ireneo.formats.chat.format import ThinkingRule
-from ireneo.formats.chat.registry import DEFAULT_FORMAT, chat_format
-from ireneo.formats.logs.registry import chat_format_of
+from ireneo.formats.chat.registry import DEFAULT_FORMAT, chat_format, chat_format_of
 from ireneo.lessons.write_diary import AgentNotes, lines_of
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import Annotation, Head, SessionKey
