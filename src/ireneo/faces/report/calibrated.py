@@ -9,7 +9,7 @@ from ireneo.faces.report.markup import safe, section, table
 if TYPE_CHECKING:
     from ireneo.types import CalibrationReport
 
-HEADING = "Confidence"
+CONFIDENCE_TITLE = "Confidence"
 _SIDE = 200
 _MARGIN = 28
 
@@ -17,7 +17,7 @@ _MARGIN = 28
 def calibrated(measured: CalibrationReport | None) -> str:
     """The reliability diagram, the table by level, and the Brier score beside that of constant guesses."""
     if measured is None or not measured.count:
-        return section(HEADING, "<p>There are too few runs to hold confidence against what came true.</p>")
+        return section(CONFIDENCE_TITLE, "<p>There are too few runs to hold confidence against what came true.</p>")
     told = (
         f"The first half of the runs by time foretold {measured.count:,} outcomes of the second. The mean square of "
         f"what was foretold less what came (Brier score, 0 is perfect) is {measured.brier:.3f}; foretelling for each "
@@ -29,7 +29,7 @@ def calibrated(measured: CalibrationReport | None) -> str:
         for row in (*measured.levels, *measured.bins)
     ]
     columns = ["confidence", ">outcomes", ">foretold", ">came true"]
-    return section(HEADING, f'<div class="beside">{_diagram(measured)}{table(columns, rows)}</div>', told)
+    return section(CONFIDENCE_TITLE, f'<div class="beside">{_diagram(measured)}{table(columns, rows)}</div>', told)
 
 
 def _diagram(measured: CalibrationReport) -> str:

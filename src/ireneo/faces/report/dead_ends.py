@@ -11,10 +11,10 @@ from ireneo.faces.report.markup import bar, code_marked, section, table
 if TYPE_CHECKING:
     from ireneo.types import ClaimTotals, Lesson
 
-HEADING = "Dead ends that recurred"
+DEAD_ENDS_TITLE = "Dead ends that recurred"
 MOST = 30
 """Rows of the table, the dearest first."""
-_COLUMNS = ("what failed again", ">runs", ">times", ">tokens", "", ">minutes", ">last")
+_DEAD_END_COLUMNS = ("what failed again", ">runs", ">times", ">tokens", "", ">minutes", ">last")
 
 
 def dead_ends(claims: Sequence[ClaimTotals], lessons: Sequence[Lesson]) -> str:
@@ -23,7 +23,7 @@ def dead_ends(claims: Sequence[ClaimTotals], lessons: Sequence[Lesson]) -> str:
     again = [claim for claim in claims if claim.cue in told and claim.runs > 1]
     again.sort(key=lambda claim: (-claim.tokens, -claim.held, claim.cue))
     if not again:
-        return section(HEADING, "<p>None: nothing that a lesson tells of failed in a second run.</p>")
+        return section(DEAD_ENDS_TITLE, "<p>None: nothing that a lesson tells of failed in a second run.</p>")
     most = max(claim.tokens for claim in again) or 1
     rows = [
         [
@@ -43,4 +43,4 @@ def dead_ends(claims: Sequence[ClaimTotals], lessons: Sequence[Lesson]) -> str:
         f"{counted(len(again), 'dead end')} came back, {counted(times, 'time')} in all, one of them in "
         f"{counted(runs, 'run')}. What a failed call cost is its own length and its answer's, and how long it took."
     )
-    return section(HEADING, table(_COLUMNS, rows), note + more)
+    return section(DEAD_ENDS_TITLE, table(_DEAD_END_COLUMNS, rows), note + more)

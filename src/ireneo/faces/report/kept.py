@@ -11,8 +11,8 @@ from ireneo.faces.report.markup import safe, section, table
 if TYPE_CHECKING:
     from ireneo.types import LearnedRun, Lesson
 
-HEADING = "What is kept"
-_COLUMNS = (
+KEPT_TITLE = "What is kept"
+_KEPT_COLUMNS = (
     "source",
     ">runs",
     ">tokens of log",
@@ -32,10 +32,10 @@ def kept(found: Sequence[LearnedRun], lessons: Sequence[Lesson]) -> str:
     for run in found:
         by_source.setdefault(run.source.partition(":")[0] or "appended", []).append(run)
     shares = lesson_tokens(lessons)
-    rows = [[safe(source), *_row(its, shares)] for source, its in sorted(by_source.items())]
-    total = ["together", *_row(found, shares)] if len(rows) > 1 else ()
+    rows = [[safe(source), *_kept_row(its, shares)] for source, its in sorted(by_source.items())]
+    total = ["together", *_kept_row(found, shares)] if len(rows) > 1 else ()
     note = "Kept are each run's diary and its share of the lessons that it speaks for."
-    return section(HEADING, table(_COLUMNS, rows, total) if rows else "<p>Nothing yet.</p>", note)
+    return section(KEPT_TITLE, table(_KEPT_COLUMNS, rows, total) if rows else "<p>Nothing yet.</p>", note)
 
 
 def tokens_kept(found: Sequence[LearnedRun], lessons: Sequence[Lesson]) -> int:
@@ -53,7 +53,7 @@ def lesson_tokens(lessons: Sequence[Lesson]) -> dict[str, float]:
     return out
 
 
-def _row(its: Sequence[LearnedRun], shares: dict[str, float]) -> list[str]:
+def _kept_row(its: Sequence[LearnedRun], shares: dict[str, float]) -> list[str]:
     each = [(run.tokens, run.diary_tokens + shares.get(run.session, 0.0)) for run in its]
     log, cost = sum(tokens for tokens, _ in each), sum(cost for _, cost in each)
     ratios = [tokens / cost for tokens, cost in each if cost]

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ireneo.faces.cli.output import counted
-from ireneo.faces.report import calibrated, dead_ends, kept, runs, taught
+from ireneo.faces.report.taught import LESSONS_TITLE, taught
+from ireneo.faces.report.dead_ends import DEAD_ENDS_TITLE, dead_ends
+from ireneo.faces.report.kept import KEPT_TITLE, kept, tokens_kept
+from ireneo.faces.report.calibrated import CONFIDENCE_TITLE, calibrated
+from ireneo.faces.report.runs import RUNS_TITLE, runs
 from ireneo.faces.report.markup import anchor, rounded, safe, tile
 
 if TYPE_CHECKING:
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
 
 NO_NETWORK = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """What a browser may load for the page: nothing. So whatever a log held, the page fetches and runs nothing."""
-PARTS = (taught.HEADING, dead_ends.HEADING, kept.HEADING, calibrated.HEADING, runs.HEADING)
+PARTS = (LESSONS_TITLE, DEAD_ENDS_TITLE, KEPT_TITLE, CONFIDENCE_TITLE, RUNS_TITLE)
 
 
 class ReportMaterial(Struct, frozen=True, kw_only=True):
@@ -39,11 +43,11 @@ def page(material: ReportMaterial) -> str:
     body = "\n".join(
         [
             _head(material, title),
-            taught.taught(material.lessons),
-            dead_ends.dead_ends(material.claims, material.lessons),
-            kept.kept(material.runs, material.lessons),
-            calibrated.calibrated(material.calibration),
-            runs.runs(material.runs),
+            taught(material.lessons),
+            dead_ends(material.claims, material.lessons),
+            kept(material.runs, material.lessons),
+            calibrated(material.calibration),
+            runs(material.runs),
         ]
     )
     return (
@@ -60,7 +64,7 @@ def _head(material: ReportMaterial, title: str) -> str:
     days = sorted(day for day in told if day is not None)
     period = f" · {days[0]:%Y-%m-%d} to {days[-1]:%Y-%m-%d}" if days else ""
     log = sum(run.tokens for run in material.runs)
-    cost = kept.tokens_kept(material.runs, material.lessons)
+    cost = tokens_kept(material.runs, material.lessons)
     failed, calls = sum(run.failures for run in material.runs), sum(run.calls for run in material.runs)
     tiles = [
         tile(log, "tokens of log"),

@@ -11,7 +11,7 @@ from ireneo.faces.report.markup import code_marked, rounded, safe, section
 if TYPE_CHECKING:
     from ireneo.types import DiaryEntry, DiaryLine, LearnedRun
 
-HEADING = "Runs"
+RUNS_TITLE = "Runs"
 _OPEN = 400
 """Runs whose diaries are told; beyond them only the table of formats counts them."""
 _GOAL = 110
@@ -23,7 +23,7 @@ def runs(found: Sequence[LearnedRun]) -> str:
     parts = "".join(map(_run, found[:_OPEN]))
     more = f"<p class='note'>{counted(len(found) - _OPEN, 'earlier run')} more.</p>" if len(found) > _OPEN else ""
     note = "Open one to read its diary: what was tried, what came of it, what held in the end."
-    return section(HEADING, f"<div class='list'>{parts}</div>{more}" if found else "<p>None yet.</p>", note)
+    return section(RUNS_TITLE, f"<div class='list'>{parts}</div>{more}" if found else "<p>None yet.</p>", note)
 
 
 def _run(run: LearnedRun) -> str:

@@ -11,7 +11,7 @@ from ireneo.faces.report.markup import bar, code_marked, safe, section, tag
 if TYPE_CHECKING:
     from ireneo.types import Cited, Lesson
 
-HEADING = "Lessons"
+LESSONS_TITLE = "Lessons"
 A_MINUTE = 60
 ANYWHERE = "In several projects, or in none"
 
@@ -24,7 +24,7 @@ def taught(lessons: Sequence[Lesson]) -> str:
     order = sorted(by_project, key=lambda name: (not name, -len(by_project[name]), name))
     parts = [_of_project(project, by_project[project]) for project in order]
     note = "Open one to see the passages that it is drawn from. The bar tells how likely it holds the next time."
-    return section(HEADING, "\n".join(parts) or "<p>None yet.</p>", note if lessons else "")
+    return section(LESSONS_TITLE, "\n".join(parts) or "<p>None yet.</p>", note if lessons else "")
 
 
 def _of_project(project: str, lessons: Sequence[Lesson]) -> str:
