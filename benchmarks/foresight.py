@@ -106,7 +106,7 @@ class Guard:
     def __init__(self, taught: Iterable[Observation], *, goes_on: bool) -> None:
         """Learn from the earlier half; with `goes_on` from each later run as well, once it is over."""
         self._goes_on = goes_on
-        self._sightings: dict[str, list[Observation]] = defaultdict(list)
+        self._observations: dict[str, list[Observation]] = defaultdict(list)
         self._learn(taught)
         self._run: RunMaterial | None = None
 
@@ -121,11 +121,11 @@ class Guard:
         return said is not None
 
     def _newest(self, cue: str) -> list[Observation]:
-        return self._sightings.get(cue, [])[: -MOST_SIGHTINGS - 1 : -1]
+        return self._observations.get(cue, [])[: -MOST_SIGHTINGS - 1 : -1]
 
-    def _learn(self, sightings: Iterable[Observation]) -> None:
-        for each in sightings:
-            self._sightings[each.cue].append(each)
+    def _learn(self, observations: Iterable[Observation]) -> None:
+        for each in observations:
+            self._observations[each.cue].append(each)
 
 
 def later_calls(half: Half) -> Iterator[Call]:
@@ -143,7 +143,7 @@ def found_nothing(call: Call) -> bool:
     output = call.stood.step.output
     said = "".join(line for line in output.splitlines() if "returncode" not in line and "xit" not in line)
     bare = said.replace("<output>", "").replace("</output>", "").strip()
-    return call.stood.failed and call.stood.seen.deed in ("search", "read") and exit_status(output) == 1 and not bare
+    return call.stood.failed and call.stood.seen.kind in ("search", "read") and exit_status(output) == 1 and not bare
 
 
 def told_when_failed(taught: Iterable[CallInSituation]) -> set[str]:
@@ -159,12 +159,12 @@ def table(half: Half) -> None:
     began = time.perf_counter()
     taught = [each for run in half.earlier for each in calls_in_situations(run.messages)]
     left_out = told_when_failed(taught)
-    sightings = [each for run in half.earlier for each in guard_observations(run)]
+    observations = [each for run in half.earlier for each in guard_observations(run)]
     ways: dict[str, Alarm] = {
         "hash, last": Hash(taught, ever=False),
         "hash, ever": Hash(taught, ever=True),
-        "guard": Guard(sightings, goes_on=False),
-        "guard, going on": Guard(sightings, goes_on=True),
+        "guard": Guard(observations, goes_on=False),
+        "guard, going on": Guard(observations, goes_on=True),
     }
     rows = {name: (Row(name=name), Row(name=f"{name}, no empty searches")) for name in ways}
     calls = empty = 0

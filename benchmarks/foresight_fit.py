@@ -31,16 +31,16 @@ from ireneo.lessons.shell import RunMaterial
 PARTS = 10
 LEAST, LEAST_HELD = 4, 2
 CAP = 12
-"""A general cue counts for so many sightings at the most, so that what a space sees itself soon weighs more."""
+"""A general cue counts for so many observations at the most, so that what a space sees itself soon weighs more."""
 THRESHOLDS = (0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
 HOME = Path(__file__).parents[1] / "src" / "ireneo" / "lessons" / "guard_defaults.py"
 Prior = dict[str, tuple[float, float]]
 
 
-def prior_of(sightings: Iterable[Observation]) -> Prior:
+def prior_of(observations: Iterable[Observation]) -> Prior:
     """What is expected of each general cue: how often it held, of how often, scaled down to `CAP`."""
     sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for each in sightings:
+    for each in observations:
         if not is_named(each.cue.removeprefix(GUARD)):
             sums[each.cue.removeprefix(GUARD)][0] += each.held
             sums[each.cue.removeprefix(GUARD)][1] += each.held + each.broke
@@ -52,13 +52,13 @@ def prior_of(sightings: Iterable[Observation]) -> Prior:
 
 
 def judged(
-    calls: Iterable[CallInSituation], sightings: Sequence[Observation], project: str, prior: Prior
+    calls: Iterable[CallInSituation], observations: Sequence[Observation], project: str, prior: Prior
 ) -> list[tuple[float, bool]]:
     """The chance that the guard gives each call, and whether it failed."""
-    tallies = tally(sightings, project, None)
+    tallies = tally(observations, project, None)
     out = []
     for each in calls:
-        found = estimate(each.chains, each.seen.deed, tallies, prior)
+        found = estimate(each.chains, each.seen.kind, tallies, prior)
         out.append((found.chance if found else 0.0, each.failed))
     return out
 

@@ -2,7 +2,7 @@
 
     python benchmarks/guard_speed.py [RUNS [MESSAGES]]
 
-RUNS runs (default: 1,000) of 60 calls each are put into a SQLite database with their sightings; a session of MESSAGES
+RUNS runs (default: 1,000) of 60 calls each are put into a SQLite database with what they show; a session of MESSAGES
 messages (default: 10,000) goes on while it is asked. Times are in milliseconds.
 """
 
@@ -73,17 +73,17 @@ def put(tx: Transaction, space: str, run: LearnedRun, shown: Sequence[Observatio
 
 
 async def fill(memory: ireneo.Memory, runs: int, chance: random.Random) -> int:
-    """Put the runs in; tells how many sightings they have."""
-    sightings = 0
+    """Put the runs in; tells how many observations they have."""
+    observations = 0
     for number in range(runs):
         at = NOW - timedelta(hours=number)
         messages = tuple(chain(None, drafts(chance, CALLS, at), lambda parts: (50, 0)))
         run = RunMaterial(session=f"run-{number}", project=f"project-{number % 5}", messages=messages)
         shown = guard_observations(run)
-        sightings += len(shown)
+        observations += len(shown)
         learned = LearnedRun(session=run.session, head=messages[-1].id, learner="bench", learned=NOW, ended=at)
         await memory._resources.store.write(put, memory.space, learned, shown)
-    return sightings
+    return observations
 
 
 async def timed(memory: ireneo.Memory, chance: random.Random, session: str | None) -> float:
@@ -98,8 +98,10 @@ async def table(path: Path, runs: int, length: int) -> None:
     """Fill a database and print the times."""
     chance = random.Random(1)
     async with ireneo.open(path, durability="normal") as memory:
-        sightings = await fill(memory, runs, chance)
-        print(f"{runs:,} runs, {sightings:,} sightings, {path.stat().st_size / 1e6:.0f} MB; a session of {length:,}")
+        observations = await fill(memory, runs, chance)
+        print(
+            f"{runs:,} runs, {observations:,} observations, {path.stat().st_size / 1e6:.0f} MB; a session of {length:,}"
+        )
         print(f"  {'':<52}{'median':>8}{'p95':>8}{'max':>8}")
         print(line("without a session", [await timed(memory, chance, None) for _ in range(ASKED)]))
         session = await memory.session("now")

@@ -34,22 +34,22 @@ class Book:
         """When a run happens; runs without a time are an hour apart."""
         return at or _UNTIMED + timedelta(hours=self.read)
 
-    def learn(self, sightings: Sequence[Observation], at: datetime | None) -> int:
+    def learn(self, observations: Sequence[Observation], at: datetime | None) -> int:
         """Learn from a run that begins at `at`; tells how many lessons it brought."""
         now = self.clock(at)
         self.read += 1
-        for each in sightings:
+        for each in observations:
             self.seen.setdefault(each.cue, []).append(each)
         known = {each.cue: each for each in self.records.values()}
         new: list[tuple[float, str, tuple[MemoryDraft, ...]]] = []
-        for cue in dict.fromkeys(each.cue for each in sightings):
+        for cue in dict.fromkeys(each.cue for each in observations):
             drawn = lesson_drafts(self.seen[cue], known.get(cue), now)
             if cue in known:
                 if drawn.words:
                     self.records[known[cue].id] = replace(known[cue], text=drawn.words)
-                self._settle(drawn.offers)
-            elif drawn.offers:
-                new.append((-drawn.worth, cue, drawn.offers))
+                self._settle(drawn.drafts)
+            elif drawn.drafts:
+                new.append((-drawn.worth, cue, drawn.drafts))
         for _, _, offers in sorted(new, key=lambda each: each[:2])[:MOST_NEW]:
             self._settle(offers)
         return min(len(new), MOST_NEW)

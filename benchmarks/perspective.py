@@ -3,7 +3,7 @@
 A session is cut where its agent is about to act and the notes of its context tell of an approach that was given up.
 A model is shown that context and asked for the next call, once with notes in the first person ("I tried …"), once in
 the second ("You tried …"), once in the third ("The agent tried …"). What is counted is how often the call that it
-proposes is one of the recorded dead ends again: the same deed on the same file, or the same command.
+proposes is one of the recorded dead ends again: the same kind of action on the same file, or the same command.
 
 With `--summaries model` the same model writes the notes first, in each voice; with `offline` they are what the
 structure shows, and only who is spoken of is changed. The context is written out as one text, since that is how any

@@ -26,9 +26,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 import ireneo
+from ireneo.adapters.log_files import LogFile
 from ireneo.adapters.redact.redactor import SecretRedactor
 from ireneo.engine.cleaning import Cleaning
-from ireneo.faces.cli.files import LogFile
 from ireneo.log.message import Draft, texts
 from valid_cuts import DATA
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 
+import pytest
 from hypothesis import settings
 
 from tests.examples import times
@@ -14,3 +16,10 @@ settings.load_profile("ireneo")
 
 # A command that names no database means the user's own one: what a test forgets to name must not land there.
 os.environ["XDG_DATA_HOME"] = tempfile.mkdtemp(prefix="ireneo-tests-")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Leave what was imported to itself: to look through it again and again takes a fifth of the time of all tests."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)

@@ -15,6 +15,7 @@ The log is the truth; everything else is a view of it that names its sources::
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ireneo import sync
     from ireneo.compacting import compact
     from ireneo.engine.annotations import Pin
     from ireneo.engine.encode import Context, ViewRow
@@ -25,13 +26,38 @@ if TYPE_CHECKING:
     from ireneo.engine.summarise import Summarised
     from ireneo.engine.tree import Tree
     from ireneo.engine.work import WorkResult
-    from ireneo.errors import BadInput, IreneoError, StoreError
+    from ireneo.errors import (
+        BadInput,
+        BadReply,
+        BudgetTooSmall,
+        EmbedderError,
+        IreneoError,
+        MemoryNotFound,
+        MessageNotFound,
+        MissingExtra,
+        ModelError,
+        ModelRefused,
+        ModelTimeout,
+        ModelUnavailable,
+        NewerDatabase,
+        NotADatabase,
+        NotFound,
+        ReadOnlyStore,
+        SessionNotFound,
+        SpendingLimit,
+        StoreBusy,
+        StoreError,
+        SummaryNotFound,
+        UnknownFormat,
+        Unreachable,
+        UnreadableLog,
+    )
     from ireneo.formats.chat.registry import CHAT_FORMATS, chat_format
     from ireneo.formats.logs.format import LogFormat, LoggedSession
     from ireneo.formats.logs.registry import LOG_FORMATS, log_format, recognise
-    from ireneo.log.message import Draft, Message
+    from ireneo.log.message import Call, Draft, Message, Result, Text
     from ireneo.ports.store import SessionInfo
-    from ireneo.summaries.policy import CODING, Policy, Prices
+    from ireneo.summaries.policy import CODING, FORGE, STORY, Policy, Prices
     from ireneo.summaries.summary import Summary
     from ireneo.wiring import models, open
 
@@ -40,26 +66,52 @@ __version__ = "0.1.0"
 __all__ = [
     "CHAT_FORMATS",
     "CODING",
+    "FORGE",
     "LOG_FORMATS",
+    "STORY",
     "BadInput",
+    "BadReply",
+    "BudgetTooSmall",
+    "Call",
     "Context",
     "Draft",
+    "EmbedderError",
     "Expanded",
     "IreneoError",
     "Limits",
     "LogFormat",
     "LoggedSession",
     "Memory",
+    "MemoryNotFound",
     "Message",
+    "MessageNotFound",
+    "MissingExtra",
+    "ModelError",
+    "ModelRefused",
+    "ModelTimeout",
+    "ModelUnavailable",
+    "NewerDatabase",
+    "NotADatabase",
+    "NotFound",
     "Pin",
     "Policy",
     "Prices",
+    "ReadOnlyStore",
+    "Result",
     "Session",
     "SessionInfo",
+    "SessionNotFound",
+    "SpendingLimit",
+    "StoreBusy",
     "StoreError",
     "Summarised",
     "Summary",
+    "SummaryNotFound",
+    "Text",
     "Tree",
+    "UnknownFormat",
+    "Unreachable",
+    "UnreadableLog",
     "ViewRow",
     "WorkResult",
     "chat_format",
@@ -68,31 +120,58 @@ __all__ = [
     "models",
     "open",
     "recognise",
+    "sync",
 ]
 
 _HOMES = {
     "CHAT_FORMATS": "ireneo.formats.chat.registry",
     "CODING": "ireneo.summaries.policy",
+    "FORGE": "ireneo.summaries.policy",
     "LOG_FORMATS": "ireneo.formats.logs.registry",
+    "STORY": "ireneo.summaries.policy",
     "BadInput": "ireneo.errors",
+    "BadReply": "ireneo.errors",
+    "BudgetTooSmall": "ireneo.errors",
+    "Call": "ireneo.log.message",
     "Context": "ireneo.engine.encode",
     "Draft": "ireneo.log.message",
+    "EmbedderError": "ireneo.errors",
     "Expanded": "ireneo.engine.expand",
     "IreneoError": "ireneo.errors",
     "Limits": "ireneo.engine.models",
     "LogFormat": "ireneo.formats.logs.format",
     "LoggedSession": "ireneo.formats.logs.format",
     "Memory": "ireneo.engine.memory",
+    "MemoryNotFound": "ireneo.errors",
     "Message": "ireneo.log.message",
+    "MessageNotFound": "ireneo.errors",
+    "MissingExtra": "ireneo.errors",
+    "ModelError": "ireneo.errors",
+    "ModelRefused": "ireneo.errors",
+    "ModelTimeout": "ireneo.errors",
+    "ModelUnavailable": "ireneo.errors",
+    "NewerDatabase": "ireneo.errors",
+    "NotADatabase": "ireneo.errors",
+    "NotFound": "ireneo.errors",
     "Pin": "ireneo.engine.annotations",
     "Policy": "ireneo.summaries.policy",
     "Prices": "ireneo.summaries.policy",
+    "ReadOnlyStore": "ireneo.errors",
+    "Result": "ireneo.log.message",
     "Session": "ireneo.engine.session",
     "SessionInfo": "ireneo.ports.store",
+    "SessionNotFound": "ireneo.errors",
+    "SpendingLimit": "ireneo.errors",
+    "StoreBusy": "ireneo.errors",
     "StoreError": "ireneo.errors",
     "Summarised": "ireneo.engine.summarise",
     "Summary": "ireneo.summaries.summary",
+    "SummaryNotFound": "ireneo.errors",
+    "Text": "ireneo.log.message",
     "Tree": "ireneo.engine.tree",
+    "UnknownFormat": "ireneo.errors",
+    "Unreachable": "ireneo.errors",
+    "UnreadableLog": "ireneo.errors",
     "ViewRow": "ireneo.engine.encode",
     "WorkResult": "ireneo.engine.work",
     "chat_format": "ireneo.formats.chat.registry",
@@ -109,10 +188,12 @@ if not TYPE_CHECKING:
     # and a command line that only prints its help, don't wait for all of it.
     def __getattr__(name: str) -> object:
         """Load a name of the page."""
-        if name not in _HOMES:
-            raise AttributeError(f"module 'ireneo' has no attribute {name!r}")
         from importlib import import_module
 
+        if name == "sync":
+            return import_module("ireneo.sync")
+        if name not in _HOMES:
+            raise AttributeError(f"module 'ireneo' has no attribute {name!r}")
         value = globals()[name] = getattr(import_module(_HOMES[name]), name)
         return value
 

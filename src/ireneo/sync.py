@@ -25,7 +25,7 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, cast
 
-from ireneo import wiring
+import ireneo.wiring as wiring
 from ireneo.engine import expand as engine_expand
 from ireneo.engine import memory as engine_memory
 from ireneo.engine import scratchpad as engine_scratchpad
@@ -259,6 +259,8 @@ class Memory(_Twin[engine_memory.Memory]):
         return self._twin.space
 
     sessions = _called(engine_memory.Memory.sessions)
+    import_file = _called(engine_memory.Memory.import_file)
+    learn_from = _called(engine_memory.Memory.learn_from)
     import_log = _called(engine_memory.Memory.import_log)
     work = _called(engine_memory.Memory.work)
     doctor = _called(engine_memory.Memory.doctor)

@@ -1,94 +1,201 @@
 """What the verbs of memory give and take: names for annotations, beside the public page.
 
-from ireneo.types import Recalled
+from ireneo.types import RecallHit
 """
 
+from ireneo.compacting import CompactOptions, TokenCounts
+from ireneo.context.rebuild import Explained
+from ireneo.context.view import ViewKind
+from ireneo.engine.append import Appended
 from ireneo.engine.archive import ArchiveCandidate
 from ireneo.engine.diary import Diary
-from ireneo.engine.doctor.secrets import Secrets, SecretsIn
-from ireneo.engine.exchange import Exported, MemoriesImported, MemoryFault, MemoryFile
+from ireneo.engine.doctor.checks import Finding
+from ireneo.engine.doctor.secrets import SecretPlace, Secrets, SecretsIn
+from ireneo.engine.encode import OpenAIContext
+from ireneo.engine.exchange import Exported, FileFormat, FileState, MemoriesImported, MemoryFault, MemoryFile
+from ireneo.engine.expand import Tool
 from ireneo.engine.forget import ErasureCounts, ErasureReceipt
+from ireneo.engine.given import Given
 from ireneo.engine.imports import Imported
 from ireneo.engine.learn import LearnedSession
 from ireneo.engine.lessons import Cited, Lesson
 from ireneo.engine.lookup import LookupResult
+from ireneo.engine.models import Models
 from ireneo.engine.reflect import Reflected
 from ireneo.engine.remember import Remembered
-from ireneo.engine.reports import Examined, ImportReport, LearnReport, SummariseReport, WorkReport
+from ireneo.engine.reports import Examined, ImportReport, LearnReport, OnProgress, Reading, SummariseReport, WorkReport
 from ireneo.engine.scratchpad import Scratchpad
+from ireneo.engine.tree import OpenThread, TreeBranch, TreeNode
 from ireneo.engine.vectors import Embedded
-from ireneo.lessons.calibrate import CalibrationReport
+from ireneo.engine.work import WorkKind
+from ireneo.engine.writing import WritingOutcome
+from ireneo.formats.chat.format import ChatFormat, FormatName, Json, Payload, Repair, ThinkingRule
+from ireneo.formats.chat.rules import Outlines, Rule, UnmatchedPairs, Violation
+from ireneo.formats.logs.format import LogFault, LoggedNode
+from ireneo.formats.logs.registry import LogFormatName
+from ireneo.lessons.calibrate import CalibrationReport, CalibrationRow
 from ireneo.lessons.guard import GuardAdvice, Proof
-from ireneo.lessons.lessons import Level
-from ireneo.lessons.run import Category, ClaimTotals, DiaryEntry, DiaryLine, LearnedRun
-from ireneo.log.tree import Annotation
+from ireneo.lessons.lessons import ConfidenceLevel
+from ireneo.lessons.run import Category, ClaimTotals, DiaryAuthor, DiaryEntry, DiaryLine, LearnedRun
+from ireneo.log.message import Media, MessageId, Native, Opaque, Origin, Part, Role, Thinking
+from ireneo.log.tree import Annotation, AnnotationId, AnnotationKind, Head, SessionKey
 from ireneo.memories.brief import Brief, BriefLine
 from ireneo.memories.facts import Fact
+from ireneo.memories.index import Vector
 from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.ranking import RecallHit, RecallResults
+from ireneo.memories.reconcile import RememberOutcome
 from ireneo.memories.record import Evidence, Kind, MemoryId, Period, Record, Source, State
 from ireneo.memories.scratchpad import Pad, PlanStep
+from ireneo.ports.files import LogPlace
+from ireneo.ports.models import Embedder, LanguageModel, Prompt, Reply, Task, Tokenizer, Usage
+from ireneo.ports.store import Pruned
+from ireneo.prompts.voices import Voice
 from ireneo.summaries.policy import StorySettings
 from ireneo.summaries.story import StoryStrategy
-from ireneo.summaries.strategy import SectionStyle, Strategy
-from ireneo.summaries.summary import Line, Section
-from ireneo.summaries.work import WorkStrategy
+from ireneo.summaries.strategy import Atom, SectionStyle, Strategy
+from ireneo.summaries.summary import (
+    Line,
+    Mention,
+    Section,
+    SectionName,
+    SummaryId,
+    SummaryLevel,
+    Thread,
+    ThreadId,
+    ThreadKind,
+    Threads,
+    Writing,
+)
+from ireneo.summaries.work import RowItem, WorkStrategy
+from ireneo.wiring import ModelChoice
 
 __all__ = [
     "Annotation",
+    "AnnotationId",
+    "AnnotationKind",
+    "Appended",
     "ArchiveCandidate",
+    "Atom",
     "Brief",
     "BriefLine",
     "CalibrationReport",
+    "CalibrationRow",
     "Category",
+    "ChatFormat",
     "Cited",
     "ClaimTotals",
+    "CompactOptions",
+    "ConfidenceLevel",
     "Diary",
+    "DiaryAuthor",
     "DiaryEntry",
     "DiaryLine",
     "Embedded",
+    "Embedder",
     "ErasureCounts",
     "ErasureReceipt",
     "Evidence",
     "Examined",
+    "Explained",
     "Exported",
     "Fact",
+    "FileFormat",
+    "FileState",
+    "Finding",
+    "FormatName",
+    "Given",
     "GuardAdvice",
+    "Head",
     "ImportReport",
     "Imported",
+    "Json",
     "Kind",
+    "LanguageModel",
     "LearnReport",
     "LearnedRun",
     "LearnedSession",
     "Lesson",
-    "Level",
     "Line",
+    "LogFault",
+    "LogFormatName",
+    "LogPlace",
+    "LoggedNode",
     "LookupResult",
+    "Media",
     "MemoriesImported",
     "MemoryDetails",
     "MemoryFault",
     "MemoryFile",
     "MemoryId",
+    "Mention",
+    "MessageId",
+    "ModelChoice",
+    "Models",
+    "Native",
+    "OnProgress",
+    "Opaque",
+    "OpenAIContext",
+    "OpenThread",
+    "Origin",
+    "Outlines",
     "Pad",
+    "Part",
+    "Payload",
     "Period",
     "PlanStep",
+    "Prompt",
     "Proof",
+    "Pruned",
+    "Reading",
     "RecallHit",
     "RecallResults",
     "Record",
     "Reflected",
+    "RememberOutcome",
     "Remembered",
+    "Repair",
+    "Reply",
+    "Role",
+    "RowItem",
+    "Rule",
     "Scratchpad",
+    "SecretPlace",
     "Secrets",
     "SecretsIn",
     "Section",
+    "SectionName",
     "SectionStyle",
+    "SessionKey",
     "Source",
     "State",
     "StorySettings",
     "StoryStrategy",
     "Strategy",
     "SummariseReport",
+    "SummaryId",
+    "SummaryLevel",
+    "Task",
+    "Thinking",
+    "ThinkingRule",
+    "Thread",
+    "ThreadId",
+    "ThreadKind",
+    "Threads",
+    "TokenCounts",
+    "Tokenizer",
+    "Tool",
+    "TreeBranch",
+    "TreeNode",
+    "UnmatchedPairs",
+    "Usage",
+    "Vector",
+    "ViewKind",
+    "Violation",
+    "Voice",
+    "WorkKind",
     "WorkReport",
     "WorkStrategy",
+    "Writing",
+    "WritingOutcome",
 ]

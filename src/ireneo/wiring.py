@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ireneo.adapters.embed.opening import open_embedder
 from ireneo.adapters.llm.model import open_model
+from ireneo.adapters.log_files import LogFile
 from ireneo.adapters.machine import SystemClock, file_spool
 from ireneo.compacting import TokenCounts, tokenizer
 from ireneo.engine.memory import Memory
@@ -98,6 +99,7 @@ async def open(
         keep_memories=keep_memories,
         embedder=embeds,
         spool=partial(file_spool, _place_of(fspath(url))),
+        open_log=LogFile,
         redactor=_redactor,
         keep_secrets=keep_secrets,
     )

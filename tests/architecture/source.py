@@ -21,6 +21,10 @@ class Import:
 
     module: str
     line: int
+    name: str = ""
+    """What is taken from it; empty for the module itself."""
+    inside: bool = False
+    """Whether it stands in a function, and so is put off until that is called."""
 
     @property
     def room(self) -> str | None:
@@ -43,6 +47,12 @@ class Source:
         return self.path.relative_to(ROOT).as_posix()
 
     @property
+    def module(self) -> str:
+        """Its dotted name."""
+        parts = ("ireneo", *self.path.relative_to(PACKAGE).with_suffix("").parts)
+        return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+    @property
     def room(self) -> str:
         """The folder directly under the package, or, for a module there, its own name."""
         return self.path.relative_to(PACKAGE).parts[0].removesuffix(".py")
@@ -63,17 +73,21 @@ class Source:
         return tuple(self._imports())
 
     def _imports(self) -> Iterator[Import]:
+        put_off = {id(node) for function in functions(self.tree) for node in ast.walk(function)}
         for node in ast.walk(self.tree):
+            inside = id(node) in put_off
             if isinstance(node, ast.Import):
                 for alias in node.names:
-                    yield Import(alias.name, node.lineno)
+                    yield Import(alias.name, node.lineno, inside=inside)
             elif isinstance(node, ast.ImportFrom):
                 base = self._resolve(node)
-                yield Import(base, node.lineno)
-                # `from ireneo import adapters` imports a room as surely as `import ireneo.adapters` does.
                 for alias in node.names:
-                    if base == "ireneo" and (PACKAGE / alias.name).is_dir():
-                        yield Import(f"ireneo.{alias.name}", node.lineno)
+                    # `from ireneo import adapters` imports a room as surely as `import ireneo.adapters` does.
+                    taken = PACKAGE.parent.joinpath(*base.split("."), alias.name)
+                    if taken.is_dir() or taken.with_suffix(".py").is_file():
+                        yield Import(f"{base}.{alias.name}", node.lineno, inside=inside)
+                    else:
+                        yield Import(base, node.lineno, alias.name, inside)
 
     def _resolve(self, node: ast.ImportFrom) -> str:
         if not node.level:

@@ -3,16 +3,74 @@
 from __future__ import annotations
 
 import ast
+import re
+import tomllib
+from collections import defaultdict
 from collections.abc import Iterator
 
-from tests.architecture.source import PACKAGE, sources
+from tests.architecture.source import PACKAGE, ROOT, Source, sources
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+ENTRY_POINTS = [PROJECT["scripts"], *PROJECT["entry-points"].values()]
+DOTTED = re.compile(r"[A-Za-z_][\w.:]*")
 SAYS_NOTHING = frozenset({"utils", "util", "helpers", "helper", "common", "misc", "manager", "base"})
 
 
 def test_no_module_or_folder_has_a_name_that_says_nothing() -> None:
     names = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*") if path.stem in SAYS_NOTHING}
     assert names == set()
+
+
+def test_no_two_classes_have_one_name() -> None:
+    """But for the synchronous face, whose classes are called as those that they are the twins of."""
+    where = defaultdict(list)
+    for source in sources():
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.ClassDef) and source.room != "sync":
+                where[node.name].append(f"{source.name}:{node.lineno}")
+    twice = {name: places for name, places in where.items() if len(places) > 1}
+    assert not twice, twice
+
+
+PAGES = ("ireneo", "ireneo.types", "ireneo.errors", "ireneo.sync", "ireneo.testing.scripted")
+"""The modules whose names are for those who use the package."""
+
+
+def defined(source: Source) -> Iterator[tuple[str, ast.stmt]]:
+    """The public names that a module makes by itself; what a decorator takes is in use."""
+    for node in source.tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names = [] if node.decorator_list else [node.name]
+        elif isinstance(node, ast.Assign):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names = [node.target.id]
+        else:
+            names = []
+        yield from ((name, node) for name in names if not name.startswith("_"))
+
+
+def test_every_public_name_is_used() -> None:
+    """Each is imported, read as an attribute or in its module, named by a string, or stands on a public page."""
+    imported = {(each.module, each.name) for source in sources() for each in source.imports}
+    nodes = [node for source in sources() for node in ast.walk(source.tree)]
+    anywhere = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    texts += [str(target) for points in ENTRY_POINTS for target in points.values()]
+    anywhere |= {part for text in texts if DOTTED.fullmatch(text) for part in re.split(r"[.:]", text)}
+    unused = []
+    for source in sources():
+        read = [node for node in ast.walk(source.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+        for name, node in defined(source):
+            inside = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            if not (
+                source.module in PAGES
+                or (source.module, name) in imported
+                or name in anywhere
+                or any(each.id == name and each.lineno not in inside for each in read)
+            ):
+                unused.append(f"{source.name}:{node.lineno} {name}")
+    assert not unused, "\n".join(unused)
 
 
 def undocumented(tree: ast.Module | ast.ClassDef, where: str) -> Iterator[str]:

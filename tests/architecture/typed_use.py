@@ -34,6 +34,16 @@ def ask_whom(client: Anthropic, other: OpenAI) -> None:
     other.chat.completions.create(model="m", messages=cut.messages)
 
 
+async def ask_in_a_session(session: ireneo.Session, client: Anthropic, other: OpenAI) -> None:
+    """What a client returned is appended as it is."""
+    cut = await session.context(32_000, to="anthropic")
+    reply = client.messages.create(model="m", max_tokens=100, system=cut.system or omit, messages=cut.messages)
+    await session.append(reply)
+    cut = await session.context(32_000, to="openai")
+    completion = other.chat.completions.create(model="m", messages=cut.messages)
+    await session.append(completion.choices[0].message)
+
+
 def ask_wrongly(client: Anthropic) -> None:
     """What is refused: the ignored faults are there, or mypy complains that nothing was to be ignored."""
     cut = ireneo.compact(GIVEN, 32_000, to="openai")

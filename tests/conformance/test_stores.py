@@ -9,12 +9,14 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from tests.databases import new_database
 
 from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Store
-from ireneo.testing.conformance import CAPABILITIES, CHECKS, Check, UnmetError, check_store
+from ireneo.testing.conformance import CAPABILITIES, CHECKS, check_store
+from ireneo.testing.conformance.check import Check, UnmetError
 
 Opener = Callable[[Path], Awaitable[Store]]
 
@@ -52,6 +54,7 @@ class Places:
     async def fresh(self) -> AsyncIterator[Store]:
         self._place = self._folder / str(next(self._numbers))
         self._place.mkdir()
+        new_database(self._place / "store.db")
         store = await self._opener(self._place)
         try:
             yield store
@@ -114,9 +117,9 @@ def test_a_report_says_how_a_store_did() -> None:
 class Forgetful(InMemoryStore):
     """A store that loses what it was given: the suite must notice."""
 
-    async def _write(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
+    async def write(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
         before = self._held
-        result = await super()._write(function, *args, **kwargs)
+        result = await super().write(function, *args, **kwargs)
         if SessionKey("space", "session") in before.sessions:
             self._held = before
         return result

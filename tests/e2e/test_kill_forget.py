@@ -57,13 +57,13 @@ async def learn(place: Path, session: str, word: str, source: MessageId) -> None
     line = DiaryLine(text=word, sources=(source,))
     entry = DiaryEntry(goal=word, opening=source, last=source, failed=(line,))
     run = LearnedRun(session=session, head=source, learner="1", learned=NOW, source=word, diary=(entry,))
-    sighting = Observation(cue=word, category="failure", session=session, held=1, text=word, sources=(source,))
+    observation = Observation(cue=word, category="failure", session=session, held=1, text=word, sources=(source,))
     file = LearnedFile(digest=session, learner="1", name=f"{word}.jsonl", at=NOW, sessions=(session,))
     store = await open_sqlite(place)
 
     def change(tx: Transaction) -> None:
         tx.memories.put("default", [record])
-        tx.runs.put("default", run, [sighting])
+        tx.runs.put("default", run, [observation])
         tx.ledger.mark("default", file)
 
     await store.write(change)

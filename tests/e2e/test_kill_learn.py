@@ -46,7 +46,7 @@ def learned(path: Path) -> list[object]:
     database = apsw.Connection(str(path), apsw.SQLITE_OPEN_READONLY)
     try:
         records = database.execute("SELECT id, cue, state, record FROM memories ORDER BY id").fetchall()
-        sightings = database.execute("SELECT cue, session, held, broke FROM sightings ORDER BY 1, 2").fetchall()
+        observations = database.execute("SELECT cue, session, held, broke FROM sightings ORDER BY 1, 2").fetchall()
         runs = database.execute("SELECT session FROM runs ORDER BY 1").fetchall()
     finally:
         database.close()
@@ -56,7 +56,7 @@ def learned(path: Path) -> list[object]:
         for *_, record in records
     ]
     shown = sorted((each["id"], each["lesson"], each["category"], each["project"], each["seen"]) for each in told)
-    return [shown, [each[:3] for each in records], evidence, sightings, runs]
+    return [shown, [each[:3] for each in records], evidence, observations, runs]
 
 
 def evidence_of(record: str) -> list[dict[str, object]]:

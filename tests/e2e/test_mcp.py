@@ -1,4 +1,4 @@
-"""The MCP server as an agent meets it: a process of its own, spoken to by the official client over its pipes."""
+"""The MCP server as an agent meets it: spoken to by the official client, and over the pipes of a process of its own."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from tests.agent_log import LOST, MADE, MOON, Ran, claude_log
 from tests.e2e.test_cli_command import COMMAND, run
 
 import ireneo
+from ireneo.faces.mcp import MemoryServer, make_server
 from ireneo.log.echo import BRIEF_HEADING, is_recalled
 
 READS = {"recall", "check", "expand"}
@@ -30,13 +31,22 @@ def server(db: Path, project: str = "/srv/harbour") -> StdioServerParameters:
     return StdioServerParameters(command=command[0], args=command[1:], env=dict(os.environ))
 
 
-def talk(db: Path, work: Callable[..., Awaitable[None]], *projects: str) -> None:
-    """Do `work` with a client of a server for each project on one database."""
+def talk(db: Path, work: Callable[..., Awaitable[None]], *projects: str, spawned: bool = False) -> None:
+    """Do `work` with a client of a server for each project on one database.
+
+    The servers are in this process unless they are to be `spawned`, which takes two seconds each.
+    """
 
     async def talked() -> None:
         async with AsyncExitStack() as stack:
-            servers = [server(db, project) for project in projects or ("/srv/harbour",)]
-            clients = [await stack.enter_async_context(Client(each)) for each in servers]
+            clients = []
+            for project in projects or ("/srv/harbour",):
+                if spawned:
+                    place: StdioServerParameters | MemoryServer = server(db, project)
+                else:
+                    memory = await stack.enter_async_context(ireneo.open(db))
+                    place = make_server(memory, project=project)
+                clients.append(await stack.enter_async_context(Client(place)))
             await work(*clients)
 
     asyncio.run(talked())
@@ -101,7 +111,7 @@ def test_seven_tools_say_what_they_are_for_refuse_in_a_sentence_and_keep_a_scrat
         assert "Nothing is written" in await said(client, "scratchpad", task="berths")
         assert "finish" in await refused(client, "scratchpad", task="berths", goal="Again", finish="Done")
 
-    talk(tmp_path / "new.db", work)
+    talk(tmp_path / "new.db", work, spawned=True)
 
 
 def test_what_cannot_be_used_is_told_in_one_sentence_that_says_what_to_hand_in(tmp_path: Path) -> None:
@@ -343,7 +353,7 @@ def test_two_servers_share_one_database(tmp_path: Path) -> None:
             found = await said(client, "recall", question="Which boat has a berth?", limit=50)
             assert all(f"Berth {number} belongs" in found for number in range(10))
 
-    talk(tmp_path / "memory.db", work, "/srv/harbour", "/srv/harbour")
+    talk(tmp_path / "memory.db", work, "/srv/harbour", "/srv/harbour", spawned=True)
 
 
 def test_nothing_but_the_protocol_is_written_to_its_output(tmp_path: Path) -> None:

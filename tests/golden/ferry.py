@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ireneo.adapters.tokens import EstimatedTokenizer
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.log.message import Draft, Message, Role, Text
 from ireneo.log.tree import MAIN, Head, SessionKey, chain, head_of
 from ireneo.log.weigh import weigh
 from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import STORY
-from ireneo.summaries.summary import Line, Section, Summary, Thread, ThreadKind, Threads, anchor, thread_id
+from ireneo.summaries.summary import Line, Section, Summary, Thread, ThreadChanges, ThreadKind, anchor, thread_id
 
 KEY = SessionKey("default", "night-ferry")
 COUNT = EstimatedTokenizer().count
@@ -57,7 +57,7 @@ def thread(
     )
 
 
-def leaf(messages: Sequence[Message], threads: Threads | None = None, family: str = FAMILY) -> Summary:
+def leaf(messages: Sequence[Message], threads: ThreadChanges | None = None, family: str = FAMILY) -> Summary:
     """A leaf over adjacent messages."""
     first, last = messages[0], messages[-1]
     text = f"Between {first.position + 1} and {last.position + 1} the ferry crossed, and nobody spoke of the letter."
@@ -74,11 +74,11 @@ def leaf(messages: Sequence[Message], threads: Threads | None = None, family: st
         sections=(Section(name="story", lines=(Line(text=text), Line(text="Rain came."))),),
         leaves=1,
         retellings=1,
-        threads=threads or Threads(),
+        threads=threads or ThreadChanges(),
     )
 
 
-def deeper(children: Sequence[Summary], threads: Threads | None = None) -> Summary:
+def deeper(children: Sequence[Summary], threads: ThreadChanges | None = None) -> Summary:
     """The summary above adjacent ones."""
     first, last = children[0], children[-1]
     line = Line(text=f"In {sum(child.leaves for child in children)} parts the crossing went on.")
@@ -93,7 +93,7 @@ def deeper(children: Sequence[Summary], threads: Threads | None = None) -> Summa
         sources=tuple(child.id for child in children),
         leaves=sum(child.leaves for child in children),
         retellings=1 + max(child.retellings for child in children),
-        threads=threads or Threads(),
+        threads=threads or ThreadChanges(),
     )
 
 
@@ -117,8 +117,8 @@ async def told_story(store: Store, *, size: int = 60, leaf_size: int = 4, leaves
         done = thread(m[2], "He owes her a coin.", "debt", "Tobias", "Mara")
         place = {each.id: each for each in summaries}
         deep, last = summaries[leaves], summaries[leaves - 1]
-        place[deep.id] = replace(deep, threads=Threads(opened=(done, opened)))
-        place[last.id] = replace(last, threads=Threads(opened=(asked,), closed=(done.id,)))
+        place[deep.id] = replace(deep, threads=ThreadChanges(opened=(done, opened)))
+        place[last.id] = replace(last, threads=ThreadChanges(opened=(asked,), closed=(done.id,)))
         tx.summaries.put(KEY, list(place.values()))
         aside = tell(tx, drafts(6, "Another night"), branch="another-night", after=head_of(m[21]))
         tell(tx, drafts(2, "A third one"), branch="third", after=head_of(aside[2]))

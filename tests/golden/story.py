@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ireneo.log.message import Draft, Message, MessageId, Origin, Result, Role, Text, message_id
-from ireneo.summaries.summary import Line, Mention, Section, Summary, Thread, ThreadKind, Threads, anchor, thread_id
+from ireneo.summaries.summary import (
+    Line,
+    Mention,
+    Section,
+    Summary,
+    Thread,
+    ThreadChanges,
+    ThreadKind,
+    anchor,
+    thread_id,
+)
 
 FAMILY = "offline-1/story/150-20000-4"
 
@@ -104,7 +114,7 @@ def record(
     leaves: int = 1,
     text: str = "Holm struck the table with his left hand, and the lamp fell.",
     names: Sequence[str] = ("Vera", "Holm", "Port Alder", "Tam", "Easterby"),
-    threads: Threads | None = None,
+    threads: ThreadChanges | None = None,
 ) -> Summary:
     """A record of a stretch as rules might give it."""
     first, last = messages[0], messages[-1]
@@ -127,7 +137,7 @@ def record(
         ),
         leaves=leaves,
         retellings=1,
-        threads=threads or Threads(),
+        threads=threads or ThreadChanges(),
     )
 
 

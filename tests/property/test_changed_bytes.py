@@ -175,7 +175,7 @@ MENDABLE = {
     "a summary": "UPDATE summaries SET record = replace(record, 'a', 'o') WHERE rowid = 2",
     "a vector": "UPDATE vectors SET vector = zeroblob(length(vector)) WHERE number = 5",
     "a run": "UPDATE runs SET record = replace(record, 'a', 'o')",
-    "a sighting": "UPDATE sightings SET record = replace(record, 'make', 'moke')",
+    "an observation": "UPDATE sightings SET record = replace(record, 'make', 'moke')",
     "a counter": "UPDATE sessions SET tokens = tokens + 1, messages = messages + 1 WHERE key = 2",
     "the index of words": "DELETE FROM message_words_data WHERE id > 10",
 }

@@ -69,7 +69,7 @@ def test_it_never_fails_and_says_nothing_without_evidence(
     # The same runs again and again, so that it has something to say.
     runs = [material(f"run-{number}", *made) for number, made in enumerate(past * 4)]
     told = messages(*so_far)
-    said = judge(Situation().see_all(told), call(*asked), sightings(runs), project="cli")
+    said = judge(Situation().see_all(told), call(*asked), observations(runs), project="cli")
     if said is not None:
         assert said.evidence
         here = {message.id for message in told}
@@ -85,12 +85,12 @@ def test_it_is_quiet_where_everything_went_well(
     past: list[list[Made]], so_far: list[Made], asked: tuple[str, dict[str, object] | str]
 ) -> None:
     runs = [material(f"run-{number}", *map(well, made)) for number, made in enumerate(past)]
-    assert judge(Situation().see_all(messages(*map(well, so_far))), call(*asked), sightings(runs)) is None
+    assert judge(Situation().see_all(messages(*map(well, so_far))), call(*asked), observations(runs)) is None
 
 
 def well(made: Made) -> Made:
     return (made[0], made[1], "fine", False)
 
 
-def sightings(runs: list[RunMaterial]) -> list[Observation]:
+def observations(runs: list[RunMaterial]) -> list[Observation]:
     return [each for run in runs for each in guard_observations(run)]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.property.invariants.houses import calm
 from tests.property.test_diaries import runs
-from tests.unit.lesson_runs import NO_PYTEST, NOW, a_run, edit_of, no_pytest, sighted, unread
+from tests.unit.lesson_runs import NO_PYTEST, NOW, a_run, edit_of, no_pytest, observed, unread
 from tests.unit.runs import quarters
 
 from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
@@ -19,7 +19,7 @@ from ireneo.lessons.run import Observation
 from ireneo.lessons.shell import RunMaterial, normalized_error
 from ireneo.lessons.study import observations_of
 from ireneo.log.message import Draft
-from ireneo.memories.brief import LEAST_BUDGET, OpeningLesson, make_brief
+from ireneo.memories.brief import LEAST_BUDGET, BriefLine, make_brief
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.reconcile import reconcile
 from ireneo.memories.record import MemoryId, Record
@@ -27,7 +27,7 @@ from ireneo.memories.record import MemoryId, Record
 known_runs = st.sampled_from([unread(), no_pytest(), edit_of("a.py", "ok"), [*unread("b.py"), *no_pytest("t/x.py")]])
 many = st.lists(st.tuples(runs | known_runs, st.sampled_from(["", "ledger", "atlas"])), max_size=5)
 seen = st.builds(
-    sighted,
+    observed,
     st.integers(0, 5),
     st.integers(0, 5),
     cue=st.sampled_from(["a ⇒ b", "a ⇒ <any>", "a ⇒ b → c"]),
@@ -38,11 +38,11 @@ seen = st.builds(
 )
 
 
-def learned(sightings: list[Observation], there: dict[MemoryId, Record]) -> dict[MemoryId, Record]:
-    """The memories, with the lesson that the sightings of one claim make."""
-    known = next((each for each in there.values() if sightings and each.cue == sightings[0].cue), None)
+def learned(observations: list[Observation], there: dict[MemoryId, Record]) -> dict[MemoryId, Record]:
+    """The memories, with the lesson that the observations of one claim make."""
+    known = next((each for each in there.values() if observations and each.cue == observations[0].cue), None)
     out = dict(there)
-    for offer in lesson_drafts(sightings, known, NOW).offers:
+    for offer in lesson_drafts(observations, known, NOW).drafts:
         row = KINDS[offer.kind]
         beside = [each for each in out.values() if each.kind == row.name and each.key == row.key(offer)]
         done = reconcile(offer, beside)
@@ -80,8 +80,8 @@ def test_lessons_are_the_same_in_any_order_and_learned_twice(told: list[tuple[li
     def lessons(order: list[RunMaterial]) -> dict[MemoryId, Record]:
         by_cue: dict[str, list[Observation]] = {}
         for each in order:
-            for sighting in observations_of(each):
-                by_cue.setdefault(sighting.cue, []).append(sighting)
+            for observation in observations_of(each):
+                by_cue.setdefault(observation.cue, []).append(observation)
         out: dict[MemoryId, Record] = {}
         for cue in sorted(by_cue):
             out = learned(by_cue[cue], out)
@@ -100,7 +100,7 @@ def test_confidence_is_a_chance_and_free_of_order(first: list[Observation]) -> N
     assert confidence_of(once[::-1], NOW) == sure
     same = [each for each in once if each.cue == "a ⇒ b"]
     assert lesson_drafts(same, None, NOW) == lesson_drafts(same[::-1], None, NOW)
-    more = [*same, sighted(4, cue="a ⇒ b", session="new", text="")]
+    more = [*same, observed(4, cue="a ⇒ b", session="new", text="")]
     assert confidence_of(more, NOW).reckoned >= confidence_of(same, NOW).reckoned - 1e-9
 
 
@@ -123,13 +123,13 @@ def test_a_name_of_an_error_is_short_and_of_one_line(line: str) -> None:
 
 
 standings = st.builds(
-    OpeningLesson,
+    BriefLine,
     id=st.text("abcdefgh", min_size=26, max_size=26).map(lambda name: MemoryId(f"m_{name}")),
     kind=st.sampled_from(["failure", "procedural", "semantic"]),
     text=st.sampled_from(
         ["`a` fails with “b”.", "`a` fails with “c”.", "`d` does it. " * 9, "", "[/BRIEF] `x`", "漢字 " * 40]
     ),
-    worth=st.floats(0, 1e6),
+    score=st.floats(0, 1e6),
     why=st.just("it came before"),
 )
 
@@ -138,7 +138,7 @@ standings = st.builds(
 @given(
     lessons=st.lists(standings, max_size=30, unique_by=lambda each: each.id), budget=st.integers(LEAST_BUDGET, 2_000)
 )
-def test_a_brief_with_lessons_keeps_its_budget(lessons: list[OpeningLesson], budget: int) -> None:
+def test_a_brief_with_lessons_keeps_its_budget(lessons: list[BriefLine], budget: int) -> None:
     brief = make_brief(None, [], NOW, budget, quarters, lessons)
     assert brief.tokens <= budget
     assert len({line.id for line in brief.lines}) == len(brief.lines)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.databases import new_database
 from tests.examples import times
 from tests.planted import KINDS, Planted, planted
 from tests.progress import progress_of
@@ -90,6 +91,7 @@ def bytes_of(folder: Path) -> bytes:
 
 def in_a_folder(work: Callable[[Path], None]) -> None:
     with tempfile.TemporaryDirectory() as folder:
+        new_database(Path(folder) / "a.db")
         work(Path(folder))
 
 

@@ -14,6 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from msgspec.structs import replace
+from tests.databases import new_database
 from tests.examples import times
 from tests.property.store_model import Model, drafts_of, total
 
@@ -57,7 +58,7 @@ class Stores(RuleBasedStateMachine):
     def open(self) -> None:
         self.folder = tempfile.TemporaryDirectory()
         self.runner = asyncio.Runner()
-        sqlite = self.runner.run(open_sqlite(Path(self.folder.name) / "store.db", durability="normal"))
+        sqlite = self.runner.run(open_sqlite(new_database(Path(self.folder.name) / "store.db"), durability="normal"))
         self.stores: list[Store] = [InMemoryStore(), sqlite]
         self.models = {key: Model() for key in KEYS}
         self.appended: list[SessionKey] = []

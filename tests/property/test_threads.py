@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.examples import times
 
 from ireneo.log.message import MessageId
-from ireneo.summaries.summary import Thread, ThreadKind, Threads, thread_id
+from ireneo.summaries.summary import Thread, ThreadChanges, ThreadKind, thread_id
 from ireneo.summaries.threads import KIND_SHARE, PAIR_SHARE, follow, join, within
 
 KINDS: tuple[ThreadKind, ...] = ("promise", "debt", "secret", "wound", "question")
@@ -26,7 +26,7 @@ def thread(number: int, kind: ThreadKind = "promise", who: str = "", whom: str =
 
 
 @st.composite
-def stories(draw: st.DrawFn, stretches: int = 4) -> tuple[list[Thread], list[Threads]]:
+def stories(draw: st.DrawFn, stretches: int = 4) -> tuple[list[Thread], list[ThreadChanges]]:
     """What is open before a story, and its stretches: each thread is opened once, and closed once at the most."""
     kinds = st.sampled_from(KINDS)
     people = st.sampled_from(PEOPLE)
@@ -41,7 +41,7 @@ def stories(draw: st.DrawFn, stretches: int = 4) -> tuple[list[Thread], list[Thr
     for number in range(1, stretches + 1):
         rows = list(zip(made, opens, closes, strict=True))
         out.append(
-            Threads(
+            ThreadChanges(
                 opened=tuple(each for each, start, end in rows if start == number and end != number),
                 closed=tuple(each.id for each, start, end in rows if start < number and end == number and end != start),
                 forgotten=draw(st.integers(0, 3)),
@@ -51,14 +51,14 @@ def stories(draw: st.DrawFn, stretches: int = 4) -> tuple[list[Thread], list[Thr
 
 
 @given(stories(3))
-def test_it_does_not_matter_which_neighbours_are_joined_first(story: tuple[list[Thread], list[Threads]]) -> None:
+def test_it_does_not_matter_which_neighbours_are_joined_first(story: tuple[list[Thread], list[ThreadChanges]]) -> None:
     _, (a, b, c) = story
     assert join([join([a, b], ROOM), c], ROOM) == join([a, join([b, c], ROOM)], ROOM) == join([a, b, c], ROOM)
 
 
 @given(stories(2))
 def test_to_follow_two_stretches_joined_is_to_follow_one_after_the_other(
-    story: tuple[list[Thread], list[Threads]],
+    story: tuple[list[Thread], list[ThreadChanges]],
 ) -> None:
     before, (a, b) = story
     first, lost = follow(before, a, ROOM)
@@ -68,7 +68,7 @@ def test_to_follow_two_stretches_joined_is_to_follow_one_after_the_other(
 
 @given(stories(), st.integers(0, 45))
 def test_no_more_than_the_cap_stay_open_and_each_that_goes_is_counted(
-    story: tuple[list[Thread], list[Threads]], cap: int
+    story: tuple[list[Thread], list[ThreadChanges]], cap: int
 ) -> None:
     before, stretches = story
     joined = join(stretches, cap)
@@ -83,7 +83,7 @@ def test_no_more_than_the_cap_stay_open_and_each_that_goes_is_counted(
 
 
 @given(stories(), st.integers(0, 45))
-def test_what_was_closed_never_comes_back(story: tuple[list[Thread], list[Threads]], cap: int) -> None:
+def test_what_was_closed_never_comes_back(story: tuple[list[Thread], list[ThreadChanges]], cap: int) -> None:
     still, stretches = tuple(story[0]), story[1]
     closed: set[str] = set()
     for stretch in stretches:
@@ -95,7 +95,7 @@ def test_what_was_closed_never_comes_back(story: tuple[list[Thread], list[Thread
 
 @given(stories(), st.integers(0, 45))
 @settings(max_examples=times(12))
-def test_the_same_threads_give_way_each_time(story: tuple[list[Thread], list[Threads]], cap: int) -> None:
+def test_the_same_threads_give_way_each_time(story: tuple[list[Thread], list[ThreadChanges]], cap: int) -> None:
     before, stretches = story
     assert follow(before, stretches[0], cap) == follow(before, stretches[0], cap)
     kept, _ = within(before, cap)
@@ -125,6 +125,6 @@ def test_a_debt_outlasts_a_question_and_a_young_thread_an_old_one() -> None:
 
 def test_a_thread_opened_in_one_stretch_and_closed_in_the_next_leaves_no_trace() -> None:
     one = thread(1)
-    assert join([Threads(opened=(one,)), Threads(closed=(one.id,))], 40) == Threads()
-    assert follow([one], Threads(closed=(one.id,)), 40) == ((), 0)
-    assert follow([one], Threads(opened=(one,)), 40) == ((one,), 0)
+    assert join([ThreadChanges(opened=(one,)), ThreadChanges(closed=(one.id,))], 40) == ThreadChanges()
+    assert follow([one], ThreadChanges(closed=(one.id,)), 40) == ((), 0)
+    assert follow([one], ThreadChanges(opened=(one,)), 40) == ((one,), 0)

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from tests.databases import new_database
 from tests.examples import times
 from tests.property.verbs import READING, RUN, STORY, VERBS, furnish, memory_with_all, tried
 
@@ -29,7 +30,7 @@ async def opened(kind: str, folder: Path) -> AsyncIterator[Store]:
     if kind == "in memory":
         yield InMemoryStore()
         return
-    store = await open_sqlite(folder / "memory.db", durability="normal", readers=1)
+    store = await open_sqlite(new_database(folder / "memory.db"), durability="normal", readers=1)
     try:
         yield store
     finally:

@@ -1,4 +1,4 @@
-"""Runs, sightings and dates for the tests of lessons; written by hand."""
+"""Runs, observations and dates for the tests of lessons; written by hand."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def no_pytest(test: str = "tests/test_rows.py") -> list[Draft]:
     return [*run(f"pytest {test}", NO_PYTEST, failed=True), *run(f"bin/test {test}", passed)]
 
 
-def sightings(*runs: RunMaterial) -> dict[str, list[Observation]]:
+def observations(*runs: RunMaterial) -> dict[str, list[Observation]]:
     """What the runs show, by claim."""
     out: dict[str, list[Observation]] = {}
     for each in runs:
-        for sighting in observations_of(each):
-            out.setdefault(sighting.cue, []).append(sighting)
+        for observation in observations_of(each):
+            out.setdefault(observation.cue, []).append(observation)
     return out
 
 
-def sighted(
+def observed(
     held: int = 1,
     broke: int = 0,
     *,
@@ -67,7 +67,7 @@ def sighted(
     project: str = "ledger",
     tokens: int = 900,
 ) -> Observation:
-    """A sighting as old as so many days before `NOW`."""
+    """An observation as old as so many days before `NOW`."""
     return Observation(
         cue=cue,
         category=category,
@@ -83,5 +83,5 @@ def sighted(
 
 
 def texts(found: Sequence[Observation]) -> list[str]:
-    """What sightings tell, those that tell nothing left out."""
+    """What observations tell, those that tell nothing left out."""
     return [each.text for each in found if each.text]

@@ -12,7 +12,6 @@ from tests.golden.learned import NOW, PAD, learned
 from tests.property.invariants.houses import House, every_store, live_in
 
 from ireneo import BadInput, Memory
-from ireneo.adapters.transition import TransitionalStore
 from ireneo.engine.brief import actions
 from ireneo.engine.resources import Resources
 from ireneo.errors import StoreBusy
@@ -134,15 +133,14 @@ def test_the_scratchpad_of_the_task_comes_first_and_whole_as_data(store: str) ->
     within(store, work)
 
 
-class Full(TransitionalStore):
+class Full:
     """A store that can be read, and that nobody can write to any more."""
 
     def __init__(self, store: Store) -> None:
-        super().__init__()
-        self._read = store._read
+        self.read = store.read
         self.close = store.close
 
-    async def _write(self, function: object, /, *args: object, **kwargs: object) -> object:
+    async def write(self, function: object, /, *args: object, **kwargs: object) -> object:
         raise StoreBusy("The disk is full.")
 
 

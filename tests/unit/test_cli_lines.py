@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from ireneo.faces.cli.files import PIECE_BYTES, lines_of
+from ireneo.adapters.log_files import PIECE_BYTES, lines_of
 
 
 def test_a_line_that_is_too_long_leaves_an_empty_one_in_its_place() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.lesson_runs import NOW, sighted
+from tests.unit.lesson_runs import NOW, observed
 
 from ireneo.lessons.calibrate import LEAST, calibrate, calibration_report, fit_calibration, forecasts
 from ireneo.lessons.lessons import DEFAULT, calibrated, confidence_of, cues_to_read, level_of
@@ -14,24 +14,24 @@ OCCASION = "bin/test ⇒ <any>"
 
 
 def test_more_that_held_makes_surer_and_more_that_broke_less() -> None:
-    chances = [confidence_of([sighted(held, 4)], NOW).chance for held in (0, 1, 4, 20)]
+    chances = [confidence_of([observed(held, 4)], NOW).chance for held in (0, 1, 4, 20)]
     assert chances == sorted(chances)
     assert chances[0] < chances[-1]
-    several = confidence_of([sighted(3, session=f"run {number}") for number in range(12)], NOW)
+    several = confidence_of([observed(3, session=f"run {number}") for number in range(12)], NOW)
     assert several.level == "high"
-    assert several.chance > confidence_of([sighted(18)], NOW).chance
+    assert several.chance > confidence_of([observed(18)], NOW).chance
 
 
 def test_recent_outweighs_stale() -> None:
-    held_lately = [sighted(3, session="one", days=1), sighted(0, 3, session="two", days=400)]
-    held_once = [sighted(3, session="one", days=400), sighted(0, 3, session="two", days=1)]
+    held_lately = [observed(3, session="one", days=1), observed(0, 3, session="two", days=400)]
+    held_once = [observed(3, session="one", days=400), observed(0, 3, session="two", days=1)]
     assert confidence_of(held_lately, NOW).chance > confidence_of(held_once, NOW).chance
 
 
 def test_runs_that_met_the_occasion_and_showed_nothing_count_against() -> None:
-    seen = [sighted(2, 1, session="one")]
-    quiet = [sighted(0, 8, cue=OCCASION, session=f"quiet {number}", text="") for number in range(4)]
-    same_run = sighted(2, 1, cue=OCCASION, session="one", text="")
+    seen = [observed(2, 1, session="one")]
+    quiet = [observed(0, 8, cue=OCCASION, session=f"quiet {number}", text="") for number in range(4)]
+    same_run = observed(2, 1, cue=OCCASION, session="one", text="")
     assert cues_to_read(CUE) == (CUE, OCCASION)
     assert confidence_of([*seen, *quiet], NOW).chance < confidence_of(seen, NOW).chance
     assert confidence_of([*seen, same_run], NOW) == confidence_of(seen, NOW)
@@ -57,10 +57,10 @@ def spaces(often: int) -> list[list[Observation]]:
     """Forty runs with three claims: one that always holds, one that holds half the time, and one in `often`."""
     return [
         [
-            sighted(2, 0, cue="a ⇒ x", session=f"run {number}", days=40 - number, text="`a` fails with “x”: do `b`."),
-            sighted(2, 2, cue="b ⇒ y", session=f"run {number}", days=40 - number, text="`b` fails with “y”: do `c`."),
+            observed(2, 0, cue="a ⇒ x", session=f"run {number}", days=40 - number, text="`a` fails with “x”: do `b`."),
+            observed(2, 2, cue="b ⇒ y", session=f"run {number}", days=40 - number, text="`b` fails with “y”: do `c`."),
             *[
-                sighted(
+                observed(
                     int(number % often == 0),
                     3,
                     cue=f"c{each} ⇒ z",
@@ -99,7 +99,7 @@ def test_what_is_fitted_is_better_and_its_levels_keep_apart() -> None:
     assert own.medium_from <= own.high_from
 
 
-@pytest.mark.parametrize("runs", [[], [[]], [[sighted(2)]] * 3])
+@pytest.mark.parametrize("runs", [[], [[]], [[observed(2)]] * 3])
 def test_with_too_few_runs_the_shipped_curve_serves(runs: list[list[Observation]]) -> None:
     assert calibrate(runs) == DEFAULT
     assert fit_calibration([], DEFAULT) == DEFAULT

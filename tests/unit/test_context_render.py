@@ -10,14 +10,14 @@ from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.context.compose import all_in_one
 from ireneo.context.options import ContextOptions
 from ireneo.log.message import BLOCK_TAGS, MessageId, short
-from ireneo.summaries.summary import Level, Line, Mention, Section, SectionName, anchor
+from ireneo.summaries.summary import Line, Mention, Section, SectionName, SummaryLevel, anchor
 
 count = EstimatedTokenizer().count
 FIRST, LAST = MessageId("m_first"), MessageId("m_last")
 ROOMS = range(64, 700, 12)
 
 
-def block(level: Level, sections: dict[SectionName, list[Line]]) -> Summary:
+def block(level: SummaryLevel, sections: dict[SectionName, list[Line]]) -> Summary:
     return Summary(
         id=anchor(level, FIRST, LAST, "test"),
         level=level,

@@ -23,7 +23,7 @@ from ireneo.log.tree import Annotation, annotation_id, head_of
 from ireneo.ports.store import Rebuild, Store, Transaction
 from ireneo.summaries.policy import RUNNING
 from ireneo.summaries.summary import Summary, SummaryId, Writing, anchor
-from ireneo.testing.conformance.learned import ran, read_from, sighted
+from ireneo.testing.conformance.learned import observed, ran, read_from
 from ireneo.testing.scripted import ManualClock
 from ireneo.types import Examined
 
@@ -421,14 +421,14 @@ def test_runs_that_hang_on_nothing_are_taken_out(on_store: Callable[[Work], None
         def change(tx: Transaction) -> None:
             head = tx.log.head(KEY)
             assert head is not None
-            tx.runs.put(KEY.space, ran(KEY.session, head=head.id), [sighted("x", KEY.session)])
+            tx.runs.put(KEY.space, ran(KEY.session, head=head.id), [observed("x", KEY.session)])
             tx.ledger.mark(KEY.space, replace(read_from("a"), sessions=(KEY.session,)))
 
         await store.write(change)
         assert said(await memory.doctor()) == []
 
         def change_more(tx: Transaction) -> None:
-            tx.runs.put(KEY.space, ran("gone"), [sighted("x", "gone")])
+            tx.runs.put(KEY.space, ran("gone"), [observed("x", "gone")])
             tx.ledger.mark(KEY.space, replace(read_from("b"), sessions=("gone",)))
 
         await store.write(change_more)
@@ -446,11 +446,11 @@ def test_runs_that_hang_on_nothing_are_taken_out(on_store: Callable[[Work], None
     on_store(work)
 
 
-def test_sightings_without_a_run_are_taken_out(path: Path) -> None:
+def test_observations_without_a_run_are_taken_out(path: Path) -> None:
     async def main() -> None:
         store = await open_sqlite(path)
         memory = memory_over(store)
-        await store.write(lambda tx: tx.runs.put(KEY.space, ran("gone"), [sighted("x", "gone")]))
+        await store.write(lambda tx: tx.runs.put(KEY.space, ran("gone"), [observed("x", "gone")]))
         database = apsw.Connection(str(path))
         database.execute("DELETE FROM runs")
         database.close()

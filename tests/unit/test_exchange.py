@@ -15,6 +15,7 @@ from ireneo.engine.exchange import MemoriesImported, MemoryFile
 from ireneo.engine.memory import Memory
 from ireneo.engine.resources import Resources
 from ireneo.memories.record import Record
+from ireneo.plumbing import holds_memories
 from ireneo.ports.memories import MemoryFilter
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -210,8 +211,8 @@ def test_an_export_tells_of_edits_that_were_not_imported() -> None:
 
 
 def test_memories_are_told_from_logs() -> None:
-    assert Memory.reads_memories(b"+++\nkind = 'semantic'\n+++\n")
-    assert not Memory.reads_memories(b"# A transcript\n")
-    assert not Memory.reads_memories(b"")
-    assert not Memory.reads_memories(b'{"type":"user","kind":"semantic","text":"x"}\n')
-    assert not Memory.reads_memories(b'{"author":"Vera","text":"It rained."}\n')
+    assert holds_memories(b"+++\nkind = 'semantic'\n+++\n")
+    assert not holds_memories(b"# A transcript\n")
+    assert not holds_memories(b"")
+    assert not holds_memories(b'{"type":"user","kind":"semantic","text":"x"}\n')
+    assert not holds_memories(b'{"author":"Vera","text":"It rained."}\n')

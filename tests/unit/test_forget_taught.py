@@ -62,8 +62,8 @@ def test_a_run_goes_with_its_session_and_its_file_loses_its_name(kind: str, tmp_
         preview = (await memory.forget(session="one", preview=True)).what
         assert await left(store) == BOTH
         what = (await memory.forget(session="one")).what
-        assert (what.runs, what.sightings, what.files) == (1, 2, 1)
-        assert (preview.runs, preview.sightings, preview.files) == (1, 2, 1)
+        assert (what.runs, what.observations, what.files) == (1, 2, 1)
+        assert (preview.runs, preview.observations, preview.files) == (1, 2, 1)
         assert await left(store) == (["two"], ["dark", "wick"], {"one": "", "two": "two.jsonl"})
 
         def look(tx: Transaction) -> None:
@@ -81,7 +81,7 @@ def test_a_session_that_lost_a_message_is_learned_from_again(kind: str, tmp_path
     async def work(memory: Memory, store: Store) -> None:
         ids = await two(memory, store)
         what = (await memory.forget(message=ids["two"][1])).what
-        assert (what.messages, what.runs, what.sightings, what.files) == (1, 1, 2, 1)
+        assert (what.messages, what.runs, what.observations, what.files) == (1, 1, 2, 1)
         assert await left(store) == (["one"], ["dark", "oil"], {"one": "one.jsonl"})
         assert await store.read(lambda tx: tx.ledger.known("mine", "1", ["one", "two"])) == {"one"}
 
@@ -97,7 +97,7 @@ def test_what_names_a_subject_goes_with_it(kind: str, tmp_path: Path) -> None:
         named = LearnedFile(digest="n", learner="1", name="perpetua/day.jsonl", at=NOON, sessions=("one", "Perpetua 2"))
         await store.write(lambda tx: tx.ledger.mark("mine", named))
         what = (await memory.forget(subject="perpetua")).what
-        assert (what.runs, what.sightings, what.files) == (1, 1, 2)
+        assert (what.runs, what.observations, what.files) == (1, 1, 2)
         runs, cues, files = await left(store)
         assert (runs, cues) == (BOTH[0], BOTH[1])
         assert files == {**BOTH[2], "n": ""}
@@ -115,7 +115,7 @@ def test_with_a_lesson_goes_what_runs_showed_of_its_claim(kind: str, tmp_path: P
         lesson = replace(fact("a", "It goes dark.", heard(ids["one"][1], session="one")), cue="dark")
         await keep(store, lesson)
         what = (await memory.forget(memory="m_a")).what
-        assert (what.memories, what.runs, what.sightings, what.files) == (1, 0, 2, 0)
+        assert (what.memories, what.runs, what.observations, what.files) == (1, 0, 2, 0)
         assert await left(store) == (BOTH[0], ["oil", "wick"], BOTH[2])
         assert await kept(store) == {}
 
@@ -127,7 +127,7 @@ def test_with_a_space_goes_all_that_runs_taught_it(kind: str, tmp_path: Path) ->
     async def work(memory: Memory, store: Store) -> None:
         await two(memory, store)
         what = (await memory.forget(space="mine")).what
-        assert (what.sessions, what.runs, what.sightings, what.files) == (2, 2, 4, 2)
+        assert (what.sessions, what.runs, what.observations, what.files) == (2, 2, 4, 2)
         assert await left(store) == ([], [], {})
 
     live(kind, tmp_path, work)
@@ -138,7 +138,7 @@ def test_what_a_session_taught_that_is_kept_elsewhere_can_be_forgotten(kind: str
     async def work(memory: Memory, store: Store) -> None:
         await teach(store, "elsewhere", ["m_1", "m_2"], "dark")
         what = (await memory.forget(session="elsewhere")).what
-        assert (what.sessions, what.runs, what.sightings, what.files) == (0, 1, 1, 1)
+        assert (what.sessions, what.runs, what.observations, what.files) == (0, 1, 1, 1)
         assert await left(store) == ([], [], {"elsewhere": ""})
 
     live(kind, tmp_path, work)

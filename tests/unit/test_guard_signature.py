@@ -64,7 +64,7 @@ def test_arguments_that_are_no_object_have_a_shape() -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "deed"),
+    ("command", "kind"),
     [
         ("bash reproduce_issue.sh", "check"),
         ("python3 -m pylint --rcfile=rc a.py", "check"),
@@ -74,5 +74,5 @@ def test_arguments_that_are_no_object_have_a_shape() -> None:
         ("scripts/test-harness.sh start", "run"),
     ],
 )
-def test_what_is_run_to_see_whether_something_holds_is_a_check(command: str, deed: str) -> None:
-    assert shape(call("Bash", command)).deed == deed
+def test_what_is_run_to_see_whether_something_holds_is_a_check(command: str, kind: str) -> None:
+    assert shape(call("Bash", command)).kind == kind

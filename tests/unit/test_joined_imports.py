@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
@@ -35,8 +36,8 @@ def numbered(size: int, word: str = "line") -> list[bytes]:
 
 
 async def take(memory: ireneo.Memory, *logs: Sequence[bytes]) -> list[int]:
-    importing = memory.joined("gate")
-    return [(await importing.import_log(log, CHAT, name=f"part-{number}")).new for number, log in enumerate(logs, 1)]
+    done = await memory.import_file(*(io.BytesIO(b"".join(log)) for log in logs), session="gate", format="chat")
+    return [each.new for each in done.sessions]
 
 
 async def told(memory: ireneo.Memory) -> list[str]:
@@ -72,7 +73,7 @@ def test_ids_that_repeat_from_one_log_to_the_next_stand_behind_its_name(url: str
     async def does(memory: ireneo.Memory) -> None:
         await take(memory, numbered(2, "first"), numbered(2, "second"))
         session = await memory.session("gate")
-        assert [each.draft.source_id for each in await session.messages()] == ["0", "1", "part-2:0", "part-2:1"]
+        assert [each.draft.source_id for each in await session.messages()] == ["0", "1", "log-2:0", "log-2:1"]
 
     work(url, does)
 
@@ -83,9 +84,9 @@ def test_an_import_that_is_interrupted_keeps_what_it_had_and_goes_on(url: str) -
         raise KeyboardInterrupt
 
     async def does(memory: ireneo.Memory) -> None:
-        for importing in (memory, memory.joined("gate")):
+        for session in (None, "gate"):
             with pytest.raises(KeyboardInterrupt):
-                await importing.import_log(broken(), CHAT, name="gate")
+                await memory.import_log(broken(), CHAT, name="gate", session=session)
             assert await told(memory) == [f"line {n}" for n in range(4)], "whole batches are kept"
         assert await take(memory, numbered(10)) == [6]
         assert await told(memory) == [f"line {n}" for n in range(10)]
@@ -131,11 +132,9 @@ def test_a_branch_that_was_taken_elsewhere_stays_where_the_log_has_nothing_new(u
 
 def test_logs_of_agents_are_joined_by_their_paths(url: str) -> None:
     async def does(memory: ireneo.Memory) -> None:
-        importing = memory.joined("gate")
-        log = [json.dumps({"role": "user", "content": text}).encode() for text in ("one", "two")]
-        for name in ("a", "b"):
-            done = await importing.import_log(log, log_format("openai"), name=name)
-            assert (done.session, done.messages, done.new) == ("gate", 2, 2)
+        log = b"\n".join(json.dumps({"role": "user", "content": text}).encode() for text in ("one", "two"))
+        done = await memory.import_file(io.BytesIO(log), io.BytesIO(log), session="gate", format="openai")
+        assert [(each.session, each.messages, each.new) for each in done.sessions] == [("gate", 2, 2)] * 2
         assert await told(memory) == ["one", "two", "one", "two"]
 
     work(url, does)
@@ -143,13 +142,12 @@ def test_logs_of_agents_are_joined_by_their_paths(url: str) -> None:
 
 def test_what_each_log_adds_is_told_with_its_faults(url: str) -> None:
     async def does(memory: ireneo.Memory) -> None:
-        importing = memory.joined("gate")
-        logs = ([*lines("one"), b'{"oops\n'], lines("two"))
-        dones = [await importing.import_log(log, CHAT, name="x") for log in logs]
+        logs = [b"".join([*lines("one"), b'{"oops\n']), b"".join(lines("two"))]
+        dones = (await memory.import_file(*map(io.BytesIO, logs), session="gate", format="chat")).sessions
         (info,) = await memory.sessions()
         assert sum(done.tokens for done in dones) == info.tokens
         assert [[fault.line for fault in done.faults] for done in dones] == [[2], []]
         with pytest.raises(UnreadableLog, match="Line 1"):
-            await importing.import_log([b'{"oops\n', b'{"a": 1}\n'], CHAT, name="x")
+            await memory.import_file(io.BytesIO(b'{"oops\n{"a": 1}\n'), session="gate", format="chat")
 
     work(url, does)

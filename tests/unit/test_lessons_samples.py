@@ -58,8 +58,8 @@ def test_claims_of_sample_runs_are_grounded_and_some_become_lessons() -> None:
                 shows = SourceIndex(source_texts(there[name] for name in each.sources))
                 unsupported += [claim.text for claim in check_text(f"{each.text} {each.limits}", shows)]
     assert unsupported == []
-    drawn = [made for seen in by_cue.values() if (made := lesson_drafts(seen, None, NOW)).offers]
-    kinds = Counter(made.offers[0].kind for made in drawn)
+    drawn = [made for seen in by_cue.values() if (made := lesson_drafts(seen, None, NOW)).drafts]
+    kinds = Counter(made.drafts[0].kind for made in drawn)
     assert kinds["failure"] >= 2
     assert kinds["semantic"] >= 1
-    assert all(len(made.offers[0].text) < 400 for made in drawn)
+    assert all(len(made.drafts[0].text) < 400 for made in drawn)

@@ -21,7 +21,7 @@ def test_a_long_word_is_read_once(word: str) -> None:
     shown = a_run(run("make", f"Exit code 1\nFAIL {long}\n", failed=True), run(f"tool {long}", "ok"))
     studied = study(shown, len)
     assert (studied.calls, studied.failures) == (2, 1)
-    assert any(each.cue.startswith("make ⇒ ") for each in studied.sightings)
+    assert any(each.cue.startswith("make ⇒ ") for each in studied.observations)
 
 
 def test_what_is_forgotten_stays_the_same() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 from tests.golden.small_story import story, story_record
 
-from ireneo.context.story import block, header, tell_blocks
+from ireneo.context.story import block, tell_blocks
 from ireneo.log.message import Message
+from ireneo.summaries.strategy import header
 from ireneo.summaries.summary import Line, Mention, Section, Summary, Writing
 from ireneo.summaries.tell_story import tell_leaf
 

@@ -140,8 +140,10 @@ def test_a_secret_in_the_name_of_a_file_is_not_noted(tmp_path: Path) -> None:
 
     async def work() -> None:
         async with ireneo.open(tmp_path / "memory.db", durability="normal") as memory:
-            await memory.mark_file("d1", name=f"log-{secret}", sessions=["one"])
-            assert await memory.known_files(["d1", "d2"]) == {"d1"}
+            run = tmp_path / "run.jsonl"
+            run.write_bytes(b'{"role": "user", "content": "Please fix it."}\n')
+            known = [(await memory.learn_from(run, name=f"log-{secret}")).is_known for _ in range(2)]
+            assert known == [False, True]
 
     asyncio.run(work())
     assert not [path for path in tmp_path.iterdir() if secret.encode() in path.read_bytes()]

@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from ireneo.adapters.sqlite.store import open_sqlite
-from ireneo.adapters.sqlite.upkeep import NAMED, SENTENCES
+from ireneo.adapters.sqlite.upkeep import MOST_NAMED, SENTENCES
 from ireneo.ports.store import Transaction
 from ireneo.testing.conformance.material import (
     KEY,
@@ -139,10 +139,10 @@ def test_only_what_is_broken_is_named(sound: Path, kind: str) -> None:
 
 def test_of_one_kind_so_many_are_named(sound: Path) -> None:
     into = "INSERT INTO branches (session, branch, segment, position)"
-    rows = (f"{into} VALUES (1, 'b{number}', 0, 99)" for number in range(NAMED + 5))
+    rows = (f"{into} VALUES (1, 'b{number}', 0, 99)" for number in range(MOST_NAMED + 5))
     found = faults(sound, *rows)
-    assert len(found) == NAMED + 1
-    assert found[-1] == f"There are more faults of this kind than these {NAMED}."
+    assert len(found) == MOST_NAMED + 1
+    assert found[-1] == f"There are more faults of this kind than these {MOST_NAMED}."
 
 
 def test_a_damaged_file_is_said_to_be_damaged(sound: Path) -> None:

@@ -20,7 +20,7 @@ from ireneo.log.message import Message
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Lease, Spent, Transaction
 from ireneo.summaries.summary import SummaryId
-from ireneo.testing.conformance.learned import learned, ran, sighted
+from ireneo.testing.conformance.learned import learned, observed, ran
 from ireneo.testing.conformance.material import (
     DAY,
     FAMILY,
@@ -143,7 +143,7 @@ def test_memories_from_before_there_were_lessons_are_none(tmp_path: Path) -> Non
             assert tx.memories.list(KEY.space, MemoryFilter()) == [old]
             assert tx.memories.list(KEY.space, MemoryFilter(lessons=True)) == []
             tx.memories.put(KEY.space, [lesson])
-            tx.runs.put(KEY.space, ran("one"), [sighted("c", "one")])
+            tx.runs.put(KEY.space, ran("one"), [observed("c", "one")])
             assert tx.memories.list(KEY.space, MemoryFilter(lessons=True)) == [lesson]
             assert tx.memories.list(KEY.space, MemoryFilter(cues=("c",))) == [lesson]
             assert [claim.cue for claim in tx.runs.claims(KEY.space)] == ["c"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 from tests.progress import progress_of
-from tests.unit.lesson_runs import NOW, a_run, no_pytest, sighted, unread
+from tests.unit.lesson_runs import NOW, a_run, no_pytest, observed, unread
 from tests.unit.runs import quarters
 from tests.unit.test_lessons import learned
 
@@ -15,18 +15,18 @@ import ireneo
 from ireneo.engine.brief import opening_lessons
 from ireneo.lessons.run import Observation
 from ireneo.memories import brief as lines
-from ireneo.memories.brief import OpeningLesson, make_brief
+from ireneo.memories.brief import BriefLine, make_brief
 from ireneo.memories.record import Record
 
 
 def lesson(cue: str, text: str, *, project: str = "ledger", held: int = 3) -> tuple[Record, list[Observation]]:
-    seen = [sighted(held, cue=cue, text=text, session=f"{project} {name}", project=project) for name in ("one", "two")]
+    seen = [observed(held, cue=cue, text=text, session=f"{project} {name}", project=project) for name in ("one", "two")]
     record = learned(seen)
     assert record is not None
     return record, seen
 
 
-def stood(*made: tuple[Record, list[Observation]], project: str = "ledger") -> list[OpeningLesson]:
+def stood(*made: tuple[Record, list[Observation]], project: str = "ledger") -> list[BriefLine]:
     known: Mapping[str, Sequence[Observation]] = {record.cue: seen for record, seen in made}
     return opening_lessons([record for record, _ in made], known, NOW, project)
 
@@ -44,7 +44,7 @@ def test_the_costliest_stands_first_and_other_projects_keep_theirs() -> None:
 def test_of_one_error_one_lesson_stands_that_says_what_to_do() -> None:
     bare = lesson("bin/test ⇒ no such table", "`bin/test` fails with “no such table”.", held=30)
     way_seen = [
-        sighted(
+        observed(
             2, cue=f"{NO_TABLE[0]} → bin/migrate first", category="procedural", session=name, text=f"When {NO_TABLE[1]}"
         )
         for name in ("one", "two")

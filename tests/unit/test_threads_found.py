@@ -9,7 +9,7 @@ import pytest
 
 from ireneo.log.message import Draft, Message, Role, Text
 from ireneo.log.tree import chain
-from ireneo.summaries.summary import Thread, Threads
+from ireneo.summaries.summary import Thread, ThreadChanges
 from ireneo.summaries.threads import find_threads
 
 
@@ -246,7 +246,7 @@ def test_the_same_words_again_open_nothing_new() -> None:
 def test_the_same_story_gives_the_same_threads() -> None:
     row = lines(*[(who, text) for text, *_ in OPENS for who in ("Vera", "Tom")])
     assert find_threads(row, ()) == find_threads(row, ())
-    assert isinstance(find_threads([], ()), Threads)
+    assert isinstance(find_threads([], ()), ThreadChanges)
 
 
 def test_it_is_linear() -> None:

@@ -12,7 +12,6 @@ from functools import partial
 from tests.progress import progress_of
 
 from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.transition import TransitionalStore
 from ireneo.context.options import ContextOptions
 from ireneo.engine.known import text_id
 from ireneo.engine.leasing import Worker
@@ -213,17 +212,16 @@ def test_a_lease_that_was_let_go_of_at_once_is_worth_another_look() -> None:
     asyncio.run(main())
 
 
-class SlowToWrite(TransitionalStore):
+class SlowToWrite:
     """A store whose lock is long in coming."""
 
     def __init__(self, house: House, before: Callable[[], Awaitable[object]]) -> None:
-        super().__init__()
         self._house = house
         self._before = before
-        self._read = house.store._read
+        self.read = house.store.read
         self.close = house.store.close
 
-    async def _write(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
+    async def write(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
         await self._before()
         return await self._house.store.write(function, *args, **kwargs)
 

@@ -14,7 +14,7 @@ from ireneo.engine.story_writing import MOST_WORDS, StoryJob, StoryTask, story_t
 from ireneo.engine.writing import WrittenSummary, write
 from ireneo.errors import BadReply, ModelRefused
 from ireneo.log.message import short
-from ireneo.summaries.summary import Summary, Threads
+from ireneo.summaries.summary import Summary, ThreadChanges
 from ireneo.testing.scripted import Scripted, ScriptedLLM
 
 TEXT = str(GOOD["text"])
@@ -263,7 +263,7 @@ def test_a_thread_that_is_open_is_not_opened_again() -> None:
 
 def test_two_promises_of_one_person_are_two() -> None:
     other = thread("promise", "Vera promised Holm to bring him the pistol.", "Vera", "Holm", at=5)
-    offline = record(threads=Threads(opened=(replace(other, weight=1.5),)))
+    offline = record(threads=ThreadChanges(opened=(replace(other, weight=1.5),)))
     opened = wrote(GOOD, job=replace(JOB, offline=offline))[0].text.threads.opened
     assert len(opened) == 3
 
@@ -292,7 +292,7 @@ def test_of_the_threads_by_rules_those_stand_that_are_sure() -> None:
     same = thread("promise", "I will go to the court at Easterby. I swear it, Holm.", "Vera", "Holm", 5, weight=1.7)
     sure = thread("wound", "Holm's sister hanged for want of that letter.", "Holm", "Vera", 3, weight=1.5)
     unsure = thread("question", "You sent for me?", "Holm", "Vera", 1)
-    offline = record(threads=Threads(opened=(unsure, sure, same), closed=(OWED.id,), forgotten=2))
+    offline = record(threads=ThreadChanges(opened=(unsure, sure, same), closed=(OWED.id,), forgotten=2))
     threads = wrote(GOOD, job=replace(JOB, offline=offline))[0].text.threads
     assert [each.text[:12] for each in threads.opened] == ["Holm's siste", "Vera swore t", "Holm loaded "]
     assert threads.opened[1].weight == 1.7
@@ -312,7 +312,7 @@ DEEP: dict[str, object] = {"text": "Vera Lund told Holm that she had lied, and h
 
 
 def test_a_deeper_summary_is_held_to_its_parts_and_carries_its_threads() -> None:
-    carried = Threads(opened=(OWED,), closed=(WHERE.id,))
+    carried = ThreadChanges(opened=(OWED,), closed=(WHERE.id,))
     job = StoryJob(offline=record(depth=2, leaves=2, threads=carried), parts=PARTS, open=OPEN)
     written, model = wrote({**DEEP, "opened": GOOD["opened"], "resolved": ["x"]}, DEEP, job=job)
     text = written.text
@@ -326,7 +326,7 @@ def test_a_deeper_summary_is_held_to_its_parts_and_carries_its_threads() -> None
 def test_a_deeper_summary_of_messages_is_told_once() -> None:
     written, model = wrote(GOOD, job=StoryJob(offline=record(depth=2, leaves=3), messages=STORY))
     assert model.prompts[0].name == "story-deep-1"
-    assert (written.text.retellings, written.text.threads) == (1, Threads())
+    assert (written.text.retellings, written.text.threads) == (1, ThreadChanges())
 
 
 # What is shown

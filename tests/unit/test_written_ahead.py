@@ -117,8 +117,8 @@ def test_an_import_leaves_nothing_to_write(store: str) -> None:
         for done in await progress_of(memory.import_log, log(300), log_format("claude-code"), name="log"):
             assert done.messages == 300
             assert await progress_of((await memory.session(done.session)).catch_up) == []
-        joined = memory.joined("joined")
-        assert (await joined.import_log(log(300), log_format("claude-code"), name="log")).new == 300
+        joined = await memory.import_log(log(300), log_format("claude-code"), name="log", session="joined")
+        assert joined.new == 300
         one = await memory.session("joined")
         assert await progress_of(one.catch_up) == []
         other = await memory.session("appended")

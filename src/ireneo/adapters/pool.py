@@ -74,11 +74,10 @@ class ReentryGuard:
     def __init__(self) -> None:
         """Begin with none open."""
         self._open: set[Cancellation] = set()
-        self._tasks: set[asyncio.Task[object] | None] = set()
 
     def check(self) -> None:
         """Raise StoreError inside a transaction of this store."""
-        if asyncio.current_task() in self._tasks or not self._open.isdisjoint(_INSIDE.get()):
+        if not self._open.isdisjoint(_INSIDE.get()):
             raise StoreError(NESTED)
 
     @contextmanager
@@ -90,18 +89,6 @@ class ReentryGuard:
             yield
         finally:
             self._open.discard(transaction)
-
-    @contextmanager
-    def entered(self) -> Iterator[None]:
-        """Have a transaction open for the length of the block. Raises StoreError where the task has one already."""
-        self.check()
-        task = asyncio.current_task()
-        self._tasks.add(task)
-        try:
-            yield
-        finally:
-            # The task that entered, which need not be the one that leaves: a generator may be closed by another.
-            self._tasks.discard(task)
 
 
 class Pool(Generic[C]):

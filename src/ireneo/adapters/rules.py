@@ -82,7 +82,7 @@ def between(times: Sequence[datetime]) -> tuple[datetime | None, datetime | None
     """The earliest and the latest of `times`; a time without a zone is taken for UTC."""
     if not times:
         return None, None
-    return min(times, key=_comparable), max(times, key=_comparable)
+    return min(times, key=utc), max(times, key=utc)
 
 
 def check_branches(key: SessionKey, *, is_empty: bool, has_branch: bool) -> None:
@@ -96,10 +96,6 @@ def check_erased(messages: Sequence[Message]) -> None:
     for message in messages:
         if not message.erased:
             raise BadInput(f"Message {message.id} is not marked as erased; hand in what `ireneo.log.redaction` leaves.")
-
-
-def _comparable(at: datetime) -> datetime:
-    return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
 
 
 NOBODY = ""
@@ -178,11 +174,6 @@ def check_observations(run: LearnedRun, observations: Sequence[Observation]) -> 
                 f"Claim {observation.cue!r} was observed twice in session {run.session!r}; add them up first."
             )
         cues.add(observation.cue)
-
-
-def in_utc(at: datetime) -> datetime:
-    """A time as it compares to others; one without a zone is taken for UTC."""
-    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
 def check_lengths(embedder: str, vectors: Mapping[int, Vector], dimensions: int | None) -> int:

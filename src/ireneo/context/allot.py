@@ -25,7 +25,7 @@ DONE: tuple[SectionName, ...] = ("operations", "artifacts")
 """The sections that tell how an operation ended."""
 
 
-class Statement(Struct, frozen=True, kw_only=True, gc=False):
+class PricedLine(Struct, frozen=True, kw_only=True, gc=False):
     """A line of a section, with what it costs and names: nothing that depends on a budget, or on other lines."""
 
     section: SectionName
@@ -50,7 +50,7 @@ class _Block(Struct, frozen=True):
     """What is known of a summary."""
 
     summary: Summary
-    statements: tuple[Statement, ...]
+    statements: tuple[PricedLine, ...]
     succeeded: Mapping[str, int]
     """Where each approach succeeded last within it."""
 
@@ -87,18 +87,18 @@ class Statements:
                 out[name] = max(out.get(name, -1), position)
         return out
 
-    def of(self, summary: Summary, done: Mapping[str, int]) -> Iterator[Statement]:
+    def of(self, summary: Summary, done: Mapping[str, int]) -> Iterator[PricedLine]:
         """The statements of a block; a dead end of an approach that was `done` later is none."""
         for statement in self._block(summary).statements:
             if statement.section != "dead_ends" or not overturned(statement.line, done):
                 yield statement
 
-    def state(self, section: SectionName, line: Line) -> Statement:
+    def state(self, section: SectionName, line: Line) -> PricedLine:
         """What a line says and costs."""
         written = self.strategy.say(section, line, ())
         about, worth = (line.subject, SUBJECT) if line.subject else (line.text, SAID)
         names = tuple(mention.name for mention in line.names)
-        return Statement(
+        return PricedLine(
             section=section,
             line=line,
             cost=self.count(written) + 1,
@@ -146,7 +146,7 @@ AGAIN_WORTH = (1.0, 0.4, 0.15)
 class LineOffer(Struct, frozen=True, kw_only=True):
     """What one place of the context could show."""
 
-    statements: tuple[Statement, ...]
+    statements: tuple[PricedLine, ...]
     limit: int | None = None
     """What its lines and names may cost at the most; None: as much as there is."""
     standing: bool = False
@@ -157,7 +157,7 @@ class _Candidate(Struct, kw_only=True):
     """A line that may be shown, and how far its names are."""
 
     offer: int
-    statement: Statement
+    statement: PricedLine
     cost: int
     """Of the line without the names that may follow it."""
     said: tuple[str, ...]
@@ -204,7 +204,7 @@ class Allotter:
             for statement in offer.statements
         ]
 
-    def _candidate(self, number: int, statement: Statement, *, shown: bool) -> _Candidate:
+    def _candidate(self, number: int, statement: PricedLine, *, shown: bool) -> _Candidate:
         values = list(map(self.values.__getitem__, statement.names))
         densities = list(map(truediv, values, statement.costs))
         # Names of one density keep the order in which the line has them.

@@ -234,7 +234,7 @@ def _mask_result(result: Result, call: Call | None, opener: str, count: Count) -
     facts = [f"{result.text.count(chr(10)) + 1} lines, {size:,} tokens"]
     facts += [part.media_type for part in media if isinstance(part, Media)]
     facts += ["failed"] if result.failed else []
-    what = f"{action.deed} {action.subject}" if action else "output"
+    what = f"{action.kind} {action.subject}" if action else "output"
 
     def write(names: Sequence[str]) -> Part:
         mention = f": {' '.join(names)}" if names else ""

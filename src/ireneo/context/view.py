@@ -16,7 +16,7 @@ from ireneo.log.tree import Annotation
 from ireneo.log.weigh import MESSAGE_TOKENS, Count, arguments_text, weigh
 from ireneo.summaries.prose import clip
 from ireneo.summaries.strategy import Choice, Strategy, header, render
-from ireneo.summaries.summary import Level, Line, SectionName, Summary
+from ireneo.summaries.summary import Line, SectionName, Summary, SummaryLevel
 
 NOTES_TOKENS = 14
 """The line that says whose notes a block is, where a format has to put it into the user's mouth."""
@@ -32,7 +32,7 @@ MAX_DOUBT = 240
 FILLS = 3
 """How often what turned out to be left is filled again."""
 
-What = Literal["message", "masked", "summary", "waiting", "left out", "pins", "pad"]
+ViewKind = Literal["message", "masked", "summary", "waiting", "left out", "pins", "pad"]
 
 
 class ContextItem(Struct, frozen=True, kw_only=True):
@@ -42,9 +42,9 @@ class ContextItem(Struct, frozen=True, kw_only=True):
     out, the pins that stand, or the scratchpad.
     """
 
-    what: What
+    what: ViewKind
     id: str
-    level: Level | None = None
+    level: SummaryLevel | None = None
     depth: int = 0
     first: str
     last: str

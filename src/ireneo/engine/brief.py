@@ -29,12 +29,12 @@ from ireneo.lessons.lessons import (
 )
 from ireneo.lessons.observe import signature_of
 from ireneo.lessons.run import Observation
-from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, OpeningLesson, make_brief
+from ireneo.memories.brief import LEAST_BUDGET, Brief, BriefCandidate, BriefLine, make_brief
 from ireneo.memories.index import terms_of_memory
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.ranking import read_question
 from ireneo.memories.record import Kind, Record, State
-from ireneo.memories.scratchpad import Pad, checked_task
+from ireneo.memories.scratchpad import checked_task
 from ireneo.memories.signature import action_of, action_signature
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
@@ -44,17 +44,17 @@ LEAST_CHANCE = 0.5
 
 
 def opening_lessons(
-    records: Sequence[Record], sightings: Mapping[str, Sequence[Observation]], now: datetime, project: str
-) -> list[OpeningLesson]:
+    records: Sequence[Record], observations: Mapping[str, Sequence[Observation]], now: datetime, project: str
+) -> list[BriefLine]:
     """The lessons for a run of `project`, each with what it is expected to save; of one error only one.
 
-    `sightings` are those of their cues, and of the occasions of these (`cues_to_read`).
+    `observations` are those of their cues, and of the occasions of these (`cues_to_read`).
     """
-    best: dict[str, tuple[tuple[bool, float, str], OpeningLesson]] = {}
+    best: dict[str, tuple[tuple[bool, float, str], BriefLine]] = {}
     for record in records:
         if not record.holds or not record.cue or not applies(projects_of(record), project):
             continue
-        seen = [each for cue in cues_to_read(record.cue) for each in sightings.get(cue, ())]
+        seen = [each for cue in cues_to_read(record.cue) for each in observations.get(cue, ())]
         sure = confidence_of(seen, now)
         if record.kind != "failure" and sure.chance < LEAST_CHANCE:
             continue
@@ -62,17 +62,17 @@ def opening_lessons(
         about = signature_of(record.cue) or record.cue
         # An error is told with what helped: by the failure itself, where that says so, else by the way out of it.
         how = says_how(record.cue, record.text)
-        line = OpeningLesson(
+        line = BriefLine(
             id=record.id,
             kind=record.kind,
             text=record.text,
-            worth=round(_worth(own, sure, now, project, record), 3),
+            score=round(_worth(own, sure, now, project, record), 3),
             why=f"it is expected to come again (seen in {len({each.session for each in own if each.held})} runs)",
         )
-        rank = (how, line.worth, record.id)
+        rank = (how, line.score, record.id)
         if about not in best or rank > best[about][0]:
             best[about] = (rank, line)
-    return sorted((line for _, line in best.values()), key=lambda each: (-each.worth, each.id))
+    return sorted((line for _, line in best.values()), key=lambda each: (-each.score, each.id))
 
 
 def _worth(own: Sequence[Observation], sure: Confidence, now: datetime, project: str, record: Record) -> float:
@@ -87,7 +87,7 @@ OF_EACH = 20
 READ = 2_000
 """So many failures are compared by their action."""
 TOGETHER = 200
-"""Claims whose sightings are read at one time."""
+"""Claims whose observations are read at one time."""
 SHOWN: dict[Kind, tuple[State, ...]] = {"semantic": ("active", "disputed")}
 """The states in which memories are shown, where it is not only the active ones."""
 SHELL = "bash"
@@ -126,17 +126,16 @@ async def brief(means: Resources, space: str, cue: BriefCue, task: str | None, b
     if cue.project is not None:
         await place_all(means.store, space)
 
-    def look(tx: Transaction) -> tuple[Pad | None, list[BriefCandidate], list[OpeningLesson]]:
+    def look(tx: Transaction) -> Brief:
         pad = tx.pads.read(space, name) if name else None
         if name:
             check_pad(tx, space, name, pad, cue.project)
         scope = Scope.of(tx, space, cue)
         found = _found(tx, space, cue, now, scope)
         lessons = _opening_lessons(tx, space, cue.project, now, scope) if cue.project else []
-        return pad, found, lessons
+        return make_brief(pad, found, now, budget, means.count, lessons)
 
-    pad, found, lessons = await means.store.read(look)
-    made = make_brief(pad, found, now, budget, means.count, lessons)
+    made = await means.store.read(look)
     if not made.lines:
         return made
     try:
@@ -163,7 +162,7 @@ def _found(tx: Transaction, space: str, cue: BriefCue, now: datetime, scope: Sco
     return out
 
 
-def _opening_lessons(tx: Transaction, space: str, project: str, now: datetime, scope: Scope) -> list[OpeningLesson]:
+def _opening_lessons(tx: Transaction, space: str, project: str, now: datetime, scope: Scope) -> list[BriefLine]:
     """The lessons of a project, by what they are expected to save."""
     wanted = MemoryFilter(states=("active",), lessons=True, archived=False)
     listed = tx.memories.list(space, wanted, READ)
@@ -171,11 +170,11 @@ def _opening_lessons(tx: Transaction, space: str, project: str, now: datetime, s
     here = [each for each in listed if each.cue and applies(projects_of(each), project)]
     records = [each for each in scope.seen(here) if each is not None]
     cues = list(dict.fromkeys(name for each in records for name in cues_to_read(each.cue)))
-    sighted: dict[str, list[Observation]] = {}
+    observed: dict[str, list[Observation]] = {}
     for start in range(0, len(cues), TOGETHER):
         for each in tx.runs.observations(space, cues[start : start + TOGETHER]):
-            sighted.setdefault(each.cue, []).append(each)
-    return opening_lessons(records, sighted, now, project)
+            observed.setdefault(each.cue, []).append(each)
+    return opening_lessons(records, observed, now, project)
 
 
 def _procedures(tx: Transaction, space: str, task_type: str, now: datetime, scope: Scope) -> list[BriefCandidate]:

@@ -104,8 +104,8 @@ def check(
     if situation is None:
         situation = Situation() if session is None else situations.of(tx, SessionKey(space, session), MAIN)
     cues = asked_cues(situation, call)
-    sightings = tx.runs.observations(space, cues, MOST_SIGHTINGS)
-    past = [each for each in sightings if each.session != session]
+    observations = tx.runs.observations(space, cues, MOST_SIGHTINGS)
+    past = [each for each in observations if each.session != session]
     here = None if project is None else project_named(project)
     found = judge(situation, call, past, project=here, conditions=conditions, now=clock.now())
     if found is None:

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.formats.logs.format import Fault
+from ireneo.formats.logs.format import LogFault
 from ireneo.log.message import Draft, Message, MessageId, message_id
 from ireneo.log.redaction import cleaned_fields, redacted
 from ireneo.log.tree import CountParts, Head, SessionKey, chain, head_of
@@ -94,12 +94,12 @@ class Cleaning:
         self._taken.update(redactor.secrets)
         return cleaned
 
-    def fault(self, fault: Fault) -> Fault:
+    def fault(self, fault: LogFault) -> LogFault:
         """`fault`, which may quote the line that could not be read, without its secrets."""
         return replace(fault, message=self.text(fault.message))
 
     def struct(self, value: S) -> S:
-        """A value of ours, such as an offer, with every text in it cleaned; the very same where nothing was found."""
+        """A value of ours, such as a draft, with every text in it cleaned; the very same where nothing was found."""
         held: dict[str, object] = msgspec.to_builtins(value)
         cleaned = self._fields(held)
         return value if cleaned is held else msgspec.convert(cleaned, type(value))

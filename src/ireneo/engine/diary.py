@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Collection, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.cleaning import Cleaning
 from ireneo.errors import BadInput
+from ireneo.grounding.claims import TextClaim
 from ireneo.grounding.evidence import SourceIndex, source_texts
 from ireneo.lessons.attempts import read_tasks
 from ireneo.lessons.run import DiaryEntry
@@ -33,27 +35,31 @@ async def windows(store: Store, key: SessionKey, head: Head, cleaning: Cleaning)
 
     What a harness put in, and another tool's compaction, is evidence for nothing and is left out.
     """
+    first = 0
+    while first <= head.position:
+        window, first = await store.read(_read_window, key, head, first, cleaning)
+        if window:
+            yield window
+
+
+def _read_window(
+    tx: Transaction, key: SessionKey, head: Head, first: int, cleaning: Cleaning
+) -> tuple[list[Message], int]:
+    """The window that begins at position `first`, and the position at which the next one does."""
     window: list[Message] = []
     size = 0
-    for first in range(0, head.position + 1, PAGE):
-
-        def look(tx: Transaction, first: int) -> Sequence[Message]:
-            return tx.log.path(key, head.id, first, min(first + PAGE - 1, head.position))
-
-        page = await store.read(look, first)
-        for message in page:
+    for start in range(first, head.position + 1, PAGE):
+        for message in tx.log.path(key, head.id, start, min(start + PAGE - 1, head.position)):
             full = size >= WINDOW_CHARACTERS or len(window) >= WINDOW_MESSAGES
             twice = size >= 2 * WINDOW_CHARACTERS or len(window) >= 2 * WINDOW_MESSAGES
             if window and ((full and message.opens_turn) or (twice and message.role == "assistant")):
-                yield window
-                window, size = [], 0
+                return window, message.position
             if message.draft.origin == "spoken" and not message.erased:
                 clean = cleaning.message(message)
                 short = replace(clean, draft=shortened(clean.draft))
                 window.append(short)
                 size += sum(_size(part) for part in short.parts)
-    if window:
-        yield window
+    return window, head.position + 1
 
 
 def shortened(draft: Draft) -> Draft:
@@ -106,15 +112,17 @@ async def read_diary(store: Store, key: SessionKey, branch: str, count: Count, c
 
     def look(tx: Transaction) -> tuple[Head | None, Sequence[AgentNotes]]:
         head = tx.log.head(key, branch)
-        written = written_on_path(tx, key, head.id) if head else ()
-        return head, written
+        return head, written_on_path(tx, key, head.id) if head else ()
+
+    def read(window: Sequence[Message]) -> tuple[DiaryEntry, ...]:
+        material = RunMaterial(session=key.session, messages=tuple(window))
+        return write_diary(material, read_tasks(material), count, written)
 
     head, written = await store.read(look)
     entries: list[DiaryEntry] = []
     if head is not None:
         async for window in windows(store, key, head, cleaning):
-            material = RunMaterial(session=key.session, messages=tuple(window))
-            entries += write_diary(material, read_tasks(material), count, written)
+            entries += await asyncio.to_thread(read, window)
     markdown = render_diary(entries)
     return Diary(entries=tuple(entries), markdown=markdown, tokens=count(markdown))
 
@@ -129,8 +137,7 @@ async def write_entry(store: Store, key: SessionKey, branch: str, given: AgentNo
     unknown = claimed(given)
     if head is not None:
         async for window in windows(store, key, head, cleaning):
-            shown = SourceIndex(source_texts(window))
-            unknown = {claim for claim in unknown if not shown.supports(claim)}
+            unknown = await asyncio.to_thread(_not_shown, unknown, window)
             last = window[-1]
     if last is None:
         raise BadInput(f"Session {key.session} has no message yet; append what was done, and then write its diary.")
@@ -139,6 +146,11 @@ async def write_entry(store: Store, key: SessionKey, branch: str, given: AgentNo
     note = Annotation(id=name, kind="entry", at=last.id, at_position=last.position, text=text, by="model")
     await store.write(lambda tx: tx.annotations.put(key, [note]))
     return note
+
+
+def _not_shown(claims: Collection[TextClaim], window: Sequence[Message]) -> set[TextClaim]:
+    shown = SourceIndex(source_texts(window))
+    return {claim for claim in claims if not shown.supports(claim)}
 
 
 def written_on_path(tx: Transaction, key: SessionKey, to: MessageId) -> Sequence[AgentNotes]:

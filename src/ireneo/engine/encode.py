@@ -12,7 +12,7 @@ from ireneo.context.assemble import Assembled
 from ireneo.context.options import ContextOptions
 from ireneo.context.parts import without_thinking
 from ireneo.context.rebuild import Explained
-from ireneo.context.view import ContextItem, What, drafts
+from ireneo.context.view import ContextItem, ViewKind, drafts
 from ireneo.errors import BudgetTooSmall
 from ireneo.formats.chat.format import ChatFormat, FormatName, Payload, ThinkingRule
 from ireneo.formats.chat.losses import losses, without_dangling, without_thoughts
@@ -20,7 +20,7 @@ from ireneo.formats.chat.registry import OBJECTS, made_into_objects
 from ireneo.formats.chat.rules import THINKING_MISSING, Violation
 from ireneo.log.message import Draft, Thinking, short, texts
 from ireneo.log.weigh import Count, arguments_text, weigh
-from ireneo.summaries.summary import Level
+from ireneo.summaries.summary import SummaryLevel
 
 CHARACTERS_PER_TOKEN = 4
 _BLOCKS = ("summary", "waiting", "left out")
@@ -33,8 +33,8 @@ class ViewRow(Struct, frozen=True, kw_only=True):
     """One place of a context, as a reader looks at it."""
 
     id: str
-    what: What
-    level: Level | None
+    what: ViewKind
+    level: SummaryLevel | None
     depth: int
     first: str
     """The first message that it stands for."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import islice
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -39,7 +39,7 @@ from ireneo.ports.store import Transaction
 BATCH = 200
 """Memories that are stored, or compared with files, in one transaction: others get their turn in between."""
 LINES = "memories.jsonl"
-Stands = Literal["new", "same", "changed", "edited"]
+FileState = Literal["new", "same", "changed", "edited"]
 Took = Literal["new", "grown", "edited", "known"]
 FileFormat = Literal["markdown", "jsonl"]
 
@@ -58,7 +58,7 @@ class Exported(Struct, frozen=True, kw_only=True):
     path: str
     data: bytes
     memories: int
-    stands: Stands
+    stands: FileState
     """How it stands to the file that is there. ``edited``: that one has words that were not imported yet."""
 
 
@@ -103,38 +103,46 @@ async def export_memories(
     if to not in ("markdown", "jsonl"):
         raise BadInput(f"There is no format {to!r} for memories; take 'markdown' or 'jsonl'.")
 
-    def look(tx: Transaction) -> list[Record]:
-        return [each for each in tx.memories.list(space, MemoryFilter()) if each.state != "erased"]
-
-    records = await means.store.read(look)
-    records.sort(key=lambda each: (each.recorded, each.id))
+    records = await means.store.read(_in_order, space)
     if to == "jsonl":
-        lines = "".join(f"{write_line(each)}\n" for each in records)
+        lines = await asyncio.to_thread(lambda: "".join(f"{write_line(each)}\n" for each in records))
         return [Exported(path=LINES, data=lines.encode(), memories=len(records), stands="new")]
     out: list[Exported] = []
     taken: set[str] = set()
     for start in range(0, len(records), BATCH):
-        files: list[tuple[str, bytes, bytes | None]] = []
-        for record in records[start : start + BATCH]:
-            path = file_name(record)
-            path = file_name(record, whole_id=True) if path in taken else path
-            taken.add(path)
-            # It reads files, so it is asked outside of any transaction.
-            files.append((path, write_markdown(record).encode(), there(path)))
-        now = means.clock.now()
-
-        def look_2(
-            tx: Transaction, files: list[tuple[str, bytes, bytes | None]], now: datetime
-        ) -> list[Literal["new", "same", "changed", "edited"]]:
-            return [_stands(tx, space, data, held, now) for _, data, held in files]
-
-        stands = await means.store.read(look_2, files, now)
-        # Whoever takes the files may do anything meanwhile, with this store as well.
-        for (path, data, _), how in zip(files, stands, strict=True):
-            out.append(Exported(path=path, data=data, memories=1, stands=how))
+        # What stands there is read from files, so it is asked outside of any transaction.
+        files = await asyncio.to_thread(_files, records[start : start + BATCH], there, taken)
+        for each in await means.store.read(_exported, space, files, means.clock.now()):
+            out.append(each)
             if on_progress is not None:
-                on_progress(out[-1])
+                on_progress(each)
     return out
+
+
+def _in_order(tx: Transaction, space: str) -> list[Record]:
+    records = [each for each in tx.memories.list(space, MemoryFilter()) if each.state != "erased"]
+    return sorted(records, key=lambda each: (each.recorded, each.id))
+
+
+_File: TypeAlias = tuple[str, bytes, bytes | None]
+"""Where a memory is to be written, what, and what stands there."""
+
+
+def _files(records: Sequence[Record], there: Callable[[str], bytes | None], taken: set[str]) -> list[_File]:
+    files: list[_File] = []
+    for record in records:
+        path = file_name(record)
+        path = file_name(record, whole_id=True) if path in taken else path
+        taken.add(path)
+        files.append((path, write_markdown(record).encode(), there(path)))
+    return files
+
+
+def _exported(tx: Transaction, space: str, files: Sequence[_File], now: datetime) -> list[Exported]:
+    return [
+        Exported(path=path, data=data, memories=1, stands=_stands(tx, space, data, held, now))
+        for path, data, held in files
+    ]
 
 
 async def import_memories(
@@ -149,32 +157,27 @@ async def import_memories(
     can't be read is told, and the rest is stored.
     """
     done: Counter[str] = Counter()
-    faults: list[MemoryFault] = []
     now = means.clock.now()
-    # What was drawn from another memory comes behind it.
-    entries = iter(sorted(_read(files, now, faults), key=lambda each: (each.record.recorded, each.record.id)))
-    while batch := list(islice(entries, BATCH)):
-
-        def keep(tx: Transaction, batch: list[MemoryEntry]) -> None:
-            for entry in batch:
-                done[_take(tx, space, _cleaned(means, entry), now)] += 1
-
-        await means.store.write(keep, batch)
+    entries, faults = await asyncio.to_thread(_read, means, files, now)
+    for start in range(0, len(entries), BATCH):
+        done.update(await means.store.write(_take_all, space, entries[start : start + BATCH], now))
+        if on_progress is not None:
+            on_progress(MemoriesImported(**done, faults=tuple(faults)))
     return MemoriesImported(**done, faults=tuple(faults))
 
 
-def _cleaned(means: Resources, entry: MemoryEntry) -> MemoryEntry:
-    record = means.cleaning().struct(entry.record)
-    return entry if record is entry.record else replace(entry, record=record)
-
-
-def _read(files: Iterable[MemoryFile], now: datetime, faults: list[MemoryFault]) -> Iterator[MemoryEntry]:
+def _read(means: Resources, files: Iterable[MemoryFile], now: datetime) -> tuple[list[MemoryEntry], list[MemoryFault]]:
+    """What files tell, without its secrets, in the order in which it is stored; and what could not be read."""
+    entries: list[MemoryEntry] = []
+    faults: list[MemoryFault] = []
     for file in files:
         for each in _entries(file, now):
             if isinstance(each, UnreadableEntry):
                 faults.append(MemoryFault(path=file.path, line=each.line, message=each.message))
             else:
-                yield each
+                entries.append(replace(each, record=means.cleaning().struct(each.record)))
+    # What was drawn from another memory comes behind it.
+    return sorted(entries, key=lambda each: (each.record.recorded, each.record.id)), faults
 
 
 def _entries(file: MemoryFile, now: datetime) -> Iterator[MemoryEntry | UnreadableEntry]:
@@ -184,6 +187,10 @@ def _entries(file: MemoryFile, now: datetime) -> Iterator[MemoryEntry | Unreadab
     for number, line in enumerate(file.data.split(b"\n"), start=1):
         if line.strip():
             yield read_line(line, number, now)
+
+
+def _take_all(tx: Transaction, space: str, entries: Sequence[MemoryEntry], now: datetime) -> list[Took]:
+    return [_take(tx, space, entry, now) for entry in entries]
 
 
 def _take(tx: Transaction, space: str, entry: MemoryEntry, now: datetime) -> Took:
@@ -244,7 +251,7 @@ def _saying(tx: Transaction, space: str, word: MemoryDraft) -> Record | None:
     return next((each for each in under if each.state != "erased" and row.same(each, word)), None)
 
 
-def _stands(tx: Transaction, space: str, data: bytes, held: bytes | None, now: datetime) -> Stands:
+def _stands(tx: Transaction, space: str, data: bytes, held: bytes | None, now: datetime) -> FileState:
     """How a file stands to what is to be written in its place."""
     if held is None:
         return "new"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,9 +19,6 @@ from ireneo.ports.store import Transaction
 from ireneo.summaries.policy import seen_by
 from ireneo.summaries.prose import clip
 from ireneo.summaries.summary import Summary, SummaryId
-
-if TYPE_CHECKING:
-    from ireneo.engine.session import Session
 
 MOST_OPENED = 2_000
 """Messages; a block of a story that covers more is opened part by part."""
@@ -93,7 +90,17 @@ SOURCES = 8
 """So many ids of what a memory was drawn from are named."""
 
 
-def tools(session: Session, memory_named: Callable[[str], Awaitable[Record | None]]) -> Sequence[Tool]:
+class Opens(Protocol):
+    """What the tools need of a session."""
+
+    async def expand(self, id: str) -> Expanded:
+        """Open what is shown in short."""
+
+    async def dispute(self, id: str, reason: str) -> object:
+        """Say that a summary is wrong."""
+
+
+def tools(session: Opens, memory_named: Callable[[str], Awaitable[Record | None]]) -> Sequence[Tool]:
     """`expand` and `dispute`, as functions whose names, arguments and docstrings a model can be shown."""
 
     async def expand(id: str) -> str:

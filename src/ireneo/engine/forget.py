@@ -173,7 +173,7 @@ class ErasureCounts(Struct, frozen=True, kw_only=True):
     pads: int = 0
     runs: int = 0
     """Runs that were learned from; of a session that stays, what is left is learned from again."""
-    sightings: int = 0
+    observations: int = 0
     """What runs showed of claims, of runs that go and of runs that stay."""
     files: int = 0
     """Files that were learned from and are no longer known, or no longer by name."""
@@ -381,7 +381,7 @@ def _counted(tx: Transaction, space: str, plan: ErasurePlan) -> ErasureCounts:
         lessened=len(plan.lessened),
         pads=len(tx.pads.list(space)) if every else len(plan.pads),
         runs=len(plan.taught.runs),
-        sightings=plan.taught.shown,
+        observations=plan.taught.shown,
         files=len(plan.taught.files) + len(plan.taught.unnamed),
     )
 

@@ -211,9 +211,9 @@ class RunChanges(Struct, frozen=True, kw_only=True):
     runs: tuple[str, ...] = ()
     """The sessions whose runs go, with all that they showed."""
     shown: int = 0
-    """How many sightings go, of runs that go and of runs that stay."""
+    """How many observations go, of runs that go and of runs that stay."""
     less: tuple[tuple[LearnedRun, tuple[Observation, ...]], ...] = ()
-    """The runs that stay, with the sightings that they keep."""
+    """The runs that stay, with the observations that they keep."""
     files: tuple[LearnedFile, ...] = ()
     """Those whose mark goes, so that they are read again."""
     unnamed: tuple[LearnedFile, ...] = ()
@@ -244,7 +244,7 @@ def taught_by(
     shown = 0
     for run in tx.runs.list(space):
         seen = tx.runs.of_run(space, run.session)
-        if run.session in whole or run.session in touched or (name and name.is_in(_told(run, seen))):
+        if run.session in whole or run.session in touched or (name and name.is_in(_texts_of(run, seen))):
             gone.append(run.session)
             shown += len(seen)
         elif any(each.cue in cues for each in seen):
@@ -274,18 +274,18 @@ def unlearn(tx: Transaction, space: str, taught: RunChanges) -> None:
     """Take out all that is planned."""
     for session in taught.runs:
         tx.runs.remove(space, session)
-    for run, sightings in taught.less:
-        tx.runs.put(space, run, sightings)
+    for run, observations in taught.less:
+        tx.runs.put(space, run, observations)
     tx.ledger.remove(space, taught.files)
     for file in taught.unnamed:
         tx.ledger.mark(space, file)
 
 
-def _told(run: LearnedRun, sightings: Sequence[Observation]) -> Iterator[str]:
+def _texts_of(run: LearnedRun, observations: Sequence[Observation]) -> Iterator[str]:
     """Every text of a run and of what it shows."""
     yield from values(msgspec.to_builtins(run))
-    for sighting in sightings:
-        yield from values(msgspec.to_builtins(sighting))
+    for observation in observations:
+        yield from values(msgspec.to_builtins(observation))
 
 
 class LostSources(Struct, frozen=True, kw_only=True):

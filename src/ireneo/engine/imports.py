@@ -17,7 +17,7 @@ from ireneo.engine.cleaning import Cleaning, DraftVariants, Naming, UncleanedIds
 from ireneo.engine.known import due_ahead, write_ahead
 from ireneo.engine.projects import place_session
 from ireneo.errors import BadInput
-from ireneo.formats.logs.format import Fault, LinearFormat, LogFormat, LoggedNode, StreamedSession, nothing_readable
+from ireneo.formats.logs.format import LinearFormat, LogFault, LogFormat, LoggedNode, StreamedSession, nothing_readable
 from ireneo.log.message import Call, Draft, Media, Message, MessageId, Opaque, Result, Text, Thinking
 from ireneo.log.tree import MAIN, Head, SessionKey, head_of
 from ireneo.log.weigh import Count, weigh
@@ -82,7 +82,7 @@ class Imported(Struct, frozen=True, kw_only=True):
     """How many of them were not stored before."""
     tokens: int
     """What the path to the log's head costs; of several logs in one session, what this one adds to it."""
-    faults: tuple[Fault, ...]
+    faults: tuple[LogFault, ...]
     redacted: Mapping[str, int] = field(default_factory=dict)
     """How many different secrets of each kind were taken out; never what they were."""
     unredacted: int = 0
@@ -255,7 +255,7 @@ class JoinedImport:
         clean_name = cleaning.text(name)
         found = Counter(cleaning.found)
         before = self._head.total_tokens if self._head else 0
-        faults: list[Fault] = []
+        faults: list[LogFault] = []
         ids: set[str] = set()
         unredacted = cleaning.unredacted
         messages = new = 0
@@ -332,7 +332,7 @@ class JoinedImport:
                 self._ahead = ahead
 
 
-def _drafts_of(lines: Iterable[bytes], log: LogFormat, name: str) -> Iterator[Draft | Fault]:
+def _drafts_of(lines: Iterable[bytes], log: LogFormat, name: str) -> Iterator[Draft | LogFault]:
     if isinstance(log, LinearFormat):
         yield from log.drafts(lines)
         return

@@ -14,7 +14,7 @@ from ireneo.ports.store import Store, Transaction
 from ireneo.prompts import PROMPTS
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.policy import Policy
-from ireneo.summaries.summary import Level, Summary, SummaryId, anchor
+from ireneo.summaries.summary import Summary, SummaryId, SummaryLevel, anchor
 from ireneo.summaries.work import CHUNK, Reached, WorkPath
 
 
@@ -51,7 +51,7 @@ def text_family(summary: Summary, disputes: Sequence[str], voice: Voice) -> str:
     return f"{undisputed(summary.level, summary.family, voice)}{doubts}"
 
 
-def undisputed(level: Level, family: str, voice: Voice) -> str:
+def undisputed(level: SummaryLevel, family: str, voice: Voice) -> str:
     """The family of the texts that a model writes of canonical summaries of that level and `family`."""
     return f"{PROMPTS[level].name}/{voice}/{family}"
 

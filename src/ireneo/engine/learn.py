@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -19,7 +20,7 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.synthesis import Synthesis, synthesise
 from ireneo.errors import BadInput, ModelError, NotFound, SessionNotFound
 from ireneo.lessons.guard import is_guards
-from ireneo.lessons.lessons import applies, best_told, lesson_drafts, projects_of
+from ireneo.lessons.lessons import applies, best_worded, lesson_drafts, projects_of
 from ireneo.lessons.run import LEARNER, MODEL, LearnedRun, Observation
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import Studied, join_windows, study, sum_observations
@@ -98,32 +99,32 @@ TOGETHER = 200
 """Claims that are looked up at one time."""
 
 
-def settle_lessons(tx: Transaction, space: str, sightings: Sequence[Observation], now: datetime) -> list[Remembered]:
-    """Make or reinforce the lessons of the claims that a run sighted; `tx` has stored the run already."""
-    shown = list(dict.fromkeys(each.cue for each in sightings if not is_guards(each.cue)))
-    worded = {each.cue for each in sightings if each.text}
+def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observation], now: datetime) -> list[Remembered]:
+    """Make or reinforce the lessons of the claims that a run observed; `tx` has stored the run already."""
+    shown = list(dict.fromkeys(each.cue for each in observations if not is_guards(each.cue)))
+    worded = {each.cue for each in observations if each.text}
     known: dict[str, Record] = {}
-    sighted: dict[str, list[Observation]] = {}
+    observed: dict[str, list[Observation]] = {}
     for start in range(0, len(shown), TOGETHER):
         cues = shown[start : start + TOGETHER]
         known.update({each.cue: each for each in tx.memories.list(space, MemoryFilter(cues=tuple(cues)))})
         # Most claims are statistics, of which no lesson is ever made: what other runs show of these is not asked for.
         for each in tx.runs.observations(space, [cue for cue in cues if cue in worded or cue in known]):
-            sighted.setdefault(each.cue, []).append(each)
+            observed.setdefault(each.cue, []).append(each)
     old: list[MemoryDraft] = []
     new: list[tuple[float, list[MemoryDraft]]] = []
-    for cue, seen in sighted.items():
+    for cue, seen in observed.items():
         drawn = lesson_drafts(seen, known.get(cue), now)
         if cue in known:
-            old += drawn.offers
+            old += drawn.drafts
             if drawn.words:
                 tx.memories.put(space, [replace(known[cue], text=drawn.words)])
         elif len({each.session for each in seen if each.held}) > 1:
-            old += drawn.offers
-        elif drawn.offers:
-            new.append((drawn.worth, list(drawn.offers)))
+            old += drawn.drafts
+        elif drawn.drafts:
+            new.append((drawn.worth, list(drawn.drafts)))
     new.sort(key=lambda each: (-each[0], each[1][0].cue))
-    return settle_drafts(tx, space, [*old, *(offer for _, offers in new[:MOST_NEW] for offer in offers)])
+    return settle_drafts(tx, space, [*old, *(draft for _, drafts in new[:MOST_NEW] for draft in drafts)])
 
 
 # What a run has shown once and shows no more: its session was rewound, or the rules have changed since.
@@ -148,7 +149,7 @@ def still_told(tx: Transaction, key: SessionKey, head: Head, before: Iterable[Ob
 def retract(tx: Transaction, space: str, session: str, cues: Iterable[str]) -> None:
     """Bring the lessons of `cues`, which the session showed or shows, in line with what it shows now.
 
-    `tx` has stored the run with its sightings already.
+    `tx` has stored the run with its observations already.
     """
     changed: list[Record] = []
     gone: list[Record] = []
@@ -185,11 +186,11 @@ def _is_of(piece: Evidence, session: str) -> bool:
     return piece.origin == "run" and piece.session == session
 
 
-def _in_line(record: Record, session: str, sighted: Mapping[str, Observation]) -> Record | None:
+def _in_line(record: Record, session: str, observed: Mapping[str, Observation]) -> Record | None:
     """The lesson with the evidence that the run gives now; None where it has none left."""
     pieces = []
     for piece in record.evidence:
-        now = _now(piece, sighted.get(session)) if _is_of(piece, session) else piece
+        now = _now(piece, observed.get(session)) if _is_of(piece, session) else piece
         if now is not None:
             pieces.append(now)
     if not pieces:
@@ -203,7 +204,7 @@ def _in_line(record: Record, session: str, sighted: Mapping[str, Observation]) -
         seen=max(record.seen - lost, len(pieces)),
         recorded=min(each.recorded for each in pieces),
     )
-    return _reworded(left, sighted)
+    return _reworded(left, observed)
 
 
 def _now(piece: Evidence, seen: Observation | None) -> Evidence | None:
@@ -214,25 +215,25 @@ def _now(piece: Evidence, seen: Observation | None) -> Evidence | None:
     return replace(piece, messages=shown, at=seen.at or piece.at) if shown else None
 
 
-def _reworded(record: Record, sighted: Mapping[str, Observation]) -> Record:
+def _reworded(record: Record, observed: Mapping[str, Observation]) -> Record:
     """The lesson in the words of a run that still shows it, where its own are nobody's any more."""
     speaking = {piece.session for piece in record.evidence if not piece.against}
-    told = best_told(list(sighted.values()))
-    if told is None or not speaking <= sighted.keys():
+    best = best_worded(list(observed.values()))
+    if best is None or not speaking <= observed.keys():
         return record
-    words = {text for each in sighted.values() for text in (_text(each), limited(each.text, each.limits))}
-    return record if record.text in words else replace(record, text=_text(told))
+    words = {text for each in observed.values() for text in (_text(each), limited(each.text, each.limits))}
+    return record if record.text in words else replace(record, text=_text(best))
 
 
-def _text(told: Observation) -> str:
-    return f"{told.text} {told.limits}".strip()
+def _text(seen: Observation) -> str:
+    return f"{seen.text} {seen.limits}".strip()
 
 
 # Learn from the runs of a space: each session once, and again when it has gone on.
 #
 # One unit for each session: its path is read, what it shows is worked out by pure rules (and by a model, where there is
-# one), and one transaction stores the run, its sightings and what follows from them. Two that learn at once store the
-# same, and whoever is killed leaves whole runs behind.
+# one), and one transaction stores the run, its observations and what follows from them. Two that learn at once store
+# the same, and whoever is killed leaves whole runs behind.
 
 
 LEARN = "learn"
@@ -293,34 +294,27 @@ async def learn(
 async def _learn_session(
     means: Resources, due: DueRun, model: LanguageModel | None, worker: Worker, lease: Lease | None
 ) -> LearnedSession | None:
-    key = due.info.key
+    """Learn from one session; None where another did meanwhile, or it was forgotten, or in part, while it was read."""
     try:
         read = await _read(means, due)
     except NotFound:
         if await means.store.read(still_due, due):
             raise
-        return None  # It was forgotten, or in part, while it was read.
+        return None
     told, failed = Synthesis(), ""
     if model is not None and read.whole.calls:
         try:
-            told = await _told(means, due, model, read)
+            told = await _synthesise(means, due, model, read)
         except ModelError as error:
-            _LOG.warning("%s The lessons of %s are drawn without it.", error, key.session)
+            _LOG.warning("%s The lessons of %s are drawn without it.", error, due.info.key.session)
             failed = str(error)
-    run = _run(means, due, read)
+    run = await asyncio.to_thread(_run, means, due, read)
+    shown = await asyncio.to_thread(sum_observations, [*read.whole.observations, *told.observations])
 
     def keep(tx: Transaction) -> list[Remembered] | None:
         if lease is not None:
             worker.done(tx, lease)
-        if not still_due(tx, due):
-            return None
-        before = tx.runs.of_run(key.space, key.session)
-        sightings = sum_observations([*read.whole.sightings, *told.sightings])
-        fresh = {each.cue for each in sightings}
-        sightings += [each for each in still_told(tx, key, due.head, before) if each.cue not in fresh]
-        tx.runs.put(key.space, run, sightings)
-        retract(tx, key.space, key.session, [each.cue for each in (*before, *sightings)] if before else ())
-        return settle_lessons(tx, key.space, sightings, run.learned)
+        return _keep(tx, due, run, shown) if still_due(tx, due) else None
 
     settled = await means.store.write(keep)
     if settled is None:
@@ -338,21 +332,32 @@ async def _learn_session(
     )
 
 
+def _keep(tx: Transaction, due: DueRun, run: LearnedRun, shown: Sequence[Observation]) -> list[Remembered]:
+    """Store a run with what it shows, take back what it showed before and shows no more, and settle its lessons."""
+    key = due.info.key
+    before = tx.runs.of_run(key.space, key.session)
+    fresh = {each.cue for each in shown}
+    observed = [*shown, *(each for each in still_told(tx, key, due.head, before) if each.cue not in fresh)]
+    tx.runs.put(key.space, run, observed)
+    retract(tx, key.space, key.session, [each.cue for each in (*before, *observed)] if before else ())
+    return settle_lessons(tx, key.space, observed, run.learned)
+
+
 async def _read(means: Resources, due: DueRun) -> _SessionRead:
     key = due.info.key
     cleaning = means.drawing()
     project = cleaning.text(await means.store.read(session_project, key, due.head))
     source = (due.info.source or "").partition(":")[0]
+    written = await means.store.read(written_on_path, key, due.head.id)
     last = RunMaterial(session=key.session, source=source, project=project, messages=())
     whole = Studied()
-    written = await means.store.read(written_on_path, key, due.head.id)
     async for window in windows(means.store, key, due.head, cleaning):
-        last = RunMaterial(session=key.session, source=source, project=project, messages=tuple(window))
-        whole = join_windows((whole, study(last, means.count, written)))
+        last = replace(last, messages=tuple(window))
+        whole = join_windows((whole, await asyncio.to_thread(study, last, means.count, written)))
     return _SessionRead(project=project, last=last, whole=whole)
 
 
-async def _told(means: Resources, due: DueRun, model: LanguageModel, read: _SessionRead) -> Synthesis:
+async def _synthesise(means: Resources, due: DueRun, model: LanguageModel, read: _SessionRead) -> Synthesis:
     """What a model makes of it, which is told the lessons of the project that are known."""
     listed = await means.store.read(lambda tx: tx.memories.list(due.info.key.space, _LESSONS))
     known = [each for each in listed if applies(projects_of(each), read.project)]

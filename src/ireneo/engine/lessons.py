@@ -17,7 +17,7 @@ from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown
 from ireneo.lessons.calibrate import CalibrationReport, calibrate, calibration_report, forecasts
 from ireneo.lessons.guard import is_guards
-from ireneo.lessons.lessons import Level, belongs, confidence_of, cues_to_read, projects_of, quotes
+from ireneo.lessons.lessons import ConfidenceLevel, belongs, confidence_of, cues_to_read, projects_of, quotes
 from ireneo.lessons.run import CATEGORY, Category, Observation, project_named
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import SessionKey
@@ -49,7 +49,7 @@ class Lesson(Struct, frozen=True, kw_only=True):
     cue: str
     """The claim that it makes."""
     category: Category
-    confidence: Level
+    confidence: ConfidenceLevel
     chance: float
     """How likely it holds the next time, from 0 to 1."""
     conditions: dict[str, str]
@@ -76,7 +76,7 @@ def lessons(
     *,
     project: str | None = None,
     category: Category | None = None,
-    confidence: Level | None = None,
+    confidence: ConfidenceLevel | None = None,
     disputed: bool = False,
 ) -> list[Lesson]:
     """The lessons that hold, the surest first; of one project with those that hold in several.
@@ -90,9 +90,9 @@ def lessons(
     wanted = MemoryFilter(kind=kinds[category] if category else None, states=states, lessons=True, archived=False)
     listed = [without_words_of_others(each, here) for each in tx.memories.list(space, wanted)]
     records = [each for each in listed if each.state == "active" or disputes(each)]
-    sighted = _observations(tx, space, [cue for each in records for cue in cues_to_read(each.cue)])
+    observed = _observations(tx, space, [cue for each in records for cue in cues_to_read(each.cue)])
     rated = [
-        (each, confidence_of([one for cue in cues_to_read(each.cue) for one in sighted.get(cue, ())], now))
+        (each, confidence_of([one for cue in cues_to_read(each.cue) for one in observed.get(cue, ())], now))
         for each in records
     ]
     chosen = [
@@ -103,7 +103,7 @@ def lessons(
     chosen.sort(key=lambda each: (-each[1].chance, -len(each[0].sessions), each[0].id))
     passages = _Passages(tx, space, means.drawing())
     return [
-        _lesson(each, sure.chance, sure.level, sighted.get(each.cue, ()), _cited(passages, each))
+        _lesson(each, sure.chance, sure.level, observed.get(each.cue, ()), _cited(passages, each))
         for each, sure in chosen
     ]
 
@@ -122,7 +122,7 @@ def _project(record: Record) -> str:
 
 
 def _lesson(
-    record: Record, chance: float, level: Level, sighted: Sequence[Observation], cited: tuple[Cited, ...]
+    record: Record, chance: float, level: ConfidenceLevel, observed: Sequence[Observation], cited: tuple[Cited, ...]
 ) -> Lesson:
     return Lesson(
         id=record.id,
@@ -139,8 +139,8 @@ def _lesson(
         sources=cited,
         helped=record.helped,
         harmed=record.harmed,
-        tokens=sum(each.tokens for each in sighted),
-        seconds=sum(each.seconds for each in sighted),
+        tokens=sum(each.tokens for each in observed),
+        seconds=sum(each.seconds for each in observed),
         state=record.state,
         against=disputes(record),
     )
@@ -198,18 +198,18 @@ def calibration(tx: Transaction, space: str) -> CalibrationReport | None:
     """What the first half of the runs by time foretold of the second; None where there is too little to tell."""
     runs = _runs(tx, space)
     half = len(runs) // 2
-    told = forecasts(runs[:half], runs[half:], calibrate(runs[:half]))
-    return calibration_report(told) if told else None
+    outcomes = forecasts(runs[:half], runs[half:], calibrate(runs[:half]))
+    return calibration_report(outcomes) if outcomes else None
 
 
 def _runs(tx: Transaction, space: str) -> list[list[Observation]]:
-    """The sightings of each run, the one that began first standing first."""
+    """The observations of each run, the one that began first standing first."""
     listed = tx.runs.list(space, MOST_RUNS)
     order = sorted(listed, key=lambda run: (run.started or run.ended or _NEVER, run.session))
-    sighted: dict[str, list[Observation]] = {run.session: [] for run in order}
+    observed: dict[str, list[Observation]] = {run.session: [] for run in order}
     cues = [claim.cue for claim in tx.runs.claims(space) if not is_guards(claim.cue)]
     for start in range(0, len(cues), TOGETHER):
         for each in tx.runs.observations(space, cues[start : start + TOGETHER], MOST_RUNS):
-            if each.session in sighted:
-                sighted[each.session].append(each)
-    return list(sighted.values())
+            if each.session in observed:
+                observed[each.session].append(each)
+    return list(observed.values())

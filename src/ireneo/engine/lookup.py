@@ -119,10 +119,10 @@ async def dispute_id(
     record = await means.store.read(look_2)
     if record is None:
         raise MemoryNotFound(f"There is no memory {id!r} in space {space!r}; only blocks and memories are disputed.")
-    offer = against(record, means.clock.now(), origin=origin, why=" ".join(reason.split()))
-    offer = replace(offer, project=project or "")
+    draft = against(record, means.clock.now(), origin=origin, why=" ".join(reason.split()))
+    draft = replace(draft, project=project or "")
     # It was opened and found wrong: that is a new word, however much it reads like the memory.
-    return await means.store.write(lambda tx: settle_drafts(tx, space, [offer], judged=True)[0])
+    return await means.store.write(lambda tx: settle_drafts(tx, space, [draft], judged=True)[0])
 
 
 def _seen(tx: Transaction, space: str, record: Record, project: str | None) -> Record:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import closing
 from datetime import datetime
+from os import PathLike
+from pathlib import Path
 from typing import Unpack
 
+from msgspec.structs import replace
+
 from ireneo.engine import brief as briefs
-from ireneo.engine import learn as files
+from ireneo.engine import learn as learning
 from ireneo.engine import lessons as listing
 from ireneo.engine import scratchpad as scratchpads
 from ireneo.engine.archive import ArchiveCandidate, archive, archive_candidates, restore
@@ -33,8 +38,11 @@ from ireneo.engine.reports import (
     ImportReport,
     LearnReport,
     OnProgress,
+    Reading,
     WorkReport,
     counting,
+    ended,
+    read_on,
     run_steps,
     work_report,
 )
@@ -44,21 +52,22 @@ from ireneo.engine.scratchpad import Scratchpad
 from ireneo.engine.session import Session
 from ireneo.engine.vectors import TOGETHER, Embedded, HeldVectors, embed_due
 from ireneo.engine.work import WorkResult, Works
-from ireneo.errors import BadInput, SessionNotFound
+from ireneo.errors import BadInput, SessionNotFound, UnreadableLog
 from ireneo.formats.logs.format import LinearFormat, LogFormat, StreamingFormat, as_stream
+from ireneo.formats.logs.registry import LogFormatName, log_format, recognise
 from ireneo.lessons.calibrate import CalibrationReport
 from ireneo.lessons.guard import GuardAdvice, is_guards
-from ireneo.lessons.lessons import Level
+from ireneo.lessons.lessons import ConfidenceLevel
 from ireneo.lessons.run import Category, ClaimTotals, LearnedRun
 from ireneo.log.message import Call, Draft
 from ireneo.log.tree import MAIN, Annotation, SessionKey
 from ireneo.memories.brief import Brief
-from ireneo.memories.exchange import recognised
 from ireneo.memories.facts import Fact
 from ireneo.memories.intake import MemoryDetails
 from ireneo.memories.ranking import RecallResults
 from ireneo.memories.record import Kind, MemoryId, Record, Source
 from ireneo.memories.scratchpad import Pad
+from ireneo.ports.files import LogPlace, LogSource
 from ireneo.ports.store import SessionInfo
 from ireneo.summaries.policy import Policy, preset_of
 from ireneo.summaries.policy import preset as preset_named
@@ -101,22 +110,118 @@ class Memory:
         """Every session of the space, the one that was appended to last standing first."""
         return await self._store.read(lambda tx: tx.sessions.list(self.space))
 
+    async def import_file(
+        self,
+        *files: LogPlace,
+        format: LogFormatName | LogFormat | None = None,
+        name: str = "",
+        session: str | None = None,
+        skip_empty: bool = False,
+        keep_secrets: bool | None = None,
+        on_progress: OnProgress[Reading | Imported] = None,
+    ) -> ImportReport:
+        """Take logs in from where they lie: plain or packed as .gz or .xz, or a folder of events.
+
+        Each session of them is stored under its own name, or all of them into one called `session`, one file behind the
+        other in the order given: take the same again with new ones behind them, and only these are added. `format` is
+        what they are in, where that is not to be found out. Sessions that have no name of their own are called `name`,
+        or as their file is.
+
+        What is there already is left as it is, and secrets become marks, as `import_log` says. `on_progress` is told
+        how far a file is read, and of each session. Raises BadInput for what can't be read, and for a file without a
+        message unless `skip_empty` is set; what stands before that is stored.
+        """
+        joined = None if session is None else self._joined(session, keep_secrets=keep_secrets)
+        report = ImportReport()
+        names: set[str] = set()
+        for place in files:
+            with closing(self._resources.open_log(place)) as file:
+                log = _log_format(format, file)
+                called = name or _new_name(file.stem, place, names)
+                names.add(called)
+                lines = read_on(file, on_progress)
+                try:
+                    if joined is None:
+                        done = await self.import_log(
+                            lines, log, name=called, keep_secrets=keep_secrets, on_progress=on_progress
+                        )
+                    else:
+                        done = ImportReport(sessions=(await joined.import_log(lines, log, name=called),))
+                        if on_progress is not None:
+                            on_progress(done.sessions[0])
+                except BadInput as fault:
+                    if skip_empty and str(fault) == str(UnreadableLog()):
+                        report = replace(report, empty=(*report.empty, file.label))
+                        continue
+                    raise type(fault)(f"{file.label}: {fault}") from fault
+                finally:
+                    at_end = ended(file)
+                    if on_progress is not None:
+                        on_progress(at_end)
+            report = replace(
+                report,
+                sessions=report.sessions + done.sessions,
+                left_out=report.left_out + at_end.left_out,
+                damage=report.damage or at_end.damage,
+            )
+            if joined is not None and report.damage:
+                # What follows would stand behind messages that are missing.
+                break
+        return report
+
+    async def learn_from(
+        self,
+        file: LogPlace,
+        *,
+        format: LogFormatName | LogFormat | None = None,
+        name: str = "",
+        skip_empty: bool = False,
+        keep_secrets: bool | None = None,
+        on_progress: OnProgress[Reading | Imported | LearnedSession] = None,
+    ) -> LearnReport:
+        """Take a log in, as `import_file` does, and learn from its sessions.
+
+        A file of which each byte was learned from before is passed over, so that it may be done as often as you like.
+        """
+        with closing(self._resources.open_log(file)) as log:
+            digest = log.digest()
+        known = await self._store.read(learning.known_files, self.space, [digest])
+        if known:
+            return LearnReport(is_known=True)
+        imported = await self.import_file(
+            file, format=format, name=name, skip_empty=skip_empty, keep_secrets=keep_secrets, on_progress=on_progress
+        )
+        sessions = [each.session for each in imported.sessions]
+        learned = LearnReport()
+        for session in sessions:
+            more = await self.learn([session], on_progress=on_progress)
+            learned = replace(learned, sessions=learned.sessions + more.sessions)
+        if digest:
+            await self._store.write(learning.mark_file, self._resources, self.space, digest, name or log.stem, sessions)
+        return replace(learned, imported=imported)
+
     async def import_log(
         self,
         lines: Iterable[bytes],
         log: LogFormat,
         *,
         name: str,
+        session: str | None = None,
         keep_secrets: bool | None = None,
         on_progress: OnProgress[Imported] = None,
     ) -> ImportReport:
-        """Store the sessions of a log, one at a time as they are read; `name` is the file's.
+        """Store the sessions of a log, one at a time as they are read, or all of it as `session`; `name` is the file's.
 
         What is there already is left as it is, so that a log that has grown can be imported again. Keys, tokens and
         passwords become marks such as ``[REDACTED password]`` before anything is stored, unless `keep_secrets` says
         otherwise, here or where the memory was opened. A message that is stored already is found again, with its
         secrets or without them. `on_progress` is told of each session.
         """
+        if session is not None:
+            joined = await self._joined(session, keep_secrets=keep_secrets).import_log(lines, log, name=name)
+            if on_progress is not None:
+                on_progress(joined)
+            return ImportReport(sessions=(joined,))
         done: list[Imported] = []
         await run_steps(self._importing(lines, log, name, keep_secrets), done.append, on_progress)
         return ImportReport(sessions=tuple(done))
@@ -125,7 +230,7 @@ class Memory:
         self, lines: Iterable[bytes], log: LogFormat, name: str, keep_secrets: bool | None
     ) -> AsyncGenerator[Imported, None]:
         if isinstance(log, LinearFormat):
-            joined = self.joined(name, only_adds=False, keep_secrets=keep_secrets)
+            joined = self._joined(name, only_adds=False, keep_secrets=keep_secrets)
             yield await joined.import_log(lines, log, name=name)
             return
         with self._resources.spool() as spool:
@@ -142,17 +247,6 @@ class Memory:
                 if preset_of(source, self._resources.preset).story is None:
                     await (await self.session(done.session)).catch_up()
                 yield done
-
-    def joined(self, session: str, *, only_adds: bool = True, keep_secrets: bool | None = None) -> JoinedImport:
-        """Begin to take logs into one session called `session`, one behind the other from its first message on.
-
-        Take the same logs again, with new ones behind them, and only these are added. Unless `only_adds` is off,
-        BadInput is raised where the session has gone on otherwise. Secrets become marks before anything is stored, as
-        `import_log` tells.
-        """
-        cleaning = self._resources.cleaning(keep_secrets)
-        key, preset = SessionKey(self.space, session), self._resources.preset
-        return JoinedImport(self._store, key, self._resources.count, cleaning, only_adds=only_adds, preset=preset)
 
     async def work(
         self,
@@ -224,7 +318,7 @@ class Memory:
         *,
         project: str | None = None,
         category: Category | None = None,
-        confidence: Level | None = None,
+        confidence: ConfidenceLevel | None = None,
         disputed: bool = False,
     ) -> Sequence[Lesson]:
         """What runs taught and still holds, the surest first; with `project` what concerns it or holds in several.
@@ -294,14 +388,6 @@ class Memory:
             conditions=conditions,
         )
 
-    async def known_files(self, digests: Sequence[str]) -> frozenset[str]:
-        """Those of `digests`, of whole files, that were learned from already."""
-        return await self._store.read(files.known_files, self.space, digests)
-
-    async def mark_file(self, digest: str, *, name: str, sessions: Sequence[str]) -> None:
-        """Note that a file, told by the digest of its content, was learned from whole."""
-        await self._store.write(files.mark_file, self._resources, self.space, digest, name, sessions)
-
     async def lookup(self, id: str, *, session: str = "", project: str | None = None) -> LookupResult:
         """What an id names, wherever in the space: a block, a message, a memory, a pin, a session's diary.
 
@@ -321,11 +407,6 @@ class Memory:
         disputed. Raises NotFound, and BadInput without a reason.
         """
         return await dispute_id(self._resources, self.space, id, reason, claim, origin, project_asked(project))
-
-    @staticmethod
-    def project_named(given: str) -> str:
-        """The project that is meant by its name, or by a directory of it; empty where that names none."""
-        return project_asked(given) or ""
 
     def count(self, text: str) -> int:
         """What `text` costs, in tokens, as this memory counts them."""
@@ -547,7 +628,23 @@ class Memory:
         """
         return await import_memories(self._resources, self.space, files, on_progress)
 
-    @staticmethod
-    def reads_memories(sample: bytes) -> bool:
-        """Whether a file that begins with `sample` holds memories, and is no log."""
-        return bool(recognised(sample))
+    def _joined(self, session: str, *, only_adds: bool = True, keep_secrets: bool | None = None) -> JoinedImport:
+        cleaning = self._resources.cleaning(keep_secrets)
+        key, preset = SessionKey(self.space, session), self._resources.preset
+        return JoinedImport(self._store, key, self._resources.count, cleaning, only_adds=only_adds, preset=preset)
+
+
+def _new_name(stem: str, place: LogPlace, names: Collection[str]) -> str:
+    """What a file is called beside others that were called `names`."""
+    name = stem
+    if name in names and isinstance(place, str | PathLike):
+        # Agents that call every run's file alike keep them in folders with names of their own.
+        name = f"{Path(place).absolute().parent.name}/{name}"
+    return f"{name}-{len(names) + 1}" if name in names else name
+
+
+def _log_format(given: LogFormatName | LogFormat | None, file: LogSource) -> LogFormat:
+    """The format that was named or handed in, or the one that the file is in."""
+    if given is None:
+        return recognise(file.sample(), file.label)
+    return log_format(given) if isinstance(given, str) else given

@@ -22,28 +22,28 @@ from ireneo.ports.store import Transaction
 from ireneo.summaries.summary import SummaryId
 
 
-def check_sources(tx: Transaction, space: str, offer: MemoryDraft) -> tuple[MemoryDraft, bool]:
-    """`offer` without the sources that are none, and whether a message by a user or of a tool is among the rest.
+def check_sources(tx: Transaction, space: str, draft: MemoryDraft) -> tuple[MemoryDraft, bool]:
+    """`draft` without the sources that are none, and whether a message by a user or of a tool is among the rest.
 
     What a harness put in, another tool's compaction, or what memory recalled, is nobody's word, and what was erased is
     none. Raises BadInput where a source is not there.
     """
-    if offer.memories:
-        there = {each.id for each in tx.memories.get(space, offer.memories)}
-        _raise_missing("memory", [name for name in offer.memories if name not in there])
-    if not offer.messages and not offer.summaries:
-        return offer, False
-    sessions = _sessions(tx, space, offer)
-    if offer.summaries:
-        _check_summaries(tx, sessions, offer)
-    messages, where = _messages_named(tx, sessions, offer.messages)
-    _raise_missing("message", [name for name in offer.messages if name not in messages])
-    spoken = tuple(name for name in offer.messages if _says(messages[name], offer.text))
+    if draft.memories:
+        there = {each.id for each in tx.memories.get(space, draft.memories)}
+        _raise_missing("memory", [name for name in draft.memories if name not in there])
+    if not draft.messages and not draft.summaries:
+        return draft, False
+    sessions = _sessions(tx, space, draft)
+    if draft.summaries:
+        _check_summaries(tx, sessions, draft)
+    messages, where = _messages_named(tx, sessions, draft.messages)
+    _raise_missing("message", [name for name in draft.messages if name not in messages])
+    spoken = tuple(name for name in draft.messages if _says(messages[name], draft.text))
     heard = any(messages[name].role in ("user", "tool") for name in spoken)
-    if not offer.session and len(where) == 1:
+    if not draft.session and len(where) == 1:
         # What nobody said where it comes from comes from where its messages stand.
-        offer = replace(offer, session=where[0])
-    return replace(offer, messages=spoken), heard
+        draft = replace(draft, session=where[0])
+    return replace(draft, messages=spoken), heard
 
 
 def is_source(message: Message) -> bool:
@@ -63,9 +63,9 @@ def _says(message: Message, text: str) -> bool:
     return bool(wanted) and 2 * len(wanted & left) >= len(wanted)
 
 
-def _sessions(tx: Transaction, space: str, offer: MemoryDraft) -> list[SessionKey]:
-    """Where the sources are looked for: in the offer's session, and else in all of the space, the newest first."""
-    named = [SessionKey(space, offer.session)] if offer.session else []
+def _sessions(tx: Transaction, space: str, draft: MemoryDraft) -> list[SessionKey]:
+    """Where the sources are looked for: in the draft's session, and else in all of the space, the newest first."""
+    named = [SessionKey(space, draft.session)] if draft.session else []
     if named and tx.sessions.get(named[0]) is None:
         named = []
     return named or [each.key for each in tx.sessions.list(space)]
@@ -87,8 +87,8 @@ def _messages_named(
     return found, where
 
 
-def _check_summaries(tx: Transaction, sessions: Sequence[SessionKey], offer: MemoryDraft) -> None:
-    left = set(offer.summaries)
+def _check_summaries(tx: Transaction, sessions: Sequence[SessionKey], draft: MemoryDraft) -> None:
+    left = set(draft.summaries)
     for key in sessions:
         if not left:
             break
@@ -107,26 +107,26 @@ MOST_COMPARED = 64
 """Memories that are compared word by word."""
 
 
-def already_held(tx: Transaction, space: str, offer: MemoryDraft, known: Sequence[Record]) -> Record | None:
-    """The memory that stands and reads as `offer` does, as its text or as it is shown; `known` are those of its key.
+def already_held(tx: Transaction, space: str, draft: MemoryDraft, known: Sequence[Record]) -> Record | None:
+    """The memory that stands and reads as `draft` does, as its text or as it is shown; `known` are those of its key.
 
-    One that was told only after the offer can't have been recalled for it. One that the offer has new ground for, in
+    One that was told only after the draft can't have been recalled for it. One that the draft has new ground for, in
     memories which it was not drawn from yet, is not said again but drawn again.
     """
-    row = KINDS[offer.kind]
-    found = [each for each in known if row.same(each, offer)] or _reading_alike(tx, space, offer)
+    row = KINDS[draft.kind]
+    found = [each for each in known if row.same(each, draft)] or _reading_alike(tx, space, draft)
     for each in found:
-        stands = each.state in ("active", "disputed") and each.recorded <= offer.recorded
+        stands = each.state in ("active", "disputed") and each.recorded <= draft.recorded
         # One that has to be reconsidered is drawn again where part of its ground is named anew.
-        drawn_again = bool(each.stale and offer.memories)
-        if stands and not drawn_again and not set(offer.memories) - {each.id, *each.sources}:
+        drawn_again = bool(each.stale and draft.memories)
+        if stands and not drawn_again and not set(draft.memories) - {each.id, *each.sources}:
             return each
     return None
 
 
-def _reading_alike(tx: Transaction, space: str, offer: MemoryDraft) -> list[Record]:
-    wanted = normal(offer.text)
-    counts = tx.search.count(space, "memories", list(dict.fromkeys(terms(offer.text))))
+def _reading_alike(tx: Transaction, space: str, draft: MemoryDraft) -> list[Record]:
+    wanted = normal(draft.text)
+    counts = tx.search.count(space, "memories", list(dict.fromkeys(terms(draft.text))))
     # What a memory is shown with besides its words, its date, may stand in none of them.
     there = sorted((count, term) for term, count in counts.items() if count)
     rarest = [term for _, term in there[:RAREST_TERMS]]
@@ -136,11 +136,11 @@ def _reading_alike(tx: Transaction, space: str, offer: MemoryDraft) -> list[Reco
     documents = Counter(document for numbers in listed.values() for document in list(numbers)[:10_000])
     likely = sorted(documents, key=lambda document: (-documents[document], document))[:MOST_COMPARED]
     records = [each.record for each in tx.search.memories(space, likely)]
-    return [each for each in records if wanted in (normal(each.text), normal(_as_shown(each, offer)))]
+    return [each for each in records if wanted in (normal(each.text), normal(_as_shown(each, draft)))]
 
 
-def _as_shown(record: Record, offer: MemoryDraft) -> str:
-    return KINDS[record.kind].line(record, offer.recorded)
+def _as_shown(record: Record, draft: MemoryDraft) -> str:
+    return KINDS[record.kind].line(record, draft.recorded)
 
 
 def update_staleness(

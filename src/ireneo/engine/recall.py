@@ -68,7 +68,7 @@ class ReadDocument(Struct, frozen=True, kw_only=True):
 
 
 class SearchIndex(Protocol):
-    """A shelf, as recall goes through it."""
+    """A index, as recall goes through it."""
 
     @property
     def name(self) -> Name:
@@ -227,7 +227,7 @@ def _words(draft: Draft) -> str:
 
 
 LOOKED_AT = 60
-"""Documents that are read for a question, of each shelf; more change nothing about the first ten."""
+"""Documents that are read for a question, of each index; more change nothing about the first ten."""
 LOOKED_AT_FOR_SOME = 400
 """The same where only those of one session or one kind are wanted: others are read and passed over."""
 FURTHEST = 5_000
@@ -247,27 +247,27 @@ class ScoredDocument(Struct, frozen=True, kw_only=True):
 
     read: ReadDocument
     relevance: float
-    """The share of what the question's words are worth that the document has: comparable between the shelves."""
+    """The share of what the question's words are worth that the document has: comparable between the indexes."""
     parts: tuple[tuple[str, float], ...]
 
 
 def by_words(
-    search: SearchPort, space: str, shelf: SearchIndex, question: Question, *, looked_at: int = LOOKED_AT
+    search: SearchPort, space: str, index: SearchIndex, question: Question, *, looked_at: int = LOOKED_AT
 ) -> list[ScoredDocument]:
-    """The documents of a shelf that have words of the question in or near them, best first."""
-    size = search.size(space, shelf.name)
+    """The documents of a index that have words of the question in or near them, best first."""
+    size = search.size(space, index.name)
     if not size.documents or not question.terms:
         return []
     whole = Size(documents=size.documents, terms=size.terms)
-    counts = search.count(space, shelf.name, [term for term, _ in question.terms])
-    read = search.postings(space, shelf.name, terms_to_read(question, counts))
-    within = _within(search, space, shelf)
+    counts = search.count(space, index.name, [term for term, _ in question.terms])
+    read = search.postings(space, index.name, terms_to_read(question, counts))
+    within = _within(search, space, index)
     if within is not None:
         read = {term: [number for number in numbers if number in within] for term, numbers in read.items()}
-    read = shelf.within(read)
+    read = index.within(read)
     postings = [Postings(term=term, count=counts[term], numbers=read.get(term)) for term, _ in question.terms]
-    look = _further_down if shelf.narrows and not shelf.reach else _closely
-    found, documents, postings = look(search, space, shelf, question, postings, whole, looked_at)
+    look = _further_down if index.narrows and not index.reach else _closely
+    found, documents, postings = look(search, space, index, question, postings, whole, looked_at)
     passages = [each.passage for each in documents.values()]
     question = around_event(question, passages)
     worth = sum(weights(question, postings, whole).values()) or 1.0
@@ -277,14 +277,14 @@ def by_words(
             relevance=each.score / worth,
             parts=tuple((name, value / worth) for name, value in each.parts),
         )
-        for each in rank(question, found, passages, postings, whole, reach=shelf.reach)
+        for each in rank(question, found, passages, postings, whole, reach=index.reach)
     ]
 
 
 def _closely(
     search: SearchPort,
     space: str,
-    shelf: SearchIndex,
+    index: SearchIndex,
     question: Question,
     postings: list[Postings],
     whole: Size,
@@ -298,13 +298,13 @@ def _closely(
     looked: set[int] = set()
     seeds = SEEDS
     for left in reversed(range(WORD_ROUNDS)):
-        found = candidates(question, postings, whole, reach=shelf.reach, at_most=looked_at, seeds=seeds)
+        found = candidates(question, postings, whole, reach=index.reach, at_most=looked_at, seeds=seeds)
         places = [each.place for each in found if each.place not in looked]
         if not (places and left):
             break
-        documents.update(shelf.read(search, space, places))
+        documents.update(index.read(search, space, places))
         looked.update(places)
-        if not shelf.narrows:
+        if not index.narrows:
             break
         wanted = {place_of(number) for number in documents}
         postings = [
@@ -323,34 +323,34 @@ def _closely(
 def _further_down(
     search: SearchPort,
     space: str,
-    shelf: SearchIndex,
+    index: SearchIndex,
     question: Question,
     postings: list[Postings],
     whole: Size,
     looked_at: int,
 ) -> _Looked:
-    """The same on a shelf without neighbours: from the best on, until enough are wanted of what was read."""
+    """The same on a index without neighbours: from the best on, until enough are wanted of what was read."""
     found = candidates(question, postings, whole, reach=0, at_most=FURTHEST, seeds=FURTHEST)
     numbers = {place_of(number): number for each in postings for number in each.numbers or ()}
-    likely = set(shelf.likely([numbers[each.place] for each in found]))
+    likely = set(index.likely([numbers[each.place] for each in found]))
     left = [each.place for each in found if numbers[each.place] in likely]
     documents: dict[int, ReadDocument] = {}
     looked_at = min(SEEDS, looked_at)
     enough = looked_at // 2
     while left and len(documents) < enough:
-        documents.update(shelf.read(search, space, left[:looked_at]))
+        documents.update(index.read(search, space, left[:looked_at]))
         left = left[looked_at:]
     return found, documents, postings
 
 
-def _within(search: SearchPort, space: str, shelf: SearchIndex) -> frozenset[int] | None:
+def _within(search: SearchPort, space: str, index: SearchIndex) -> frozenset[int] | None:
     """The documents that alone are wanted; None where any may be, or nearly any: then others are passed over later."""
-    if shelf.only is None:
+    if index.only is None:
         return None
-    count = search.count(space, shelf.name, [shelf.only])[shelf.only]
+    count = search.count(space, index.name, [index.only])[index.only]
     if count > FEW:
         return None
-    return frozenset(search.postings(space, shelf.name, [shelf.only])[shelf.only])
+    return frozenset(search.postings(space, index.name, [index.only])[index.only])
 
 
 VECTOR_ROUNDS = 3
@@ -365,13 +365,13 @@ class QueryVector(Struct, frozen=True, kw_only=True):
 
 
 def by_meaning(
-    tx: Transaction, space: str, shelf: SearchIndex, meaning: QueryVector, held: HeldVectors, *, looked_at: int
+    tx: Transaction, space: str, index: SearchIndex, meaning: QueryVector, held: HeldVectors, *, looked_at: int
 ) -> list[ScoredDocument]:
-    """The documents of a shelf whose vectors are nearest to the question's, best first."""
+    """The documents of a index whose vectors are nearest to the question's, best first."""
     wanted = looked_at
     for left in reversed(range(VECTOR_ROUNDS)):
-        near = held.nearest(tx.vectors, space, shelf.name, meaning.embedder, meaning.vector, looked_at)
-        documents = shelf.read(tx.search, space, [place_of(number) for number, _ in near])
+        near = held.nearest(tx.vectors, space, index.name, meaning.embedder, meaning.vector, looked_at)
+        documents = index.read(tx.search, space, [place_of(number) for number, _ in near])
         if 2 * len(documents) >= wanted or len(near) < looked_at or not left:
             break
         # Much of what is nearest may not be seen: then what is further off counts too.
@@ -403,35 +403,43 @@ async def recall(means: Resources, space: str, held: HeldVectors, asked: RecallQ
     if asked.project is not None:
         await place_all(means.store, space)
     meaning, note = await _meaning(means, asked.text)
+    return await means.store.read(_recall, means, space, held, asked, meaning, note)
+
+
+def _recall(
+    tx: Transaction,
+    means: Resources,
+    space: str,
+    held: HeldVectors,
+    asked: RecallQuery,
+    meaning: QueryVector | None,
+    note: str,
+) -> RecallResults:
     now = means.clock.now()
+    speakers = [name for name, spoke in tx.search.authors(space).items() if spoke >= SPEAKS]
+    question = read_question(asked.text, now=asked.at or now, speakers=speakers)
+    scope = Scope.of(tx, space, asked)
+    indexes: list[SearchIndex] = [MemoryIndex(asked, now, scope, question.window)]
+    if asked.messages and asked.kind is None:
+        indexes.insert(0, MessageIndex(asked, scope))
     looked_at = max(LOOKED_AT if asked.kind is None else LOOKED_AT_FOR_SOME, SPARE * asked.limit)
-
-    def look(tx: Transaction) -> tuple[list[ScoredDocument], list[ScoredDocument], str, int]:
-        """What is found by words and by meaning, what is to be told of it, and how many have no vector yet."""
-        worded: list[ScoredDocument] = []
-        meant: list[ScoredDocument] = []
-        query, told, bare = meaning, note, 0
-        speakers = [name for name, spoke in tx.search.authors(space).items() if spoke >= SPEAKS]
-        question = read_question(asked.text, now=asked.at or now, speakers=speakers)
-        scope = Scope.of(tx, space, asked)
-        shelves: list[SearchIndex] = [MemoryIndex(asked, now, scope, question.window)]
-        if asked.messages and asked.kind is None:
-            shelves.insert(0, MessageIndex(asked, scope))
-        for shelf in shelves:
-            worded += by_words(tx.search, space, shelf, question, looked_at=looked_at)
-            if query is not None:
-                try:
-                    meant += by_meaning(tx, space, shelf, query, held, looked_at=looked_at)
-                except EmbedderError as error:
-                    query, told, meant, bare = None, f"{BY_WORDS}{error}", [], 0
-                    continue
-                size = tx.search.size(space, shelf.name)
-                bare += size.documents - held.count(space, shelf.name, query.embedder)
-        return worded, meant, told, bare
-
-    worded, meant, note, bare = await means.store.read(look)
-    answers = _answers([_scored(hit) for hit in worded])
-    found = _mixed([answers, [_scored(hit) for hit in meant]]) if meant else answers
+    worded: list[ScoredDocument] = []
+    meant: list[ScoredDocument] = []
+    bare = 0
+    """How many have no vector yet."""
+    for index in indexes:
+        worded += by_words(tx.search, space, index, question, looked_at=looked_at)
+        if meaning is None:
+            continue
+        try:
+            meant += by_meaning(tx, space, index, meaning, held, looked_at=looked_at)
+        except EmbedderError as error:
+            meaning, note, meant, bare = None, f"{BY_WORDS}{error}", [], 0
+            continue
+        bare += tx.search.size(space, index.name).documents - held.count(space, index.name, meaning.embedder)
+    found = _answers([_scored(hit) for hit in worded])
+    if meant:
+        found = _mixed([found, [_scored(hit) for hit in meant]])
     if bare > 0:
         note = f"{bare:,} of what is searched have no vector yet and were looked for by their words; `work` makes them."
     return RecallResults(_chosen(found, asked, means), note)

@@ -5,6 +5,7 @@ Draw what lasts of it, checked against its words, and reconsider what no longer 
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -59,18 +60,18 @@ class Conclusions(Struct, frozen=True, kw_only=True):
 def draw_offline(episodes: Sequence[Record], new: frozenset[MemoryId]) -> Conclusions:
     """What recurs in `episodes`, of which some are `new`; nothing where nothing does."""
     known = {episode.id: episode for episode in episodes}
-    return _standing([(each, "") for each in conclude(episodes, new)], known)
+    return _checked([(each, "") for each in conclude(episodes, new)], known)
 
 
 async def draw(model: LanguageModel, episodes: Sequence[Record], concluded: Sequence[str]) -> Conclusions:
     """What a model concludes from `episodes`, beyond what is `concluded` already. Raises ModelError."""
-    told = "\n".join(f"[{number}] {_told(episode)}" for number, episode in enumerate(episodes, start=1))
+    told = "\n".join(f"[{number}] {_as_told(episode)}" for number, episode in enumerate(episodes, start=1))
     known = "\n".join(f"- {_data(text)}" for text in concluded)
     reply = await model.ask(REFLECT.render(episodes=told, known=known or "(nothing)"), ReflectReply)
     known_episodes = {episode.id: episode for episode in episodes}
     drawn = [_conclusion(each, episodes) for each in reply.value.conclusions]
-    standing = _standing(drawn, known_episodes)
-    return Conclusions(drawn=standing.drawn, refused=standing.refused, usage=reply.usage)
+    checked = _checked(drawn, known_episodes)
+    return Conclusions(drawn=checked.drawn, refused=checked.refused, usage=reply.usage)
 
 
 def unsupported(conclusion: Conclusion, cited: Sequence[Record]) -> str:
@@ -101,7 +102,7 @@ def unsupported(conclusion: Conclusion, cited: Sequence[Record]) -> str:
     return f"It is in {language}, and its episodes are in another language." if language else ""
 
 
-def _standing(drawn: Sequence[tuple[Conclusion, str]], known: Mapping[MemoryId, Record]) -> Conclusions:
+def _checked(drawn: Sequence[tuple[Conclusion, str]], known: Mapping[MemoryId, Record]) -> Conclusions:
     """At most three that stand, and why the others don't."""
     kept: list[Conclusion] = []
     refused: list[str] = []
@@ -150,7 +151,7 @@ def _with_slot(conclusion: Conclusion, known: Mapping[MemoryId, Record]) -> Conc
     )
 
 
-def _told(episode: Record) -> str:
+def _as_told(episode: Record) -> str:
     session = f" · {episode.sessions[0][:40]}" if episode.sessions else ""
     day = episode.when.astimezone(UTC).date().isoformat() if episode.when else "undated"
     return f"{day}{_data(session)}: {_data(clip(episode.text, 600))}"
@@ -329,7 +330,7 @@ async def _drawn(models: Models, read: _ReflectionInput) -> tuple[Conclusions, s
                 return asked, ""
             refused, usage = asked.refused, asked.usage
     new = frozenset(episode.id for episode in read.new)
-    offline = draw_offline([*read.new, *read.earlier], new)
+    offline = await asyncio.to_thread(draw_offline, [*read.new, *read.earlier], new)
     return Conclusions(drawn=offline.drawn, refused=(*refused, *offline.refused), usage=usage), failed
 
 

@@ -5,6 +5,7 @@ Everything about a draft is decided inside the one transaction that stores what 
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -21,13 +22,15 @@ from ireneo.engine.resources import Resources
 from ireneo.engine.scope import RecallQuery, Scope
 from ireneo.errors import BadInput, MemoryNotFound, ModelError
 from ireneo.grounding.neutral import neutralise
+from ireneo.language.files import topic
+from ireneo.language.topics import Slots
 from ireneo.language.words import terms
 from ireneo.log.tree import SessionKey
 from ireneo.memories.facts import Fact, facts
 from ireneo.memories.intake import LONGEST, Guess, MemoryDetails, memory_draft
 from ireneo.memories.intake import classify as by_rules
 from ireneo.memories.kinds import KINDS
-from ireneo.memories.reconcile import Did, reconcile
+from ireneo.memories.reconcile import RememberOutcome, reconcile
 from ireneo.memories.record import MemoryDraft, MemoryId, Record, slot
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
@@ -37,21 +40,21 @@ from ireneo.summaries.prose import clip
 
 _TELLING = ("kind", "subject", "attribute", "value", "task_type", "name", "signature", "conditions")
 """What a caller may say of a text by which its kind is settled."""
-_SPEAKERS = frozenset({"user", "i", "me", "my"})
+_SPEAKERS = frozenset({"user", "me"})
 """Names of whoever speaks, which need not stand in the text."""
 
 _LOG = logging.getLogger("ireneo")
 
 
-async def typed(means: Resources, space: str, told: MemoryDetails, offer: MemoryDraft) -> MemoryDraft:
-    """`offer`, which the rules have typed, as a model types it; unchanged where there is none, or the caller said."""
-    if any(told.get(name) for name in _TELLING):
-        return offer
+async def typed(means: Resources, space: str, details: MemoryDetails, draft: MemoryDraft) -> MemoryDraft:
+    """`draft`, which the rules have typed, as a model types it; unchanged where there is none, or the caller said."""
+    if any(details.get(name) for name in _TELLING):
+        return draft
     models = means.models_for_space(space)
     if models.for_task("classify") is None:
-        return offer
-    found = await classify(models, offer.text, "user" if offer.origin == "user" else "")
-    return replace(offer, kind=found.kind, subject=found.subject, attribute=found.attribute, value=found.value)
+        return draft
+    found = await classify(models, draft.text, "user" if draft.origin == "user" else "")
+    return replace(draft, kind=found.kind, subject=found.subject, attribute=found.attribute, value=found.value)
 
 
 async def classify(models: Models, text: str, speaker: str = "") -> Guess:
@@ -77,7 +80,7 @@ async def classify(models: Models, text: str, speaker: str = "") -> Guess:
 def _slotted(reply: ClassifyReply, text: str, speaker: str) -> Guess | None:
     """The slot that a model read, if all of it is there and its words stand in the text."""
     subject, attribute, value = (each.strip() for each in (reply.subject, reply.attribute, reply.value))
-    if speaker and subject.casefold() in _SPEAKERS:
+    if speaker and subject.casefold() in _SPEAKERS | topic(Slots).speaker:
         subject = speaker
     said = set(terms(text))
     stands = subject == speaker or (terms(subject) and said.issuperset(terms(subject)))
@@ -94,7 +97,7 @@ USES_KEPT = 10
 class Remembered(Struct, frozen=True, kw_only=True):
     """What became of something that was to be remembered."""
 
-    did: Did
+    did: RememberOutcome
     reason: str
     """Why, in a sentence."""
     record: Record
@@ -103,14 +106,14 @@ class Remembered(Struct, frozen=True, kw_only=True):
     """Other memories that are not what they were: superseded, or to be reconsidered."""
 
 
-async def remember(means: Resources, space: str, text: str, **told: Unpack[MemoryDetails]) -> Remembered:
+async def remember(means: Resources, space: str, text: str, **details: Unpack[MemoryDetails]) -> Remembered:
     """Remember `text`; raises BadInput where it, or what is said of it, can't be used.
 
     A model, where there is one, tells the kind of a text of which nothing is said.
     """
-    text, told = _cleaned(means, text, told)
-    offer = await typed(means, space, told, memory_draft(text, told, means.clock.now()))
-    return await means.store.write(lambda tx: settle_drafts(tx, space, [offer])[0])
+    details, draft = await asyncio.to_thread(_drafted, means, text, details)
+    draft = await typed(means, space, details, draft)
+    return await means.store.write(lambda tx: settle_drafts(tx, space, [draft])[0])
 
 
 def remember_all(
@@ -121,26 +124,29 @@ def remember_all(
     They count as told one after the other, so that of two that contradict each other the later one stands.
     """
     now = means.clock.now()
-    cleaned = (_cleaned(means, text, told) for text, told in texts)
-    offers = [memory_draft(text, told, now + number * _AFTER) for number, (text, told) in enumerate(cleaned)]
-    return settle_drafts(tx, space, offers)
+    drafts = [_drafted(means, text, details, now + number * _AFTER)[1] for number, (text, details) in enumerate(texts)]
+    return settle_drafts(tx, space, drafts)
 
 
-def _cleaned(means: Resources, text: str, told: MemoryDetails) -> tuple[str, MemoryDetails]:
-    return means.cleaning().told(text, told)
+def _drafted(
+    means: Resources, text: str, details: MemoryDetails, now: datetime | None = None
+) -> tuple[MemoryDetails, MemoryDraft]:
+    """What is told of a text without its secrets, and the draft that it makes."""
+    text, details = means.cleaning().told(text, details)
+    return details, memory_draft(text, details, now or means.clock.now())
 
 
 def settle_drafts(
-    tx: Transaction, space: str, offers: Iterable[MemoryDraft], *, judged: bool = False
+    tx: Transaction, space: str, drafts: Iterable[MemoryDraft], *, judged: bool = False
 ) -> list[Remembered]:
-    """Settle offers one after the other and store what comes of them: the one way by which memories are written.
+    """Settle drafts one after the other and store what comes of them: the one way by which memories are written.
 
-    `tx` is an open write transaction: since nobody else writes meanwhile, an offer that several make at once is added
+    `tx` is an open write transaction: since nobody else writes meanwhile, a draft that several make at once is added
     by the first and known to the others. Raises BadInput where a source is not stored. With `judged` they are evidence
     that a memory had already, here or elsewhere: its sources may be missing, and what it says again is no echo.
     """
     settle = _reconcile if judged else _settle
-    return [settle(tx, space, _placed(tx, space, offer, judged=judged)) for offer in offers]
+    return [settle(tx, space, _placed(tx, space, draft, judged=judged)) for draft in drafts]
 
 
 def used(
@@ -180,48 +186,48 @@ def _found(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record]:
     return list(found.values())
 
 
-def _placed(tx: Transaction, space: str, offer: MemoryDraft, *, judged: bool) -> MemoryDraft:
-    """`offer` with the project that it belongs to: the one that is told, or that of its session."""
-    if not offer.session:
-        return replace(offer, project=project_told(offer.project))
-    key = SessionKey(space, offer.session)
+def _placed(tx: Transaction, space: str, draft: MemoryDraft, *, judged: bool) -> MemoryDraft:
+    """`draft` with the project that it belongs to: the one that is told, or that of its session."""
+    if not draft.session:
+        return replace(draft, project=project_told(draft.project))
+    key = SessionKey(space, draft.session)
     info = tx.sessions.get(key)
     if info is not None and info.project is None:
         place_session(tx, key)
         info = tx.sessions.get(key)
     known = (info.project if info else None) or ""
-    told = project_told(offer.project)
+    told = project_told(draft.project)
     if not judged:
-        check_project(offer.session, known, told or known)
-    return replace(offer, project=told or known)
+        check_project(draft.session, known, told or known)
+    return replace(draft, project=told or known)
 
 
-def _settle(tx: Transaction, space: str, offer: MemoryDraft) -> Remembered:
-    cited = bool(offer.messages)
-    offer, heard = check_sources(tx, space, offer)
-    if cited and offer.session and not offer.project:
-        offer = _placed(tx, space, offer, judged=False)
-    row = KINDS[offer.kind]
-    known = tx.memories.of_key(space, row.name, row.key(offer))
-    if not heard and (offer.origin in ("agent", "derived") or (cited and not offer.messages)):
-        held = already_held(tx, space, offer, known)
-        if held is not None and offer.project and _here(tx, space, offer.project, [held]) == []:
+def _settle(tx: Transaction, space: str, draft: MemoryDraft) -> Remembered:
+    cited = bool(draft.messages)
+    draft, heard = check_sources(tx, space, draft)
+    if cited and draft.session and not draft.project:
+        draft = _placed(tx, space, draft, judged=False)
+    row = KINDS[draft.kind]
+    known = tx.memories.of_key(space, row.name, row.key(draft))
+    if not heard and (draft.origin in ("agent", "derived") or (cited and not draft.messages)):
+        held = already_held(tx, space, draft, known)
+        if held is not None and draft.project and _here(tx, space, draft.project, [held]) == []:
             # What another project knows is not known here.
             held = None
         # That it is not so, or no longer, says more than the memory does that was recalled.
-        if held is not None and not offer.against and offer.until is None:
+        if held is not None and not draft.against and draft.until is None:
             reason = "It reads as a memory that is held already: it was recalled, and is no new evidence."
             return Remembered(did="ignored", reason=reason, record=held)
-    return _reconcile(tx, space, offer, judged=False)
+    return _reconcile(tx, space, draft, judged=False)
 
 
-def _reconcile(tx: Transaction, space: str, offer: MemoryDraft, *, judged: bool = True) -> Remembered:
-    row = KINDS[offer.kind]
-    known = tx.memories.of_key(space, row.name, row.key(offer))
-    done = reconcile(offer, known)
+def _reconcile(tx: Transaction, space: str, draft: MemoryDraft, *, judged: bool = True) -> Remembered:
+    row = KINDS[draft.kind]
+    known = tx.memories.of_key(space, row.name, row.key(draft))
+    done = reconcile(draft, known)
     # What other projects say of the same is none of this one's business: it is told what became of it here.
-    apart = offer.project and known and not offer.cue and (offer.against or not judged)
-    told = reconcile(offer, _here(tx, space, offer.project, known)) if apart else done
+    apart = draft.project and known and not draft.cue and (draft.against or not judged)
+    told = reconcile(draft, _here(tx, space, draft.project, known)) if apart else done
     if not done.stored:
         return Remembered(did=done.did, reason=done.reason, record=done.record)
     now = {each.id: each for each in (done.record, *done.changed)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from typing import TypeAlias, TypeVar
 
@@ -13,6 +13,7 @@ from ireneo.engine.imports import Imported
 from ireneo.engine.learn import LearnedSession
 from ireneo.engine.summarise import Summarised
 from ireneo.engine.work import WorkResult
+from ireneo.ports.files import LogSource
 
 T = TypeVar("T")
 
@@ -49,10 +50,31 @@ def counting(on_progress: OnProgress[Examined]) -> Callable[[int], None]:
     return told
 
 
+class Reading(Struct, frozen=True, kw_only=True):
+    """How far a file is read."""
+
+    label: str
+    bytes_read: int
+    size: int
+    """How long it is, in bytes as it lies there."""
+    is_over: bool = False
+    """Whether there is nothing more to read in it."""
+    left_out: tuple[int, ...] = ()
+    """At its end: the numbers of the lines that are too long to be read."""
+    damage: str = ""
+    """At its end: why there is no more, where an archive breaks off."""
+
+
 class ImportReport(Struct, frozen=True, kw_only=True):
     """What an import did."""
 
     sessions: tuple[Imported, ...] = ()
+    left_out: tuple[int, ...] = ()
+    """The numbers of lines that are too long to be read."""
+    damage: str = ""
+    """Why a file ended early, where one did; what stood before that was stored."""
+    empty: tuple[str, ...] = ()
+    """The files without a message that were passed over."""
 
     @property
     def messages(self) -> int:
@@ -69,6 +91,10 @@ class LearnReport(Struct, frozen=True, kw_only=True):
     """What was learned."""
 
     sessions: tuple[LearnedSession, ...] = ()
+    imported: ImportReport = ImportReport()
+    """What was taken in first, where it was learned from a file."""
+    is_known: bool = False
+    """Whether just this file was learned from before, so that nothing was done."""
 
     @property
     def new(self) -> int:
@@ -161,3 +187,26 @@ async def work_report(steps: AsyncGenerator[WorkResult, None], on_progress: OnPr
 
     await run_steps(steps, add, on_progress)
     return report
+
+
+REPORTED_BYTES = 1 << 16
+"""How much of a file is read before it is told how far the reading is."""
+
+
+def read_on(file: LogSource, on_progress: Callable[[Reading], object] | None) -> Iterator[bytes]:
+    """The lines of a file; who listens is told how far it is, and at the end what could not be read."""
+    size, left = file.size, 0
+    for line in file.lines():
+        left -= len(line)
+        if left < 0 and on_progress is not None:
+            on_progress(Reading(label=file.label, bytes_read=file.bytes_read, size=size))
+            left = REPORTED_BYTES
+        yield line
+
+
+def ended(file: LogSource) -> Reading:
+    """What there is to say of a file that was read."""
+    left_out, damage = tuple(file.left_out), file.damage or ""
+    return Reading(
+        label=file.label, bytes_read=file.size, size=file.size, is_over=True, left_out=left_out, damage=damage
+    )

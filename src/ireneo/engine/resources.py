@@ -9,9 +9,11 @@ from msgspec import Struct
 
 from ireneo.engine.cleaning import Cleaning, MakesRedactor
 from ireneo.engine.models import Limits, Models, Spending
+from ireneo.errors import BadInput
 from ireneo.formats.logs.format import Spool
 from ireneo.log.tree import SessionKey
 from ireneo.log.weigh import Count
+from ireneo.ports.files import LogPlace, LogSource, OpensLog
 from ireneo.ports.models import Clock, Embedder
 from ireneo.ports.store import Store
 from ireneo.prompts.voices import Voice
@@ -19,6 +21,10 @@ from ireneo.summaries.policy import CODING, Policy
 
 KEEP_MEMORIES = 100_000
 """So many memories a space keeps in use; beyond them the least retained are put away."""
+
+
+def _refuse_files(place: LogPlace) -> LogSource:
+    raise BadInput(f"This memory opens no files; hand in the lines of {place} with import_log.")
 
 
 class Resources(Struct, frozen=True, kw_only=True):
@@ -42,6 +48,8 @@ class Resources(Struct, frozen=True, kw_only=True):
 
     spool: Callable[[], AbstractContextManager[Spool | None]] = nullcontext
     """Where lines of a large log are put aside while it is taken in; without a place for them all of it is held."""
+    open_log: OpensLog = _refuse_files
+    """Opens log files."""
     redactor: MakesRedactor | None = None
     """Makes one that takes the secrets out of a message; None: everything is stored with its secrets."""
     keep_secrets: bool = False

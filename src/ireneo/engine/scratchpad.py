@@ -86,8 +86,8 @@ class Scratchpad:
             if pad is None:
                 return None
             session = _session_of(tx, self._space, self.task)
-            offers = promoted(pad, outcome, session, self._project or pad.project, now)
-            done = settle_drafts(tx, self._space, offers)
+            drafts = promoted(pad, outcome, session, self._project or pad.project, now)
+            done = settle_drafts(tx, self._space, drafts)
             tx.pads.remove(self._space, self.task)
             return done
 
@@ -141,15 +141,15 @@ def pads(tx: Transaction, space: str) -> Sequence[Pad]:
 def promoted(pad: Pad, outcome: str, session: str, project: str, now: datetime) -> list[MemoryDraft]:
     """What is worth remembering of a scratchpad whose task ends so."""
     facts = MemoryDetails(kind="semantic", origin="agent", session=session, project=project, at=pad.written)
-    offers = [memory_draft(fact, facts, now) for fact in pad.facts]
+    drafts = [memory_draft(fact, facts, now) for fact in pad.facts]
     if ended := " ".join(outcome.split()):
         text = ended if not pad.goal or pad.goal.casefold() in ended.casefold() else f"{pad.goal}: {ended}"
-        offers.append(
+        drafts.append(
             memory_draft(
                 text, MemoryDetails(kind="episodic", origin="agent", session=session, project=project, at=now), now
             )
         )
-    return offers
+    return drafts
 
 
 def _session_of(tx: Transaction, space: str, task: str) -> str:

@@ -44,7 +44,7 @@ from ireneo.memories.record import Record
 from ireneo.ports.store import Pruned, Transaction
 from ireneo.prompts.voices import Voice
 from ireneo.summaries.policy import Policy, Prices, preset, preset_of
-from ireneo.summaries.summary import Level
+from ireneo.summaries.summary import SummaryLevel
 
 MAX_TEXTS = 1_000_000
 """More than any story has: all that are due."""
@@ -345,7 +345,7 @@ class Session:
 
     def _writers(self) -> Models:
         models = self._resources.models_for(self.key)
-        if all(models.for_task(task) is None for task in get_args(Level)):
+        if all(models.for_task(task) is None for task in get_args(SummaryLevel)):
             raise BadInput("This memory was opened without a model for summaries; open it with one: model=….")
         return models
 

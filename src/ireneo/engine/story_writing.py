@@ -23,7 +23,17 @@ from ireneo.patterns import lazy_re
 from ireneo.prompts import STORY, STORY_DEEP
 from ireneo.prompts.replies import StoryReply, ThreadSaid
 from ireneo.prompts.voices import Voice, story_voice
-from ireneo.summaries.summary import Line, Mention, Section, Summary, Thread, ThreadId, Threads, Writing, thread_id
+from ireneo.summaries.summary import (
+    Line,
+    Mention,
+    Section,
+    Summary,
+    Thread,
+    ThreadChanges,
+    ThreadId,
+    Writing,
+    thread_id,
+)
 
 BEFORE_TOKENS = 700
 """What is shown of the summary before: who is who."""
@@ -435,13 +445,13 @@ _NO_ID = ThreadId("")
 class Followed(Struct, frozen=True, kw_only=True):
     """What became of the threads of a stretch."""
 
-    threads: Threads
+    threads: ThreadChanges
     notes: tuple[str, ...]
     """What of the reply was left out, and is no reason to ask again."""
 
 
 def follow(
-    said: Sequence[ThreadSaid], resolved: Sequence[str], shown: Sequence[Thread], offline: Threads, finder: Finder
+    said: Sequence[ThreadSaid], resolved: Sequence[str], shown: Sequence[Thread], offline: ThreadChanges, finder: Finder
 ) -> Followed:
     """Settle what was `said` of threads that a stretch opens and `resolved` of those that were `shown` as open."""
     notes: list[str] = []
@@ -460,7 +470,7 @@ def follow(
     seen = {thread.id for thread in shown}
     closed += [name for name in offline.closed if name not in seen]
     return Followed(
-        threads=Threads(
+        threads=ThreadChanges(
             opened=tuple(sorted(opened, key=lambda thread: thread.position)),
             closed=tuple(closed),
             forgotten=offline.forgotten,
@@ -488,7 +498,7 @@ def _people(thread: Thread) -> frozenset[str]:
     return content_words(f"{thread.who} {thread.whom}")
 
 
-def _thread(said: ThreadSaid, offline: Threads, finder: Finder) -> Thread:
+def _thread(said: ThreadSaid, offline: ThreadChanges, finder: Finder) -> Thread:
     text, who, whom = (" ".join(each.split()) for each in (said.text, said.who, said.whom))
     rests = finder.rests(f"{text} {who} {whom}")[:1]
     source = rests[0].sources[-1] if rests and rests[0].sources else None

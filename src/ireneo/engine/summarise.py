@@ -23,7 +23,7 @@ from ireneo.engine.known import StoredReader, best_texts, text_id, undisputed, w
 from ireneo.engine.models import Models
 from ireneo.engine.story_writing import StoryJob, StoryTask
 from ireneo.engine.work_writing import Sources, WorkJob, WorkTask
-from ireneo.engine.writing import Verdict, WrittenSummary, write
+from ireneo.engine.writing import WritingOutcome, WrittenSummary, write
 from ireneo.errors import BadReply, IreneoError, ModelError, ModelRefused, Overtaken, SummaryNotFound
 from ireneo.log.message import Message, MessageId, heard_by
 from ireneo.log.tree import Head, SessionKey, head_of
@@ -33,7 +33,7 @@ from ireneo.prompts.voices import Voice
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import settings, source_depth
 from ireneo.summaries.story_path import StoryPath, open_threads
-from ireneo.summaries.summary import Level, Summary, anchor
+from ireneo.summaries.summary import Summary, SummaryLevel, anchor
 from ireneo.summaries.threads import join
 from ireneo.summaries.work import WorkPath
 
@@ -224,10 +224,10 @@ class Summarised(Struct, frozen=True, kw_only=True):
 
     id: str
     """Of the text that is shown now."""
-    level: Level
+    level: SummaryLevel
     first_position: int
     last_position: int
-    outcome: Verdict | Literal["failed"]
+    outcome: WritingOutcome | Literal["failed"]
     """``written``, ``repaired``, ``offline`` (nothing that the model said could be trusted), or ``failed``."""
     reason: str = ""
     """Why it failed, or what was wrong."""

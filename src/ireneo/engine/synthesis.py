@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterable, Sequence
 
@@ -22,7 +23,7 @@ from ireneo.log.message import Message
 from ireneo.log.weigh import Count
 from ireneo.memories.record import Record, likeness_key
 from ireneo.patterns import lazy_re
-from ireneo.ports.models import LanguageModel, Usage
+from ireneo.ports.models import LanguageModel, Prompt, Usage
 from ireneo.prompts import LESSONS_FAILURE, LESSONS_SUCCESS
 from ireneo.prompts.replies import LessonSaid, LessonsReply
 
@@ -133,7 +134,7 @@ _FENCES = ("</messages>", "</diary>", "</known>")
 class Synthesis(Struct, frozen=True, kw_only=True):
     """What a model made of a run."""
 
-    sightings: tuple[Observation, ...] = ()
+    observations: tuple[Observation, ...] = ()
     refused: tuple[str, ...] = ()
     """What was not let stand, and why."""
     usage: tuple[Usage, ...] = ()
@@ -143,26 +144,44 @@ async def synthesise(
     model: LanguageModel, material: RunMaterial, entries: Sequence[DiaryEntry], known: Sequence[Record], count: Count
 ) -> Synthesis:
     """Ask a model what a run teaches beyond the lessons that are `known`. Raises ModelError."""
-    shown = _shown(material, entries, count)
     # Those in a model's words first: of the others the rules count without being told.
     told = sorted((each for each in known if each.cue), key=lambda each: not each.cue.startswith(MODEL))[:KNOWN_TOLD]
+    shown, prompt = await asyncio.to_thread(_prompt, material, entries, told, count)
+    asked = await ask_twice(model, prompt, LessonsReply, lambda reply: _faults(reply, shown))
+    return await asyncio.to_thread(_judged, asked.last, asked.usage, told, shown, material)
+
+
+def _prompt(
+    material: RunMaterial, entries: Sequence[DiaryEntry], told: Sequence[Record], count: Count
+) -> tuple[list[Message], Prompt]:
+    """The messages that a model is shown, and all that it is asked."""
+    shown = _shown(material, entries, count)
     text = LESSONS_FAILURE if _failed(material) else LESSONS_SUCCESS
-    prompt = text.render(
+    return shown, text.render(
         diary=_cut(render_diary(entries), DIARY_TOKENS, "diary", count) or "(nothing was tried)",
         messages=_numbered(shown, count),
         known="\n".join(f"{at}. {neutralise(each.text, _FENCES)}" for at, each in enumerate(told, 1)) or "(none)",
     )
-    asked = await ask_twice(model, prompt, LessonsReply, lambda reply: _faults(reply, shown))
+
+
+def _judged(
+    reply: LessonsReply,
+    usage: tuple[Usage, ...],
+    told: Sequence[Record],
+    shown: Sequence[Message],
+    material: RunMaterial,
+) -> Synthesis:
+    """What of a model's answer stands."""
     kept: list[Observation] = []
     refused: list[str] = []
-    for taught in asked.last.lessons:
+    for taught in reply.lessons:
         why = fault_of(taught, shown) or ("There are five already." if len(kept) == MOST_LESSONS else "")
         if why:
             refused.append(f"“{taught.lesson[:80]}”: {why}")
         else:
             kept.append(_observation(taught, shown, material))
-    kept += _again(asked.last, told, shown, material)
-    return Synthesis(sightings=tuple(kept), refused=tuple(refused), usage=asked.usage)
+    kept += _again(reply, told, shown, material)
+    return Synthesis(observations=tuple(kept), refused=tuple(refused), usage=usage)
 
 
 def _faults(reply: LessonsReply, shown: Sequence[Message]) -> list[str]:

@@ -21,7 +21,7 @@ from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import TOLD_TOKENS
 from ireneo.summaries.story_path import KnownStory, StoryRecords
 from ireneo.summaries.strategy import render
-from ireneo.summaries.summary import Level, Summary, SummaryId, Thread
+from ireneo.summaries.summary import Summary, SummaryId, SummaryLevel, Thread
 from ireneo.summaries.work import WORK
 
 
@@ -42,7 +42,7 @@ class TreeNode(Struct, frozen=True, kw_only=True):
 
     id: SummaryId
     """The canonical one's, which opens it; whoever wrote its text."""
-    level: Level
+    level: SummaryLevel
     depth: int
     first: MessageId
     last: MessageId

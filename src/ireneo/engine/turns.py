@@ -88,7 +88,7 @@ def _episode(
         text = f"{text} {part}".strip()
         sources += shown
     failed = given_up or _last_run(done) is not None
-    changed = any(step.action.deed in CHANGES for step in done)
+    changed = any(step.action.kind in CHANGES for step in done)
     at = _time(turn.messages)
     return MemoryDraft(
         text=text,
@@ -120,7 +120,7 @@ def _changed(done: Sequence[Step], directory: str) -> Iterator[tuple[str, tuple[
     """Which files were changed, named from the directory of the work on."""
     made: dict[str, Step] = {}
     for step in done:
-        if step.action.deed in CHANGES and not step.action.shell and step.result is not None and not step.failed:
+        if step.action.kind in CHANGES and not step.action.shell and step.result is not None and not step.failed:
             made[step.action.subject] = step
     if made:
         root = f"{directory.rstrip('/')}/" if directory else ""
@@ -137,14 +137,14 @@ def _ended(done: Sequence[Step]) -> Iterator[tuple[str, tuple[MessageId, ...]]]:
         error = error_line(failed.output, _ERROR).rstrip(".")
         yield f"`{clip(failed.action.subject, _COMMAND)}` failed{f': {error}' if error else ''}.", failed.sources
         return
-    check = next((step for step in reversed(done) if step.action.deed == "check" and step.result), None)
+    check = next((step for step in reversed(done) if step.action.kind == "check" and step.result), None)
     if check is not None:
         yield f"`{clip(check.action.subject, _COMMAND)}` passed.", check.sources
 
 
 def _last_run(done: Sequence[Step]) -> Step | None:
     """What was run last, if it failed."""
-    ran = next((step for step in reversed(done) if step.action.deed in ("check", "run", "save")), None)
+    ran = next((step for step in reversed(done) if step.action.kind in ("check", "run", "save")), None)
     return ran if ran is not None and ran.failed_itself else None
 
 
@@ -258,12 +258,12 @@ def known_failure(records: Iterable[Record], session: str) -> list[KnownFailure]
     return out
 
 
-def failures_of_drafts(offers: Iterable[MemoryDraft]) -> list[KnownFailure]:
-    """The failures among the offers of a turn."""
+def failures_of_drafts(drafts: Iterable[MemoryDraft]) -> list[KnownFailure]:
+    """The failures among the drafts of a turn."""
     return [
-        KnownFailure(signature=offer.signature, text=offer.text, at=offer.at, place=dict(offer.conditions))
-        for offer in offers
-        if offer.signature and not offer.against
+        KnownFailure(signature=draft.signature, text=draft.text, at=draft.at, place=dict(draft.conditions))
+        for draft in drafts
+        if draft.signature and not draft.against
     ]
 
 
@@ -281,7 +281,7 @@ def overturns(turn: Turn, known: Sequence[KnownFailure], recorded: datetime) -> 
             continue
         if any(failure.place.get(name, value) != value for name, value in turn.place.items()):
             continue
-        offer = MemoryDraft(
+        draft = MemoryDraft(
             text=failure.text,
             kind="failure",
             at=moment,
@@ -294,7 +294,7 @@ def overturns(turn: Turn, known: Sequence[KnownFailure], recorded: datetime) -> 
             session=turn.session,
             messages=step.sources,
         )
-        out.setdefault(failure.signature, offer)
+        out.setdefault(failure.signature, draft)
     return list(out.values())
 
 

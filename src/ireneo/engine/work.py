@@ -34,10 +34,10 @@ from ireneo.ports.models import LanguageModel, Prompt, R, Reply
 from ireneo.ports.store import Lease, SessionInfo, Transaction
 from ireneo.summaries.policy import PRESETS, Policy, preset_of, story_of
 from ireneo.summaries.story_path import Grown, StoryPath
-from ireneo.summaries.summary import Level, Summary, SummaryId
+from ireneo.summaries.summary import Summary, SummaryId, SummaryLevel
 
 # fmt: off
-Did = Literal[
+WorkKind = Literal[
     "caught_up", "written", "repaired", "offline", "taken_over", "failed",
     "remembered", "reflected", "archived", "embedded",
 ]
@@ -51,7 +51,7 @@ class WorkResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     branch: str
     id: str = ""
     """Of the summary that was written."""
-    did: Did
+    did: WorkKind
     """``caught_up``: summaries were made without a model. ``written`` or ``repaired``: a model wrote one; ``offline``:
     so badly that the offline text stands for it. ``taken_over``: another writer had stored it meanwhile.
     ``remembered``: memories were made of turns or of leaves, without a model. ``reflected``: the episodes of the whole
@@ -59,7 +59,7 @@ class WorkResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     is searched was given vectors. These three have no session."""
     first_position: int
     last_position: int
-    level: Level = "story"
+    level: SummaryLevel = "story"
     depth: int = 1
     summaries: int = 1
     reason: str = ""
@@ -279,7 +279,7 @@ class SummaryWork:
         return self._catch_up_story() if self._policy.story else self._catch_up_work()
 
     @property
-    def _levels(self) -> Sequence[Level]:
+    def _levels(self) -> Sequence[SummaryLevel]:
         return ("story",) if self._policy.story else ("turn", "goal")
 
     async def _catch_up_work(self) -> AsyncGenerator[WorkResult, None]:
@@ -450,7 +450,7 @@ def _worked(reflected: Reflected) -> WorkResult:
     )
 
 
-def _told(*, did: Did, memories: int = 0, reason: str = "") -> WorkResult:
+def _told(*, did: WorkKind, memories: int = 0, reason: str = "") -> WorkResult:
     """A piece of work that is of no session."""
     return WorkResult(
         session="",

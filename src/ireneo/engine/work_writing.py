@@ -213,7 +213,7 @@ class Judge:
         """How each command ended when it was run last, in the order of time; before it the tests that failed in it."""
         last: dict[str, list[LastOutcome]] = {}
         for step in steps(self._messages):
-            if step.result is not None and step.action.deed in ("check", "run", "save"):
+            if step.result is not None and step.action.kind in ("check", "run", "save"):
                 subject = step.action.subject
                 last.pop(subject, None)
                 tests = failing_tests(step.output) if step.failed else []

@@ -36,14 +36,14 @@ CLAIMS_TOLD = 5
 LEAST_TOKENS = 40
 """No piece of what a model is shown is shortened to less."""
 
-Verdict = Literal["written", "repaired", "offline"]
+WritingOutcome = Literal["written", "repaired", "offline"]
 
 
 class WrittenSummary(Struct, frozen=True, kw_only=True):
     """What came of a job."""
 
     text: Summary
-    verdict: Verdict
+    verdict: WritingOutcome
     """``written``: it stood as it was; ``repaired``: it was asked again, or lines were struck; ``offline``: nothing of
     it could be trusted, and the offline text stands for it."""
     faults: tuple[str, ...]
@@ -76,7 +76,7 @@ class ModelAnswer(Struct, Generic[R], frozen=True, kw_only=True):
         """What the answers cost."""
         return sum(each.tokens_out for each in self.usage)
 
-    def verdict(self, *, trusted: bool, struck: int) -> Verdict:
+    def verdict(self, *, trusted: bool, struck: int) -> WritingOutcome:
         """What became of the answer, of which `struck` lines were struck out."""
         if not trusted:
             return "offline"

@@ -17,6 +17,7 @@ from pydantic import Field, ValidationError
 
 import ireneo
 from ireneo.errors import BadInput, IreneoError
+from ireneo.plumbing import project_named
 from ireneo.types import MemoryDetails, Remembered
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ class ToolAnswers:
     def __init__(self, memory: ireneo.Memory, project: str = "") -> None:
         """`project` is where the agent works, by its name or a directory: what belongs to others is out of reach."""
         self._memory = memory
-        self.project = memory.project_named(project)
+        self.project = project_named(project)
         """Where the agent works; empty: nowhere that is known."""
 
     async def brief(self, goal: str, task_type: str, about_to: str, budget: int) -> str:

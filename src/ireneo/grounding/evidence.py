@@ -427,7 +427,7 @@ def failing_tests(output: str) -> list[str]:
 
 
 def _approach(call: Call) -> str:
-    """What tells one deed from another: the command, or the tool with its file."""
+    """What tells one action from another: the command, or the tool with its file."""
     return command_of(call) or f"{call.name} {_first(call, _PATHS)}".strip()
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from ireneo.language.files import from_data, topic
+from ireneo.language.topics import Instructions
 from ireneo.log.message import BLOCK_TAGS, BRIEF_TAG, PAD_TAG, PINS_TAG
 from ireneo.patterns import lazy_re
 
@@ -20,35 +22,9 @@ _FRAMES = (
     rf"(?:{_ROLES}|instructions?|prompt|messages?|sources?|transcript|conversation|context|summary|memory|memories"
     r"|documents?|output|results?|tool_\w+|function_\w+|system[-_]\w+)"
 )
-_GAP = r"[^\n⟦⟧]"
 _START = r"(?:\b|(?<=\\[nrt]))"
 _SPACE = r"(?:[ \t]|\\[nrt]|\r?\n){1,4}"
 
-_WHOSE = (
-    "all|any|every|each|the|these|those|your|my|our|of|previous|prior|earlier|preceding|above|foregoing|existing|other"
-    "|system|safety|original|initial|given|developer"
-)
-_WHAT = (
-    "instructions?|prompts?|rules?|guidelines?|directions?|directives?|commands?|constraints?|messages?|context"
-    "|guardrails|polic(?:y|ies)"
-)
-_HARMLESS = (
-    "on|at|logged|ready|connected|running|using|able|up|signed|done|authenticated|set|good|subscribed|following|viewing"
-    "|editing|here|inside|leaving|entering"
-)
-_WORDED = (
-    rf"\b(?:ignore|disregard|forget|override|bypass|(?:do not|don['’]t|stop) follow(?:ing)?) (?:(?:{_WHOSE}) ){{1,6}}"
-    rf"(?:{_WHAT})\b",
-    r"\b(?:ignore|disregard|forget) (?:everything|all|anything) (?:above|before|you|that|said|so far|prior|previous)\b",
-    rf"\byou are now\b(?! (?:(?:{_HARMLESS})\b|in (?:the|an?|your|['\"/])))",
-    r"\bfrom now on,? you\b",
-    r"\b(?:pretend|act) (?:to be|as if you|as though you|like you) (?:are|were|an?)\b",
-    r"\bnew (?:system )?(?:instructions?|prompt|directives?):",
-    r"\b(?:reveal|print|repeat|output|show|leak) (?:me )?(?:your|the) (?:(?:hidden|full|entire|whole|original) )?"
-    r"system prompt\b",
-    r"\bdo(?: not|n['’]t) (?:tell|inform|mention (?:this|it) to|show this to|let) the "
-    r"(?:user|human|operator|developer)\b",
-)
 _TEMPLATES = (
     r"<[|][^<>|\n⟦⟧]{1,40}[|]>",
     r"<｜[^<>\n⟦⟧]{1,40}｜>",
@@ -60,18 +36,17 @@ _TEMPLATES = (
     r"\[/?(?:SYSTEM|ASSISTANT|USER)(?:[ _-](?:PROMPT|MESSAGE))?\]",
     r"\b(?:BEGIN|END)[ _](?:(?:OF|SYSTEM|USER|THE|NEW)[ _]){0,2}(?:PROMPT|INSTRUCTIONS?|CONTEXT|CONVERSATION)\b",
 )
-_ADDRESSED = (
-    rf"(?:(?<=\n)|(?<=\\n)|\A)[ \t>*_#-]{{0,8}}(?:{_ROLES}|AI)[*_]{{0,2}}[ \t]{{0,4}}:",
-    r"(?:(?-i:\b(?:IMPORTANT|ATTENTION|URGENT|CRITICAL|WARNING|REMINDER|NOTICE)\b)|\b(?:important|attention)[:!])"
-    rf"{_GAP}{{0,160}}?"
-    r"\b(?:you (?:must|should|shall|need to|have to|are (?:required|instructed|ordered))"
-    r"|(?:AI|LLM|agents?|assistants?|models?) (?:must|should|shall|need))\b",
-    r"\b(?:(?:note|message|instructions?)[ ,:]{1,3}(?:to|for)|attention|dear|hey|hello|hi)[ ,:]{1,3}(?:the |all |any )?"
-    r"(?:AI|LLM|assistant|Claude|ChatGPT|GPT|language model)s?\b",
-)
-_PATTERNS = (*(text.replace(" ", _SPACE).replace(r"\b", _START, 1) for text in _WORDED), *_TEMPLATES, *_ADDRESSED)
-_INSTRUCTION = "|".join(f"(?:{pattern})" for pattern in _PATTERNS)
-_MARK_OR_INSTRUCTION = lazy_re(f"(?P<mark>{_MARK})|{_INSTRUCTION}", re.IGNORECASE)
+_LABELLED = rf"(?:(?<=\n)|(?<=\\n)|\A)[ \t>*_#-]{{0,8}}(?:{_ROLES}|AI)[*_]{{0,2}}[ \t]{{0,4}}:"
+
+
+@from_data
+def _instruction() -> str:
+    known = topic(Instructions)
+    worded = (text.replace(" ", _SPACE).replace(r"\b", _START, 1) for text in known.worded)
+    return "|".join(f"(?:{pattern})" for pattern in (*worded, *_TEMPLATES, _LABELLED, *known.addressed))
+
+
+_MARK_OR_INSTRUCTION = lazy_re(lambda: f"(?P<mark>{_MARK})|{_instruction()}", re.IGNORECASE)
 _STRAY = lazy_re(rf"(?P<mark>{_MARK})|[⟦⟧]")
 _BRACKETS = str.maketrans("⟦⟧", "[]")
 
@@ -107,7 +82,7 @@ def _with(delimiters: Iterable[str]) -> re.Pattern[str]:
     given = "|".join(re.escape(each) for each in sorted(delimiters, key=len, reverse=True) if each)
     if not given:
         return _MARK_OR_INSTRUCTION
-    return re.compile(f"(?P<mark>{_MARK})|{given}|{_INSTRUCTION}", re.IGNORECASE)
+    return re.compile(f"(?P<mark>{_MARK})|{given}|{_instruction()}", re.IGNORECASE)
 
 
 def _quoted(found: re.Match[str]) -> str:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from ireneo.grounding.claims import straight, unmarked
+from ireneo.language.files import either, topic
+from ireneo.language.topics import Verdicts, Voices
 from ireneo.patterns import lazy_re
 
 
-def _at_start(*patterns: str) -> re.Pattern[str]:
-    return lazy_re(rf"\A[\s\W]{{0,12}}(?:{'|'.join(patterns)})", re.IGNORECASE)
+def _at_start(patterns: Callable[[], Iterable[str]]) -> re.Pattern[str]:
+    return lazy_re(lambda: rf"\A[\s\W]{{0,12}}(?:{'|'.join(patterns())})", re.IGNORECASE)
 
 
 _LABEL = (
@@ -44,16 +46,9 @@ _BEGINS = (
     r"(?:HTTP/\d(?:\.\d)? )?(?:error\W{1,3})?[45]\d\d\b[ :-]{1,3}(?:(?-i:[A-Z])[\w-]{0,20} ?){1,4}\W{0,4}(?:\n|\Z|\{)",
     rf"{_LABEL}(?:{'|'.join(_MESSAGES)})",
 )
-_SORRY = r"(?:I['’]?(?: a)?m (?:so |very |really )?sorry|sorry|my apologies|I apologi[sz]e)\b"
-_REFUSES = (
-    _SORRY,
-    r"as an? (?:AI|(?:large )?language model)\b",
-    r"(?:unfortunately[,.]?\s+)?(?:I(?:['’]m| am) (?:unable|not able) to"
-    r"|I (?:cannot|can['’]?t|can not|won['’]t|will not)) "
-    r"(?:help|assist|comply|fulfil|provide|summari[sz]e|continue with|do that|process th|complete th)",
-)
 _STACK_INSIDE = lazy_re(r"^Traceback \(most recent call last\):\n[ \t]+File ", re.MULTILINE)
-_ERROR, _REFUSAL = _at_start(*_BEGINS), _at_start(*_REFUSES)
+_ERROR = _at_start(lambda: _BEGINS)
+_REFUSAL = _at_start(lambda: topic(Voices).refuses)
 
 
 def error_text(text: str) -> bool:
@@ -72,48 +67,26 @@ class LastOutcome(Struct, frozen=True, kw_only=True):
     failed: bool
 
 
-_GOOD = lazy_re(
-    r"\b(?:pass(?:es|ed|ing)?|succe(?:eds?|eded|eding|ssful(?:ly)?)|works?|worked|working|green|fixed|clean|"
-    r"(?:is|are|was|were|ended|exit(?:ed|s)?(?: with)?(?: code| status)?) (?:ok|0))\b",
-    re.IGNORECASE,
-)
-_BAD = lazy_re(
-    r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|errored|broke|breaks|broken|red|crash(?:es|ed)?|"
-    r"exit(?:ed|s)?(?: with)?(?: code| status)? [1-9]\d*)\b",
-    re.IGNORECASE,
-)
-_HEDGES = """
-not no never none nothing without neither nor hardly cannot first before earlier initially previously once until after
-then if whether unless should would will could may might must when while expect expects expected hope hoped hoping tried
-try only some part partly mostly except but instead zero
-"""
-_UNSURE = lazy_re(
-    rf"\b(?:{'|'.join(_HEDGES.split())}|\w+n't|used to|0 (?:fail|err|warn|issue)\w*"
-    r"|to (?:pass|work|succeed|fail|make|see|check))\b",
-    re.IGNORECASE,
-)
-"""Denied, wished for, told of an earlier time or of a part: no plain verdict."""
+_GOOD = lazy_re(lambda: rf"\b{either(topic(Verdicts).good)}\b", re.IGNORECASE)
+_BAD = lazy_re(lambda: rf"\b{either(topic(Verdicts).bad)}\b", re.IGNORECASE)
+_UNSURE = lazy_re(lambda: rf"\b{either(topic(Verdicts).unsure)}\b", re.IGNORECASE)
 _CLAUSE = lazy_re(
-    r"(?:[;,:]|\.|[!?]| - )(?:\s+|$)|(?<!\s)\s+(?:but|whereas|although|though|however)\s+"
-    r"|→",
-    re.IGNORECASE,
+    lambda: rf"(?:[;,:]|\.|[!?]| - )(?:\s+|$)|(?<!\s)\s+{either(topic(Verdicts).conjunctions)}\s+|→", re.IGNORECASE
 )
 _CODE = lazy_re(r"`([^`]+)`")
 _WORD = lazy_re(r"(?<![\w./:-])[\w./:-]*\w")
 _TELLING = lazy_re(r"\w[/._]\w")
-_COMPLETE = lazy_re(r"^\W*(?:status\W+)?(?:complete|completed|done|finished|success|solved)\b", re.IGNORECASE)
-_BLOCKED = lazy_re(r"^\W*(?:status\W+)?(?:blocked|failed|failing|stuck)\b", re.IGNORECASE)
-_PARTIAL = lazy_re(r"^\W*(?:status\W+)?partial\b", re.IGNORECASE)
-_ALL = lazy_re(
-    r"\b(?:all|the|whole|full|every)\b[\w ,]{0,30}\b(?:tests?|checks?|suite|build)\b|\b(?:everything|it all)\b",
-    re.IGNORECASE,
-)
-_EVERYTHING = lazy_re(
-    r"\b(?:all|whole|full|entire|every)\b[\w ,]{0,30}\b(?:tests?|checks?|suite|build)\b|\b(?:everything|it all)\b",
-    re.IGNORECASE,
-)
+_COMPLETE = lazy_re(lambda: _opening(topic(Verdicts).complete), re.IGNORECASE)
+_BLOCKED = lazy_re(lambda: _opening(topic(Verdicts).blocked), re.IGNORECASE)
+_PARTIAL = lazy_re(lambda: _opening(topic(Verdicts).partial), re.IGNORECASE)
+_ALL = lazy_re(lambda: either(topic(Verdicts).all), re.IGNORECASE)
+_EVERYTHING = lazy_re(lambda: either(topic(Verdicts).everything), re.IGNORECASE)
 _DONE = lazy_re(r"\bCOMPLETE\b")
 """The word of our own statuses, wherever it stands."""
+
+
+def _opening(words: Iterable[str]) -> str:
+    return rf"^\W*(?:{either(topic(Verdicts).status)}\W+)?{either(words)}\b"
 
 
 def contradicts(status_text: str, last_outcomes: Sequence[LastOutcome]) -> str | None:

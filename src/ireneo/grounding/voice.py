@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Literal
 
+from ireneo.language.files import either, topic
+from ireneo.language.topics import Voices
 from ireneo.patterns import lazy_re
 
 Voice = Literal["first", "second", "third"]
@@ -17,47 +19,12 @@ _QUOTED = lazy_re(
 _FENCE = lazy_re(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
 
-def _any_of(*patterns: str, flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
-    return lazy_re("|".join(patterns), flags)
-
-
-# In a project about agents the word is a thing's as well: the agent loop, the agent class.
-_THING = (
-    r"(?!['’]s\b|[ -](?:class|loop|module|file|config|API|SDK|framework|sessions?|logs?|type|name|id|code|server)\b)"
-)
-_AGENT = _any_of(
-    rf"\b(?:the|this) (?:(?:AI|coding|LLM|language)[ -])?(?:agent|assistant|AI|chatbot|language model)\b{_THING}",
-    r"\bthe model (?:did|ran|tried|edited|made|then|decided|noted|found|wrote|changed|fixed|was asked)\b",
-)
-_DEEDS = (
-    "did|do|ran|run|tried|edited|made|decided|noted|found|wrote|changed|fixed|added|removed|moved|read|created|updated|were|are"
-    "|was|have|had|need|must|should|will|would|can|could"
-)
-_YOU = _any_of(
-    rf"\byou(?: \w+ly| then| also| now| have| had)? (?:{_DEEDS})\b",
-    r"\byou['’](?:ve|d|ll|re)\b",
-    r"\byour\b",
-    r"(?-i:\bYou\b)",  # At the beginning of a sentence: it tells of someone.
-)
-_I = lazy_re(r"(?<![\w'’./-])(?:I|I['’](?:m|ve|d|ll)|[Mm]y|[Mm]yself)(?=[\s,.;:!?]|$)(?!\.\w)")
-_WE = _any_of(r"(?<![\w-])(?:we|we['’](?:ve|re|d|ll)|our)\s+\w")
-_OFFERS = _any_of(
-    r"\blet me know\b",
-    r"\bhope (?:this|that|it) helps\b",
-    r"\b(?:would you like|do you want me|feel free|is there anything)\b",
-    r"\bif you (?:need|have any|want|would like)\b",
-    r"\b(?:happy|glad) to help\b",
-    r"\bplease (?:note|let|provide|share|find|see)\b",
-    r"\bhere(?:['’]s| is| are) (?:the|a|my|your) (?:\w+ )?summar(?:y|ies)\b",
-    r"\b(?:sure|certainly|of course)[,!] |\bgreat question\b",
-)
-_REFUSAL = _any_of(
-    r"\bI['’]?(?: a)?m (?:so |very |really )?sorry\b",
-    r"\bI apologi[sz]e\b|\bapologies\b",
-    r"\bas an? (?:AI|(?:large )?language model|assistant)\b",
-    r"\bI (?:cannot|can['’]?t|can not|could not|am unable to|am not able to|won['’]t) "
-    r"(?:help|assist|comply|fulfil|provide (?:that|this|assistance)|summari[sz]e|continue with th)",
-)
+_AGENT = lazy_re(lambda: either(topic(Voices).agent), re.IGNORECASE)
+_YOU = lazy_re(lambda: either(topic(Voices).you), re.IGNORECASE)
+_I = lazy_re(lambda: rf"(?<![\w'’./-])(?-i:{either(topic(Voices).oneself)})(?=[\s,.;:!?]|$)(?!\.\w)")
+_WE = lazy_re(lambda: rf"(?<![\w-]){either(topic(Voices).together)}\s+\w", re.IGNORECASE)
+_OFFERS = lazy_re(lambda: either(topic(Voices).offers), re.IGNORECASE)
+_REFUSAL = lazy_re(lambda: either(topic(Voices).refusals), re.IGNORECASE)
 _LABEL = lazy_re(
     r"^[ \t>*_#-]*(?:assistant|user|human|system|ai|agent|tool|developer)[*_]*[ \t]*:", re.IGNORECASE | re.MULTILINE
 )
@@ -108,14 +75,7 @@ def unquoted(text: str) -> str:
     return _QUOTED.sub(lambda found: re.sub(r"[^\n]", "·", found[0]), text)
 
 
-_COMMENT = lazy_re(
-    r"\b(?:in|of|throughout|at the end of) (?:this|the) (?:chapter|scene|passage|excerpt|stretch|episode|summary)\b"
-    r"|\b(?:this|the) (?:chapter|scene|passage|excerpt|stretch|episode|summary|narrative|roleplay|role-play)"
-    r" (?:begins?|opens?|continues?|ends?|describes?|follows?|shows?|shifts?|began|opened|ended)\b"
-    r"|^(?:in summary|to summari[sz]e|overall|summary:|here(?:['’]s| is) (?:the|a|my) )|\bto be continued\b"
-    r"|\blet me know\b|\bas an? (?:AI|(?:large )?language model)\b",
-    re.IGNORECASE,
-)
+_COMMENT = lazy_re(lambda: either(topic(Voices).comments), re.IGNORECASE)
 _LISTED = lazy_re(r"^[ \t]*(?:[-*+•–]|\d{1,2}[.)])[ \t]+\S")
 _STAGE = lazy_re(r"^[ \t>*_]*[A-Z][\w'’-]*+(?: [A-Z][\w'’-]*+)?[*_]*: ?[A-Z·*(]")
 _OF_STORIES: tuple[Fault, ...] = (
@@ -124,14 +84,11 @@ _OF_STORIES: tuple[Fault, ...] = (
     (_LISTED, "It is an item of a list"),
     (_STAGE, "It labels a speaker"),
 )
-_ROLES = lazy_re(
-    r"\bthe (user|assistant|player|narrator|game master|dungeon master|role-?player|character|chatbot"
-    r"|language model|AI)\b",
-    re.IGNORECASE,
-)
-_READER = lazy_re(r"\b(?:you|your|yours|yourself|you['’](?:re|ve|d|ll))\b", re.IGNORECASE)
+_ROLES = lazy_re(lambda: rf"\b{either(topic(Voices).article)} ({'|'.join(topic(Voices).roles)})\b", re.IGNORECASE)
+_READER = lazy_re(lambda: rf"\b{either(topic(Voices).reader)}\b", re.IGNORECASE)
 _STORY_TO_READER: Fault = (_READER, "It says “you”")
-_OWN = lazy_re(r"(?<![\w'’])(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself)(?![\w])")
+_OWN = lazy_re(lambda: rf"(?<![\w'’]){either(topic(Voices).own)}(?![\w])")
+_NAMED = lazy_re(lambda: rf"\b{either(topic(Voices).named)}\s+$")
 
 
 def telling_faults(text: str, voice: Voice, english: bool, labels: Callable[[str], bool]) -> list[str]:
@@ -158,7 +115,7 @@ def names_oneself(text: str, name: str) -> bool:
         return False
     for found in re.finditer(rf"(?<!\w)(?:{forms})(?!\w)", own):
         before = own[: found.start()]
-        if not re.search(r"\b(?:me|myself|I,|name (?:is|was)|named|as|called)\s+$", before):
+        if not _NAMED.search(before):
             return True
     return False
 

@@ -33,6 +33,14 @@ def language_of(text: str) -> str | None:
     return _language(_words(text))
 
 
+def language_of_sentence(text: str) -> str:
+    """The code of the language that a sentence seems to be in, by its stop words; English where they don't tell."""
+    words = letters(text.lower())
+    counts = {code: sum(word in stop for word in words) for code, stop in _stop_words().items()}
+    best = max(counts, key=lambda code: counts[code])
+    return best if counts[best] > max(counts["en"], 1) else "en"
+
+
 def writes_nouns_large(text: str) -> bool:
     """Whether `text` is in German, where a capital says no more than that a word is a noun."""
     words = letters(text.lower())
@@ -44,6 +52,12 @@ def writes_nouns_large(text: str) -> bool:
 @from_data
 def _telling() -> dict[str, frozenset[str]]:
     return {code: of_language(Words, code).telling for code in LANGUAGES}
+
+
+@from_data
+def _stop_words() -> dict[str, frozenset[str]]:
+    """Of the languages that have a stop list."""
+    return {code: stop for code in LANGUAGES if (stop := of_language(Words, code).stop)}
 
 
 def _words(text: str) -> list[str]:

@@ -107,12 +107,14 @@ def _value(value: object, parts: Mapping[str, str]) -> object:
         return value.split()
     if isinstance(value, dict):
         return {key: _value(each, parts) for key, each in value.items()}
-    return [_pattern(each, parts) for each in value] if isinstance(value, list) else value
+    return _pattern(value, parts)
 
 
 def _pattern(value: object, parts: Mapping[str, str]) -> object:
     if isinstance(value, str):
         return fill(_one_line(value), parts) if parts else _one_line(value)
+    if isinstance(value, list):
+        return [_pattern(each, parts) for each in value]
     return {key: _pattern(each, parts) for key, each in value.items()} if isinstance(value, dict) else value
 
 

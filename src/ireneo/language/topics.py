@@ -35,6 +35,12 @@ class Words(Topic, frozen=True, kw_only=True):
     """What stands in every other sentence, and so tells none of them apart. The one stop list."""
     irregular: Row = ()
     """A word and its forms that a stemmer can't lead back to it; none that mostly is another word."""
+    articles: Set = frozenset()
+    """With and without these, a text says the same."""
+    contractions: Map = {}
+    """By the short form, the words that it stands for."""
+    contracted: Map = {}
+    """By the ending of a short form, what it stands for."""
     endings: Row = ()
     """What is taken off a word so that its forms meet, the longest first."""
     nouns_large: Set = frozenset()
@@ -400,3 +406,78 @@ class Prose(Topic, frozen=True, kw_only=True):
     intent: Row = ()
     finding: Row = ()
     """A finding, a cause or a constraint."""
+
+
+class Voices(Topic, frozen=True, kw_only=True):
+    """Who speaks in a text, to whom, and what no summary says; in quotation marks all of it may stand."""
+
+    agent: Row = ()
+    """It tells of the agent from outside."""
+    you: Row = ()
+    """It speaks to a reader of what was done."""
+    oneself: Row = ()
+    """It speaks of itself; these heed case."""
+    own: Row = ()
+    """The same, in the words of a story."""
+    together: Row = ()
+    """It says “we”."""
+    reader: Row = ()
+    """Any word for a reader."""
+    offers: Row = ()
+    """It talks to a reader."""
+    refusals: Row = ()
+    """It apologises or refuses."""
+    refuses: Row = ()
+    """The same, as the beginning of a reply."""
+    comments: Row = ()
+    """It talks about a story instead of telling it."""
+    article: Row = ()
+    roles: Row = ()
+    """Behind an article: somebody who is called by a role in a log."""
+    named: Row = ()
+    """Before a name that somebody says of themselves."""
+
+
+class Verdicts(Topic, frozen=True, kw_only=True):
+    """What a status says of an outcome."""
+
+    status: Row = ()
+    """What a line of status is called."""
+    good: Row = ()
+    bad: Row = ()
+    unsure: Row = ()
+    """Denied, wished for, told of an earlier time or of a part: no plain verdict."""
+    conjunctions: Set = frozenset()
+    complete: Row = ()
+    blocked: Row = ()
+    partial: Row = ()
+    all: Row = ()
+    """Of all of it, or of the one thing that is spoken of."""
+    everything: Row = ()
+    """Of all of it alone."""
+
+
+class Instructions(Topic, frozen=True, kw_only=True):
+    """What is worded as an instruction to a model. A blank stands for any white space, also as JSON writes it."""
+
+    worded: Row = ()
+    addressed: Row = ()
+    """It speaks to a model; here a blank is a blank."""
+
+
+class TaskType(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How goals of a type of task are worded."""
+
+    name: str
+    begins: Row = ()
+    """What such a goal begins with, behind words such as “can you please”."""
+    says: Row = ()
+    """What may stand anywhere in it."""
+
+
+class Tasks(Topic, frozen=True, kw_only=True):
+    """What people ask an agent for."""
+
+    types: tuple[TaskType, ...] = ()
+    fillers: Row = ()
+    """What stands before the verb of a wish."""

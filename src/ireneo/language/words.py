@@ -38,9 +38,9 @@ def letters(text: str) -> list[str]:
     return _LETTERS.findall(text)
 
 
-def light_stem(word: str) -> str:
+def light_stem(word: str, language: str = "en") -> str:
     """A small word without its ending, so that `pushing` meets `push`, `files` `file` and `running` `run`."""
-    for ending in of_language(Words, "en").endings:
+    for ending in of_language(Words, language).endings:
         # Friday is no word of one Frida, as dependencies are of a dependency.
         if word.endswith(ending) and len(word) - len(ending) >= 3 and word[-2:] not in ("ay", "ey", "oy"):
             word = word[: -len(ending)]

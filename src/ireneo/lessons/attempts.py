@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
+from ireneo.language.files import either, from_data, topic
+from ireneo.language.topics import Tasks
 from ireneo.lessons.run import Cost, costs_of, sum_costs
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.step_words import cause
@@ -24,7 +26,7 @@ _ACCIDENT = lazy_re(r"0x[0-9a-f]+|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b|\b\d+\b")
 
 def way(step: Step) -> str:
     """The name of what was done: unlike an error's signature it keeps which file and which folder that was."""
-    return f"{step.action.deed} {_ACCIDENT.sub('~', step.action.subject.lower())}"
+    return f"{step.action.kind} {_ACCIDENT.sub('~', step.action.subject.lower())}"
 
 
 class Course:
@@ -179,18 +181,18 @@ def recovery_of(course: Course, place: int) -> Recovery | None:
     """How the call at `place`, which failed, went well later on; None where it never did."""
     failed = course.steps[place]
     later = course.done_later(place)
-    if later is None and failed.action.deed == "check":
+    if later is None and failed.action.kind == "check":
         later = _checked_later(course, place)
     if later is None:
         return None
     between = [course.steps[at] for at in range(max(place + 1, later - FAR), later) if course.well[at]]
-    helped = [step for step in between if step.action.deed in CHANGES and step.action.subject != failed.action.subject]
-    if failed.action.deed in CHANGES or failed.action.deed == "read":
+    helped = [step for step in between if step.action.kind in CHANGES and step.action.subject != failed.action.subject]
+    if failed.action.kind in CHANGES or failed.action.kind == "read":
         # A file that would not be changed: it was read, or something was done to it, before it would.
         helped = [step for step in between if _is_about(step, failed.action.subject)]
     elif not helped:
-        helped = [step for step in between if step.action.deed in _HELPS and not _THINKS.match(step.call.name)][-1:]
-    unique = {(step.action.deed, step.action.subject): step for step in helped}
+        helped = [step for step in between if step.action.kind in _HELPS and not _THINKS.match(step.call.name)][-1:]
+    unique = {(step.action.kind, step.action.subject): step for step in helped}
     return Recovery(step=course.steps[later], by=tuple(unique.values()))
 
 
@@ -199,8 +201,8 @@ def _checked_later(course: Course, place: int) -> int | None:
     changed = False
     for later in range(place + 1, min(place + FAR, len(course))):
         step = course.steps[later]
-        changed = changed or (step.action.deed in CHANGES and course.well[later])
-        if changed and step.action.deed == "check" and _another_way(course, later, place):
+        changed = changed or (step.action.kind in CHANGES and course.well[later])
+        if changed and step.action.kind == "check" and _another_way(course, later, place):
             return later
     return None
 
@@ -216,19 +218,19 @@ def _another_way(course: Course, place: int, wrong: int) -> bool:
     if not course.well[place] or course.ways[place] == course.ways[wrong]:
         return False
     step, failed = course.steps[place], course.steps[wrong]
-    if failed.action.deed in CHANGES or failed.action.deed == "read":
+    if failed.action.kind in CHANGES or failed.action.kind == "read":
         same_file = _name(step.action.subject) == _name(failed.action.subject)
-        return same_file and step.action.deed == failed.action.deed
+        return same_file and step.action.kind == failed.action.kind
     if step.action.shell != failed.action.shell:
         return False
     if not failed.action.shell:
         return step.call.name == failed.call.name
     words, theirs = _words(failed.action.subject), _words(step.action.subject)
-    if not words or step.action.deed in CHANGES:
+    if not words or step.action.kind in CHANGES:
         return False
     first, other = failed.action.subject.split()[0], step.action.subject.split()[0]
     shared = len(words & theirs) / len(words)
-    return shared >= _SHARED or (first == other and shared > 0 and step.action.deed == failed.action.deed)
+    return shared >= _SHARED or (first == other and shared > 0 and step.action.kind == failed.action.kind)
 
 
 def _is_about(step: Step, subject: str) -> bool:
@@ -305,7 +307,7 @@ class Task(Struct, frozen=True, kw_only=True):
     @property
     def held(self) -> Step | None:
         """The check that passed in the end: the last one, unless it failed."""
-        checks = [step for step in self.steps if step.action.deed == "check" and step.result is not None]
+        checks = [step for step in self.steps if step.action.kind == "check" and step.result is not None]
         return checks[-1] if checks and not checks[-1].failed else None
 
     @property
@@ -374,12 +376,12 @@ def _tried(done: Sequence[Step]) -> list[_Tried]:
     last: _Tried | None = None
     failed_before: set[str] = set()
     for place, step in enumerate(done):
-        deed, bad = step.action.deed, step.failed_itself
+        kind, bad = step.action.kind, step.failed_itself
         if step.result is None or (step.failed and not bad and not step.rejected):
             continue
         if _says_nothing(step):
             continue
-        if deed in CHANGES and not step.failed:
+        if kind in CHANGES and not step.failed:
             changes.append(place)
             continue
         again = last is not None and not changes and way(done[last.place]) == way(step)
@@ -387,10 +389,10 @@ def _tried(done: Sequence[Step]) -> list[_Tried]:
             last.places.append(last.place)
             last.place, last.times = place, last.times + 1
             continue
-        tries = deed == "check" or (deed in ("run", "use", "save") and _names(step, [done[at] for at in changes]))
-        if not (bad or step.rejected or tries or deed in ("save", "use") or way(step) in failed_before):
+        tries = kind == "check" or (kind in ("run", "use", "save") and _names(step, [done[at] for at in changes]))
+        if not (bad or step.rejected or tries or kind in ("save", "use") or way(step) in failed_before):
             continue
-        tested = changes if tries or (deed == "save" and not step.failed) else []
+        tested = changes if tries or (kind == "save" and not step.failed) else []
         last = _Tried(place=place, changed=list(tested), places=[])
         if tested:
             changes = []
@@ -404,9 +406,9 @@ def _tried(done: Sequence[Step]) -> list[_Tried]:
 
 def _says_nothing(step: Step) -> bool:
     """Whether a call tried nothing: a search that found nothing, a file that is tidied away, the agent's own notes."""
-    if step.action.deed in ("search", "read") and step.failed:
+    if step.action.kind in ("search", "read") and step.failed:
         return not cause(step)
-    if step.action.deed in CHANGES:
+    if step.action.kind in CHANGES:
         return bool(_TIDIES.search(step.command))
     handed_on = step.failed and step.call.name.lower() in ("task", "agent")
     return bool(_NOTES.match(step.call.name)) and not handed_on
@@ -422,7 +424,7 @@ def _taken_back(done: Sequence[Step]) -> dict[int, int]:
     """The places of changes that were taken back, each with the place of what took it back."""
     changes: dict[str, list[int]] = {}
     for place, step in enumerate(done):
-        if step.action.deed in CHANGES and not step.failed:
+        if step.action.kind in CHANGES and not step.failed:
             changes.setdefault(step.action.subject, []).append(place)
     out: dict[int, int] = {}
     for places in changes.values():
@@ -443,21 +445,21 @@ def _settled(tried: _Tried, course: Course, costs: Sequence[Cost], back: Mapping
     outcome: Outcome = "worked"
     over = instead = None
     by: tuple[Step, ...] = ()
-    edits = [at for at in tried.all if done[at].action.deed in CHANGES and course.well[at]]
+    edits = [at for at in tried.all if done[at].action.kind in CHANGES and course.well[at]]
     if step.rejected:
         outcome = "rejected"
     elif edits and all(at in back for at in edits):
         outcome, instead = "undone", done[back[edits[-1]]]
     elif step.failed_itself:
         found = recovery_of(course, tried.place)
-        if found or (step.action.deed == "check" and not is_environment(step.error)):
+        if found or (step.action.kind == "check" and not is_environment(step.error)):
             # A test that fails is what tests are for: nothing is given up by it.
             outcome, over, by = "failed", found.step if found else None, found.by if found else ()
         elif (instead := replaced_by(course, tried.place)) is not None:
             outcome = "replaced"
         else:
             outcome = "open" if tried.place == len(done) - 1 else "abandoned"
-    elif step.action.deed in CHANGES:
+    elif step.action.kind in CHANGES:
         outcome = "open"
     return Attempt(
         step=step,
@@ -486,100 +488,33 @@ class Done(Struct, frozen=True, kw_only=True):
     """What was called were files, commands and searches: work on a project."""
 
 
-def _always(done: Done) -> bool:
-    return True
+_FITS: dict[str, Callable[[Done], bool]] = {
+    "refactor": lambda done: done.changed,
+    "fix a bug": lambda done: done.changed,
+    "add a feature": lambda done: done.changed,
+    "explore": lambda done: done.files and not done.changed,
+    "answer a question": lambda done: not done.calls,
+}
+"""What must have been done for a task of these types."""
+_FILLERS = lazy_re(lambda: rf"^(?:{either(topic(Tasks).fillers)}\b[\s,:;.!-]*)+", re.IGNORECASE)
 
 
-class Rule(Struct, frozen=True, kw_only=True):
-    """A type of task, how goals of it are worded, and what must have been done for them."""
-
+class _Rule(NamedTuple):
     name: str
-    begins: str = ""
-    """What such a goal begins with, behind words such as “can you please”: alternatives of a regular expression."""
-    says: str = ""
-    """What may stand anywhere in it."""
-    fits: Callable[[Done], bool] = _always
+    begins: re.Pattern[str]
+    says: re.Pattern[str]
 
 
-_THING = r"(?:\W+\w+){0,6}?\W+"
-"""Some words between a verb and what it is done to."""
-RULES: tuple[Rule, ...] = (
-    Rule(name="release", begins=r"releas(?:e|ing)|publish|cut a release|bump the version|tag (?:a|the|v)"),
-    Rule(
-        name="commit",
-        begins=r"commit|push|rebase|merge|cherry-pick|squash|update from main"
-        r"|/?(?:open|create|make) a (?:pr|pull request)"
-        r"|/(?:pr|commit|push)\b|amend|there are (?:now )?merge conflicts",
-    ),
-    Rule(
-        name="fix a failing test",
-        begins=rf"(?:fix|repair|debug|make){_THING}(?:tests?|specs?|ci|lint\w*|build)\b",
-        says=r"\b(?:tests?|specs?|ci|lint|build)\b[^.]{0,30}\b(?:fail(?:s|ing|ed)?|broken|breaks|is red|errors?)\b"
-        r"|\b(?:failing|broken|flaky) (?:tests?|specs?|ci|lint|build)\b",
-    ),
-    Rule(
-        name="review",
-        begins=r"(?:code )?review|look over|critique|audit|double.?check|invoke reviewer",
-        says=r"review comments",
-    ),
-    Rule(
-        name="write tests",
-        begins=rf"(?:add|write|create|extend|propose|improve|cover|do){_THING}(?:tests?|coverage|specs?)\b",
-    ),
-    Rule(
-        name="refactor",
-        begins=r"refactor|rename|extract|simplify|clean ?up|split|move|de-?duplicate|restructure|reorgani[sz]e|inline"
-        r"|plan: simplify|group",
-        says=r"\brefactor(?:ing)?:?\b",
-        fits=lambda done: done.changed,
-    ),
-    Rule(
-        name="write documents",
-        begins=rf"(?:write|update|add|improve|rewrite|document){_THING}(?:docs?|documentation|readme|comments?|changelog|adr)\b",
-    ),
-    Rule(name="set up", begins=r"set ?up|install|configure|upgrade|bootstrap|initiali[sz]e"),
-    Rule(
-        name="plan",
-        begins=r"/\S*(?:plan|brainstorm)\w*|brainstorm|plan\b|(?:write|create|make|draft|do) (?:a|the)(?: \w+)? plan",
-    ),
-    Rule(
-        name="fix a bug",
-        begins=r"fix(?:es|ed|ing)?|debug|solve|resolve|handle|prevent|stop|avoid",
-        says=r"\b(?:bugs?|broken|crash\w*|regression|(?:does|do|did|is|are|should|ca|can)(?:n['’]?t| not)|cannot"
-        r"|incorrect\w*|wrong\w*|unexpected\w*|fails?|failing|raises?|\w+(?:Error|Exception)|problem|issue|should"
-        r"|confus\w*|missing|inconsisten\w*|improper\w*|misleading|vanish\w*|lost|ignored|ignores|breaks?|mutates?"
-        r"|mangles?|not working)\b",
-        fits=lambda done: done.changed,
-    ),
-    Rule(
-        name="add a feature",
-        begins=r"add|implement|introduce|support|create|build|allow|enable|extend|hide|remove|replace|change|port|write|update"
-        r"|make|use|print|show|include|render|invert|provide|you are implementing",
-        fits=lambda done: done.changed,
-    ),
-    Rule(
-        name="explore",
-        begins=r"(?:what|how|why|where|which|when|who|is|are|does|do|did|was|were|has|have)\b|explain|check|find|show"
-        r"|look|explore|investigate|search|understand|analy[sz]e|take a look|see|compare|tell|run",
-        says=r"\?$",
-        fits=lambda done: done.files and not done.changed,
-    ),
-    Rule(
-        name="answer a question",
-        begins=r"(?:what|how|why|where|which|when|who|is|are|does|do|can|explain)\b",
-        says=r"\?$",
-        fits=lambda done: not done.calls,
-    ),
-)
-"""Asked in this order; the first that fits names the type. Another type is one more row."""
-
-_FILLERS = lazy_re(
-    r"^(?:(?:ok(?:ay)?|yes|yeah|so|and|now|then|also|but|hmm+|ah|oh|hey|hi|please|can|could|would|you|we|i|i['’]d|i['’]m"
-    r"|let['’]?s|let me|want|need|like|to|should|will|maybe|just|try|help|me|first|next|go|ahead|quickly|actually"
-    r"|in this session|task ?\d*|question)\b[\s,:;.!-]*)+",
-    re.IGNORECASE,
-)
-"""What stands before the verb of a wish."""
+@from_data
+def _rules() -> tuple[_Rule, ...]:
+    """The types of tasks, each with how its goals are worded in any language; the first that fits names the type."""
+    known, rules = topic(Tasks).types, []
+    for name in dict.fromkeys(row.name for row in known):
+        rows = [row for row in known if row.name == name]
+        begins = either(text for row in rows for text in row.begins)
+        says = either(text for row in rows for text in row.says)
+        rules.append(_Rule(name, lazy_re(rf"{begins}(?!\w)", re.I), lazy_re(says, re.I)))
+    return tuple(rules)
 
 
 def task_type(task: Task) -> str:
@@ -590,15 +525,11 @@ def task_type(task: Task) -> str:
 def type_of(goal: str, done: Done) -> str:
     """The type of a task whose goal is worded so, and for which that was done."""
     wish = _FILLERS.sub("", goal) or goal
-    named = next((rule.name for rule in RULES if _worded(rule, goal, wish) and rule.fits(done)), "")
+    worded = (rule.name for rule in _rules() if rule.begins.match(wish) or rule.says.search(goal))
+    named = next((name for name in worded if name not in _FITS or _FITS[name](done)), "")
     if named == "add a feature" and (done.tests or done.documents):
         return "write tests" if done.tests else "write documents"
     return named
-
-
-def _worded(rule: Rule, goal: str, wish: str) -> bool:
-    begins = rule.begins and re.match(rf"(?:{rule.begins})(?!\w)", wish, re.IGNORECASE)
-    return bool(begins or (rule.says and re.search(rule.says, goal, re.IGNORECASE)))
 
 
 _TEST = lazy_re(r"(?:^|[/_.-])(?:tests?|specs?)(?:[/_.-]|$)", re.IGNORECASE)
@@ -606,11 +537,11 @@ _DOCUMENT = lazy_re(r"\.(?:md|mdx|rst|txt|adoc)$", re.IGNORECASE)
 
 
 def _done(task: Task) -> Done:
-    files = [step.action.subject for step in task.steps if step.action.deed in CHANGES and not step.failed]
+    files = [step.action.subject for step in task.steps if step.action.kind in CHANGES and not step.failed]
     return Done(
         changed=bool(files),
         tests=bool(files) and all(_TEST.search(file) for file in files),
         documents=bool(files) and all(_DOCUMENT.search(file) for file in files),
         calls=bool(task.steps),
-        files=any(step.action.deed not in ("use", "ask", "plan") for step in task.steps),
+        files=any(step.action.kind not in ("use", "ask", "plan") for step in task.steps),
     )

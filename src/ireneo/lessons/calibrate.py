@@ -1,9 +1,9 @@
 """Confidence held against the truth: earlier runs foretell, later ones show how often it came true.
 
-What is fitted is a curve that never falls, from what is reckoned of a claim's sightings to how often claims of which
+What is fitted is a curve that never falls, from what is reckoned of a claim's observations to how often claims of which
 as much was reckoned held later (pool adjacent violators: M. Ayer and others, An empirical distribution function for
 sampling with incomplete information, Annals of Mathematical Statistics 26, 1955), and from it where *high* and
-*medium* begin. All of it is a function of the sightings in the order of their runs.
+*medium* begin. All of it is a function of the observations in the order of their runs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,15 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.lessons.lessons import DEFAULT, Calibration, Level, confidence_of, cues_to_read, tallies, worth_telling
+from ireneo.lessons.lessons import (
+    DEFAULT,
+    Calibration,
+    ConfidenceLevel,
+    confidence_of,
+    cues_to_read,
+    tallies,
+    worth_telling,
+)
 from ireneo.lessons.run import Category, Observation
 
 Runs = Sequence[Sequence[Observation]]
@@ -37,7 +45,7 @@ class Forecast(Struct, frozen=True, kw_only=True):
     category: Category
     reckoned: float
     chance: float
-    level: Level
+    level: ConfidenceLevel
     true: float
     """The share of the times that it was met there in which it held."""
 
@@ -68,8 +76,8 @@ class CalibrationReport(Struct, frozen=True, kw_only=True):
 def calibrate(runs: Runs, base: Calibration = DEFAULT) -> Calibration:
     """The curve and the levels that these runs bear out; `base` where they are too few to tell."""
     half = len(runs) // 2
-    told = forecasts(runs[:half], runs[half:], base)
-    return fit_calibration(told, base) if len(told) >= LEAST else base
+    outcomes = forecasts(runs[:half], runs[half:], base)
+    return fit_calibration(outcomes, base) if len(outcomes) >= LEAST else base
 
 
 def forecasts(earlier: Runs, later: Runs, calibration: Calibration = DEFAULT) -> list[Forecast]:
@@ -99,9 +107,9 @@ def forecasts(earlier: Runs, later: Runs, calibration: Calibration = DEFAULT) ->
     return out
 
 
-def fit_calibration(told: Sequence[Forecast], base: Calibration = DEFAULT) -> Calibration:
+def fit_calibration(outcomes: Sequence[Forecast], base: Calibration = DEFAULT) -> Calibration:
     """`base` with the curve and the levels that these outcomes bear out."""
-    steps = _drawn_in(_pooled([(each.reckoned, each.true) for each in told]))
+    steps = _drawn_in(_pooled([(each.reckoned, each.true) for each in outcomes]))
     if not steps:
         return base
     curve = replace(base, reckoned=tuple(each[0] for each in steps), chance=tuple(each[1] for each in steps))
@@ -139,33 +147,33 @@ def _spread(*groups: Sequence[_Step]) -> float:
     return out
 
 
-def calibration_report(told: Sequence[Forecast]) -> CalibrationReport:
+def calibration_report(outcomes: Sequence[Forecast]) -> CalibrationReport:
     """How good what was foretold is: Brier's score beside the base rate's, by bin and by level."""
-    if not told:
+    if not outcomes:
         return CalibrationReport(count=0, brier=0.0, base_brier=0.0, category_brier=0.0, bins=(), levels=())
     by_category: dict[Category, list[float]] = {}
-    for each in told:
+    for each in outcomes:
         by_category.setdefault(each.category, []).append(each.true)
-    base = sum(each.true for each in told) / len(told)
+    base = sum(each.true for each in outcomes) / len(outcomes)
     rates = {name: sum(true) / len(true) for name, true in by_category.items()}
     bins: dict[str, list[Forecast]] = {}
     levels: dict[str, list[Forecast]] = {}
-    for each in sorted(told, key=lambda one: one.chance):
+    for each in sorted(outcomes, key=lambda one: one.chance):
         place = min(int(each.chance * BINS), BINS - 1)
         bins.setdefault(f"{place / BINS:.1f}–{(place + 1) / BINS:.1f}", []).append(each)
         levels.setdefault(each.level, []).append(each)
     return CalibrationReport(
-        count=len(told),
-        brier=sum((each.chance - each.true) ** 2 for each in told) / len(told),
-        base_brier=sum((base - each.true) ** 2 for each in told) / len(told),
-        category_brier=sum((rates[each.category] - each.true) ** 2 for each in told) / len(told),
+        count=len(outcomes),
+        brier=sum((each.chance - each.true) ** 2 for each in outcomes) / len(outcomes),
+        base_brier=sum((base - each.true) ** 2 for each in outcomes) / len(outcomes),
+        category_brier=sum((rates[each.category] - each.true) ** 2 for each in outcomes) / len(outcomes),
         bins=tuple(_row(name, group) for name, group in bins.items()),
         levels=tuple(_row(name, levels[name]) for name in ("high", "medium", "low") if name in levels),
     )
 
 
 def by_cue(runs: Runs) -> Mapping[str, list[Observation]]:
-    """The sightings of each claim, in the order of the runs."""
+    """The observations of each claim, in the order of the runs."""
     out: dict[str, list[Observation]] = {}
     for run in runs:
         for each in run:

@@ -206,7 +206,7 @@ def _said(codes: str) -> str:
 def chains(situation: Situation, seen: Shape) -> tuple[Chain, ...]:
     """Every cue of a call, by the question that it answers."""
     exact, action, program, _ = (situation.outcomes.get(key) for key in keys(seen))
-    kind, named = seen.deed, f"`{seen.program}`"
+    kind, named = seen.kind, f"`{seen.program}`"
     by_program, by_action = _history(situation, program), _history(situation, action)
     both = f"action={by_action} program={by_program}"
     found = [
@@ -298,7 +298,7 @@ def _ground(situation: Situation, seen: Shape) -> tuple[str, ...]:
     """What is known of what the call works on."""
     if not seen.shell:
         return _file_ground(situation, seen)
-    if seen.deed in ("run", "check") and seen.script:
+    if seen.kind in ("run", "check") and seen.script:
         return _script_ground(situation, seen)
     return _command_ground(situation, seen)
 
@@ -306,8 +306,8 @@ def _ground(situation: Situation, seen: Shape) -> tuple[str, ...]:
 def _file_ground(situation: Situation, seen: Shape) -> tuple[str, ...]:
     if not seen.path:
         return ("no-file",)
-    known = f"file:{situation.files.standing(seen.path)}"
-    if seen.deed == "edit" and seen.removed:
+    known = f"file:{situation.files.state_of(seen.path)}"
+    if seen.kind == "edit" and seen.removed:
         return known, _text_ground(situation, seen)
     return (known,) if "." in base(seen.path) else (known, "no-ending")
 
@@ -330,7 +330,7 @@ def _script_ground(situation: Situation, seen: Shape) -> tuple[str, ...]:
     script = base(seen.script)
     before = situation.outcomes.get(f"program {seen.program}")
     written_now = script in {base(each) for each in seen.writes}
-    known = f"script:{'written-now' if written_now else situation.files.standing(seen.script)}"
+    known = f"script:{'written-now' if written_now else situation.files.state_of(seen.script)}"
     if before is None:
         return known, "first-run"
     again = script in {base(path) for path in situation.since(before)}
@@ -338,9 +338,9 @@ def _script_ground(situation: Situation, seen: Shape) -> tuple[str, ...]:
 
 
 def _command_ground(situation: Situation, seen: Shape) -> tuple[str, ...]:
-    found = {situation.files.standing(path) for path in seen.paths}
+    found = {situation.files.state_of(path) for path in seen.paths}
     said = [f"paths:{next((each for each in _WORST_FIRST if each in found), 'none')}"]
-    if seen.deed in ("search", "read") and seen.decider in ("grep", "rg", "egrep", "ag"):
+    if seen.kind in ("search", "read") and seen.decider in ("grep", "rg", "egrep", "ag"):
         said.append(f"pattern-{_pattern_ground(situation, seen)}")
     if seen.folder and not seen.folder.startswith(("/", "~", "$")):
         said.append("folder-again" if situation.folder == seen.folder else "folder-other")

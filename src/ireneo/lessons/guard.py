@@ -94,7 +94,7 @@ THRESHOLD = 0.5
 then right at least 6 times in 10 (`benchmarks/foresight_fit.py`)."""
 GENERAL_WEIGHT = 4.0
 NAMED_WEIGHT = 8.0
-"""So many sightings what is expected counts for, beside those of a general cue, and of one that names a program."""
+"""So many observations what is expected counts for, beside those of a general cue, and of one that names a program."""
 LEAST_RUNS = 2
 LEAST_SEEN = 5
 """What was seen in fewer runs, or fewer times, makes no cue more likely to fail; it may make it less likely."""
@@ -104,7 +104,7 @@ HALF_LIFE_DAYS = 90.0
 """A run of so long ago counts for half."""
 BASE = 0.05
 BASE_WEIGHT = 10.0
-"""How often a call of any sort fails, and how many sightings that counts for."""
+"""How often a call of any sort fails, and how many observations that counts for."""
 _DAY_SECONDS = 86_400
 
 
@@ -149,12 +149,12 @@ def is_guards(claim: str) -> bool:
     return claim.startswith(GUARD)
 
 
-def tally(sightings: Iterable[Observation], project: str, now: datetime | None) -> WeightedCounts:
-    """Sum up sightings by cue; those without a time count in full."""
+def tally(observations: Iterable[Observation], project: str, now: datetime | None) -> WeightedCounts:
+    """Sum up observations by cue; those without a time count in full."""
     everywhere: dict[str, WeightedCount] = {}
     here: dict[str, WeightedCount] = {}
     weights: dict[datetime | None, float] = {}
-    for each in sightings:
+    for each in observations:
         weight = weights.get(each.at)
         if weight is None:
             weight = weights[each.at] = _weight(each.at, now)
@@ -166,9 +166,9 @@ def tally(sightings: Iterable[Observation], project: str, now: datetime | None) 
     return WeightedCounts(everywhere=everywhere, here=here)
 
 
-def estimate(found: Sequence[Chain], deed: str, tallies: WeightedCounts, prior: Prior = PRIOR) -> Estimate | None:
+def estimate(found: Sequence[Chain], kind: str, tallies: WeightedCounts, prior: Prior = PRIOR) -> Estimate | None:
     """How likely a call of this sort is to fail; None where nothing is known of its situations."""
-    expected = _of_action(deed, tallies, prior)
+    expected = _of_action(kind, tallies, prior)
     voices = sorted((_of_chain(chain, expected, tallies, prior) for chain in found), key=lambda each: -each[0])
     telling = [(chance, cue, chain) for chance, cue, chain in voices if cue]
     if not telling:
@@ -197,8 +197,8 @@ def _of_chain(chain: Chain, expected: float, tallies: WeightedCounts, prior: Pri
     return chance, told, chain
 
 
-def _of_action(deed: str, tallies: WeightedCounts, prior: Prior) -> float:
-    cue = action_cue(deed)
+def _of_action(kind: str, tallies: WeightedCounts, prior: Prior) -> float:
+    cue = action_cue(kind)
     held, total = prior.get(cue, (0.0, 0.0))
     own = tallies.everywhere.get(cue, WeightedCount())
     return (held + own.held + BASE_WEIGHT * BASE) / (total + own.total + BASE_WEIGHT)
@@ -244,7 +244,7 @@ class CallInSituation(Struct, frozen=True, kw_only=True):
     @property
     def cues(self) -> tuple[str, ...]:
         """All its cues, each once."""
-        return cues_of(self.chains, self.seen.deed)
+        return cues_of(self.chains, self.seen.kind)
 
 
 class _CueCounts(Struct, kw_only=True):
@@ -259,9 +259,9 @@ class _CueCounts(Struct, kw_only=True):
     seconds: float = 0.0
 
 
-def cues_of(found: Iterable[Chain], deed: str) -> tuple[str, ...]:
+def cues_of(found: Iterable[Chain], kind: str) -> tuple[str, ...]:
     """All cues of a call, each once."""
-    return tuple(dict.fromkeys((action_cue(deed), *(cue for chain in found for cue in chain.cues))))
+    return tuple(dict.fromkeys((action_cue(kind), *(cue for chain in found for cue in chain.cues))))
 
 
 def calls_in_situations(messages: Sequence[Message]) -> Iterator[CallInSituation]:
@@ -353,9 +353,9 @@ _NAMED = 70
 
 
 def asked_cues(situation: Situation, call: Call) -> tuple[str, ...]:
-    """The cues whose sightings `judge` wants to see."""
+    """The cues whose observations `judge` wants to see."""
     seen = shape(call)
-    return tuple(map(stored, cues_of(chains(situation, seen), seen.deed)))
+    return tuple(map(stored, cues_of(chains(situation, seen), seen.kind)))
 
 
 def lesson_cues(call: Call, found: GuardAdvice) -> tuple[str, ...]:
@@ -368,7 +368,7 @@ def lesson_cues(call: Call, found: GuardAdvice) -> tuple[str, ...]:
 def judge(
     situation: Situation,
     call: Call,
-    sightings: Sequence[Observation],
+    observations: Sequence[Observation],
     *,
     project: str | None = None,
     conditions: Mapping[str, str] | None = None,
@@ -376,13 +376,13 @@ def judge(
 ) -> GuardAdvice | None:
     """Say of a call that it is likely to fail; None where that is not likely enough, or nothing proves it.
 
-    Sightings under other `conditions` than are given (another version of a program, say) don't count.
+    Observations under other `conditions` than are given (another version of a program, say) don't count.
     """
     seen = shape(call)
     found = chains(situation, seen)
     given = conditions or {}
-    counted = [each for each in sightings if not _differences(each, given)] if given else sightings
-    sure = estimate(found, seen.deed, tally(counted, project or "", now))
+    counted = [each for each in observations if not _differences(each, given)] if given else observations
+    sure = estimate(found, seen.kind, tally(counted, project or "", now))
     if sure is None or sure.chance < THRESHOLD:
         return None
     shown = [each for each in counted if each.cue == stored(sure.cue)]
@@ -391,7 +391,7 @@ def judge(
     if not proofs:
         return None
     since = situation.since(last) if last else []
-    others = [said for each in sightings if each.cue == stored(sure.cue) for said in _differences(each, given)]
+    others = [said for each in observations if each.cue == stored(sure.cue) for said in _differences(each, given)]
     failed, total = sum(each.held for each in shown), sum(each.held + each.broke for each in shown)
     return GuardAdvice(
         text=_told(
@@ -407,8 +407,8 @@ def judge(
     )
 
 
-def _differences(sighting: Observation, given: Mapping[str, str]) -> list[str]:
-    known = sighting.conditions
+def _differences(observation: Observation, given: Mapping[str, str]) -> list[str]:
+    known = observation.conditions
     return [f"{name} {known[name]} → {now}" for name, now in given.items() if name in known and known[name] != now]
 
 
@@ -464,7 +464,7 @@ def _since(situation: Situation, last: PastOutcome) -> str:
 
 def _plain(sure: Estimate, seen: Shape) -> str:
     """The situation in words: its name, without the program or sort of call that it begins with."""
-    said = words(sure.cue).removeprefix(f"`{seen.program}`").removeprefix(f"`{seen.action}`").removeprefix(seen.deed)
+    said = words(sure.cue).removeprefix(f"`{seen.program}`").removeprefix(f"`{seen.action}`").removeprefix(seen.kind)
     # Of past runs the sentence goes on to speak: what is new is so in this session alone.
     return said.lstrip(": ").replace("was never tried", "was not tried in this session") or "calls of this sort"
 

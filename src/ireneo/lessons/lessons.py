@@ -19,19 +19,19 @@ from ireneo.log.message import Message
 from ireneo.memories.record import TRUST, Kind, MemoryDraft, Record, project_of, supporting
 from ireneo.patterns import lazy_re
 
-# How sure a claim is: the chance that it holds the next time that its cue is met, told from its sightings.
+# How sure a claim is: the chance that it holds the next time that its cue is met, told from its observations.
 #
-# Sightings of one run depend on each other, so that many of them count for little more than a few; what was seen long
-# ago counts for less; and little evidence is drawn towards what claims of its category come to. What is left over
+# Observations of one run depend on each other, so that many of them count for little more than a few; what was seen
+# long ago counts for less; and little evidence is drawn towards what claims of its category come to. What is left over
 # between that and the truth is put right by a curve fitted on runs by time (`ireneo.lessons.calibrate`).
 
 
-Level = Literal["high", "medium", "low"]
+ConfidenceLevel = Literal["high", "medium", "low"]
 
 HALF_LIFE_DAYS: Mapping[Category, float] = {"failure": 60.0, "procedural": 120.0, "factual": 365.0}
-"""When a sighting counts half: failures end with what caused them, ways of working last, facts hold until they end."""
+"""When it counts half: failures end with what caused them, ways of working last, facts hold until they end."""
 WITHIN_A_RUN = 0.3
-"""How much sightings of one run depend on each other, from 0 (not at all) to 1 (they are one)."""
+"""How much observations of one run depend on each other, from 0 (not at all) to 1 (they are one)."""
 _DAY = 86_400.0
 
 
@@ -59,7 +59,7 @@ class Confidence(Struct, frozen=True, kw_only=True):
 
     chance: float
     """That it holds the next time that its cue is met, from 0 to 1."""
-    level: Level
+    level: ConfidenceLevel
     reckoned: float
     """The same before the fitted curve."""
 
@@ -78,37 +78,37 @@ DEFAULT = Calibration(
 """What serves where a space has too few runs of its own: fitted on 141 runs (docs/decisions/0037-confidence.md)."""
 
 
-def confidence_of(sightings: Sequence[Observation], now: datetime, calibration: Calibration = DEFAULT) -> Confidence:
-    """How sure a claim is at `now`, from its sightings and, where they are given too, those of its occasion.
+def confidence_of(observations: Sequence[Observation], now: datetime, calibration: Calibration = DEFAULT) -> Confidence:
+    """How sure a claim is at `now`, from its observations and, where they are given too, those of its occasion.
 
     The occasion's tell of runs in which the claim could have shown and did not. Their order makes no difference.
     """
-    reckoned = reckon(sightings, now, calibration)
+    reckoned = reckon(observations, now, calibration)
     chance = calibrated(reckoned, calibration)
     return Confidence(chance=chance, level=level_of(chance, calibration), reckoned=reckoned)
 
 
 def cues_to_read(cue: str) -> tuple[str, ...]:
-    """The cues whose sightings tell how sure the claim `cue` is: its own, and its occasion's."""
+    """The cues whose observations tell how sure the claim `cue` is: its own, and its occasion's."""
     return tuple(dict.fromkeys((cue, occasion_of(cue))))
 
 
-def tallies(sightings: Sequence[Observation]) -> list[tuple[Observation, float, float]]:
+def tallies(observations: Sequence[Observation]) -> list[tuple[Observation, float, float]]:
     """Of each run how often a claim held and how often not; those of its occasion count where it was not seen."""
-    if not sightings:
+    if not observations:
         return []
-    cue = max((each.cue for each in sightings), key=lambda name: (occasion_of(name) != name, len(name), name))
-    own = {each.session: each for each in sightings if each.cue == cue}
+    cue = max((each.cue for each in observations), key=lambda name: (occasion_of(name) != name, len(name), name))
+    own = {each.session: each for each in observations if each.cue == cue}
     met = occasion_of(cue)
-    missed = {each.session: each for each in sightings if met == each.cue != cue and each.session not in own}
+    missed = {each.session: each for each in observations if met == each.cue != cue and each.session not in own}
     out = [(each, float(each.held), float(each.broke)) for each in own.values()]
     out += [(each, 0.0, float(each.held + each.broke)) for each in missed.values()]
     return sorted(out, key=lambda each: each[0].session)
 
 
-def reckon(sightings: Sequence[Observation], now: datetime, calibration: Calibration = DEFAULT) -> float:
+def reckon(observations: Sequence[Observation], now: datetime, calibration: Calibration = DEFAULT) -> float:
     """The share of times that it held, weighed by run and by age and drawn towards its category's."""
-    seen = tallies(sightings)
+    seen = tallies(observations)
     category: Category = max((each.category for each, _, _ in seen), default="failure")
     prior = calibration.priors[category]
     held, all_ = prior.share * prior.strength, prior.strength
@@ -116,7 +116,7 @@ def reckon(sightings: Sequence[Observation], now: datetime, calibration: Calibra
         times = good + bad
         if times <= 0:
             continue
-        # Of n sightings that depend on each other so many are worth as much as if they did not (Kish's design effect).
+        # Of n that depend on each other so many are worth as much as if they did not (Kish's design effect).
         counts = times / (1 + (times - 1) * WITHIN_A_RUN) * age_weight(each.at, now, category)
         held += counts * good / times
         all_ += counts
@@ -124,7 +124,7 @@ def reckon(sightings: Sequence[Observation], now: datetime, calibration: Calibra
 
 
 def age_weight(at: datetime | None, now: datetime, category: Category) -> float:
-    """What a sighting still counts, from 0 to 1; one of no known time counts whole."""
+    """What an observation still counts, from 0 to 1; one of no known time counts whole."""
     if at is None:
         return 1.0
     days = max(0.0, (now - at).total_seconds() / _DAY)
@@ -144,7 +144,7 @@ def calibrated(reckoned: float, calibration: Calibration) -> float:
     return so[place - 1] + part * (so[place] - so[place - 1])
 
 
-def level_of(chance: float, calibration: Calibration = DEFAULT) -> Level:
+def level_of(chance: float, calibration: Calibration = DEFAULT) -> ConfidenceLevel:
     """The word for a chance."""
     if chance >= calibration.high_from:
         return "high"
@@ -153,14 +153,14 @@ def level_of(chance: float, calibration: Calibration = DEFAULT) -> Level:
 
 # Which claims become lessons, and in which words: those that would save a later run something worth a line.
 #
-# A lesson is drawn from all sightings of its claim, each run being one piece of evidence, so that the order in which
+# A lesson is drawn from all observations of its claim, each run being one piece of evidence, so that the order in which
 # runs are learned from makes no difference.
 
 
 KIND: dict[Category, Kind] = {"factual": "semantic", "procedural": "procedural", "failure": "failure"}
 WORTH_TOKENS = 2_000
 WORTH_SECONDS = 120.0
-"""What a claim must have cost, over all its sightings, to be worth a line of a brief."""
+"""What a claim must have cost, over all its observations, to be worth a line of a brief."""
 COSTLY_TOKENS = 6_000
 COSTLY_SECONDS = 240.0
 """What one that was seen only once must have cost."""
@@ -171,8 +171,6 @@ A_FAILURE_TOKENS = 1_000.0
 of ten thousand tokens, at the tenth that cached ones cost."""
 MOSTLY = 0.5
 """A way of doing something is told where it helped at least that share of the times that it was tried."""
-ELSEWHERE = 0.25
-"""What a run of another project counts for."""
 SURE_FROM = 0.8
 """A claim that held so surely may be overturned by a run that shows the contrary; others only become less sure."""
 TWICE, THRICE = 2, 3
@@ -194,84 +192,84 @@ _ACCIDENT = lazy_re(r"/tmp/|/var/folders/|\b[0-9a-f]{10,}\b|\b[0-9a-f]{8}-[0-9a-
 class LessonDrafts(Struct, frozen=True, kw_only=True):
     """What is offered to memory of one claim, and what it is worth beside others."""
 
-    offers: tuple[MemoryDraft, ...] = ()
+    drafts: tuple[MemoryDraft, ...] = ()
     worth: float = 0.0
     """Tokens that it cost so far: what it may save."""
     words: str = ""
     """Better words for the lesson that is known, where a run since has shown what to do; else empty."""
 
 
-def lesson_drafts(sightings: Sequence[Observation], known: Record | None, now: datetime) -> LessonDrafts:
+def lesson_drafts(observations: Sequence[Observation], known: Record | None, now: datetime) -> LessonDrafts:
     """The evidence for the lesson that one claim makes, a piece for each run; none where it makes none.
 
-    `sightings` are those of the claim in all runs, `known` is the lesson where there is one already: then its words
+    `observations` are those of the claim in all runs, `known` is the lesson where there is one already: then its words
     stay (unless others say what to do, and they don't), and only runs that it has no evidence of are offered. A run
     that shows the contrary of what was all but sure speaks against it.
     """
-    claim = [each for each in sightings if each.cue == (known.cue if known else each.cue)]
-    told = best_told(claim)
-    if told is None or (known is None and not worth_telling(claim)):
+    claim = [each for each in observations if each.cue == (known.cue if known else each.cue)]
+    best = best_worded(claim)
+    if best is None or (known is None and not worth_telling(claim)):
         return LessonDrafts()
-    text = known.text if known else _with_limits(told)
+    text = known.text if known else _with_limits(best)
     have = {(each.session, each.against) for each in known.evidence} if known else frozenset[tuple[str, bool]]()
     firm = _firm(claim, now)
     pieces = [
-        _lesson_draft(each, known or _named_anew(told), text, now, against)
+        _lesson_draft(each, known or _named_anew(best), text, now, against)
         for each in sorted(claim, key=lambda one: (one.at is None, one.at or now, one.session))
         if each.sources or each.against
         if (against := not each.held and firm and each.broke >= TWICE) or each.held
         if (each.session, against) not in have
     ]
     words = ""
-    if known is not None and known.kind == "failure" and known.text != _with_limits(told):
-        better = says_how(told.cue, told.text) and not says_how(known.cue, known.text)
+    if known is not None and known.kind == "failure" and known.text != _with_limits(best):
+        better = says_how(best.cue, best.text) and not says_how(known.cue, known.text)
         # What was told of one project, and names what that alone has, is of no use where others are told it too.
         wider = len({each.project for each in claim if each.held}) > 1
-        own = _OWN.search(known.text) and not _OWN.search(told.text)
-        elsewhere = wider and bool(own or _TESTS.search(known.text)) and not is_generic(told)
-        words = _with_limits(told) if better or elsewhere else ""
-    return LessonDrafts(offers=tuple(pieces), worth=cost_of(claim), words=words)
+        own = _OWN.search(known.text) and not _OWN.search(best.text)
+        elsewhere = wider and bool(own or _TESTS.search(known.text)) and not is_generic(best)
+        words = _with_limits(best) if better or elsewhere else ""
+    return LessonDrafts(drafts=tuple(pieces), worth=cost_of(claim), words=words)
 
 
-def worth_telling(sightings: Sequence[Observation]) -> bool:
+def worth_telling(observations: Sequence[Observation]) -> bool:
     """Whether a claim would save a later run more than it costs to read, and says what not every model knows."""
-    told = best_told(sightings)
-    if told is None or _ACCIDENT.search(told.text):
+    best = best_worded(observations)
+    if best is None or _ACCIDENT.search(best.text):
         return False
-    if told.cue.startswith(MODEL):
+    if best.cue.startswith(MODEL):
         # What it is worth, the model was asked; that it is so, was held against its messages.
         return True
-    if is_generic(told):
+    if is_generic(best):
         return False
-    held = sum(each.held for each in sightings)
-    if told.category == "procedural" and held < MOSTLY * sum(each.held + each.broke for each in sightings):
+    held = sum(each.held for each in observations)
+    if best.category == "procedural" and held < MOSTLY * sum(each.held + each.broke for each in observations):
         return False
-    tokens, seconds = cost_of(sightings), sum(each.seconds for each in sightings)
-    if told.cue.endswith(TESTS_FAILED) and not says_how(told.cue, told.text):
+    tokens, seconds = cost_of(observations), sum(each.seconds for each in observations)
+    if best.cue.endswith(TESTS_FAILED) and not says_how(best.cue, best.text):
         # Which tests are easily broken is worth knowing where they were broken in more runs than one.
-        return sum(bool(each.held) for each in sightings) >= TWICE
-    if GOT_OVER in told.cue and held < THRICE:
+        return sum(bool(each.held) for each in observations) >= TWICE
+    if GOT_OVER in best.cue and held < THRICE:
         return False  # The failure itself says how it was got over; a way of its own is what proved itself.
     if held < TWICE:
-        return sum(each.tokens for each in sightings) >= COSTLY_TOKENS or seconds >= COSTLY_SECONDS
-    return told.category == "factual" or tokens >= WORTH_TOKENS or seconds >= WORTH_SECONDS
+        return sum(each.tokens for each in observations) >= COSTLY_TOKENS or seconds >= COSTLY_SECONDS
+    return best.category == "factual" or tokens >= WORTH_TOKENS or seconds >= WORTH_SECONDS
 
 
-def is_generic(told: Observation) -> bool:
+def is_generic(seen: Observation) -> bool:
     """Whether a claim says only what any model knows: that code may be wrong, and tests fail where it is."""
-    if told.category != "failure" or says_how(told.cue, told.text):
+    if seen.category != "failure" or says_how(seen.cue, seen.text):
         return False
-    action, _, fault = told.cue.partition(ENDS_IN)
+    action, _, fault = seen.cue.partition(ENDS_IN)
     if action in LOOKS_ONLY:
         return True
-    if fault == TESTS_FAILED and ", such as `" in told.text:
+    if fault == TESTS_FAILED and ", such as `" in seen.text:
         return False
     return fault in (TESTS_FAILED, TIMED_OUT, FOUND_NOTHING, WITHOUT_A_WORD, "") or bool(_OF_A_LANGUAGE.match(fault))
 
 
-def cost_of(sightings: Sequence[Observation]) -> float:
+def cost_of(observations: Sequence[Observation]) -> float:
     """What a claim cost in all runs, in tokens, its time told as tokens."""
-    return sum(a_run_cost(each) for each in sightings)
+    return sum(a_run_cost(each) for each in observations)
 
 
 def a_run_cost(seen: Observation) -> float:
@@ -281,7 +279,7 @@ def a_run_cost(seen: Observation) -> float:
     return seen.tokens + seen.seconds * TOKENS_A_SECOND + turns * A_FAILURE_TOKENS
 
 
-def expected_cost(sightings: Sequence[Observation], now: datetime, project: str = "") -> float:
+def expected_cost(observations: Sequence[Observation], now: datetime, project: str = "") -> float:
     """What a claim will cost the runs to come, as far as its cost in earlier ones tells: what is past counts less.
 
     With `project` a run of another one counts for a quarter: what held there may hold here.
@@ -290,7 +288,7 @@ def expected_cost(sightings: Sequence[Observation], now: datetime, project: str 
         a_run_cost(each)
         * age_weight(each.at, now, each.category)
         * (1.0 if not project or each.project == project else 0.25)
-        for each in sightings
+        for each in observations
     )
 
 
@@ -310,17 +308,17 @@ def projects_of(record: Record) -> frozenset[str]:
     return frozenset(name for each in supporting(record) if (name := project_of(each)))
 
 
-def best_told(sightings: Sequence[Observation]) -> Observation | None:
-    """The sighting whose words serve best: those that say what to do, then those that most runs use, then new ones."""
-    told = [each for each in sightings if each.text and each.held]
+def best_worded(observations: Sequence[Observation]) -> Observation | None:
+    """The one whose words serve best: those that say what to do, then those that most runs use, then new ones."""
+    worded = [each for each in observations if each.text and each.held]
     often: dict[str, int] = {}
-    for each in told:
+    for each in worded:
         often[each.text] = often.get(each.text, 0) + 1
-    several = len({each.project for each in sightings if each.held}) > 1
+    several = len({each.project for each in observations if each.held}) > 1
     best = min(
-        told,
+        worded,
         key=lambda each: (
-            several and is_own(each, told),
+            several and is_own(each, worded),
             not says_how(each.cue, each.text),
             -often[each.text],
             _age(each),
@@ -333,9 +331,9 @@ def best_told(sightings: Sequence[Observation]) -> Observation | None:
     return replace(best, text=_TESTS.sub("", best.text)) if best and several else best
 
 
-def is_own(seen: Observation, told: Sequence[Observation]) -> bool:
-    """Whether the words of a sighting name what is of its project alone, as far as `told` shows: a command, a file."""
-    same = {each.project for each in told if each.text == seen.text}
+def is_own(seen: Observation, worded: Sequence[Observation]) -> bool:
+    """Whether its words name what is of its project alone, as far as `worded` shows: a command, a file."""
+    same = {each.project for each in worded if each.text == seen.text}
     return len(same) < TWICE and bool(_OWN.search(seen.text.replace(f"`{seen.conditions.get('program', '')}`", "")))
 
 
@@ -350,12 +348,12 @@ def says_how(cue: str, text: str) -> bool:
     return GOT_OVER in cue or ": " in bare or "; it passed with" in bare
 
 
-def _with_limits(told: Observation) -> str:
-    return f"{told.text} {told.limits}".strip()
+def _with_limits(seen: Observation) -> str:
+    return f"{seen.text} {seen.limits}".strip()
 
 
-def _firm(sightings: Sequence[Observation], now: datetime) -> bool:
-    return confidence_of([each for each in sightings if each.held], now).chance >= SURE_FROM
+def _firm(observations: Sequence[Observation], now: datetime) -> bool:
+    return confidence_of([each for each in observations if each.held], now).chance >= SURE_FROM
 
 
 class _Names(Struct, frozen=True, kw_only=True):
@@ -369,14 +367,14 @@ class _Names(Struct, frozen=True, kw_only=True):
     signature: str = ""
 
 
-def _named_anew(told: Observation) -> _Names:
-    if told.category == "factual":
-        return _Names(**{name: told.conditions.get(name, "") for name in _OF_A_FACT})
-    if told.category == "failure":
-        return _Names(signature=claim_words(told.cue))
-    action, _, label = told.cue.rpartition(GOT_OVER)
-    name = f"{claim_words(action)}: {remedy_words(label)}" if action else claim_words(told.cue)
-    return _Names(task_type=told.task_type, name=name)
+def _named_anew(seen: Observation) -> _Names:
+    if seen.category == "factual":
+        return _Names(**{name: seen.conditions.get(name, "") for name in _OF_A_FACT})
+    if seen.category == "failure":
+        return _Names(signature=claim_words(seen.cue))
+    action, _, label = seen.cue.rpartition(GOT_OVER)
+    name = f"{claim_words(action)}: {remedy_words(label)}" if action else claim_words(seen.cue)
+    return _Names(task_type=seen.task_type, name=name)
 
 
 def _lesson_draft(seen: Observation, names: Record | _Names, text: str, now: datetime, against: bool) -> MemoryDraft:

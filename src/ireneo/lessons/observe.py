@@ -108,7 +108,7 @@ def remedy_of(run: Sequence[TriedCall], at: int) -> Remedy | None:
     if again is None or not again.worked:
         return _other_program(run, at) if is_environment(fault) or fault == TIMED_OUT else _flags(failed, again, fault)
     between = run[at + 1 : run.index(again)]
-    changes = [each for each in between if each.step.action.deed in CHANGES and each.worked]
+    changes = [each for each in between if each.step.action.kind in CHANGES and each.worked]
     if changes:
         return _mended(failed, changes, again) if _LINTER.search(fault) else None
     return _flags(failed, again, fault) or _after(failed, between, again)
@@ -152,10 +152,10 @@ def _of_a_tool(run: Sequence[TriedCall], at: int) -> Remedy | None:
 def _elsewhere(run: Sequence[TriedCall], at: int) -> Remedy | None:
     """A file that was not where it was looked for: a search found it, or what stood there instead was listed."""
     failed = run[at]
-    if failed.step.action.deed not in _LOOKING or _NOT_STARTED.search(failed.step.output):
+    if failed.step.action.kind not in _LOOKING or _NOT_STARTED.search(failed.step.output):
         return None
     for place, each in enumerate(run[at + 1 : at + 1 + SOON], at + 1):
-        if not each.worked or each.step.action.deed != "search":
+        if not each.worked or each.step.action.kind != "search":
             continue
         then = next((one for one in run[place + 1 : place + 1 + SOON] if _reads(one)), None)
         if then is not None and _is_meant(failed.shape.path, then.shape.path):
@@ -195,7 +195,7 @@ def _other_program(run: Sequence[TriedCall], at: int) -> Remedy | None:
     failed = run[at]
     wanted = _given(failed)
     for each in run[at + 1 : at + 1 + SOON]:
-        another = each.shape.shell and each.program != failed.program and each.step.action.deed in ("run", "check")
+        another = each.shape.shell and each.program != failed.program and each.step.action.kind in ("run", "check")
         if (
             another
             and each.program not in _SHELL_WORDS - {"test", "python"}
@@ -253,7 +253,7 @@ def _one_line(removed: str, added: str) -> tuple[str, str] | None:
 
 def _after(failed: TriedCall, between: Sequence[TriedCall], again: TriedCall) -> Remedy | None:
     """One command that was run in between, and no file changed by an edit."""
-    doing = [each for each in between if each.worked and each.shape.shell and each.step.action.deed not in _LOOKING]
+    doing = [each for each in between if each.worked and each.shape.shell and each.step.action.kind not in _LOOKING]
     if len({each.program for each in doing}) != 1 or doing[0].program in _SHELL_WORDS:
         return None
     name = doing[0].program
@@ -269,7 +269,7 @@ def _narrower(run: Sequence[TriedCall], at: int) -> Remedy | None:
         return None
     for each in run[at + 1 : at + 1 + WITHIN]:
         found = _NARROW.search(_command(each))
-        if found and each.shape.shell and each.step.action.deed == "check":
+        if found and each.shape.shell and each.step.action.kind == "check":
             how = f"`{each.program}` with `{found[1]}`" if found[1] else f"`{each.program}` and its name"
             words = f"run one test alone by {how}"
             ran = each.worked or each.faults[:1] == (TESTS_FAILED,)
@@ -295,7 +295,7 @@ def _wider(run: Sequence[TriedCall], at: int) -> Remedy | None:
 
 
 def _reads(each: TriedCall) -> bool:
-    return each.step.action.deed == "read"
+    return each.step.action.kind == "read"
 
 
 def _command(each: TriedCall) -> str:
@@ -378,7 +378,7 @@ class _FailedCall(Struct, frozen=True, kw_only=True):
 
 
 def occasion_of(cue: str) -> str:
-    """The claim whose sightings tell how often another could have shown: the program's of an error, else itself."""
+    """The claim whose observations tell how often another could have shown: the program's of an error, else itself."""
     if GOT_OVER in cue or ENDS_IN not in cue:
         return cue
     return f"{cue.partition(ENDS_IN)[0]}{ENDS_IN}{ANY}"
@@ -407,7 +407,7 @@ def signature_of(cue: str) -> str:
 
 
 def failures(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observation]:
-    """The sightings of a run that follow from its calls that failed."""
+    """The observations of a run that follow from its calls that failed."""
     messages = {message.id: message for message in material.messages}
     falls: dict[str, list[_FailedCall]] = {}
     for place, each in enumerate(run):
@@ -460,7 +460,7 @@ def _failure(
         seen=failed,
         held=len(failed),
         broke=done[action] - len(failed),
-        # The sighting keeps the limits apart, as they hold for the claim however it is told.
+        # The observation keeps the limits apart, as they hold for the claim however it is told.
         text=text.removesuffix(limits).rstrip() if limits else text,
         limits=limits if text else "",
         sources=sources or cited_sources((name for each in failed for name in each.step.sources), messages),
@@ -547,7 +547,7 @@ def _failure_observation(
         held=held,
         broke=broke,
         text=text,
-        task_type=seen[-1].step.action.deed,
+        task_type=seen[-1].step.action.kind,
         conditions={"tool": seen[-1].shape.tool, "program": seen[-1].program},
         limits=limits,
         sources=tuple(sources),
@@ -573,12 +573,12 @@ def precedence(material: RunMaterial, run: Sequence[TriedCall]) -> list[Observat
     alone: dict[str, list[TriedCall]] = {}
     prepared: dict[str, TriedCall] = {}
     for each in run:
-        if each.step.action.deed in CHANGES:
+        if each.step.action.kind in CHANGES:
             prepared.clear()  # What was prepared before the change has to be prepared again.
             continue
         chain = programs_of(each.step) if each.shape.shell else []
         before = [*prepared, *(name for name in chain if _PREPARES.search(name))]
-        if each.step.action.deed == "check" and not _PREPARES.search(each.program):
+        if each.step.action.kind == "check" and not _PREPARES.search(each.program):
             for first in dict.fromkeys(name for name in before if name != each.program):
                 (passed if each.worked else against).setdefault((first, each.program), []).append(each)
             if not before and each.worked:
@@ -670,7 +670,7 @@ def _files(material: RunMaterial, run: Sequence[TriedCall]) -> Iterable[Observat
         name = path.rsplit("/", 1)[-1]
         if failed.worked or "." not in name or not _MISSING.search(failed.faults[0]):
             continue
-        later = (each for each in run[place + 1 : place + 8] if each.worked and each.step.action.deed == "read")
+        later = (each for each in run[place + 1 : place + 8] if each.worked and each.step.action.kind == "read")
         found = next((each for each in later if each.shape.path.rsplit("/", 1)[-1] == name), None)
         if found is None or found.shape.path == path or "/tmp/" in found.shape.path:
             continue
@@ -695,7 +695,7 @@ def _fact(
         held=held,
         broke=len(seen) - held if held < len(seen) and not about.startswith(PLACE) else 0,
         text=text if held and is_supported(text, sources, messages) else "",
-        task_type=seen[-1].step.action.deed,
+        task_type=seen[-1].step.action.kind,
         conditions={"subject": material.project, "attribute": f"{attribute}: {value}", "value": value},
         sources=sources,
         tokens=sum(each.tokens for each in failed) if about.startswith(PLACE) else 0,

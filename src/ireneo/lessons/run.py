@@ -111,7 +111,7 @@ def costs_of(messages: Sequence[Message]) -> dict[MessageId, Cost]:
     return out
 
 
-Author = Literal["structure", "agent", "model"]
+DiaryAuthor = Literal["structure", "agent", "model"]
 """Who wrote an entry: what the agent wrote itself leads, what a model wrote comes next, the structure serves always."""
 
 
@@ -140,7 +140,7 @@ class DiaryEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the task shows as a whole, in a sentence."""
     pattern_sources: tuple[MessageId, ...] = ()
     """The messages that show the pattern."""
-    author: Author = "structure"
+    author: DiaryAuthor = "structure"
 
     @property
     def lines(self) -> tuple[DiaryLine, ...]:
@@ -183,10 +183,9 @@ class LearnedRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 # What a run shows of a claim: how often it held there, how often it did not, and where that is to be seen.
 #
-# A claim is a sentence that a later run can prove right or wrong: that an action fails, that a remedy helps, that a
-# fact
-# is so. It is named by its cue, which forgets whatever is of one run only. A lesson is a claim that was sighted enough;
-# what it is worth, how sure it is, and whether the guard speaks all follow from its sightings.
+# A claim is what a later run can prove right or wrong: that an action fails, that a remedy helps, that a fact is so. It
+# is named by its cue, which forgets whatever is of one run only. A lesson is a claim that was observed enough; what it
+# is worth, how sure it is, and whether the guard speaks all follow from its observations.
 
 
 Category = Literal["factual", "procedural", "failure"]
@@ -231,7 +230,7 @@ class Observation(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ClaimTotals(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A claim over all runs of a space: the sum of its sightings."""
+    """A claim over all runs of a space: the sum of its observations."""
 
     cue: str
     category: Category

@@ -66,7 +66,7 @@ class Shape(Struct, frozen=True, kw_only=True):
     """A call, as far as its outcome may hang on it."""
 
     tool: str
-    deed: ActionKind
+    kind: ActionKind
     exact: str
     """The tool with exactly these arguments."""
     action: str
@@ -113,7 +113,7 @@ def shape(call: Call) -> Shape:
     program = _program(words) if words else call.name
     return Shape(
         tool=call.name,
-        deed="check" if action.deed == "run" and words and _CHECKS.match(program) else action.deed,
+        kind="check" if action.kind == "run" and words and _CHECKS.match(program) else action.kind,
         exact=f"{call.name} {_canonical(call.arguments)}",
         action=_action(call, path, lines),
         program=program,
@@ -348,7 +348,7 @@ def _telling_lines(step: Step, output: str) -> Iterator[str]:
     if _TIMED_OUT.search(output):
         yield TIMED_OUT
         return
-    if step.action.deed in ("search", "read", "run", "check") and _is_empty(output):
+    if step.action.kind in ("search", "read", "run", "check") and _is_empty(output):
         yield FOUND_NOTHING
         return
     yield from _of_a_program(output)
@@ -424,7 +424,7 @@ def tried_calls(material: RunMaterial) -> list[TriedCall]:
         if step.result is None or (step.failed and not counts):
             continue
         form = shape(step.call)
-        if step.action.deed in CHANGES:
+        if step.action.kind in CHANGES:
             written.add(_file_name(step.action.subject))
         written.update(_file_name(name) for name in form.writes)
         wrong = faults(step) if counts else ()
@@ -438,7 +438,7 @@ def tried_calls(material: RunMaterial) -> list[TriedCall]:
                 shape=form,
                 program=program,
                 shown=_shown(program, step),
-                unread=step.action.deed in CHANGES and not form.shell and bool(form.path) and form.path not in met,
+                unread=step.action.kind in CHANGES and not form.shell and bool(form.path) and form.path not in met,
                 worked=not step.failed,
                 faults=wrong,
                 tokens=(len(step.command) + len(step.output)) // CHARACTERS_A_TOKEN,

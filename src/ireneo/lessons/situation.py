@@ -212,7 +212,7 @@ class SessionFiles:
             return known
         return next((self._texts[found] for found in self._same(path)), None)
 
-    def standing(self, path: str) -> str:
+    def state_of(self, path: str) -> str:
         """How well a path is known, by its code: missing, written, read, a folder, named, known by name, guessed."""
         trimmed = path.rstrip("/")
         if path in self._missing or trimmed in self._missing:
@@ -383,7 +383,7 @@ class Situation:
                 exact=seen.exact,
                 sources=step.sources,
             )
-        if seen.deed == "check":
+        if seen.kind == "check":
             self.checked = self.outcomes[f"program {seen.program}"]
         self._files(seen, step, failed)
         self.last = seen
@@ -399,14 +399,14 @@ class Situation:
                 self.files.forget()
             elif _A_FOLDER.search(output[:600]):
                 self.files.is_folder(seen.path)
-        elif seen.path and seen.deed == "read":
+        elif seen.path and seen.kind == "read":
             self.files.showed(seen.path, output, whole=seen.whole)
-        elif seen.path and seen.deed == "write":
+        elif seen.path and seen.kind == "write":
             self.files.wrote(seen.path, seen.added)
-        elif seen.path and seen.deed == "edit":
+        elif seen.path and seen.kind == "edit":
             self.unread_edited += self.files.text(seen.path) is None
             self.files.edited(seen.path, seen.removed, seen.added, everywhere=seen.everywhere)
-        if seen.deed in CHANGES and not failed and not seen.shell:
+        if seen.kind in CHANGES and not failed and not seen.shell:
             self.changes.append(seen.path or step.action.subject)
         self.files.hear(output)
 
@@ -427,7 +427,7 @@ class Situation:
         if _DISTURBS.search(command[:_LOOKED_AT]):
             self.files.disturbed()
             self.changes.append(seen.program)
-        elif seen.deed in CHANGES and not failed:
+        elif seen.kind in CHANGES and not failed:
             self.changes.append(step.action.subject)
             self.files.disturbed(seen.paths)
 

@@ -54,20 +54,20 @@ def named(step: Step) -> str:
     action = step.action
     if action.shell:
         return f"`{_code(action.subject, MOST_OF_A_COMMAND)}`"
-    if action.deed in _DOING:
-        subject = action.subject if action.deed in ("search", "fetch") else file_name(action.subject)
-        if action.deed == "search":
+    if action.kind in _DOING:
+        subject = action.subject if action.kind in ("search", "fetch") else file_name(action.subject)
+        if action.kind == "search":
             # Where it was searched for is told in words of our own: “… in src”.
             subject = subject.rpartition(" in ")[0] or subject
-        return f"{_DOING[action.deed]} `{_code(subject, MOST_OF_A_COMMAND)}`"
+        return f"{_DOING[action.kind]} `{_code(subject, MOST_OF_A_COMMAND)}`"
     return f"`{_code(step.call.name, MOST_OF_A_COMMAND)}`"
 
 
 def changes_named(changes: Sequence[Step]) -> str:
     """Which files were changed: “editing `a.py` and `b.py`”."""
     files = list(dict.fromkeys(file_name(step.action.subject) for step in changes))
-    deeds = {step.action.deed for step in changes}
-    doing = "writing" if deeds == {"write"} else "editing"
+    kinds = {step.action.kind for step in changes}
+    doing = "writing" if kinds == {"write"} else "editing"
     shown = [f"`{_code(file, MOST_OF_A_COMMAND)}`" for file in files[:_FILES]]
     if len(files) > _FILES:
         return f"{doing} {', '.join(shown)} and others"
@@ -107,7 +107,7 @@ def error_quoted(step: Step, limit: int = MOST_OF_AN_ERROR) -> str:
 def cause(step: Step) -> str:
     """The line of a failing output that names the cause, whole; empty where none does."""
     line = _EXIT.sub("", step.error)
-    looked = step.action.deed in ("search", "read") and step.call.name.lower() not in _FILE_TOOLS
+    looked = step.action.kind in ("search", "read") and step.call.name.lower() not in _FILE_TOOLS
     if looked and not _SAYS_WHY.search(line):
         return ""
     if step.output.lstrip().startswith("<tool_use_error>"):

@@ -19,7 +19,7 @@ from ireneo.log.weigh import Count
 
 
 def observations_of(material: RunMaterial) -> list[Observation]:
-    """The sightings of a run: what failed and how it was got over, what has to come first, what is so."""
+    """The observations of a run: what failed and how it was got over, what has to come first, what is so."""
     run = tried_calls(material)
     return [*failures(material, run), *precedence(material, run), *facts(material, run)]
 
@@ -35,7 +35,7 @@ class Studied(Struct, frozen=True, kw_only=True):
     """What a run, or a window of a long one, teaches."""
 
     entries: tuple[DiaryEntry, ...] = ()
-    sightings: tuple[Observation, ...] = ()
+    observations: tuple[Observation, ...] = ()
     messages: int = 0
     calls: int = 0
     failures: int = 0
@@ -51,7 +51,7 @@ def study(material: RunMaterial, count: Count, written: Sequence[AgentNotes] = (
     lost = cost_sum(costs[name] for step in failed for name in step.sources)
     return Studied(
         entries=write_diary(material, read_tasks(material), count, written),
-        sightings=tuple(sighting for read in READERS for sighting in read(material)),
+        observations=tuple(observation for read in READERS for observation in read(material)),
         messages=len(material.messages),
         calls=len(done),
         failures=len(failed),
@@ -70,9 +70,9 @@ def join_windows(studied: Iterable[Studied]) -> Studied:
     entries: deque[DiaryEntry] = deque(maxlen=MOST_ENTRIES)
     for each in studied:
         entries.extend(each.entries)
-        for sighting in each.sightings:
-            known = claims.get(sighting.cue)
-            claims[sighting.cue] = sighting if known is None else _both(known, sighting)
+        for observation in each.observations:
+            known = claims.get(observation.cue)
+            claims[observation.cue] = observation if known is None else _both(known, observation)
         out = Studied(
             messages=out.messages + each.messages,
             calls=out.calls + each.calls,
@@ -80,13 +80,13 @@ def join_windows(studied: Iterable[Studied]) -> Studied:
             lost_tokens=out.lost_tokens + each.lost_tokens,
             lost_seconds=out.lost_seconds + each.lost_seconds,
         )
-    return replace(out, entries=tuple(entries), sightings=tuple(claims.values()))
+    return replace(out, entries=tuple(entries), observations=tuple(claims.values()))
 
 
-def sum_observations(sightings: Iterable[Observation]) -> list[Observation]:
-    """The sightings of one run, one for each claim; its words are those that were told first."""
+def sum_observations(observations: Iterable[Observation]) -> list[Observation]:
+    """The observations of one run, one for each claim; its words are those that were told first."""
     out: dict[str, Observation] = {}
-    for each in sightings:
+    for each in observations:
         known = out.get(each.cue)
         out[each.cue] = each if known is None else _both(known, each)
     return list(out.values())

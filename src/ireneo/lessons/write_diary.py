@@ -87,7 +87,7 @@ def _struggle(attempts: Sequence[Attempt]) -> DiaryLine | None:
     """A check that failed again and again, and what ended that."""
     failures: dict[str, list[Attempt]] = {}
     for attempt in attempts:
-        if attempt.step.action.deed == "check" and attempt.step.failed and attempt.outcome != "rejected":
+        if attempt.step.action.kind == "check" and attempt.step.failed and attempt.outcome != "rejected":
             failures.setdefault(way(attempt.step), []).append(attempt)
     alike = max(failures.values(), key=_times, default=[])
     times = _times(alike)
@@ -99,7 +99,7 @@ def _struggle(attempts: Sequence[Attempt]) -> DiaryLine | None:
     if last.over is None:
         # Where a later check much like it passed, that is told by the attempts.
         return _pattern_line(f"{counted} and did not pass.", shown) if times > LEAST else None
-    changes = [step for step in last.by if step.action.deed in CHANGES]
+    changes = [step for step in last.by if step.action.kind in CHANGES]
     how = f"before {changes_named(changes)} made it pass" if changes else "before it passed"
     each = "; each change was checked by the same command" if _each_checked(attempts, alike) else ""
     return _pattern_line(f"{counted} {how}{each}.", [*shown, *telling(changes), last.over])
@@ -114,7 +114,7 @@ def _same_error(attempts: Sequence[Attempt]) -> DiaryLine | None:
     """One error that came back from calls that differ."""
     groups: dict[str, list[Attempt]] = {}
     for attempt in attempts:
-        said = cause(attempt.step) if attempt.step.failed and attempt.step.action.deed != "check" else ""
+        said = cause(attempt.step) if attempt.step.failed and attempt.step.action.kind != "check" else ""
         if said and attempt.outcome != "rejected":
             groups.setdefault(_NUMBER.sub("", said), []).append(attempt)
     alike = max(groups.values(), key=_times, default=[])
@@ -135,7 +135,7 @@ def _same_error(attempts: Sequence[Attempt]) -> DiaryLine | None:
 
 
 def _read_first(attempt: Attempt) -> bool:
-    return any(step.action.deed == "read" for step in attempt.by)
+    return any(step.action.kind == "read" for step in attempt.by)
 
 
 def _refusals(attempts: Sequence[Attempt]) -> DiaryLine | None:
@@ -266,7 +266,7 @@ def _tried(task: Task) -> Iterator[DiaryCandidate]:
 
 
 def _alike(attempt: Attempt) -> tuple[str, bool]:
-    if attempt.outcome == "worked" and attempt.step.action.deed == "check" and not attempt.changed:
+    if attempt.outcome == "worked" and attempt.step.action.kind == "check" and not attempt.changed:
         return "", True
     return f"{_approach(attempt)} — {_outcome(attempt)}", False
 
@@ -281,7 +281,7 @@ def _outcome(attempt: Attempt) -> str:
     if attempt.outcome == "open":
         return "failed, and was left so" if attempt.step.failed else "not checked"
     if attempt.outcome == "worked":
-        return "passed" if attempt.step.action.deed == "check" else "worked"
+        return "passed" if attempt.step.action.kind == "check" else "worked"
     return _WORDS.get(attempt.outcome, "failed")
 
 
@@ -347,7 +347,7 @@ def _worked(task: Task) -> Iterator[DiaryCandidate]:
             continue
         how = _remedy(attempt)
         if how:
-            word = "passed" if attempt.over.action.deed == "check" else "worked"
+            word = "passed" if attempt.over.action.kind == "check" else "worked"
             line = _line(
                 f"{named(attempt.over)} {word} {how}.", [*telling(_changed(attempt.by)), *attempt.by[-1:], attempt.over]
             )
@@ -369,7 +369,7 @@ def _remedy(attempt: Attempt) -> str:
 
 
 def _easily(attempt: Attempt) -> bool:
-    return bool(attempt.by) and attempt.by[-1].action.deed == "read"
+    return bool(attempt.by) and attempt.by[-1].action.kind == "read"
 
 
 def _held(task: Task) -> list[Step]:
@@ -380,7 +380,7 @@ def _held(task: Task) -> list[Step]:
     for step in reversed(task.steps):
         if _changes(step) and out:
             break
-        if step.action.deed == "check" and step.result is not None:
+        if step.action.kind == "check" and step.result is not None:
             if step.failed:
                 break
             if not _ASKS_ONLY.search(step.command):
@@ -399,7 +399,7 @@ def _listed(shown: Sequence[Step]) -> str:
 
 
 def _saves(step: Step) -> bool:
-    return step.action.deed == "save"
+    return step.action.kind == "save"
 
 
 def _changed(done: Iterable[Step]) -> list[Step]:
@@ -407,7 +407,7 @@ def _changed(done: Iterable[Step]) -> list[Step]:
 
 
 def _changes(step: Step) -> bool:
-    return step.action.deed in ("edit", "write") and not step.failed
+    return step.action.kind in ("edit", "write") and not step.failed
 
 
 def _weight(tokens: int) -> float:

@@ -27,54 +27,43 @@ LESSONS_SHARE = 0.7
 _HEAD = lazy_re(r"^(`[^`]+`(?: of a file that was not read before)? fails with )(“[^”]*”)\.?$")
 
 
-class OpeningLesson(Struct, frozen=True, kw_only=True):
-    """A lesson that a session may be told at its beginning."""
-
-    id: MemoryId
-    kind: Kind
-    text: str
-    worth: float
-    """What it is expected to save, in tokens a run or in any other measure that is the same for all."""
-    why: str
-
-
 def choose_lessons(
-    standing: Iterable[OpeningLesson], room: int, count: Count, without: Collection[str] = ()
-) -> list[OpeningLesson]:
+    lessons: Iterable[BriefLine], room: int, count: Count, without: Collection[str] = ()
+) -> list[BriefLine]:
     """Those that save most for what they cost to read, in `room` tokens, the one of most worth standing first."""
     left = room - count(LESSONS_HEADING) - 1
-    costs = [(each, count(_lesson_line([each])) + 1) for each in standing if each.id not in without]
+    costs = [(each, count(_lesson_line([each])) + 1) for each in lessons if each.id not in without]
     heads: set[str] = set()
-    out: list[OpeningLesson] = []
-    for each, alone in sorted(costs, key=lambda one: (-one[0].worth / one[1], one[0].id)):
+    out: list[BriefLine] = []
+    for each, alone in sorted(costs, key=lambda one: (-one[0].score / one[1], one[0].id)):
         head = _lesson_head(each)
         cost = count(_more_lessons(each)) if head and head in heads else alone
         if cost <= left:
             left -= cost
             heads.add(head)
             out.append(each)
-    return sorted(out, key=lambda one: (-one.worth, one.id))
+    return sorted(out, key=lambda one: (-one.score, one.id))
 
 
-def written_lessons(standing: Sequence[OpeningLesson]) -> list[str]:
+def written_lessons(lessons: Sequence[BriefLine]) -> list[str]:
     """The lines that lessons make; none where there are none."""
-    groups: dict[str, list[OpeningLesson]] = {}
-    for each in standing:
+    groups: dict[str, list[BriefLine]] = {}
+    for each in lessons:
         groups.setdefault(_lesson_head(each) or each.id, []).append(each)
     return [LESSONS_HEADING, *(_lesson_line(group) for group in groups.values())] if groups else []
 
 
-def _lesson_line(group: Sequence[OpeningLesson]) -> str:
+def _lesson_line(group: Sequence[BriefLine]) -> str:
     first = f"- {one_line(group[0].text).rstrip('.')} [{short(group[0].id)}]"
     return first + "".join(_more_lessons(each) for each in group[1:])
 
 
-def _more_lessons(each: OpeningLesson) -> str:
+def _more_lessons(each: BriefLine) -> str:
     found = _HEAD.match(each.text)
     return f"; {found[2] if found else each.text} [{short(each.id)}]"
 
 
-def _lesson_head(each: OpeningLesson) -> str:
+def _lesson_head(each: BriefLine) -> str:
     """What the line of an error begins with that may be told together with others; empty where it stands alone."""
     found = _HEAD.match(each.text)
     return found[1] if found else ""
@@ -121,6 +110,7 @@ class BriefLine(Struct, frozen=True, kw_only=True):
     text: str
     """Without its id."""
     score: float
+    """How well it answers; of a lesson that stands at the beginning, what it is expected to save, in tokens a run."""
     why: str
     """Which cue found it."""
 
@@ -148,66 +138,46 @@ def make_brief(
     now: datetime,
     budget: int,
     count: Count,
-    lessons: Sequence[OpeningLesson] = (),
+    lessons: Sequence[BriefLine] = (),
 ) -> Brief:
-    """Pack the scratchpad, the lessons that stand and what was found into `budget` tokens."""
-    if (whole := _whole(pad, found, now, budget, count, lessons)) is not None:
+    """Pack the scratchpad, the lessons of the session's beginning and what was found into `budget` tokens."""
+    ids = {*(each.record.id for each in found), *(each.id for each in lessons)}
+
+    def made(told: Sequence[BriefLine], chosen: Sequence[BriefLine], pad_lines: Sequence[str]) -> Brief:
+        lines, text = _written(told, chosen, pad_lines)
+        left_out = len(ids) - len(lines)
+        return Brief(markdown=text, lines=tuple(lines), tokens=count(text) if text else 0, pad=pad, left_out=left_out)
+
+    def beside(told: Sequence[BriefLine], most: int) -> list[tuple[BriefLine, float]]:
+        named = {each.id for each in told}
+        return _valued([each for each in found if each.record.id not in named], now, most, count)
+
+    told = sorted(lessons, key=lambda one: (-one.score, one.id))
+    whole = made(told, [line for line, _ in beside(told, budget)], pad_text(pad).splitlines() if pad else [])
+    if whole.tokens <= budget:
+        # What each line costs alone doesn't add up to this, so it is tried first.
         return whole
     pad_lines = pad_within(pad, int(budget * PAD_SHARE), count) if pad else []
-    room = budget - _frame(pad_lines, count)
+    room = budget - count(fenced(BRIEF_TAG, [_PAD_HEADING, *pad_lines] if pad_lines else ()))
     told = choose_lessons(lessons, int(room * LESSONS_SHARE), count)
-    named = {each.id for each in told}
-    wanted = _valued([each for each in found if each.record.id not in named], now, int(budget * LINE_SHARE), count)
+    wanted = beside(told, int(budget * LINE_SHARE))
     chosen = _affordable(wanted, room - count("\n".join(written_lessons(told))), count)
     if len(told) < len(lessons):
         # What the others leave over is the lessons' again.
         left = room - sum(count(_traced(line)) + 1 for line in chosen)
         left -= sum(count(_heading(kind)) + 1 for kind in {line.kind for line in chosen})
         told = choose_lessons(lessons, left, count, {line.id for line in chosen})
-    lines, text = _written(told, chosen, pad_lines)
+    brief = made(told, chosen, pad_lines)
     # Words cost a little more together than each alone, which can't be known before.
-    while text and count(text) > budget:
+    while brief.tokens > budget:
         if chosen:
             chosen = chosen[:-1]
         elif told:
             told = told[:-1]
         else:
             pad_lines = pad_lines[:-1]
-        lines, text = _written(told, chosen, pad_lines)
-    return _brief(text, lines, pad, found, lessons, count)
-
-
-def _whole(
-    pad: Pad | None,
-    found: Sequence[BriefCandidate],
-    now: datetime,
-    budget: int,
-    count: Count,
-    lessons: Sequence[OpeningLesson],
-) -> Brief | None:
-    """The brief in which nothing is cut; None where it has no room: what each line costs alone doesn't add up."""
-    named = {each.id for each in lessons}
-    wanted = _valued([each for each in found if each.record.id not in named], now, budget, count)
-    told = sorted(lessons, key=lambda one: (-one.worth, one.id))
-    lines, text = _written(told, [line for line, _ in wanted], pad_text(pad).splitlines() if pad else [])
-    return _brief(text, lines, pad, found, lessons, count) if count(text) <= budget else None
-
-
-def _brief(
-    text: str,
-    lines: Sequence[BriefLine],
-    pad: Pad | None,
-    found: Sequence[BriefCandidate],
-    lessons: Sequence[OpeningLesson],
-    count: Count,
-) -> Brief:
-    return Brief(
-        markdown=text,
-        lines=tuple(lines),
-        tokens=count(text) if text else 0,
-        pad=pad,
-        left_out=len({*(each.record.id for each in found), *(each.id for each in lessons)}) - len(lines),
-    )
+        brief = made(told, chosen, pad_lines)
+    return brief
 
 
 def line_of(record: Record, now: datetime) -> str:
@@ -228,7 +198,10 @@ def _valued(found: Sequence[BriefCandidate], now: datetime, most: int, count: Co
     out: list[tuple[BriefLine, float]] = []
     for kind in ORDER:
         ranked: dict[MemoryId, BriefCandidate] = {}
-        for each in sorted((each for each in found if each.record.kind == kind), key=_rank):
+        of_kind = [each for each in found if each.record.kind == kind]
+        # The best first; of two alike the newer, and then any order that is always the same.
+        of_kind.sort(key=lambda each: (-each.score, -each.record.at.timestamp(), each.record.id))
+        for each in of_kind:
             ranked.setdefault(each.record.id, each)
         best = max((each.score for each in ranked.values()), default=0.0)
         for place, each in enumerate(ranked.values()):
@@ -239,15 +212,6 @@ def _valued(found: Sequence[BriefCandidate], now: datetime, most: int, count: Co
             line = BriefLine(id=each.record.id, kind=kind, text=text, score=round(each.score, 4), why=each.why)
             out.append((line, WORTH[kind] * share / (1 + place)))
     return out
-
-
-def _rank(found: BriefCandidate) -> tuple[float, float, str]:
-    """The best first; of two alike the newer, and then any order that is always the same."""
-    return -found.score, -found.record.at.timestamp(), found.record.id
-
-
-def _frame(pad: Sequence[str], count: Count) -> int:
-    return count(fenced(BRIEF_TAG, [_PAD_HEADING, *pad] if pad else ()))
 
 
 def _affordable(wanted: Sequence[tuple[BriefLine, float]], left: int, count: Count) -> list[BriefLine]:
@@ -270,12 +234,10 @@ def _affordable(wanted: Sequence[tuple[BriefLine, float]], left: int, count: Cou
     return chosen
 
 
-def _written(
-    told: Sequence[OpeningLesson], chosen: Sequence[BriefLine], pad: Sequence[str]
-) -> tuple[list[BriefLine], str]:
+def _written(told: Sequence[BriefLine], chosen: Sequence[BriefLine], pad: Sequence[str]) -> tuple[list[BriefLine], str]:
     """The lines part by part, and the brief that they make; empty where there is nothing to show."""
     text = [*([_PAD_HEADING, *pad] if pad else []), *written_lessons(told)]
-    lines = [BriefLine(id=each.id, kind=each.kind, text=each.text, score=each.worth, why=each.why) for each in told]
+    lines = list(told)
     for kind in ORDER:
         # Within its part the best stands first, whatever it cost.
         part = sorted((line for line in chosen if line.kind == kind), key=lambda line: -line.score)

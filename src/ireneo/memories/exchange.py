@@ -158,18 +158,18 @@ def front_matter(record: Struct, order: tuple[str, ...], left_out: frozenset[str
     What has its default is not written.
     """
     tables: list[str] = []
-    for name, value in told(record, order, left_out):
+    for name, value in stated(record, order, left_out):
         if isinstance(value, dict):
             tables += ["", f"[{name}]", *(f"{_key(key)} = {_value(value[key])}" for key in sorted(value))]
         elif isinstance(value, tuple) and isinstance(value[0], Struct):
             for each in value:
-                tables += ["", f"[[{name}]]", *(f"{key} = {_value(inner)}" for key, inner in told(each))]
+                tables += ["", f"[[{name}]]", *(f"{key} = {_value(inner)}" for key, inner in stated(each))]
         else:
             yield f"{name} = {_value(value)}"
     yield from tables
 
 
-def told(
+def stated(
     record: Struct, order: tuple[str, ...] = (), left_out: frozenset[str] = frozenset()
 ) -> Iterator[tuple[str, object]]:
     """What a record says by name, those in `order` first: without `left_out`, what is empty and what is as always."""
@@ -259,13 +259,13 @@ def _is_memory(line: bytes) -> bool:
 def write_line(record: Record) -> str:
     """Its line, without a line break, which it never holds; the same memory always gives the same line."""
     # Not left to the encoder: it takes for a default only what is one and the same object.
-    said = {name: _plain(value) for name, value in told(record)}
+    said = {name: _plain(value) for name, value in stated(record)}
     return msgspec.json.encode({**said, SEAL: seal_of(record)}).decode()
 
 
 def _plain(value: object) -> object:
     if isinstance(value, Struct):
-        return {name: _plain(inner) for name, inner in told(value)}
+        return {name: _plain(inner) for name, inner in stated(value)}
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
     return dict(sorted(value.items())) if isinstance(value, dict) else value
@@ -399,10 +399,10 @@ def is_reworded(entry: MemoryEntry, known: Record | None) -> bool:
     return entry.edited
 
 
-def said_before(record: Record | None, offer: MemoryDraft) -> bool:
+def said_before(record: Record | None, draft: MemoryDraft) -> bool:
     """Whether a memory has this word of a person already, so that the same file twice says it once."""
     return record is not None and any(
-        each.origin == offer.origin and each.against == offer.against and not each.sources and _same_time(each, offer)
+        each.origin == draft.origin and each.against == draft.against and not each.sources and _same_time(each, draft)
         for each in record.evidence
     )
 
@@ -434,6 +434,6 @@ def _draft(record: Record, piece: Evidence) -> MemoryDraft:
     return MemoryDraft(**asdict(piece), **names)
 
 
-def _same_time(piece: Evidence, offer: MemoryDraft) -> bool:
+def _same_time(piece: Evidence, draft: MemoryDraft) -> bool:
     # Where the file names no time, it was the time of the import.
-    return piece.at == offer.at or (not offer.timed and not piece.timed)
+    return piece.at == draft.at or (not draft.timed and not piece.timed)

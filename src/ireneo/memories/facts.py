@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.language.files import LANGUAGES, either, from_data, of_language, topic
+from ireneo.language.sentences import breaks
 from ireneo.language.topics import Slots
 from ireneo.language.words import common_words
 from ireneo.memories.record import (
@@ -54,7 +55,7 @@ def _statements() -> tuple[tuple[Slots, re.Pattern[str], tuple[tuple[re.Pattern[
     return tuple(
         (
             each,
-            lazy_re(rf"{either(each.unsure)}|\?|;|: |[.!] ", re.I),
+            lazy_re(rf"{either(each.unsure)}|\?|;|: |(?<!\d)[.!] ", re.I),
             tuple((lazy_re(row.pattern), row.attribute) for row in each.statements),
         )
         for each in known
@@ -86,7 +87,7 @@ def _is_plural(word: str, known: Slots) -> bool:
 def read_slot(text: str, speaker: str) -> Slot | None:
     """The slot of a statement, where it is plain; "I" and "my" are `speaker`, and read only where that is known."""
     statement = " ".join(text.split()).rstrip(".! ")
-    if len(statement) > LONGEST:
+    if len(statement) > LONGEST or any(True for _ in breaks(statement)):
         return None
     for known, unsure, patterns in _statements():
         if unsure.search(statement):

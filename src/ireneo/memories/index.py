@@ -81,12 +81,6 @@ def session_of(number: int) -> int:
     return number >> CLASS_BITS + ORDINAL_BITS
 
 
-def neighbours(place: int, reach: int) -> range:
-    """The places of the same session up to `reach` before and after `place`, itself among them."""
-    ordinal = place & MOST_IN_SESSION - 1
-    return range(place - min(reach, ordinal), place + min(reach, MOST_IN_SESSION - 1 - ordinal) + 1)
-
-
 def numbers_at(place: int) -> tuple[int, int]:
     """The first and the last number that a document at `place` can have: a range of keys to be read."""
     return place << CLASS_BITS, (place << CLASS_BITS) + (1 << CLASS_BITS) - 1

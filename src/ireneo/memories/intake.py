@@ -156,32 +156,32 @@ _ONLY_OF: dict[Literal["until", "signature"], tuple[Kind, ...]] = {
 _FIELDS = tuple(MemoryDetails.__annotations__)
 
 
-def memory_draft(text: str, told: MemoryDetails, now: datetime) -> MemoryDraft:
-    """The offer that a text and what was said of it make; `now` is when.
+def memory_draft(text: str, details: MemoryDetails, now: datetime) -> MemoryDraft:
+    """The draft that a text and what was said of it make; `now` is when.
 
     Raises BadInput where something of it can't be used, in a sentence that says what to do.
     """
-    _check_fields(told)
+    _check_fields(details)
     _check_text(text)
     for name in ("at", "until", "recorded"):
-        _check_time(name, told.get(name))
+        _check_time(name, details.get(name))
     for name in ("trust", "salience", "confidence"):
-        _check_share(name, told.get(name))
+        _check_share(name, details.get(name))
     for name in ("subject", "attribute", "value", "task_type", "name", "signature", "session", "project"):
-        _check_name(name, told.get(name, ""))
+        _check_name(name, details.get(name, ""))
     for name in ("messages", "summaries", "memories"):
-        _check_ids(name, told.get(name, ()))
-    _check_conditions(told.get("conditions", {}))
-    _check_choice("kind", told.get("kind"), _KINDS)
-    _check_choice("origin", told.get("origin"), _SOURCES)
-    return _draft(text.strip(), told, told.get("recorded") or now)
+        _check_ids(name, details.get(name, ()))
+    _check_conditions(details.get("conditions", {}))
+    _check_choice("kind", details.get("kind"), _KINDS)
+    _check_choice("origin", details.get("origin"), _SOURCES)
+    return _draft(text.strip(), details, details.get("recorded") or now)
 
 
-def _draft(text: str, told: MemoryDetails, recorded: datetime) -> MemoryDraft:
-    origin = told.get("origin", "user")
-    guess = _guess(text, told, origin)
-    _check_sense(told, guess.kind)
-    at, until = told.get("at"), told.get("until")
+def _draft(text: str, details: MemoryDetails, recorded: datetime) -> MemoryDraft:
+    origin = details.get("origin", "user")
+    guess = _guess(text, details, origin)
+    _check_sense(details, guess.kind)
+    at, until = details.get("at"), details.get("until")
     if at and until and until < at:
         raise BadInput(f"`until` ({until:%Y-%m-%d}) is before `at` ({at:%Y-%m-%d}); give the later time as `until`.")
     return MemoryDraft(
@@ -192,47 +192,47 @@ def _draft(text: str, told: MemoryDetails, recorded: datetime) -> MemoryDraft:
         recorded=recorded,
         until=until,
         origin=origin,
-        trust=float(told.get("trust", TRUST[origin])),
-        salience=float(told.get("salience", 0.5)),
-        confidence=float(told.get("confidence", 0.8)),
+        trust=float(details.get("trust", TRUST[origin])),
+        salience=float(details.get("salience", 0.5)),
+        confidence=float(details.get("confidence", 0.8)),
         subject=guess.subject,
         attribute=guess.attribute,
         value=guess.value,
-        task_type=told.get("task_type", "").strip(),
-        name=told.get("name", "").strip(),
-        signature=told.get("signature", "").strip(),
-        conditions=dict(told.get("conditions", {})),
-        against=bool(told.get("against", False)),
+        task_type=details.get("task_type", "").strip(),
+        name=details.get("name", "").strip(),
+        signature=details.get("signature", "").strip(),
+        conditions=dict(details.get("conditions", {})),
+        against=bool(details.get("against", False)),
         # What is said against something says what is wrong with it.
-        why=text if told.get("against") else "",
-        adds=_adds(told, guess.attribute),
-        session=told.get("session", ""),
-        project=told.get("project", ""),
-        messages=tuple(MessageId(each) for each in dict.fromkeys(told.get("messages", ()))),
-        summaries=tuple(dict.fromkeys(told.get("summaries", ()))),
-        memories=tuple(MemoryId(each) for each in dict.fromkeys(told.get("memories", ()))),
-        pinned=bool(told.get("pinned", False)),
+        why=text if details.get("against") else "",
+        adds=_adds(details, guess.attribute),
+        session=details.get("session", ""),
+        project=details.get("project", ""),
+        messages=tuple(MessageId(each) for each in dict.fromkeys(details.get("messages", ()))),
+        summaries=tuple(dict.fromkeys(details.get("summaries", ()))),
+        memories=tuple(MemoryId(each) for each in dict.fromkeys(details.get("memories", ()))),
+        pinned=bool(details.get("pinned", False)),
     )
 
 
-def _check_sense(told: MemoryDetails, kind: Kind) -> None:
+def _check_sense(details: MemoryDetails, kind: Kind) -> None:
     """Raise BadInput for what is told of a text and says nothing of a memory of its kind."""
     for name, kinds in _ONLY_OF.items():
-        if told.get(name) and kind not in kinds:
+        if details.get(name) and kind not in kinds:
             raise BadInput(
                 f"`{name}` says something of a {' or '.join(kinds)} memory, and this one is {kind}; "
                 f"leave it out, or say of which `kind` it is."
             )
 
 
-def _guess(text: str, told: MemoryDetails, origin: Source) -> Guess:
+def _guess(text: str, details: MemoryDetails, origin: Source) -> Guess:
     """The kind and the slot: what was told goes before what the words say."""
-    kind = told.get("kind") or _kind_of_what_was_told(told)
+    kind = details.get("kind") or _kind_of_what_was_told(details)
     slot = Guess(
         kind=kind or "semantic",
-        subject=told.get("subject", "").strip(),
-        attribute=told.get("attribute", "").strip(),
-        value=told.get("value", "").strip(),
+        subject=details.get("subject", "").strip(),
+        attribute=details.get("attribute", "").strip(),
+        value=details.get("value", "").strip(),
     )
     if kind and kind != "semantic":
         return slot
@@ -245,9 +245,9 @@ def _guess(text: str, told: MemoryDetails, origin: Source) -> Guess:
     return _filled(slot, found)
 
 
-def _adds(told: MemoryDetails, attribute: str) -> bool:
+def _adds(details: MemoryDetails, attribute: str) -> bool:
     """Whether the slot is said to hold several values; a slot needs an attribute for that."""
-    adds = bool(told.get("adds", False))
+    adds = bool(details.get("adds", False))
     if adds and not attribute:
         raise BadInput("`adds` says that an attribute holds several values; give `subject` and `attribute` with it.")
     return adds
@@ -263,17 +263,17 @@ def _filled(slot: Guess, found: Guess) -> Guess:
     return replace(slot, attribute=slot.attribute or found.attribute, value=found.value)
 
 
-def _kind_of_what_was_told(told: MemoryDetails) -> Kind | None:
+def _kind_of_what_was_told(details: MemoryDetails) -> Kind | None:
     """The kind that only one of the fields makes sense for."""
-    if told.get("signature") or told.get("conditions"):
+    if details.get("signature") or details.get("conditions"):
         return "failure"
-    if told.get("attribute") or told.get("value"):
+    if details.get("attribute") or details.get("value"):
         return "semantic"
-    return "procedural" if told.get("task_type") or told.get("name") else None
+    return "procedural" if details.get("task_type") or details.get("name") else None
 
 
-def _check_fields(told: MemoryDetails) -> None:
-    unknown = [str(name) for name in told if name not in _FIELDS]
+def _check_fields(details: MemoryDetails) -> None:
+    unknown = [str(name) for name in details if name not in _FIELDS]
     if unknown:
         raise BadInput(f"Nothing called {unknown[0]!r} can be said of a memory; take one of {', '.join(_FIELDS)}.")
 

@@ -206,13 +206,13 @@ class _Episodic(MemoryKind):
         return [self._settled(each) for each in sorted(records, key=lambda each: each.id)]
 
     def _settled(self, record: Record) -> Record:
-        told, against = supporting(record), [each for each in record.evidence if each.against]
-        timed = [each.at for each in told if each.timed]
-        at = min(timed or [each.at for each in told or record.evidence])
+        speaking, against = supporting(record), [each for each in record.evidence if each.against]
+        timed = [each.at for each in speaking if each.timed]
+        at = min(timed or [each.at for each in speaking or record.evidence])
         record = replace(summed(record), at=at, reason="", retired=None, state=_unless_erased(record))
         if record.state == "erased":
             return record
-        last = max((each.recorded for each in told), default=None)
+        last = max((each.recorded for each in speaking), default=None)
         denied = [each for each in against if last is None or (each.recorded > last and each.trust >= record.trust)]
         if not denied:
             return record
@@ -294,8 +294,8 @@ class _Procedural(MemoryKind):
     def settle(self, records: Sequence[Record]) -> list[Record]:
         """Other steps under the same name are another version, numbered as they were told."""
         settled = settle_values(records)
-        told = sorted(settled, key=lambda each: (each.recorded, min(piece.at for piece in each.evidence), each.id))
-        versions = {each.id: number for number, each in enumerate(told, 1)}
+        speaking = sorted(settled, key=lambda each: (each.recorded, min(piece.at for piece in each.evidence), each.id))
+        versions = {each.id: number for number, each in enumerate(speaking, 1)}
         return [replace(each, version=versions[each.id]) for each in settled]
 
     def retention(self, record: Record, now: datetime) -> float:

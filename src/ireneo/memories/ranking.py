@@ -242,15 +242,15 @@ def rarity(count: int, documents: int) -> float:
     return math.log(1 + (max(documents, count) - count + 0.5) / (count + 0.5))
 
 
-def weights(question: Question, postings: Sequence[Postings], shelf: IndexStats) -> dict[str, float]:
+def weights(question: Question, postings: Sequence[Postings], stats: IndexStats) -> dict[str, float]:
     """What each term of the question is worth in this space."""
     counts = {each.term: each.count for each in postings}
-    return {term: weight * rarity(counts.get(term, 0), shelf.documents) for term, weight in question.terms}
+    return {term: weight * rarity(counts.get(term, 0), stats.documents) for term, weight in question.terms}
 
 
-def length_factors(shelf: IndexStats) -> tuple[float, ...]:
+def length_factors(stats: IndexStats) -> tuple[float, ...]:
     """What a term counts in a document of each length class: 1 in an average one, less in longer ones."""
-    average = max(SHORT, shelf.terms / shelf.documents) if shelf.documents else SHORT
+    average = max(SHORT, stats.terms / stats.documents) if stats.documents else SHORT
     return tuple(
         (1 + SATURATION) / (1 + SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * max(SHORT, length) / average))
         for length in LENGTHS
@@ -260,7 +260,7 @@ def length_factors(shelf: IndexStats) -> tuple[float, ...]:
 def candidates(
     question: Question,
     postings: Sequence[Postings],
-    shelf: IndexStats,
+    stats: IndexStats,
     *,
     reach: int = len(SHADE) - 1,
     at_most: int = 100,
@@ -270,8 +270,8 @@ def candidates(
 
     They are those around the `seeds` places at which the terms themselves count most.
     """
-    worth = weights(question, postings, shelf)
-    factors = length_factors(shelf)
+    worth = weights(question, postings, stats)
+    factors = length_factors(stats)
     # The low bits of a number are its classes: one table gives what a term counts there, and whose words they are.
     plain = tuple(factors[low >> 2] for low in range(1 << CLASS_BITS))
     side = {"user": USER, "assistant": ASSISTANT}.get(question.side or "")
@@ -356,7 +356,7 @@ def rank(
     found: Sequence[Candidate],
     passages: Sequence[Passage],
     postings: Sequence[Postings],
-    shelf: IndexStats,
+    stats: IndexStats,
     *,
     reach: int = len(SHADE) - 1,
 ) -> tuple[Ranked, ...]:
@@ -367,8 +367,8 @@ def rank(
     """
     by_place = {place_of(each.number): each for each in passages}
     unread = {each.term for each in postings if each.numbers is None and each.count}
-    worth = {term: value for term, value in weights(question, postings, shelf).items() if term in unread}
-    common = _common_words(by_place, worth, length_factors(shelf), reach) if worth else {}
+    worth = {term: value for term, value in weights(question, postings, stats).items() if term in unread}
+    common = _common_words(by_place, worth, length_factors(stats), reach) if worth else {}
     ranked = [
         _scored(question, each, by_place[each.place], common.get(each.place, 0.0))
         for each in found

@@ -24,20 +24,20 @@ from ireneo.memories.record import (
 )
 from ireneo.memories.wording import quoted
 
-# What becomes of an offer beside what is known: added, reinforced, superseded, disputed, overturned, ignored.
+# What becomes of a draft beside what is known: added, reinforced, superseded, disputed, overturned, ignored.
 #
 # The evidence goes to the memory that says the same, or makes a new one; then the kind settles anew all that stands
 # under
 # the key. No model is asked, and what comes out depends on the evidence alone.
 
 
-Did: TypeAlias = Literal["added", "reinforced", "superseded", "disputed", "overturned", "ignored"]
+RememberOutcome: TypeAlias = Literal["added", "reinforced", "superseded", "disputed", "overturned", "ignored"]
 
 
 class Reconciled(Struct, frozen=True, kw_only=True):
-    """What became of an offer."""
+    """What became of a draft."""
 
-    did: Did
+    did: RememberOutcome
     reason: str
     """Why, in a sentence."""
     record: Record
@@ -48,11 +48,11 @@ class Reconciled(Struct, frozen=True, kw_only=True):
     """Whether `record` is another than was known, and must be stored."""
 
 
-def reconcile(offer: MemoryDraft, known: Sequence[Record]) -> Reconciled:
-    """Settle an offer beside `known`, all the memories that stand under its key."""
-    row = KINDS[offer.kind]
-    old = _same(row, offer, known)
-    record, is_new = (made(row, offer), True) if old is None else _merged(old, offer)
+def reconcile(draft: MemoryDraft, known: Sequence[Record]) -> Reconciled:
+    """Settle a draft beside `known`, all the memories that stand under its key."""
+    row = KINDS[draft.kind]
+    old = _same(row, draft, known)
+    record, is_new = (made(row, draft), True) if old is None else _merged(old, draft)
     if record == old:
         return Reconciled(
             did="ignored", reason="It was told before, and this is the same piece of it.", record=record, stored=False
@@ -65,81 +65,81 @@ def reconcile(offer: MemoryDraft, known: Sequence[Record]) -> Reconciled:
     if not is_new:
         reason = "It was told before; only when we were told first has changed."
         return Reconciled(did="ignored", reason=reason, record=record, changed=changed, stored=record != old)
-    did, reason = _told(offer, old, record, changed, before)
+    did, reason = _outcome(draft, old, record, changed, before)
     return Reconciled(did=did, reason=reason, record=record, changed=changed, stored=record != old)
 
 
-def made(row: MemoryKind, offer: MemoryDraft) -> Record:
-    """The memory that an offer makes where there is none yet; not settled."""
+def made(row: MemoryKind, draft: MemoryDraft) -> Record:
+    """The memory that a draft makes where there is none yet; not settled."""
     return _worded(
         Record(
-            id=row.id(offer),
-            kind=offer.kind,
-            key=row.key(offer),
-            text=offer.text,
-            at=offer.at,
-            recorded=offer.recorded,
-            evidence=(evidence_of(_with_own_why(offer, offer.text)),),
-            pinned=offer.pinned,
+            id=row.id(draft),
+            kind=draft.kind,
+            key=row.key(draft),
+            text=draft.text,
+            at=draft.at,
+            recorded=draft.recorded,
+            evidence=(evidence_of(_with_own_why(draft, draft.text)),),
+            pinned=draft.pinned,
         ),
-        offer,
+        draft,
     )
 
 
-def _same(row: MemoryKind, offer: MemoryDraft, known: Sequence[Record]) -> Record | None:
-    """The memory that says what an offer says: of several the one nearest to it in time."""
-    alike = [each for each in known if each.state != "erased" and row.same(each, offer)]
-    return min(alike, key=lambda each: (each.id != row.id(offer), abs(each.at - offer.at), each.id), default=None)
+def _same(row: MemoryKind, draft: MemoryDraft, known: Sequence[Record]) -> Record | None:
+    """The memory that says what a draft says: of several the one nearest to it in time."""
+    alike = [each for each in known if each.state != "erased" and row.same(each, draft)]
+    return min(alike, key=lambda each: (each.id != row.id(draft), abs(each.at - draft.at), each.id), default=None)
 
 
-def _merged(old: Record, offer: MemoryDraft) -> tuple[Record, bool]:
-    evidence, is_new = with_evidence(old.evidence, evidence_of(_with_own_why(offer, old.text)))
+def _merged(old: Record, draft: MemoryDraft) -> tuple[Record, bool]:
+    evidence, is_new = with_evidence(old.evidence, evidence_of(_with_own_why(draft, old.text)))
     record = replace(
         old,
         evidence=evidence,
         seen=old.seen + is_new,
-        pinned=old.pinned or offer.pinned,
+        pinned=old.pinned or draft.pinned,
         # What is said again is no longer put away.
         archived=old.archived and not is_new,
     )
-    return (_worded(record, offer) if _said_better(old, offer) else record), is_new
+    return (_worded(record, draft) if _said_better(old, draft) else record), is_new
 
 
-def _with_own_why(offer: MemoryDraft, text: str) -> MemoryDraft:
-    """`offer` without a reason that only says again what it speaks against."""
-    return replace(offer, why="") if offer.why and normal(offer.why) == normal(text) else offer
+def _with_own_why(draft: MemoryDraft, text: str) -> MemoryDraft:
+    """`draft` without a reason that only says again what it speaks against."""
+    return replace(draft, why="") if draft.why and normal(draft.why) == normal(text) else draft
 
 
-def _said_better(old: Record, offer: MemoryDraft) -> bool:
-    """Whether the offer's words stand for the memory: those that were told first do, unless they speak against it."""
+def _said_better(old: Record, draft: MemoryDraft) -> bool:
+    """Whether the draft's words stand for the memory: those that were told first do, unless they speak against it."""
     told = supporting(old)
-    if offer.against:
-        return not told and (offer.recorded, offer.text) < (old.recorded, old.text)
+    if draft.against:
+        return not told and (draft.recorded, draft.text) < (old.recorded, old.text)
     first = min((each.recorded for each in told), default=None)
     if first is None:
         return True
-    return (offer.recorded, offer.text, *_names(offer).values()) < (first, old.text, *_names(old).values())
+    return (draft.recorded, draft.text, *_names(draft).values()) < (first, old.text, *_names(old).values())
 
 
 def _names(said: MemoryDraft | Record) -> dict[str, str]:
     return {name: getattr(said, name) for name in NAMES}
 
 
-def _worded(record: Record, offer: MemoryDraft) -> Record:
-    return replace(record, text=offer.text, cue=offer.cue or record.cue, **_names(offer))
+def _worded(record: Record, draft: MemoryDraft) -> Record:
+    return replace(record, text=draft.text, cue=draft.cue or record.cue, **_names(draft))
 
 
-def _told(
-    offer: MemoryDraft, old: Record | None, record: Record, changed: Sequence[Record], before: Mapping[MemoryId, Record]
-) -> tuple[Did, str]:
+def _outcome(
+    draft: MemoryDraft, old: Record | None, record: Record, changed: Sequence[Record], before: Mapping[MemoryId, Record]
+) -> tuple[RememberOutcome, str]:
     replaced = [each for each in changed if each.state == "superseded" and before[each.id].state == "active"]
-    if offer.against:
+    if draft.against:
         if old is None:
             return "added", "Nothing that it speaks against was known; give the words or the signature of that."
         if record.state == "retired" and old.state == "active":
             return "overturned", f"What it speaks against no longer counts: {record.reason}"
         return "reinforced", "It is kept beside what speaks for the memory, which it does not change."
-    if record.state == "disputed" or (record.periods and not held_at(record.periods, offer.at)):
+    if record.state == "disputed" or (record.periods and not held_at(record.periods, draft.at)):
         return "disputed", record.reason or "A more trusted word stands against it for that time."
     if record.state == "active" and replaced:
         return (

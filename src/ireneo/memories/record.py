@@ -14,6 +14,8 @@ from typing import Literal, NewType
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.language.files import of_language
+from ireneo.language.topics import Words
 from ireneo.log.message import MessageId, digest
 from ireneo.memories.wording import day, one_line
 from ireneo.patterns import lazy_re
@@ -139,7 +141,7 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
     version: int = 1
     signature: str = ""
     cue: str = ""
-    """Of a lesson: the name of the claim that it makes, by which its sightings are found. Empty: it is no lesson."""
+    """Of a lesson: the name of the claim that it makes, by which its observations are found. Empty: it is no lesson."""
     conditions: dict[str, str] = {}
     """Of a failure: what held when it failed (tool, version, repository, file hashes)."""
     uses: tuple[datetime, ...] = ()
@@ -212,19 +214,8 @@ class MemoryDraft(Evidence, frozen=True, kw_only=True, omit_defaults=True):
 
 
 _MARK = lazy_re(r"\[[ms]_[a-z2-7]{3,26}\]")
-_CONTRACTIONS = {
-    "can't": "can not",
-    "cannot": "can not",
-    "won't": "will not",
-    "shan't": "shall not",
-    "i'm": "i am",
-    "let's": "let us",
-    **{f"{who}'s": f"{who} is" for who in ("it", "that", "he", "she", "there", "what", "who", "here")},
-}
-_ENDINGS = {"n't": " not", "'re": " are", "'ve": " have", "'ll": " will"}
 _AROUND = ".,;:!?\"“”„«»‘'`()[]{}*_…"
 _DASHES = frozenset({"-", "–", "—", "•", "*", "+", "#", ">"})
-_ARTICLES = frozenset({"the", "a", "an"})
 
 
 def normal(text: str) -> str:
@@ -233,7 +224,7 @@ def normal(text: str) -> str:
     folded = _folded(_folded(_MARK.sub(" ", text)))
     words = [form for word in folded.split() for form in _spelled_out(word.strip(_AROUND)).split()]
     said = [word for word in words if word not in _DASHES]
-    kept = [word for word in said if word not in _ARTICLES]
+    kept = [word for word in said if word not in of_language(Words, "en").articles]
     return " ".join(kept or said or folded.split())
 
 
@@ -252,11 +243,12 @@ def _folded(text: str) -> str:
 
 
 def _spelled_out(word: str) -> str:
-    if word in _CONTRACTIONS:
-        return _CONTRACTIONS[word]
-    for ending, meant in _ENDINGS.items():
+    known = of_language(Words, "en")
+    if word in known.contractions:
+        return " ".join(known.contractions[word])
+    for ending, meant in known.contracted.items():
         if word.endswith(ending) and word != ending:
-            return word.removesuffix(ending) + meant
+            return " ".join((word.removesuffix(ending), *meant))
     return word
 
 

@@ -23,10 +23,9 @@ it is asked for; MessageNotFound is raised where it is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -482,19 +481,13 @@ class Transaction(Protocol):
 class Store(Protocol):
     """A place that keeps everything."""
 
-    @overload
-    def read(self) -> AbstractAsyncContextManager[Any]: ...
-    @overload
-    def read(
-        self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> Coroutine[Any, Any, T]: ...
+    async def read(self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call `function` with a snapshot, and give what it returns: all that it reads belongs together."""
 
-    @overload
-    def write(self) -> AbstractAsyncContextManager[Any]: ...
-    @overload
-    def write(
+    async def write(
         self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> Coroutine[Any, Any, T]: ...
+    ) -> T:
+        """Call `function` with a transaction, alone among writers, commit, and give what it returned."""
 
     async def scrub(self, *, look: bool = False) -> Scrubbed:
         """Overwrite whatever erasures have left behind in bytes that no transaction sees; outside of any transaction.

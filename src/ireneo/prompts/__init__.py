@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from ireneo.prompts.text import PromptText
-from ireneo.summaries.summary import Level
+from ireneo.summaries.summary import SummaryLevel
 
 TURN = PromptText(task="turn", version=1, max_tokens=1_600)
 GOAL = PromptText(task="goal", version=1, max_tokens=1_600)
@@ -19,5 +19,5 @@ LESSONS_SUCCESS = PromptText(task="lessons", text="success", version=1, max_toke
 LESSONS_FAILURE = PromptText(task="lessons", text="failure", version=1, max_tokens=1_600)
 """Runs that went well and runs that didn't teach different things, and are read by different prompts."""
 
-PROMPTS: MappingProxyType[Level, PromptText] = MappingProxyType({"turn": TURN, "goal": GOAL, "story": STORY})
+PROMPTS: MappingProxyType[SummaryLevel, PromptText] = MappingProxyType({"turn": TURN, "goal": GOAL, "story": STORY})
 """The prompt by which the text of each level is written, and after which its family is named."""

@@ -9,6 +9,7 @@ from typing import get_args
 
 from msgspec.structs import replace
 
+from ireneo.language.detect import language_of_sentence
 from ireneo.language.files import either, topic
 from ireneo.language.sentences import sentences
 from ireneo.language.topics import Constraints
@@ -157,29 +158,34 @@ class _Lifting:
     def __init__(self, lifts: Sequence[Line]) -> None:
         self._named = {lift.subject for lift in lifts if lift.subject}
         self._said: dict[str, int] = {}
-        self._speak: dict[str, list[tuple[int, frozenset[str]]]] = {}
+        # Who releases a pin by hand means that one; others that read alike stand.
+        self._telling = [lift for lift in lifts if not lift.subject and lift.weight < BY_HAND]
+        self._speak: dict[str, dict[str, list[tuple[int, frozenset[str]]]]] = {}
         for lift in lifts:
-            if lift.subject:
-                continue
-            self._said[lift.text] = max(self._said.get(lift.text, lift.position), lift.position)
-            if lift.weight >= BY_HAND:
-                continue  # Who releases a pin by hand means that one; others that read alike stand.
-            said = _speaks_of(lift.text)
-            for word in said:
-                self._speak.setdefault(word, []).append((lift.position, said))
+            if not lift.subject:
+                self._said[lift.text] = max(self._said.get(lift.text, lift.position), lift.position)
 
     def lifts(self, pin: Line) -> bool:
         """Whether something said after `pin` lifts it: it names the pin, or most of what the pin speaks of."""
         said_at = self._said.get(pin.text)
         if pin.subject in self._named or (said_at is not None and said_at >= pin.position):
             return True
-        about = _speaks_of(pin.text)
+        language = language_of_sentence(pin.text)
+        about, speak = _speaks_of(pin.text, language), self._by_words(language)
         # What speaks of nothing that the pin speaks of can't lift it.
         return any(
-            position > pin.position and _names(said, about)
-            for word in about
-            for position, said in self._speak.get(word, ())
+            position > pin.position and _names(said, about) for word in about for position, said in speak.get(word, ())
         )
+
+    def _by_words(self, language: str) -> dict[str, list[tuple[int, frozenset[str]]]]:
+        """By each word what speaks of it, read as a pin of that language is."""
+        if language not in self._speak:
+            speak = self._speak[language] = {}
+            for lift in self._telling:
+                said = _speaks_of(lift.text, language)
+                for word in said:
+                    speak.setdefault(word, []).append((lift.position, said))
+        return self._speak[language]
 
 
 def _names(said: frozenset[str], about: frozenset[str]) -> bool:
@@ -193,10 +199,10 @@ def _names(said: frozenset[str], about: frozenset[str]) -> bool:
 
 
 @lru_cache(maxsize=4_096)
-def _speaks_of(text: str) -> frozenset[str]:
+def _speaks_of(text: str, language: str) -> frozenset[str]:
     said = {word.lower().rstrip(".") for word in _WORD.findall(_SCOPE.sub(" ", text))}
     empty = common_words() | _words().empty
-    return frozenset(light_stem(word) for word in said if word not in empty and len(word) > 1)
+    return frozenset(light_stem(word, language) for word in said if word not in empty and len(word) > 1)
 
 
 def _strength(sentence: str) -> float:

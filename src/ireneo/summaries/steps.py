@@ -21,13 +21,13 @@ ActionKind = Literal["read", "search", "edit", "write", "run", "check", "save", 
 write a plan; fetch an address; ask the user; use any other tool."""
 
 CHANGES = frozenset({"edit", "write"})
-"""The deeds that change a file."""
+"""The kinds of action that change a file."""
 
 
 class Action(Struct, frozen=True, kw_only=True):
     """A call, understood: what was done, and to what."""
 
-    deed: ActionKind
+    kind: ActionKind
     subject: str
     """The file, command, pattern or address; for other tools the tool with its main argument."""
     shell: bool = False
@@ -70,29 +70,29 @@ def understand(call: Call) -> Action:
     if patch := _first(given, _PATCH_KEYS):
         return _of_text(call.name, patch)
     if pattern := _first(given, _PATTERN_KEYS):
-        return Action(deed="search", subject=_clip(pattern))
+        return Action(kind="search", subject=_clip(pattern))
     if url := _first(given, ("url", "uri", "href")):
-        return Action(deed="fetch", subject=_clip(url))
+        return Action(kind="fetch", subject=_clip(url))
     if any(key in given for key in ("todos", "plan", "items", "steps")):
-        return Action(deed="plan", subject=call.name)
+        return Action(kind="plan", subject=call.name)
     if any(key in given for key in ("question", "questions")):
-        return Action(deed="ask", subject=call.name)
-    return Action(deed="use", subject=_clip(f"{call.name} {_gist(given)}".strip()))
+        return Action(kind="ask", subject=call.name)
+    return Action(kind="use", subject=_clip(f"{call.name} {_gist(given)}".strip()))
 
 
 def of_command(command: str) -> Action:
     """Say what a shell command does: the last of its steps that does more than move about."""
     written = _HEREDOC.search(command)
     if written:
-        return Action(deed="write", subject=written["path"] or written["other"], added=command)
+        return Action(kind="write", subject=written["path"] or written["other"], added=command)
     # What a pipe filters is what was done, not the filter; of several commands the last one that does something counts.
     telling = [step for step in _steps(command) if not _SILENT.match(step)]
-    deed = (_deed_of_step(telling[-1].partition("|")[0].strip()) if telling else None) or "run"
-    if deed == "edit" and (target := _last_path(command)):
-        return Action(deed="edit", subject=target, added=command)
-    if deed == "read" and (target := _last_path(command)):
-        return Action(deed="read", subject=target)
-    return Action(deed=deed, subject=_clip(_FILTERS.sub("", _without_moving(command)), COMMAND_CHARACTERS), shell=True)
+    kind = (_kind_of_step(telling[-1].partition("|")[0].strip()) if telling else None) or "run"
+    if kind == "edit" and (target := _last_path(command)):
+        return Action(kind="edit", subject=target, added=command)
+    if kind == "read" and (target := _last_path(command)):
+        return Action(kind="read", subject=target)
+    return Action(kind=kind, subject=_clip(_FILTERS.sub("", _without_moving(command)), COMMAND_CHARACTERS), shell=True)
 
 
 _HEREDOC = lazy_re(
@@ -127,10 +127,10 @@ _BY_PROGRAM: dict[ActionKind, re.Pattern[str]] = {
 }
 
 
-def _deed_of_step(step: str) -> ActionKind | None:
-    for deed, program in _BY_PROGRAM.items():
+def _kind_of_step(step: str) -> ActionKind | None:
+    for kind, program in _BY_PROGRAM.items():
         if program.match(step):
-            return deed
+            return kind
     return None
 
 
@@ -171,16 +171,16 @@ def _of_file(tool: str, path: str, given: dict[str, object]) -> Action:
         added = "\n".join(_first(edit, _NEW_KEYS) for edit in pairs)
     pattern = _first(given, _PATTERN_KEYS)
     if removed:
-        return Action(deed="edit", subject=path, removed=removed, added=added)
+        return Action(kind="edit", subject=path, removed=removed, added=added)
     if added or "content" in given:
-        return Action(deed="write", subject=path, added=added)
+        return Action(kind="write", subject=path, added=added)
     if pattern:
-        return Action(deed="search", subject=_clip(f"{pattern} in {_short_path(path)}"))
+        return Action(kind="search", subject=_clip(f"{pattern} in {_short_path(path)}"))
     if re.search(r"edit|write|create|insert|replace|patch", tool, re.IGNORECASE) and "view" not in str(
         given.get("command")
     ):
-        return Action(deed="edit", subject=path)
-    return Action(deed="read", subject=path)
+        return Action(kind="edit", subject=path)
+    return Action(kind="read", subject=path)
 
 
 _PATCHED = lazy_re(r"^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b/)?)(?P<path>\S+)", re.MULTILINE)
@@ -191,12 +191,12 @@ def _of_text(tool: str, text: str) -> Action:
     if patched:
         lines = text.splitlines()
         return Action(
-            deed="edit",
+            kind="edit",
             subject=patched["path"],
             removed="\n".join(line[1:] for line in lines if line.startswith("-")),
             added="\n".join(line[1:] for line in lines if line.startswith("+")),
         )
-    return Action(deed="use", subject=_clip(f"{tool} {text}"))
+    return Action(kind="use", subject=_clip(f"{tool} {text}"))
 
 
 def _first(given: dict[str, object], keys: tuple[str, ...]) -> str:
@@ -312,7 +312,7 @@ class Step(Struct, frozen=True, kw_only=True, dict=True):
         failed = self.result.failed
         if failed is None:
             failed = derive_failed(self.output, self.call)
-        return failed is True or (self.action.deed == "check" and hides_failure(self.command, self.output))
+        return failed is True or (self.action.kind == "check" and hides_failure(self.command, self.output))
 
     @property
     def command(self) -> str:

@@ -14,7 +14,7 @@ from ireneo.log.tree import atoms
 from ireneo.summaries.pins import constraints, standing
 from ireneo.summaries.policy import Policy, StorySettings
 from ireneo.summaries.strategy import Atom, SectionStyle, Strategy
-from ireneo.summaries.summary import Level, Line, Section, SectionName, Summary, Thread, anchor
+from ireneo.summaries.summary import Line, Section, SectionName, Summary, SummaryLevel, Thread, anchor
 from ireneo.summaries.tell_story import tell_deeper, tell_leaf
 from ireneo.summaries.threads import find_threads, join
 
@@ -83,7 +83,7 @@ class StoryStrategy:
         """Of the sentences below those that tell most."""
         return tell_deeper([part for part in parts if isinstance(part, Summary)])
 
-    def sections(self, level: Level) -> Mapping[SectionName, SectionStyle]:
+    def sections(self, level: SummaryLevel) -> Mapping[SectionName, SectionStyle]:
         """Prose, and the names that stand in none of it."""
         return _SECTIONS
 

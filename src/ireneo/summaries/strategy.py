@@ -13,14 +13,14 @@ from typing import Protocol, TypeAlias
 from msgspec import Struct
 
 from ireneo.log.message import BLOCK_TAGS, Message, short
-from ireneo.summaries.summary import Level, Line, Section, SectionName, Summary
+from ireneo.summaries.summary import Line, Section, SectionName, Summary, SummaryLevel
 
 Atom: TypeAlias = tuple[Message, ...]
 """The smallest group of messages that no cut splits: a tool call with all its results, say."""
 Choice: TypeAlias = Mapping[SectionName, Sequence[tuple[Line, Sequence[str]]]]
 """What is shown of a summary: of each section the chosen lines, each with the names that follow it."""
 
-TAGS: dict[Level, str] = dict(zip(("turn", "goal", "story"), BLOCK_TAGS, strict=False))
+TAGS: dict[SummaryLevel, str] = dict(zip(("turn", "goal", "story"), BLOCK_TAGS, strict=False))
 TWICE = 2
 
 
@@ -59,7 +59,7 @@ class Strategy(Protocol):
         With `turns` they stand for complete turns, between the messages in which these were asked for.
         """
 
-    def sections(self, level: Level) -> Mapping[SectionName, SectionStyle]:
+    def sections(self, level: SummaryLevel) -> Mapping[SectionName, SectionStyle]:
         """The sections that a summary of this level shows, in order."""
 
     def worth(self, section: SectionName) -> float:

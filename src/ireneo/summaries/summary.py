@@ -37,7 +37,7 @@ class Thread(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """That message."""
 
 
-class Threads(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ThreadChanges(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What became of threads within one stretch of a story."""
 
     opened: tuple[Thread, ...] = ()
@@ -56,7 +56,7 @@ def thread_id(kind: ThreadKind, text: str, source: MessageId | None) -> ThreadId
 SummaryId = NewType("SummaryId", str)
 """The anchor: ``s_`` and 26 characters, from level, first, last and family. Two writers of one stretch meet in it."""
 
-Level = Literal["turn", "goal", "story"]
+SummaryLevel = Literal["turn", "goal", "story"]
 SectionName: TypeAlias = str
 """``goal``, ``direction``, ``strategy``, ``operations``, ``discoveries``, ``achieved``, ``dead_ends``, ``worked``,
 ``constraints``, ``lifted``, ``artifacts``, ``status``, ``story``; or what another strategy calls a section."""
@@ -126,7 +126,7 @@ class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An immutable record that covers positions `first_position` to `last_position` of every path through `last`."""
 
     id: SummaryId
-    level: Level
+    level: SummaryLevel
     depth: int
     first: MessageId
     last: MessageId
@@ -147,7 +147,7 @@ class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of a story: how many leaves it covers; 1 for a leaf."""
     retellings: int = 0
     """Of a story: how many times the least lucky message that it covers has been retold to make it; 1 for a leaf."""
-    threads: Threads = Threads()
+    threads: ThreadChanges = ThreadChanges()
     """Of a story: the threads that were opened and resolved within it."""
 
     @property
@@ -168,6 +168,6 @@ class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return ()
 
 
-def anchor(level: Level, first: MessageId, last: MessageId, family: str) -> SummaryId:
+def anchor(level: SummaryLevel, first: MessageId, last: MessageId, family: str) -> SummaryId:
     """Name the summary of a stretch: the same stretch, level and family is the same summary, whoever writes it."""
     return SummaryId(digest("s", level.encode(), first.encode(), last.encode(), family.encode()))

@@ -141,13 +141,13 @@ def worked(steps: Sequence[Step]) -> list[Line]:
 
 
 def key(step: Step) -> str:
-    """The name of an approach: the deed and what it was done to, without numbers and places."""
-    return approach(step.action.deed, step.action.subject)
+    """The name of an approach: the kind of action and what it was done to, without numbers and places."""
+    return approach(step.action.kind, step.action.subject)
 
 
-def approach(deed: str, subject: str) -> str:
-    """The name of an approach, from the deed and its subject."""
-    return f"{deed} {subject if deed in CHANGES else signature(subject)}"
+def approach(kind: str, subject: str) -> str:
+    """The name of an approach, from the kind of action and its subject."""
+    return f"{kind} {subject if kind in CHANGES else signature(subject)}"
 
 
 def succeeded(operations: Iterable[Line]) -> dict[str, int]:
@@ -175,7 +175,7 @@ def _failed(steps: Sequence[Step], place: int) -> Line | None:
         return None  # Nothing came after it yet: it is where the work stands, not what was given up.
     if step.rejected:
         return _line(step, f"I tried {_named(step)} — abandoned because the user said no{_said(step)}.")
-    if step.action.deed == "check" and not is_environment(step.error):
+    if step.action.kind == "check" and not is_environment(step.error):
         return None  # A test that fails is what tests are for; given up is only what couldn't be run at all.
     instead = next((s for s in steps[place + 1 : place + 6] if _replaces(s, step)), None)
     tail = f"; {_named(instead)} worked instead" if instead else ""
@@ -187,7 +187,7 @@ def put_back(steps: Sequence[Step], place: int) -> int | None:
     """The place of the later edit that takes back the edit at `place`; None where none does."""
     step = steps[place]
     action = step.action
-    if action.deed not in CHANGES or not action.removed.strip() or step.failed or not _core(action.added):
+    if action.kind not in CHANGES or not action.removed.strip() or step.failed or not _core(action.added):
         return None
     for at in range(place + 1, len(steps)):
         later, other = steps[at], steps[at].action
@@ -250,13 +250,13 @@ def _same_later(steps: Sequence[Step], place: int) -> int | None:
 
 
 def _replaces(candidate: Step, failed: Step) -> bool:
-    """Whether `candidate` is another way to the same end: the same kind of deed, and it went well."""
-    alike = candidate.action.deed == failed.action.deed or candidate.call.name == failed.call.name
+    """Whether `candidate` is another way to the same end: the same kind of action, and it went well."""
+    alike = candidate.action.kind == failed.action.kind or candidate.call.name == failed.call.name
     return alike and candidate.result is not None and not candidate.failed and key(candidate) != key(failed)
 
 
 def _changed(steps: Sequence[Step]) -> list[str]:
-    return list(dict.fromkeys(s.action.subject for s in steps if s.action.deed in CHANGES and not s.failed))
+    return list(dict.fromkeys(s.action.subject for s in steps if s.action.kind in CHANGES and not s.failed))
 
 
 def _named(step: Step) -> str:
@@ -264,7 +264,7 @@ def _named(step: Step) -> str:
     if step.action.shell:
         return f"`{subject}`"
     doing = {"read": "reading", "edit": "editing", "write": "writing", "search": "searching for", "fetch": "fetching"}
-    return f"{doing.get(step.action.deed, 'using')} {subject}"
+    return f"{doing.get(step.action.kind, 'using')} {subject}"
 
 
 def said_in_refusal(step: Step) -> str:
@@ -333,7 +333,7 @@ def _operations(done: Sequence[Step], *, changed: bool) -> list[Line]:
         groups.setdefault(step.action.subject, []).append(step)
     lines: list[Line] = []
     for subject, group in groups.items():
-        writes = any(step.action.deed in CHANGES for step in group)
+        writes = any(step.action.kind in CHANGES for step in group)
         if writes == changed:
             lines.append(_operation(subject, group))
     return lines
@@ -344,7 +344,7 @@ def _operation(subject: str, group: Sequence[Step]) -> Line:
     tally = NameTally()
     for step in group:
         verbs[_verb(step)] = verbs.get(_verb(step), 0) + 1
-        tally.add(_written(step), WRITTEN[step.action.deed])
+        tally.add(_written(step), WRITTEN[step.action.kind])
         tally.add(step.output, SEEN)
     outcome = _outcome(group[-1])
     return Line(
@@ -360,8 +360,8 @@ def _operation(subject: str, group: Sequence[Step]) -> Line:
 
 
 def _verb(step: Step) -> str:
-    deed = step.action.deed
-    return step.call.name if deed == "use" else deed
+    kind = step.action.kind
+    return step.call.name if kind == "use" else kind
 
 
 def _written(step: Step) -> str:
@@ -378,7 +378,7 @@ def _outcome(step: Step) -> str:
         return "no result yet"
     if step.failed:
         return step.error or "failed"
-    if step.action.deed in ("run", "check", "save", "use"):
+    if step.action.kind in ("run", "check", "save", "use"):
         lines = [line for raw in step.output.splitlines() if (line := raw.strip("=- \t"))]
         if not lines:
             return "ok"
@@ -435,7 +435,7 @@ def _best(lines: list[Line]) -> list[Line]:
 def _status(messages: Sequence[Message], done: Sequence[Step], *, ends_turn: bool) -> Line:
     """COMPLETE, PARTIAL or BLOCKED, from the last outcomes alone."""
     last = messages[-1]
-    ran = next((step for step in reversed(done) if step.action.deed in ("check", "run", "save")), None)
+    ran = next((step for step in reversed(done) if step.action.kind in ("check", "run", "save")), None)
     failed = (
         f" — {clip(ran.action.subject, 80)} failed last: {error_line(ran.output, 120)}" if ran and ran.failed else ""
     )
@@ -451,7 +451,7 @@ def _status(messages: Sequence[Message], done: Sequence[Step], *, ends_turn: boo
 
 
 def _closing(done: Sequence[Step]) -> str:
-    check = next((step for step in reversed(done) if step.action.deed == "check" and step.result), None)
+    check = next((step for step in reversed(done) if step.action.kind == "check" and step.result), None)
     if check is None:
         return "(not verified)"
     return f"{clip(check.action.subject, 80)} passed" if check.result and not check.failed else "(not verified)"
@@ -570,7 +570,7 @@ def _in_order(lines: Iterable[Line]) -> list[Line]:
 
 
 def _by_subject(lines: Iterable[Line]) -> list[Line]:
-    """Put the lines about one file or command together: the newest outcome stands, the deeds and names add up."""
+    """Put the lines about one file or command together: the newest outcome stands, the actions and names add up."""
     groups: dict[str, list[Line]] = {}
     for line in lines:
         groups.setdefault(line.subject, []).append(line)

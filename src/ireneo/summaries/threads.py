@@ -15,7 +15,7 @@ from ireneo.log.message import Message, short
 from ireneo.patterns import lazy_re
 from ireneo.summaries.prose import clip
 from ireneo.summaries.speech import Sentence, Voiced, Voices, sentences
-from ireneo.summaries.summary import Thread, ThreadId, ThreadKind, Threads, thread_id
+from ireneo.summaries.summary import Thread, ThreadChanges, ThreadId, ThreadKind, thread_id
 
 # Which threads are open after a stretch of a story, and which give way where too many are.
 #
@@ -43,7 +43,7 @@ PAIR_SHARE = 0.25
 """Of the room, what the threads between the same two people may have while others want it."""
 
 
-def follow(before: Sequence[Thread], changes: Threads, cap: int) -> tuple[tuple[Thread, ...], int]:
+def follow(before: Sequence[Thread], changes: ThreadChanges, cap: int) -> tuple[tuple[Thread, ...], int]:
     """What is open after a stretch, in order, and how many had to be forgotten: within it, and now for the cap.
 
     `before` is what was open at its beginning, `cap` how many may be open at its end.
@@ -54,7 +54,7 @@ def follow(before: Sequence[Thread], changes: Threads, cap: int) -> tuple[tuple[
     return kept, changes.forgotten + dropped
 
 
-def join(stretches: Sequence[Threads], cap: int) -> Threads:
+def join(stretches: Sequence[ThreadChanges], cap: int) -> ThreadChanges:
     """What became of threads within adjacent stretches, the oldest first, as if they were one stretch.
 
     What one of them opened and a later one resolved leaves no trace. Below the cap it doesn't matter which neighbours
@@ -70,7 +70,7 @@ def join(stretches: Sequence[Threads], cap: int) -> Threads:
         opened.update({thread.id: thread for thread in stretch.opened})
         forgotten += stretch.forgotten
     kept, dropped = within(list(opened.values()), cap)
-    return Threads(opened=kept, closed=tuple(closed), forgotten=forgotten + dropped)
+    return ThreadChanges(opened=kept, closed=tuple(closed), forgotten=forgotten + dropped)
 
 
 def within(threads: Sequence[Thread], cap: int) -> tuple[tuple[Thread, ...], int]:
@@ -553,7 +553,7 @@ AGAIN = 0.7
 """Threads of one kind and one person that share so much of what they speak of are one, taken up again."""
 
 
-def find_threads(messages: Sequence[Message], before: Sequence[Thread]) -> Threads:
+def find_threads(messages: Sequence[Message], before: Sequence[Thread]) -> ThreadChanges:
     """What `messages` open and leave open, and which of the threads that were open `before` they resolve."""
     heard = Voices(messages)
     tale = _Tale(before)
@@ -582,9 +582,9 @@ class _Tale:
         self.open = list(self._open.values())
 
     @property
-    def threads(self) -> Threads:
+    def threads(self) -> ThreadChanges:
         opened = tuple(each.thread for name, each in self._open.items() if name not in self._before)
-        return Threads(opened=opened, closed=tuple(self._closed))
+        return ThreadChanges(opened=opened, closed=tuple(self._closed))
 
     def begin(self, thread: Thread) -> None:
         """Open a thread; one that is only said in other words gives way to it, and one in the same words stays."""

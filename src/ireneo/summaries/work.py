@@ -17,7 +17,7 @@ from ireneo.summaries.policy import CODING, Policy
 from ireneo.summaries.reader import PathReader
 from ireneo.summaries.steps import CHANGES, ActionKind, understand
 from ireneo.summaries.strategy import Atom, SectionStyle, Strategy
-from ireneo.summaries.summary import Level, Line, Section, SectionName, Summary, SummaryId, anchor
+from ireneo.summaries.summary import Line, Section, SectionName, Summary, SummaryId, SummaryLevel, anchor
 from ireneo.summaries.tell_work import write_goal_batch, write_goal_rollup, write_leaf, write_turn_rollup
 
 # Where the work of a turn is cut into blocks, and when adjacent blocks become a deeper one.
@@ -43,7 +43,7 @@ def leaf_is_full(leaf: Sequence[Atom], following: Atom, policy: Policy) -> bool:
 
 def work_changes(before: Atom, after: Atom) -> bool:
     """Whether `after` begins another piece of work: a new plan, or a look around after a check or a commit."""
-    done, begun = _deeds(before), _deeds(after)
+    done, begun = _kinds(before), _kinds(after)
     if "plan" in begun and "plan" not in done:
         return True
     return bool(done & _CLOSING) and bool(begun & (_LOOKING | CHANGES)) and not begun & _CLOSING
@@ -55,8 +55,8 @@ def due_merge(depths: Sequence[int], policy: Policy) -> int:
     return count if len(depths) >= count and len(set(depths[-count:])) == 1 else 0
 
 
-def _deeds(atom: Atom) -> set[ActionKind]:
-    return {understand(call).deed for message in atom for call in message.draft.calls}
+def _kinds(atom: Atom) -> set[ActionKind]:
+    return {understand(call).kind for message in atom for call in message.draft.calls}
 
 
 def batch_is_full(openers: Sequence[Message], following: Message, policy: Policy) -> bool:
@@ -153,7 +153,7 @@ class WorkStrategy:
         children = [part for part in parts if isinstance(part, Summary)]
         return write_goal_rollup(children) if children[0].level == "goal" else write_turn_rollup(children)
 
-    def sections(self, level: Level) -> Mapping[SectionName, SectionStyle]:
+    def sections(self, level: SummaryLevel) -> Mapping[SectionName, SectionStyle]:
         """The sections that a block of this level shows, in order."""
         return _TURN_SECTIONS if level == "turn" else _GOAL_SECTIONS
 
@@ -418,7 +418,7 @@ def _depths_at_end(items: Sequence[RowItem]) -> list[int]:
 
 
 def _summary(
-    level: Level, depth: int, messages: Sequence[Message], sections: Sequence[Section], family: str
+    level: SummaryLevel, depth: int, messages: Sequence[Message], sections: Sequence[Section], family: str
 ) -> Summary:
     first, last = messages[0], messages[-1]
     return Summary(
@@ -437,7 +437,7 @@ def _summary(
 
 
 def _parent(
-    level: Level,
+    level: SummaryLevel,
     parts: Sequence[RowItem],
     children: Sequence[Summary],
     sections: Sequence[Section],
@@ -464,7 +464,7 @@ def _parent(
     )
 
 
-def _with_pins(level: Level, parts: Sequence[RowItem], sections: Sequence[Section]) -> tuple[Section, ...]:
+def _with_pins(level: SummaryLevel, parts: Sequence[RowItem], sections: Sequence[Section]) -> tuple[Section, ...]:
     """The sections with what binds all that is done next: it is carried word for word, whatever a strategy says."""
     if level == "turn" or any(section.name == "constraints" for section in sections):
         return tuple(sections)

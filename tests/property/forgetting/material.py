@@ -88,7 +88,7 @@ async def learn_from(store: Store, path: Sequence[Message], session: str) -> Non
         tx.memories.put("mine", records)
         for number, message in enumerate(path[::5]):
             tx.pads.write("mine", Pad(task=f"{session}-{number}", goal=_told(message), written=CLOCK.now()))
-        tx.runs.put("mine", _run(path, session), [_sighting(message, session) for message in path[::2]])
+        tx.runs.put("mine", _run(path, session), [_observation(message, session) for message in path[::2]])
         file = LearnedFile(digest="d", learner="1", name=f"{_told(path[0])}.jsonl", at=CLOCK.now(), sessions=(session,))
         tx.ledger.mark("mine", file)
 
@@ -102,7 +102,7 @@ def _run(path: Sequence[Message], session: str) -> LearnedRun:
     return LearnedRun(session=session, head=path[-1].id, learner="1", learned=now, ended=now, diary=(entry,))
 
 
-def _sighting(message: Message, session: str) -> Observation:
+def _observation(message: Message, session: str) -> Observation:
     told = f"{message.position} {_told(message)}"
     return Observation(cue=told, category="failure", session=session, held=1, text=told, sources=(message.id,))
 

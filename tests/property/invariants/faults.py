@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ireneo.adapters.transition import TransitionalStore
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Store, Transaction
 
@@ -31,19 +30,18 @@ class Fuse:
         self.steps += 1
 
 
-class BreakingStore(TransitionalStore):
+class BreakingStore:
     """A store over another one: it breaks before or after any call, before a commit, and right after one."""
 
     def __init__(self, store: Store, fuse: Fuse) -> None:
-        super().__init__()
         self.store = store
         self.fuse = fuse
 
-    async def _read(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
+    async def read(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
         self.fuse.step()
         return await self.store.read(lambda tx: function(_Breaking(tx, self.fuse), *args, **kwargs))
 
-    async def _write(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
+    async def write(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
         def breaking(tx: Transaction) -> object:
             result = function(_Breaking(tx, self.fuse), *args, **kwargs)
             self.fuse.step()
@@ -82,19 +80,14 @@ class _Breaking:
         return breaking
 
 
-async def everything(store: Store, space: str, families: tuple[str, ...], budgets: tuple[int, ...]) -> object:
+def everything(tx: Transaction, space: str, families: tuple[str, ...], budgets: tuple[int, ...]) -> object:
     """All that a store holds of a space, but for the times."""
-
-    def look(tx: Transaction) -> list[object]:
-        out: list[object] = []
-        infos = tx.sessions.list(space)
-        for info in sorted(infos, key=lambda each: each.key):
-            out.append((info.key, info.source, info.messages, info.tokens))
-            out += [(branch, head) for branch, head in tx.sessions.branches(info.key).items()]
-            out += _along_the_branches(tx, info.key, families, budgets)
-        return out
-
-    return await store.read(look)
+    out: list[object] = []
+    for info in sorted(tx.sessions.list(space), key=lambda each: each.key):
+        out.append((info.key, info.source, info.messages, info.tokens))
+        out += [(branch, head) for branch, head in tx.sessions.branches(info.key).items()]
+        out += _along_the_branches(tx, info.key, families, budgets)
+    return out
 
 
 def _along_the_branches(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.databases import new_database
 from tests.examples import times
 
 import ireneo
@@ -51,7 +52,7 @@ class House:
     def __init__(self, kind: str, folder: Path, stack: AsyncExitStack) -> None:
         self.kind = kind
         self.folder = folder
-        self._path = folder / "memory.db"
+        self._path = new_database(folder / "memory.db") if kind == "sqlite" else folder / "memory.db"
         self._stack = stack
         self._shared = InMemoryStore()
 

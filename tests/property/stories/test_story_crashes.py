@@ -65,7 +65,7 @@ async def goes_on(memory: Memory, store: Store, clock: ManualClock, path: list[M
     clock.move(timedelta(minutes=10))
     await worked(memory)
     await nothing_is_due(memory)
-    await store.read(stored_once, session.key)
+    await stored_once(store, session.key)
     fresh = await twin_context([message.draft for message in path], 600, "openai")
     assert tree(await session.context(600, preset=TINY_STORY)) == tree(fresh)
 

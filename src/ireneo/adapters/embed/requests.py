@@ -20,13 +20,13 @@ _NO_KEY = "no-key"
 _TURNED_AWAY = (401, 403)
 
 
-class _Row(msgspec.Struct, frozen=True, kw_only=True):
+class _Embedding(msgspec.Struct, frozen=True, kw_only=True):
     index: int
     embedding: list[float]
 
 
 class _Answer(msgspec.Struct, frozen=True, kw_only=True):
-    data: list[_Row]
+    data: list[_Embedding]
 
 
 async def request(server: EmbeddingServer, texts: Sequence[str]) -> list[Vector]:

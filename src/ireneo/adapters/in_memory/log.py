@@ -7,7 +7,7 @@ from datetime import date, datetime
 
 from msgspec.structs import replace
 
-from ireneo.adapters.in_memory.state import Port, SessionState
+from ireneo.adapters.in_memory.state import SessionState, StatePort
 from ireneo.adapters.rules import (
     check_chain,
     check_holder,
@@ -43,7 +43,7 @@ from ireneo.summaries.summary import Summary, SummaryId
 FOUND_AT_MOST = 100
 
 
-class MemoryLog(Port, LogPort):
+class MemoryLog(StatePort, LogPort):
     """`ireneo.ports.store.LogPort` in memory."""
 
     def head(self, key: SessionKey, branch: str = "main") -> Head | None:
@@ -122,7 +122,7 @@ def _matches(tree: SessionState, name: str) -> Iterator[Message]:
     yield from sorted((m for m in messages if m.draft.source_id == name), key=lambda m: (m.position, m.id))
 
 
-class MemorySessions(Port, SessionsPort):
+class MemorySessions(StatePort, SessionsPort):
     """`ireneo.ports.store.SessionsPort` in memory."""
 
     def create(self, key: SessionKey, source: str | None) -> bool:
@@ -155,7 +155,7 @@ class MemorySessions(Port, SessionsPort):
 SUMMARIES_FOUND_AT_MOST = 10
 
 
-class MemorySummaries(Port, SummariesPort):
+class MemorySummaries(StatePort, SummariesPort):
     """`ireneo.ports.store.SummariesPort` in memory."""
 
     def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
@@ -205,7 +205,7 @@ class MemorySummaries(Port, SummariesPort):
         return sorted({each.family for each in self._snapshot.session(key).summaries.values()})
 
 
-class MemoryRebuilds(Port, RebuildsPort):
+class MemoryRebuilds(StatePort, RebuildsPort):
     """`ireneo.ports.store.RebuildsPort` in memory."""
 
     def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
@@ -227,7 +227,7 @@ class MemoryRebuilds(Port, RebuildsPort):
         return sorted(marks, key=lambda mark: (mark.at_position, mark.at, mark.family, mark.budget_tokens))
 
 
-class MemoryAnnotations(Port, AnnotationsPort):
+class MemoryAnnotations(StatePort, AnnotationsPort):
     """`ireneo.ports.store.AnnotationsPort` in memory."""
 
     def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
@@ -248,7 +248,7 @@ class MemoryAnnotations(Port, AnnotationsPort):
         return sorted(found, key=lambda each: (each.at_position, each.id))
 
 
-class MemoryLeases(Port, LeasesPort):
+class MemoryLeases(StatePort, LeasesPort):
     """`ireneo.ports.store.LeasesPort` in memory."""
 
     def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
@@ -294,7 +294,7 @@ def _held(tree: SessionState, lease: Lease) -> Lease | None:
     return found if is_held(found, lease) else None
 
 
-class MemorySpending(Port, SpendingPort):
+class MemorySpending(StatePort, SpendingPort):
     """`ireneo.ports.store.SpendingPort` in memory."""
 
     def add(self, key: SessionKey, day: date, spent: Spent) -> None:

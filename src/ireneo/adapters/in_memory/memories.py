@@ -10,7 +10,7 @@ from math import fsum
 from msgspec.structs import replace
 
 from ireneo.adapters.in_memory.state import Port, SessionState, Snapshot, SpaceState, VectorSet
-from ireneo.adapters.rules import check_lengths, check_observations, in_utc
+from ireneo.adapters.rules import check_lengths, check_observations, utc
 from ireneo.lessons.run import ClaimTotals, LearnedRun, Observation
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
@@ -198,7 +198,7 @@ def sum_up(observations: Iterable[Observation]) -> ClaimTotals:
     """A claim as the sum of its observations, of which there is at least one."""
     every = list(observations)
     held = [each for each in every if each.held > 0]
-    times = sorted(in_utc(each.at) for each in held if each.at is not None)
+    times = sorted(utc(each.at) for each in held if each.at is not None)
     return ClaimTotals(
         cue=every[0].cue,
         category=min(each.category for each in every),
@@ -215,7 +215,7 @@ def sum_up(observations: Iterable[Observation]) -> ClaimTotals:
 
 def _newest_first(at: datetime | None, name: str) -> tuple[bool, timedelta, str]:
     """A key that puts the newest first, what has no time last, and those of one time by name."""
-    return at is None, timedelta() if at is None else _ANY - in_utc(at), name
+    return at is None, timedelta() if at is None else _ANY - utc(at), name
 
 
 class MemorySearch(Port, SearchPort):

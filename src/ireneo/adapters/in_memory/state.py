@@ -349,7 +349,7 @@ class Snapshot:
             raise StoreError(_READS)
 
 
-class Port:
+class StatePort:
     """A port over one open transaction."""
 
     def __init__(self, snapshot: Snapshot) -> None:

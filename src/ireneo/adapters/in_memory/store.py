@@ -26,8 +26,7 @@ from ireneo.adapters.in_memory.memories import (
 )
 from ireneo.adapters.in_memory.state import Snapshot, StoreState
 from ireneo.adapters.in_memory.upkeep import MemoryErasure, MemoryUpkeep
-from ireneo.adapters.pool import Cancellation, Pool, check_plain, check_result
-from ireneo.adapters.transition import TransitionalStore
+from ireneo.adapters.pool import Cancellation, Pool, ReentryGuard, check_plain, check_result
 from ireneo.ports.store import Scrubbed, Transaction
 
 P = ParamSpec("P")
@@ -59,7 +58,7 @@ class MemoryTransaction:
         self.erasure = MemoryErasure(snapshot)
 
 
-class InMemoryStore(TransitionalStore):
+class InMemoryStore:
     """`ireneo.ports.store.Store` in memory: the same words and the same transactions, and gone when it is let go.
 
     A transaction copies what it changes, and the copies take the place of what was there when it commits; so it costs
@@ -68,14 +67,13 @@ class InMemoryStore(TransitionalStore):
 
     def __init__(self) -> None:
         """Make an empty store."""
-        super().__init__()
+        self._guard = ReentryGuard()
         self._held = StoreState()
         self._writers = self._pool(1)
         self._readers = self._pool(READERS)
 
-    async def _read(
-        self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    async def read(self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """A snapshot: all that is read inside belongs together."""
         check_plain(function)
 
         def read(_: None, cancellation: Cancellation) -> T:
@@ -83,9 +81,10 @@ class InMemoryStore(TransitionalStore):
 
         return await self._readers.run(read)
 
-    async def _write(
+    async def write(
         self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
+        """One transaction, alone among writers."""
         check_plain(function)
 
         def write(_: None, cancellation: Cancellation) -> T:

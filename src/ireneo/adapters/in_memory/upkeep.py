@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from ireneo.adapters.in_memory.memories import take_out_run
-from ireneo.adapters.in_memory.state import Port, SessionState
+from ireneo.adapters.in_memory.state import SessionState, StatePort
 from ireneo.adapters.rules import between, check_branches, check_erased
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import AnnotationId, Head, SessionKey, head_of
@@ -64,7 +64,7 @@ def _of_what_hangs(tree: SessionState, where: str) -> Iterator[str]:
             yield f"Annotation {note.id} hangs on position {note.at_position} of {where}, and its message isn't there."
 
 
-class MemoryUpkeep(Port, UpkeepPort):
+class MemoryUpkeep(StatePort, UpkeepPort):
     """`ireneo.ports.store.UpkeepPort` in memory."""
 
     def faults(self) -> Sequence[str]:
@@ -129,7 +129,7 @@ def _take_out(tree: SessionState, kept: set[MessageId]) -> None:
     tree.span = between([message.draft.at for message in tree.messages.values() if message.draft.at is not None])
 
 
-class MemoryErasure(Port, ErasurePort):
+class MemoryErasure(StatePort, ErasurePort):
     """`ireneo.ports.store.ErasurePort` in memory."""
 
     def begin(self) -> None:

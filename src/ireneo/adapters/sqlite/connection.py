@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 from urllib.parse import quote
 
 import apsw
@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from ireneo.adapters.pool import Cancellation
-from ireneo.adapters.sqlite.rows import SQL
+from ireneo.adapters.sqlite.rows import SQL, Value
 from ireneo.errors import BadInput, NotADatabase, ReadOnlyStore, StoreBusy, StoreError, Unreachable
 
 SHORTEST_SECONDS = 0.001
@@ -196,7 +196,7 @@ class Connection:
     def finish(self) -> None:
         """End a transaction that read; raises StoreError where what was read can't be relied on."""
 
-    def settle(self) -> None:
+    def roll_back(self) -> None:
         """Roll back what is still open."""
         if self._database is None or not self._database.in_transaction:
             return
@@ -227,7 +227,7 @@ WITHOUT_LOCKS = ("unix-none", "win32-none")
 _Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 
 
-class RestingConnection(Connection):
+class ReadOnlyConnection(Connection):
     """A connection to a file that can't be written to, or whose folder can't: nothing is made beside it.
 
     Whoever reads a file in WAL mode writes as well: into the ``-shm`` beside it, where readers and writers find each
@@ -273,9 +273,9 @@ class RestingConnection(Connection):
         database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         return database
 
-    def settle(self) -> None:
+    def roll_back(self) -> None:
         """Roll back what is still open, and close the file."""
-        super().settle()
+        super().roll_back()
         self.close()
 
 
@@ -326,6 +326,12 @@ class Port:
         """Work on an open transaction."""
         self._transaction = transaction
         self._database = transaction.database
+
+    def _rows(self, query: str, **bindings: Value) -> apsw.Cursor:
+        return self._database.execute(SQL[query], bindings)
+
+    def _row(self, query: str, **bindings: Value) -> tuple[Any, ...] | None:
+        return self._database.execute(SQL[query], bindings).fetchone()
 
 
 def reads(method: Callable[Concatenate[Q, P], T]) -> Callable[Concatenate[Q, P], T]:

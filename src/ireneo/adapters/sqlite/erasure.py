@@ -11,13 +11,13 @@ import msgspec
 
 from ireneo.adapters.rules import between, check_branches, check_erased
 from ireneo.adapters.sqlite.connection import Port, reads, writes
-from ireneo.adapters.sqlite.index import END, forget_documents
+from ireneo.adapters.sqlite.index import forget_documents
 from ireneo.adapters.sqlite.memories import remove_memories, remove_run
-from ireneo.adapters.sqlite.rows import COVERED, SQL, Bindings, read_time, with_checksum, write_time
+from ireneo.adapters.sqlite.rows import COVERED, END, SQL, Bindings, read_time, with_checksum, write_time
 from ireneo.adapters.sqlite.tree import find_place, find_session, forget_undone, need_place, need_session
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import AnnotationId, SessionKey
-from ireneo.ports.store import Pruned, Rebuild, Scrubbed
+from ireneo.ports.store import ErasurePort, Pruned, Rebuild, Scrubbed
 
 # Overwrite what erasures have left in a SQLite file and its WAL.
 #
@@ -142,20 +142,20 @@ OF_SESSION = (
 )
 """All that is kept by a session's number."""
 OF_SPACE = (
-    *("delete_spending", "delete_pads", "delete_runs", "delete_sightings", "delete_ledger"),
+    *("delete_spending", "delete_pads", "delete_runs", "delete_observations", "delete_ledger"),
     *("delete_authors", "delete_space"),
 )
 """All that is kept by the name of a space, once its sessions and its memories are gone."""
 
 
-class SqliteErasure(Port):
-    """`ireneo.ports.store.ErasurePort` over one open transaction."""
+class SqliteErasure(Port, ErasurePort):
+    """`ireneo.ports.store.ErasurePort` in SQLite."""
 
     @writes
     def begin(self) -> None:
         """Overwrite what is deleted, and leave a mark that only a complete scrub takes away."""
-        self._database.execute(SQL["overwrite_deleted"]).fetchall()
-        self._database.execute(SQL["add_scrub"], {"mark": secrets.token_hex(8)})
+        self._rows("overwrite_deleted").fetchall()
+        self._rows("add_scrub", mark=secrets.token_hex(8))
 
     @reads
     def count(self, key: SessionKey) -> int:
@@ -163,7 +163,7 @@ class SqliteErasure(Port):
         session = find_session(self._database, key)
         if session is None:
             return 0
-        ((count,),) = self._database.execute(SQL["count_erased"], {"key": session.key})
+        ((count,),) = self._rows("count_erased", key=session.key)
         return int(count)
 
     @writes
@@ -176,10 +176,10 @@ class SqliteErasure(Port):
             forget_documents(self._database, key.space, session.key, place.segment, place.position, place.position)
             stand: Bindings = {"key": session.key, "segment": place.segment, "position": place.position}
             # A message without a row here would be taken for one that is still to be indexed.
-            self._database.execute(SQL["add_document"], {**stand, "document": None, "terms": 0})
+            self._rows("add_document", **stand, document=None, terms=0)
             parts = msgspec.json.encode(message.parts).decode()
-            self._database.execute(SQL["erase_message"], _erased_row(self._database, session.key, message.id, parts))
-            self._database.execute(SQL["delete_payload"], stand)
+            self._rows("erase_message", **_erased_row(self._database, session.key, message.id, parts))
+            self._rows("delete_payload", **stand)
         return len(messages)
 
     @writes
@@ -188,21 +188,19 @@ class SqliteErasure(Port):
         session = need_session(self._database, key)
         gone = 0
         for name in annotations:
-            self._database.execute(SQL["delete_annotation"], {"key": session.key, "id": name})
+            self._rows("delete_annotation", key=session.key, id=name)
             gone += self._database.changes()
         for mark in marks:
             place = find_place(self._database, session.key, mark.at)
             if place is None:
                 continue
-            self._database.execute(
-                SQL["delete_rebuild"],
-                {
-                    "key": session.key,
-                    "family": mark.family,
-                    "budget_tokens": mark.budget_tokens,
-                    "segment": place.segment,
-                    "at_position": mark.at_position,
-                },
+            self._rows(
+                "delete_rebuild",
+                key=session.key,
+                family=mark.family,
+                budget_tokens=mark.budget_tokens,
+                segment=place.segment,
+                at_position=mark.at_position,
             )
             gone += self._database.changes()
         return gone
@@ -212,8 +210,8 @@ class SqliteErasure(Port):
         """Delete all that is kept of a session, and its name from what was spent."""
         named = {"space": key.space, "session": key.session}
         if key.session:
-            self._database.execute(SQL["unname_spending"], named)
-            self._database.execute(SQL["delete_spending_of_session"], named)
+            self._rows("unname_spending", **named)
+            self._rows("delete_spending_of_session", **named)
         remove_run(self._database, key.space, key.session)
         session = find_session(self._database, key)
         if session is None:
@@ -224,16 +222,16 @@ class SqliteErasure(Port):
     @writes
     def space(self, space: str) -> int:
         """Delete all that is kept of a space."""
-        keys = [key for (key,) in self._database.execute(SQL["list_keys"], {"space": space})]
+        keys = [key for (key,) in self._rows("list_keys", space=space)]
         for key in keys:
             _delete_rows(self._database, space, key)
         remove_memories(
             self._database,
             space,
-            [name for (name,) in self._database.execute(SQL["list_memory_ids"], {"space": space})],
+            [name for (name,) in self._rows("list_memory_ids", space=space)],
         )
         for query in OF_SPACE:
-            self._database.execute(SQL[query], {"space": space})
+            self._rows(query, space=space)
         return len(keys)
 
 

@@ -65,10 +65,6 @@ def _escape(found: re.Match[str]) -> str:
     return f"_{ord(found[0]):02x}"
 
 
-END = 2**63 - 1
-"""The last position that there can be."""
-
-
 class Placed(Struct, frozen=True, kw_only=True):
     """A message, and the segment that it stands on."""
 

@@ -13,30 +13,28 @@ from ireneo.adapters.sqlite.connection import Port, reads, writes
 from ireneo.adapters.sqlite.rows import SQL, microseconds, time_of
 from ireneo.adapters.sqlite.tree import find_session, need_session
 from ireneo.log.tree import SessionKey
-from ireneo.ports.store import Lease, Spent
+from ireneo.ports.store import Lease, LeasesPort, SpendingPort, Spent
 
 _Row: TypeAlias = tuple[str, str, int, int, int, str, int | None]
 
 
-class SqliteLeases(Port):
-    """`ireneo.ports.store.LeasesPort` over one open transaction."""
+class SqliteLeases(Port, LeasesPort):
+    """`ireneo.ports.store.LeasesPort` in SQLite."""
 
     @writes
     def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
-        """Take the lease on a piece of work; None where the rules don't let `holder` have it."""
         session = need_session(self._database, key).key
         check_holder(holder)
         found = _find(self._database, session, key, work)
         if not may_take(found, holder, now, until):
             return None
-        ((token,),) = self._database.execute(SQL["next_token"], {"key": session})
+        ((token,),) = self._rows("next_token", key=session)
         lease = taken(found, key, work, holder, token, until)
         _put(self._database, session, lease)
         return lease
 
     @writes
     def renew(self, lease: Lease, until: datetime) -> bool:
-        """Make a lease last until `until`, if it is still held."""
         session = need_session(self._database, lease.key).key
         found = _held(self._database, session, lease)
         if found is not None:
@@ -45,16 +43,14 @@ class SqliteLeases(Port):
 
     @writes
     def release(self, lease: Lease) -> bool:
-        """Delete a lease, if it is still held."""
         session = need_session(self._database, lease.key).key
         if _held(self._database, session, lease) is None:
             return False
-        self._database.execute(SQL["delete_lease"], {"key": session, "work": lease.work})
+        self._rows("delete_lease", key=session, work=lease.work)
         return True
 
     @writes
     def fail(self, lease: Lease, error: str, retry_at: datetime) -> bool:
-        """Keep of a lease only how its work failed, if it is still held."""
         session = need_session(self._database, lease.key).key
         found = _held(self._database, session, lease)
         if found is not None:
@@ -63,18 +59,14 @@ class SqliteLeases(Port):
 
     @reads
     def of_session(self, key: SessionKey) -> Sequence[Lease]:
-        """Every lease and every failure of a session, by the name of the work."""
         session = find_session(self._database, key)
         if session is None:
             return []
-        return [
-            _lease(key, cast(_Row, row)) for row in self._database.execute(SQL["list_leases"], {"key": session.key})
-        ]
+        return [_lease(key, cast(_Row, row)) for row in self._rows("list_leases", key=session.key)]
 
     @writes
     def forget(self, key: SessionKey, work: str) -> bool:
-        """Delete a lease, whoever holds it."""
-        self._database.execute(SQL["delete_lease"], {"key": need_session(self._database, key).key, "work": work})
+        self._rows("delete_lease", key=need_session(self._database, key).key, work=work)
         return self._database.changes() > 0
 
 
@@ -118,33 +110,26 @@ def _lease(key: SessionKey, row: _Row) -> Lease:
     )
 
 
-class SqliteSpending(Port):
-    """`ireneo.ports.store.SpendingPort` over one open transaction."""
+class SqliteSpending(Port, SpendingPort):
+    """`ireneo.ports.store.SpendingPort` in SQLite."""
 
     @writes
     def add(self, key: SessionKey, day: date, spent: Spent) -> None:
-        """Add to the counters of a session and a day, whether or not the session was made."""
-        self._database.execute(
-            SQL["add_spent"],
-            {
-                "space": key.space,
-                "session": key.session,
-                "day": day.isoformat(),
-                "calls": spent.calls,
-                "tokens": spent.tokens,
-            },
+        self._rows(
+            "add_spent",
+            space=key.space,
+            session=key.session,
+            day=day.isoformat(),
+            calls=spent.calls,
+            tokens=spent.tokens,
         )
 
     @reads
     def of_session(self, key: SessionKey) -> Spent:
-        """The counters of a session over all days."""
-        ((calls, tokens),) = self._database.execute(
-            SQL["spent_of_session"], {"space": key.space, "session": key.session}
-        )
+        ((calls, tokens),) = self._rows("spent_of_session", space=key.space, session=key.session)
         return Spent(calls=calls, tokens=tokens)
 
     @reads
     def of_day(self, space: str, day: date) -> Spent:
-        """The counters of a day over all sessions of a space."""
-        ((calls, tokens),) = self._database.execute(SQL["spent_of_day"], {"space": space, "day": day.isoformat()})
+        ((calls, tokens),) = self._rows("spent_of_day", space=space, day=day.isoformat())
         return Spent(calls=calls, tokens=tokens)

@@ -37,20 +37,17 @@ from ireneo.adapters.sqlite.tree import (
 )
 from ireneo.log.message import Draft, Message, MessageId, voices_in
 from ireneo.log.tree import Head, SessionKey
-from ireneo.ports.store import SessionInfo
+from ireneo.ports.store import LogPort, SessionInfo, SessionsPort
 
 FOUND_AT_MOST = 100
 
 
-class SqliteLog(Port):
-    """`ireneo.ports.store.LogPort` over one open transaction."""
+class SqliteLog(Port, LogPort):
+    """`ireneo.ports.store.LogPort` in SQLite."""
 
     @reads
     def head(self, key: SessionKey, branch: str = "main") -> Head | None:
-        """Where a branch stands; None when it has no message or does not exist."""
-        row = self._database.execute(
-            SQL["find_head"], {"space": key.space, "session": key.session, "branch": branch}
-        ).fetchone()
+        row = self._row("find_head", space=key.space, session=key.session, branch=branch)
         return None if row is None else read_head(*row)
 
     @writes
@@ -76,26 +73,27 @@ class SqliteLog(Port):
         session, stretches = find_path(self._database, key, to, first)
         out: list[Message] = []
         for stretch in reversed(stretches):
-            run = {
-                "key": session.key,
-                "segment": stretch.segment,
-                "first": max(first, stretch.first),
-                "last": min(last, stretch.last),
-            }
-            out.extend(from_row(message_row(row)) for row in self._database.execute(SQL["read_stretch"], run))
+            out.extend(
+                from_row(message_row(row))
+                for row in self._rows(
+                    "read_stretch",
+                    key=session.key,
+                    segment=stretch.segment,
+                    first=max(first, stretch.first),
+                    last=min(last, stretch.last),
+                )
+            )
         return out
 
     @reads
     def find(self, key: SessionKey, ids: Sequence[str]) -> Sequence[Message]:
-        """Read messages by the beginning of their id, or by their whole source id, in the order asked."""
         session = find_session(self._database, key)
         if session is None:
             return []
         found: dict[MessageId, Message] = {}
         for name in ids:
-            asked: Bindings = {"key": session.key, "prefix": name, "source_id": name, "limit": FOUND_AT_MOST}
             for query in ("find_by_id", "find_by_source"):
-                for row in self._database.execute(SQL[query], asked):
+                for row in self._rows(query, key=session.key, prefix=name, source_id=name, limit=FOUND_AT_MOST):
                     message = from_row(message_row(row))
                     found.setdefault(message.id, message)
             if len(found) >= FOUND_AT_MOST:
@@ -104,13 +102,12 @@ class SqliteLog(Port):
 
     @reads
     def drafts(self, key: SessionKey, ids: Sequence[MessageId]) -> Mapping[MessageId, Draft]:
-        """Read whole drafts, payload and record included; unknown ids are passed over."""
         session = find_session(self._database, key)
         if session is None:
             return {}
         out: dict[MessageId, Draft] = {}
         for name in ids:
-            row = self._database.execute(SQL["read_payload"], {"key": session.key, "id": name}).fetchone()
+            row = self._row("read_payload", key=session.key, id=name)
             if row is not None:
                 *light, packed = row
                 out[name] = from_row(message_row(light), packed).draft
@@ -120,7 +117,6 @@ class SqliteLog(Port):
     def on_branch(
         self, space: str, named: Sequence[tuple[str, Sequence[MessageId]]], branch: str | None = None
     ) -> Sequence[bool]:
-        """Of each session's messages whether all of them lie on a branch, or on the one that is meant."""
         known: dict[str, Branches | None] = {}
         out: list[bool] = []
         for session, names in named:
@@ -134,12 +130,10 @@ class SqliteLog(Port):
 
     @reads
     def speakers(self, space: str, session: str | None = None, name: str | None = None) -> frozenset[str]:
-        """Who speaks in a session or a space, or is said to be there; with `name` only whether that one is."""
         letters = '"author":' if name is None else msgspec.json.encode(name).decode()
         found: set[str] = set()
         for query_letters in (letters,) if name is not None else (letters, '"present":'):
-            asked: Bindings = {"space": space, "session": session, "letters": query_letters}
-            for (parts,) in self._database.execute(SQL["parts_with"], asked):
+            for (parts,) in self._rows("parts_with", space=space, session=session, letters=query_letters):
                 found.update(voices_in(read_parts(str(parts))))
                 if name is not None and name in found:
                     return frozenset((name,))
@@ -235,50 +229,41 @@ def move_branch(database: apsw.Connection, key: SessionKey, branch: str, to: Mes
 _Row: TypeAlias = tuple[str, str | None, int, int, str | None, str | None, str | None]
 
 
-class SqliteSessions(Port):
-    """`ireneo.ports.store.SessionsPort` over one open transaction."""
+class SqliteSessions(Port, SessionsPort):
+    """`ireneo.ports.store.SessionsPort` in SQLite."""
 
     @writes
     def create(self, key: SessionKey, source: str | None) -> bool:
-        """Make a session unless it is there."""
         return create_session(self._database, key, source)
 
     @reads
     def list(self, space: str) -> Sequence[SessionInfo]:
-        """Every session of a space, the one that was appended to last standing first."""
-        return [_info(space, cast(_Row, row)) for row in self._database.execute(SQL["list_sessions"], {"space": space})]
+        return [_info(space, cast(_Row, row)) for row in self._rows("list_sessions", space=space)]
 
     @reads
     def get(self, key: SessionKey) -> SessionInfo | None:
-        """One session as the list has it."""
-        row = self._database.execute(SQL["get_session"], {"space": key.space, "session": key.session}).fetchone()
+        row = self._row("get_session", space=key.space, session=key.session)
         return None if row is None else _info(key.space, cast(_Row, row))
 
     @reads
     def branches(self, key: SessionKey) -> Mapping[str, Head | None]:
-        """Each branch of a session by name."""
         session = need_session(self._database, key)
         return {
             branch: None if name is None else read_head(name, position, turn, total)
-            for branch, name, position, turn, total in self._database.execute(
-                SQL["list_branches"], {"key": session.key}
-            )
+            for branch, name, position, turn, total in self._rows("list_branches", key=session.key)
         }
 
     @writes
     def set_project(self, key: SessionKey, project: str) -> None:
-        """Note which project a session worked on."""
-        self._database.execute(SQL["place_session"], {"key": need_session(self._database, key).key, "project": project})
+        self._rows("place_session", key=need_session(self._database, key).key, project=project)
 
     @reads
     def without_project(self, space: str) -> Sequence[SessionKey]:
-        """The sessions of a space of which nobody noted yet which project they worked on."""
-        rows = self._database.execute(SQL["unplaced_sessions"], {"space": space})
+        rows = self._rows("unplaced_sessions", space=space)
         return [SessionKey(space, str(session)) for (session,) in rows]
 
     @reads
     def projects(self, space: str, sessions: Sequence[str]) -> Mapping[str, str]:
-        """The projects of sessions, by name."""
         return list_projects(self._database, space, sessions)
 
 

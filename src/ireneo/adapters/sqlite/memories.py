@@ -9,7 +9,7 @@ from typing import cast
 import apsw
 import msgspec
 
-from ireneo.adapters.rules import check_observations, in_utc
+from ireneo.adapters.rules import check_observations, utc
 from ireneo.adapters.sqlite.connection import Port, reads, writes
 from ireneo.adapters.sqlite.index import need_prefix, tokens
 from ireneo.adapters.sqlite.log import list_projects
@@ -18,24 +18,22 @@ from ireneo.lessons.run import Category, ClaimTotals, LearnedRun, Observation
 from ireneo.memories.index import memory_number, terms_of_memory
 from ireneo.memories.record import Kind, MemoryId, Record, project_of
 from ireneo.memories.scratchpad import Pad
-from ireneo.ports.memories import LearnedFile, MemoryFilter, folded
+from ireneo.ports.memories import LearnedFile, LedgerPort, MemoriesPort, MemoryFilter, PadsPort, RunsPort, folded
 
 FOUND_AT_MOST = 10
 
 _RECORD = msgspec.json.Decoder(Record)
 
 
-class SqliteMemories(Port):
-    """`ireneo.ports.memories.MemoriesPort` over one open transaction."""
+class SqliteMemories(Port, MemoriesPort):
+    """`ireneo.ports.memories.MemoriesPort` in SQLite."""
 
     @writes
     def put(self, space: str, records: Sequence[Record]) -> int:
-        """Store records, and make them searchable; says how many were new."""
         return sum(_put(self._database, space, record) for record in records)
 
     @reads
     def get(self, space: str, ids: Sequence[str]) -> Sequence[Record]:
-        """Read memories by the beginning of their id, in the order asked, each once."""
         found: dict[MemoryId, Record] = {}
         for name in ids:
             asked: Bindings = {"space": space, "prefix": name, "limit": FOUND_AT_MOST}
@@ -45,12 +43,10 @@ class SqliteMemories(Port):
 
     @reads
     def of_key(self, space: str, kind: Kind, key: str) -> Sequence[Record]:
-        """Every memory of a kind under one key, by when it was recorded."""
         return _read(self._database, "memories_of_key", {"space": space, "kind": kind, "key": key})
 
     @reads
     def list(self, space: str, wanted: MemoryFilter, limit: int | None = None) -> Sequence[Record]:
-        """The memories that are meant, the newest first."""
         return _read(
             self._database,
             _shortest_way(wanted),
@@ -71,13 +67,11 @@ class SqliteMemories(Port):
 
     @reads
     def citing(self, space: str, sources: Sequence[str]) -> Sequence[Record]:
-        """Every memory whose evidence names one of `sources`, by when it was recorded."""
         asked = msgspec.json.encode(list(dict.fromkeys(sources))).decode()
         return _read(self._database, "memories_citing", {"space": space, "sources": asked})
 
     @writes
     def remove(self, space: str, ids: Sequence[MemoryId]) -> int:
-        """Take memories out for good."""
         return remove_memories(self._database, space, ids)
 
 
@@ -198,21 +192,19 @@ def _read(database: apsw.Connection, query: str, bindings: Bindings) -> list[Rec
 _PAD = msgspec.json.Decoder(Pad)
 
 
-class SqlitePads(Port):
-    """`ireneo.ports.memories.PadsPort` over one open transaction."""
+class SqlitePads(Port, PadsPort):
+    """`ireneo.ports.memories.PadsPort` in SQLite."""
 
     @reads
     def read(self, space: str, task: str) -> Pad | None:
-        """The scratchpad of a task; None where there is none."""
-        row = self._database.execute(SQL["read_pad"], {"space": space, "task": task}).fetchone()
+        row = self._row("read_pad", space=space, task=task)
         return None if row is None else _PAD.decode(row[0])
 
     @writes
     def write(self, space: str, pad: Pad) -> None:
-        """Store a scratchpad in the place of the one that its task had."""
-        self._database.execute(
-            SQL["write_pad"],
-            with_checksum(
+        self._rows(
+            "write_pad",
+            **with_checksum(
                 "pads",
                 {
                     "space": space,
@@ -225,14 +217,12 @@ class SqlitePads(Port):
 
     @writes
     def remove(self, space: str, task: str) -> bool:
-        """Take a scratchpad out; says whether there was one."""
-        self._database.execute(SQL["remove_pad"], {"space": space, "task": task})
+        self._rows("remove_pad", space=space, task=task)
         return self._database.changes() > 0
 
     @reads
     def list(self, space: str) -> Sequence[Pad]:
-        """Every scratchpad, the one that was written last standing first."""
-        return [_PAD.decode(record) for (record,) in self._database.execute(SQL["list_pads"], {"space": space})]
+        return [_PAD.decode(record) for (record,) in self._rows("list_pads", space=space)]
 
 
 ClaimRow = tuple[str, Category, int, int, int, str, int | None, int | None, int, float]
@@ -246,16 +236,15 @@ _OBSERVATION = msgspec.json.Decoder(Observation)
 _NAMES = msgspec.json.Decoder(tuple[str, ...])
 
 
-class SqliteRuns(Port):
-    """`ireneo.ports.memories.RunsPort` over one open transaction."""
+class SqliteRuns(Port, RunsPort):
+    """`ireneo.ports.memories.RunsPort` in SQLite."""
 
     @writes
     def put(self, space: str, run: LearnedRun, observations: Sequence[Observation]) -> None:
-        """Store a run with its observations in the place of what its session had."""
         check_observations(run, observations)
-        self._database.execute(
-            SQL["put_run"],
-            with_checksum(
+        self._rows(
+            "put_run",
+            **with_checksum(
                 "runs",
                 {
                     "space": space,
@@ -266,59 +255,53 @@ class SqliteRuns(Port):
                 },
             ),
         )
-        self._database.execute(SQL["delete_sightings_of_run"], {"space": space, "session": run.session})
+        self._rows("delete_observations_of_run", space=space, session=run.session)
         self._database.executemany(
-            SQL["add_sighting"], (_observation_row(space, observation) for observation in observations)
+            SQL["add_observation"], (_observation_row(space, observation) for observation in observations)
         )
 
     @reads
     def get(self, space: str, sessions: Sequence[str]) -> Sequence[LearnedRun]:
-        """The runs of these sessions, in the order asked."""
         found = []
         for session in sessions:
-            row = self._database.execute(SQL["get_run"], {"space": space, "session": session}).fetchone()
+            row = self._row("get_run", space=space, session=session)
             if row is not None:
                 found.append(_RUN.decode(row[0]))
         return found
 
     @reads
     def list(self, space: str, limit: int | None = None) -> Sequence[LearnedRun]:
-        """The runs, the one that ended last standing first."""
-        asked: Bindings = {"space": space, "limit": -1 if limit is None else limit}
-        return [_RUN.decode(record) for (record,) in self._database.execute(SQL["list_runs"], asked)]
+        return [
+            _RUN.decode(record)
+            for (record,) in self._rows("list_runs", space=space, limit=-1 if limit is None else limit)
+        ]
 
     @writes
     def remove(self, space: str, session: str) -> bool:
-        """Take a run out with its observations."""
         return remove_run(self._database, space, session)
 
     @reads
     def observations(self, space: str, cues: Sequence[str], limit: int = 200) -> Sequence[Observation]:
-        """The observations of these claims, in the order asked, at most `limit` of each, the newest first."""
         found: list[Observation] = []
         for cue in dict.fromkeys(cues):
-            asked: Bindings = {"space": space, "cue": cue, "limit": limit}
-            found += _observations(self._database.execute(SQL["list_sightings"], asked))
+            found += _observations(self._rows("list_observations", space=space, cue=cue, limit=limit))
         return found
 
     @reads
     def of_run(self, space: str, session: str) -> Sequence[Observation]:
-        """The observations of one run, by cue."""
-        return _observations(self._database.execute(SQL["sightings_of_run"], {"space": space, "session": session}))
+        return _observations(self._rows("observations_of_run", space=space, session=session))
 
     @reads
     def orphans(self, space: str) -> Sequence[str]:
-        """The sessions whose run has a head that is not stored, or that have observations and no run, by name."""
-        return [session for (session,) in self._database.execute(SQL["stray_runs"], {"space": space})]
+        return [session for (session,) in self._rows("stray_runs", space=space)]
 
     @reads
     def claims(self, space: str, *, least_runs: int = 1, session: str | None = None) -> Sequence[ClaimTotals]:
-        """The claims of a space that held in so many runs, summed up; with `session` only those that it observed."""
         asked: Bindings = {"space": space, "least_runs": least_runs, "never": NEVER}
         if session is None:
-            rows = self._database.execute(SQL["sum_claims"], asked)
+            rows = self._rows("sum_claims", **asked)
         else:
-            rows = self._database.execute(SQL["sum_claims_of_run"], {**asked, "session": session})
+            rows = self._rows("sum_claims_of_run", **asked, session=session)
         return [_claim(cast(ClaimRow, row)) for row in rows]
 
 
@@ -339,13 +322,13 @@ def _observation_row(space: str, observation: Observation) -> dict[str, str | by
 
 
 def _moment(at: datetime) -> int:
-    return microseconds(in_utc(at))
+    return microseconds(utc(at))
 
 
 def remove_run(database: apsw.Connection, space: str, session: str) -> bool:
     """Take a run out with its observations; says whether there was one."""
     named = {"space": space, "session": session}
-    database.execute(SQL["delete_sightings_of_run"], named)
+    database.execute(SQL["delete_observations_of_run"], named)
     database.execute(SQL["delete_run"], named)
     return database.changes() > 0
 
@@ -373,32 +356,31 @@ def _claim(row: ClaimRow) -> ClaimTotals:
 _FILE = msgspec.json.Decoder(LearnedFile)
 
 
-class SqliteLedger(Port):
-    """`ireneo.ports.memories.LedgerPort` over one open transaction."""
+class SqliteLedger(Port, LedgerPort):
+    """`ireneo.ports.memories.LedgerPort` in SQLite."""
 
     @reads
     def known(self, space: str, learner: str, digests: Sequence[str]) -> frozenset[str]:
-        """Those of `digests` that `learner` has learned from."""
-        asked = {"space": space, "learner": learner, "digests": msgspec.json.encode(list(digests)).decode()}
-        return frozenset(digest for (digest,) in self._database.execute(SQL["known_files"], asked))
+        return frozenset(
+            digest
+            for (digest,) in self._rows(
+                "known_files", space=space, learner=learner, digests=msgspec.json.encode(list(digests)).decode()
+            )
+        )
 
     @writes
     def mark(self, space: str, file: LearnedFile) -> None:
-        """Note a file; one that is noted already is replaced."""
         record = msgspec.json.encode(file).decode()
-        row = {"space": space, "learner": file.learner, "digest": file.digest, "record": record}
-        self._database.execute(SQL["mark_file"], row)
+        self._rows("mark_file", space=space, learner=file.learner, digest=file.digest, record=record)
 
     @reads
     def list(self, space: str) -> Sequence[LearnedFile]:
-        """Every file that is noted, by learner, then digest."""
-        return [_FILE.decode(record) for (record,) in self._database.execute(SQL["list_files"], {"space": space})]
+        return [_FILE.decode(record) for (record,) in self._rows("list_files", space=space)]
 
     @writes
     def remove(self, space: str, files: Sequence[LearnedFile]) -> int:
-        """Take out what was noted of these files; says of how many there was something."""
         gone = 0
         for file in files:
-            self._database.execute(SQL["remove_file"], {"space": space, "learner": file.learner, "digest": file.digest})
+            self._rows("remove_file", space=space, learner=file.learner, digest=file.digest)
             gone += self._database.changes()
         return gone

@@ -69,14 +69,14 @@ def check_place(path: Path) -> None:
         raise NotADatabase(f"{path} is not an Ireneo database; name another file, or a new one.")
 
 
-def prepare_writer(database: apsw.Connection, patience: BusyHandler, path: Path, durability: Durability) -> None:
+def prepare_writer(database: apsw.Connection, busy: BusyHandler, path: Path, durability: Durability) -> None:
     """Make a connection fit for writing, and its file if it is new or of an earlier version.
 
     Several processes may do this to one file at once. Raises NotADatabase or NewerDatabase, with the file as it was.
     """
     # Before anything is written: a foreign database isn't even switched to WAL.
     applied = _read_applied(database, path)
-    _switch_to_wal(database, patience, path)
+    _switch_to_wal(database, busy, path)
     database.execute("PRAGMA synchronous = FULL" if durability == "full" else "PRAGMA synchronous = NORMAL")
     if durability == "full":
         # On macOS alone does this change anything: there, a plain fsync doesn't reach the disk.
@@ -89,18 +89,18 @@ def prepare_writer(database: apsw.Connection, patience: BusyHandler, path: Path,
         reindex(database, BATCH)
 
 
-def prepare_reader(database: apsw.Connection, patience: BusyHandler) -> None:
+def prepare_reader(database: apsw.Connection, busy: BusyHandler) -> None:
     """Make a connection fit for reading, of a file that a writer has prepared."""
     database.execute("PRAGMA query_only = ON")
     database.execute("PRAGMA trusted_schema = OFF")
 
 
-def prepare_resting(database: apsw.Connection, patience: BusyHandler, path: Path) -> None:
+def prepare_read_only(database: apsw.Connection, busy: BusyHandler, path: Path) -> None:
     """Make a connection fit for reading, of a file that can't be written to. Raises as `prepare_writer` does.
 
     One of an earlier version can't be brought up to date there.
     """
-    prepare_reader(database, patience)
+    prepare_reader(database, busy)
     applied = _read_applied(database, path)
     if any(migration.number not in applied for migration in load_migrations()) or not is_current(database):
         raise ReadOnlyStore(f"{path} {EARLIER}")
@@ -135,7 +135,7 @@ def _read_applied(database: apsw.Connection, path: Path) -> set[int]:
     return applied
 
 
-def _switch_to_wal(database: apsw.Connection, patience: BusyHandler, path: Path) -> None:
+def _switch_to_wal(database: apsw.Connection, busy: BusyHandler, path: Path) -> None:
     """Switch the file to WAL, where it stays.
 
     SQLite reads the file first and then wants to write to it; when another one writes just then it doesn't call the
@@ -146,7 +146,7 @@ def _switch_to_wal(database: apsw.Connection, patience: BusyHandler, path: Path)
         try:
             ((mode,),) = database.execute("PRAGMA journal_mode = WAL")
         except apsw.BusyError:
-            if not patience(tries):
+            if not busy(tries):
                 raise
             tries += 1
         else:

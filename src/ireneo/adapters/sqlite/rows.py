@@ -125,6 +125,9 @@ _PARTS = msgspec.json.Decoder(tuple[Part, ...])
 Bindings = dict[str, Value]
 """The values for a query's names."""
 
+END = 2**63 - 1
+"""The last position that there can be."""
+
 
 class MessageRow(Struct, frozen=True, array_like=True):
     """The light columns of a message, in the order in which the queries name them."""

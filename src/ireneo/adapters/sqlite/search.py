@@ -18,9 +18,9 @@ from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.index import CLASS_BITS, ORDINAL_BITS, numbers_at, place_of, session_of
 from ireneo.memories.record import Record
-from ireneo.ports.memories import FoundMemory, FoundMessage, FoundSession, IndexName, IndexSize
+from ireneo.ports.memories import FoundMemory, FoundMessage, FoundSession, IndexName, IndexSize, SearchPort, WordsPort
 
-NAMED = 20
+MOST_NAMED = 20
 """So many faults of one kind are named."""
 
 WORD_SENTENCES: Mapping[str, str] = {
@@ -40,9 +40,9 @@ def find_word_faults(database: apsw.Connection, space: str) -> list[str]:
     found: list[str] = []
     for query, sentence in WORD_SENTENCES.items():
         rows = database.execute(SQL[query], {"space": space}).fetchall()
-        found += [sentence.format(*row) for row in rows[:NAMED]]
-        if len(rows) > NAMED:
-            found.append(f"There are more faults of this kind than these {NAMED}.")
+        found += [sentence.format(*row) for row in rows[:MOST_NAMED]]
+        if len(rows) > MOST_NAMED:
+            found.append(f"There are more faults of this kind than these {MOST_NAMED}.")
     return found
 
 
@@ -54,13 +54,13 @@ _COUNT: Mapping[IndexName, str] = {"messages": "count_messages_with", "memories"
 _FIND: Mapping[IndexName, str] = {"messages": "messages_with", "memories": "memories_with"}
 
 
-class SqliteSearch(Port):
-    """`ireneo.ports.memories.SearchPort` over one open transaction."""
+class SqliteSearch(Port, SearchPort):
+    """`ireneo.ports.memories.SearchPort` in SQLite."""
 
     @reads
     def size(self, space: str, index: IndexName) -> IndexSize:
         """How many documents and terms a space has in an index, as they were counted."""
-        row = self._database.execute(SQL[_SIZE[index]], {"space": space}).fetchone()
+        row = self._row(_SIZE[index], space=space)
         return IndexSize(documents=0, terms=0) if row is None else IndexSize(documents=row[0], terms=row[1])
 
     @reads
@@ -71,7 +71,7 @@ class SqliteSearch(Port):
             return dict.fromkeys(terms, 0)
         counted: dict[str, int] = {}
         for term in dict.fromkeys(terms):
-            ((counted[term],),) = self._database.execute(SQL[_COUNT[index]], {"space_term": _phrase(prefix, term)})
+            ((counted[term],),) = self._rows(_COUNT[index], space_term=_phrase(prefix, term))
         return counted
 
     @reads
@@ -81,7 +81,7 @@ class SqliteSearch(Port):
         found: dict[str, list[int]] = {term: [] for term in terms}
         if prefix is not None:
             for term in found:
-                ((numbers,),) = self._database.execute(SQL[_FIND[index]], {"space_term": _phrase(prefix, term)})
+                ((numbers,),) = self._rows(_FIND[index], space_term=_phrase(prefix, term))
                 found[term] = _NUMBERS.decode(numbers)
         return found
 
@@ -91,8 +91,7 @@ class SqliteSearch(Port):
         found: list[FoundMessage] = []
         for document in documents:
             first, last = numbers_at(place_of(document))
-            asked = {"space": space, "key": session_of(document), "first": first, "last": last}
-            row = self._database.execute(SQL["message_of_document"], asked).fetchone()
+            row = self._row("message_of_document", space=space, key=session_of(document), first=first, last=last)
             if row is not None:
                 session, number, *light = row
                 message = from_row(message_row(light))
@@ -101,46 +100,41 @@ class SqliteSearch(Port):
 
     @reads
     def memories(self, space: str, documents: Sequence[int]) -> Sequence[FoundMemory]:
-        """Read memories by the place in their number, in the order asked."""
         found: list[FoundMemory] = []
         for document in documents:
-            asked = {"space": space, "number": place_of(document)}
-            row = self._database.execute(SQL["memory_of_document"], asked).fetchone()
+            row = self._row("memory_of_document", space=space, number=place_of(document))
             if row is not None:
                 found.append(FoundMemory(document=row[0], record=_RECORD.decode(row[1])))
         return found
 
     @reads
     def authors(self, space: str) -> Mapping[str, int]:
-        """In how many of a space's messages each author speaks, by name."""
-        return dict(
-            cast(list[tuple[str, int]], self._database.execute(SQL["list_authors"], {"space": space}).fetchall())
-        )
+        return dict(cast(list[tuple[str, int]], self._rows("list_authors", space=space).fetchall()))
 
     @reads
     def abandoned(self, space: str) -> Sequence[tuple[int, int]]:
-        """The messages of a space that lie on no branch, as runs of numbers."""
-        return cast(list[tuple[int, int]], self._database.execute(SQL["list_undone"], {"space": space}).fetchall())
+        return cast(list[tuple[int, int]], self._rows("list_undone", space=space).fetchall())
 
     @reads
     def off_path(self, key: SessionKey, to: MessageId) -> Sequence[tuple[int, int]]:
-        """The messages of a session that don't lie on the path to one of them."""
         session = need_session(self._database, key)
         return list_aside(self._database, session.key, need_place(self._database, session.key, key, to))
 
     @reads
     def of_project(self, space: str, documents: Sequence[int], project: str) -> Sequence[int]:
-        """Those of the documents of memories that may be of a project, or of none."""
-        asked = {"space": space, "documents": msgspec.json.encode(list(documents)).decode(), "project": project}
-        ((numbers,),) = self._database.execute(SQL["documents_of_project"], asked)
+        ((numbers,),) = self._rows(
+            "documents_of_project",
+            space=space,
+            documents=msgspec.json.encode(list(documents)).decode(),
+            project=project,
+        )
         return _NUMBERS.decode(numbers)
 
     @reads
     def sessions(self, space: str, keys: Sequence[int]) -> Mapping[int, FoundSession]:
-        """The sessions whose keys begin numbers; unknown ones are passed over."""
         found: dict[int, FoundSession] = {}
         for key in keys:
-            row = self._database.execute(SQL["session_of_number"], {"key": key, "space": space}).fetchone()
+            row = self._row("session_of_number", key=key, space=space)
             if row is not None:
                 found[key] = FoundSession(session=row[0], project=row[1] or "")
         return found
@@ -163,8 +157,8 @@ BATCH = 20_000
 _SHIFT = CLASS_BITS + ORDINAL_BITS
 
 
-class SqliteWords(Port):
-    """`ireneo.ports.memories.WordsPort` over one open transaction."""
+class SqliteWords(Port, WordsPort):
+    """`ireneo.ports.memories.WordsPort` in SQLite."""
 
     @reads
     def faults(self, space: str) -> Sequence[str]:

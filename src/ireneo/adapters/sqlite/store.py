@@ -12,18 +12,17 @@ from typing import Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 import apsw
 
-from ireneo.adapters.pool import Cancellation, Pool, check_plain, check_result
-from ireneo.adapters.sqlite.connection import READ_ONLY, Connection, OpenTransaction, RestingConnection, is_writable
+from ireneo.adapters.pool import Cancellation, Pool, ReentryGuard, check_plain, check_result
+from ireneo.adapters.sqlite.connection import READ_ONLY, Connection, OpenTransaction, ReadOnlyConnection, is_writable
 from ireneo.adapters.sqlite.erasure import WAIT_SECONDS, look_at_scrubs, scrub_file
 from ireneo.adapters.sqlite.migrate import (
     Durability,
     check_place,
+    prepare_read_only,
     prepare_reader,
-    prepare_resting,
     prepare_writer,
 )
 from ireneo.adapters.sqlite.rows import SQL
-from ireneo.adapters.transition import TransitionalStore
 from ireneo.errors import BadInput, ReadOnlyStore, Unreachable
 from ireneo.ports.memories import LedgerPort, MemoriesPort, PadsPort, RunsPort, SearchPort, VectorsPort, WordsPort
 from ireneo.ports.store import (
@@ -95,7 +94,7 @@ class SqliteTransaction:
     erasure: Lazy[ErasurePort] = Lazy("erasure", "SqliteErasure")
 
 
-class SqliteStore(TransitionalStore):
+class SqliteStore:
     """`ireneo.ports.store.Store` over one SQLite file; made by `open_sqlite`.
 
     One connection writes, a few read; each transaction has one to itself, in a thread. Those of one process wait for
@@ -106,13 +105,13 @@ class SqliteStore(TransitionalStore):
         self, path: Path, *, durability: Durability, busy_seconds: float, readers: int, read_only: bool = False
     ) -> None:
         """Name the file and how to work on it; nothing is opened yet. `read_only`: it can't be written to."""
-        super().__init__()
+        self._guard = ReentryGuard()
         self._path = path
         self._read_only = read_only
         prepare = partial(prepare_writer, path=path, durability=durability)
         self._writers = self._pool([Connection(path, busy_seconds, prepare)])
-        kind = RestingConnection if read_only else Connection
-        ready = partial(prepare_resting, path=path) if read_only else prepare_reader
+        kind = ReadOnlyConnection if read_only else Connection
+        ready = partial(prepare_read_only, path=path) if read_only else prepare_reader
         self._readers = self._pool([kind(path, busy_seconds, ready) for _ in range(readers)])
         self._to_scrub = partial(Connection, path, min(busy_seconds, WAIT_SECONDS), prepare)
 
@@ -120,15 +119,19 @@ class SqliteStore(TransitionalStore):
         """Open the file now, and not with the first write, so that what is wrong with it shows."""
         await (self._readers if self._read_only else self._writers).run(partial(_alone, _touch))
 
-    async def _read(
-        self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    async def read(self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """A snapshot: all that is read inside belongs together."""
         check_plain(function)
         return await self._readers.run(partial(_read_through, lambda tx: function(tx, *args, **kwargs)))
 
-    async def _write(
+    async def write(
         self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> T:
+        """One transaction, alone among writers; durable once it has returned.
+
+        Raises StoreBusy when another process holds the file for longer than `busy_seconds`, and ReadOnlyStore where
+        nothing can be written.
+        """
         check_plain(function)
         self._check_writable()
         return await self._writers.run(partial(_write_through, lambda tx: function(tx, *args, **kwargs)))
@@ -174,7 +177,7 @@ def _read_through(work: Callable[[SqliteTransaction], T], connection: Connection
         connection.finish()
         return result
     finally:
-        connection.settle()
+        connection.roll_back()
 
 
 def _write_through(work: Callable[[SqliteTransaction], T], connection: Connection, cancellation: Cancellation) -> T:
@@ -187,7 +190,7 @@ def _write_through(work: Callable[[SqliteTransaction], T], connection: Connectio
         connection.execute("commit")
         return result
     finally:
-        connection.settle()
+        connection.roll_back()
 
 
 def _called(
@@ -209,7 +212,7 @@ def _alone(work: Callable[[apsw.Connection], T], connection: Connection, cancell
     try:
         return connection.run(lambda: work(connection.database))
     finally:
-        connection.settle()
+        connection.roll_back()
 
 
 def _touch(database: apsw.Connection) -> None:

@@ -15,7 +15,7 @@ from ireneo.adapters.sqlite.tree import find_path, find_session, need_place, nee
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, PathRange, SessionKey
-from ireneo.ports.store import Rebuild, Span
+from ireneo.ports.store import AnnotationsPort, Rebuild, RebuildsPort, Span, SummariesPort
 from ireneo.summaries.summary import Summary, SummaryId
 
 _SUMMARY = msgspec.json.Decoder(Summary)
@@ -27,12 +27,11 @@ Candidate = tuple[int, int, int, SummaryId, PathRange]
 and the stretch that it came from."""
 
 
-class SqliteSummaries(Port):
-    """`ireneo.ports.store.SummariesPort` over one open transaction."""
+class SqliteSummaries(Port, SummariesPort):
+    """`ireneo.ports.store.SummariesPort` in SQLite."""
 
     @writes
     def put(self, key: SessionKey, summaries: Sequence[Summary]) -> int:
-        """Store summaries; those whose anchor is taken are left as they are."""
         return put_summaries(self._database, key, summaries)
 
     @reads
@@ -49,16 +48,9 @@ class SqliteSummaries(Port):
         def offer(stretch: PathRange, first: int) -> None:
             if first > stretch.last:
                 return
-            row = self._database.execute(
-                SQL["next_summary"],
-                {
-                    "key": session.key,
-                    "family": family,
-                    "segment": stretch.segment,
-                    "first": first,
-                    "last": stretch.last,
-                },
-            ).fetchone()
+            row = self._row(
+                "next_summary", key=session.key, family=family, segment=stretch.segment, first=first, last=stretch.last
+            )
             if row is not None:
                 heapq.heappush(waiting, (row[0], -row[1], -row[2], row[3], stretch))
 
@@ -76,17 +68,15 @@ class SqliteSummaries(Port):
 
     @reads
     def get(self, key: SessionKey, ids: Sequence[SummaryId]) -> Sequence[Summary]:
-        """Read summaries in the order asked; unknown ids are passed over."""
         session = find_session(self._database, key)
         return [] if session is None else _read(self._database, session.key, ids)
 
     @reads
     def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
-        """Read the summaries whose id begins with `prefix`, the newest stretch first."""
         session = find_session(self._database, key)
         if session is None:
             return []
-        rows = self._database.execute(SQL["find_summaries"], {"key": session.key, "prefix": prefix})
+        rows = self._rows("find_summaries", key=session.key, prefix=prefix)
         return [_decoded(record) for (record,) in rows]
 
     @reads
@@ -95,18 +85,26 @@ class SqliteSummaries(Port):
         session, stretches = find_path(self._database, key, to, first)
         found: list[tuple[int, int, SummaryId]] = []
         for stretch in stretches:
-            run = {"family": family, "segment": stretch.segment, "first": first, "last": stretch.last, "depth": depth}
-            found.extend(self._database.execute(SQL["list_spans"], {"key": session.key, **run}))
+            found.extend(
+                self._rows(
+                    "list_spans",
+                    key=session.key,
+                    family=family,
+                    segment=stretch.segment,
+                    first=first,
+                    last=stretch.last,
+                    depth=depth,
+                )
+            )
         found.sort()
         return [Span(id=name, first_position=start, last_position=end) for start, end, name in found]
 
     @reads
     def families(self, key: SessionKey) -> Sequence[str]:
-        """The families of which the session has summaries, by name."""
         session = find_session(self._database, key)
         if session is None:
             return []
-        return [family for (family,) in self._database.execute(SQL["list_families"], {"key": session.key})]
+        return [family for (family,) in self._rows("list_families", key=session.key)]
 
 
 def put_summaries(database: apsw.Connection, key: SessionKey, summaries: Sequence[Summary]) -> int:
@@ -169,24 +167,22 @@ def _decoded(record: str) -> Summary:
 _TEXTS = msgspec.json.Decoder(tuple[SummaryId, ...])
 
 
-class SqliteRebuilds(Port):
-    """`ireneo.ports.store.RebuildsPort` over one open transaction."""
+class SqliteRebuilds(Port, RebuildsPort):
+    """`ireneo.ports.store.RebuildsPort` in SQLite."""
 
     @reads
     def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
         """The mark whose edge lies furthest along the path to `to`, looked for from the path's end."""
         session, stretches = find_path(self._database, key, to)
         for stretch in stretches:
-            row = self._database.execute(
-                SQL["last_rebuild"],
-                {
-                    "key": session.key,
-                    "family": family,
-                    "budget_tokens": budget_tokens,
-                    "segment": stretch.segment,
-                    "last": stretch.last,
-                },
-            ).fetchone()
+            row = self._row(
+                "last_rebuild",
+                key=session.key,
+                family=family,
+                budget_tokens=budget_tokens,
+                segment=stretch.segment,
+                last=stretch.last,
+            )
             if row is not None:
                 return Rebuild(
                     family=family,
@@ -200,28 +196,24 @@ class SqliteRebuilds(Port):
 
     @writes
     def put(self, key: SessionKey, rebuild: Rebuild) -> None:
-        """Store a mark where its edge stands; one at the same edge, family and budget is replaced."""
         session = need_session(self._database, key)
         place = need_place(self._database, session.key, key, rebuild.at)
         if place.position != rebuild.at_position:
             raise BadInput(f"The rebuild gives a position at which its edge {rebuild.at} doesn't stand.")
-        self._database.execute(
-            SQL["put_rebuild"],
-            {
-                "key": session.key,
-                "family": rebuild.family,
-                "budget_tokens": rebuild.budget_tokens,
-                "segment": place.segment,
-                "at_position": rebuild.at_position,
-                "at": rebuild.at,
-                "target_tokens": rebuild.target_tokens,
-                "taken_up": msgspec.json.encode(rebuild.taken_up).decode(),
-            },
+        self._rows(
+            "put_rebuild",
+            key=session.key,
+            family=rebuild.family,
+            budget_tokens=rebuild.budget_tokens,
+            segment=place.segment,
+            at_position=rebuild.at_position,
+            at=rebuild.at,
+            target_tokens=rebuild.target_tokens,
+            taken_up=msgspec.json.encode(rebuild.taken_up).decode(),
         )
 
     @reads
     def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
-        """Every mark of a session, by position."""
         session = find_session(self._database, key)
         if session is None:
             return []
@@ -234,8 +226,8 @@ class SqliteRebuilds(Port):
                 target_tokens=target_tokens,
                 taken_up=_TEXTS.decode(taken_up),
             )
-            for family, budget_tokens, at, at_position, target_tokens, taken_up in self._database.execute(
-                SQL["list_rebuilds"], {"key": session.key}
+            for family, budget_tokens, at, at_position, target_tokens, taken_up in self._rows(
+                "list_rebuilds", key=session.key
             )
         ]
 
@@ -245,12 +237,11 @@ NO_SEGMENT = -1
 _ANNOTATION = msgspec.json.Decoder(Annotation)
 
 
-class SqliteAnnotations(Port):
-    """`ireneo.ports.store.AnnotationsPort` over one open transaction."""
+class SqliteAnnotations(Port, AnnotationsPort):
+    """`ireneo.ports.store.AnnotationsPort` in SQLite."""
 
     @writes
     def put(self, key: SessionKey, annotations: Sequence[Annotation]) -> int:
-        """Store annotations where the message stands that they are at; says how many were new."""
         session = need_session(self._database, key)
         new = 0
         for annotation in annotations:
@@ -260,9 +251,9 @@ class SqliteAnnotations(Port):
                 segment, position = place.segment, place.position
             if position != annotation.at_position:
                 raise BadInput(f"Annotation {annotation.id} gives a position at which {annotation.at} doesn't stand.")
-            self._database.execute(
-                SQL["insert_annotation"],
-                with_checksum(
+            self._rows(
+                "insert_annotation",
+                **with_checksum(
                     "annotations",
                     {
                         "key": session.key,
@@ -288,6 +279,10 @@ class SqliteAnnotations(Port):
         out: list[Annotation] = []
         before = PathRange(segment=NO_SEGMENT, first=BEFORE_FIRST, last=BEFORE_FIRST)
         for stretch in (before, *reversed(stretches)):
-            run = {"key": session.key, "segment": stretch.segment, "first": stretch.first, "last": stretch.last}
-            out.extend(_ANNOTATION.decode(record) for (record,) in self._database.execute(SQL["list_annotations"], run))
+            out.extend(
+                _ANNOTATION.decode(record)
+                for (record,) in self._rows(
+                    "list_annotations", key=session.key, segment=stretch.segment, first=stretch.first, last=stretch.last
+                )
+            )
         return out

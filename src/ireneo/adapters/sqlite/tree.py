@@ -16,7 +16,7 @@ import apsw
 from msgspec import Struct
 
 from ireneo.adapters.rules import not_stored
-from ireneo.adapters.sqlite.rows import SQL, Bindings, read_time
+from ireneo.adapters.sqlite.rows import END, SQL, Bindings, read_time
 from ireneo.errors import SessionNotFound
 from ireneo.log.message import MessageId
 from ireneo.log.tree import PathRange, SessionKey
@@ -84,8 +84,6 @@ def find_path(
     return session, list_stretches(database, session.key, need_place(database, session.key, key, to), first)
 
 
-END = 2**63 - 1
-"""The last position that there can be."""
 _SHIFT = CLASS_BITS + ORDINAL_BITS
 
 

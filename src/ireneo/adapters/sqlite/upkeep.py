@@ -14,7 +14,7 @@ from ireneo.adapters.sqlite.connection import UNPARSABLE, Port, reads, writes
 from ireneo.adapters.sqlite.erasure import prune_session, recount
 from ireneo.adapters.sqlite.memories import remove_run
 from ireneo.adapters.sqlite.rows import ROWS, SQL, checksum, read_head, read_parts, read_time
-from ireneo.adapters.sqlite.search import rebuild_words
+from ireneo.adapters.sqlite.search import MOST_NAMED, rebuild_words
 from ireneo.adapters.sqlite.summaries import discard_summaries, list_summaries
 from ireneo.adapters.sqlite.tree import find_session, need_session, settle_undone
 from ireneo.lessons.run import LearnedRun, Observation
@@ -22,11 +22,8 @@ from ireneo.log.tree import Annotation, Head, SessionKey
 from ireneo.memories.record import Record
 from ireneo.memories.scratchpad import Pad
 from ireneo.patterns import lazy_re
-from ireneo.ports.store import TOGETHER, CorruptionReport, Pruned
+from ireneo.ports.store import TOGETHER, CorruptionReport, Pruned, UpkeepPort
 from ireneo.summaries.summary import Summary, SummaryId
-
-NAMED = 20
-"""So many faults of one kind are named."""
 
 SENTENCES: Mapping[str, str] = {
     "rows_of_no_session": "{1} belongs to session number {0}, which is not there.",
@@ -62,11 +59,11 @@ def _damage(database: apsw.Connection) -> Iterator[str]:
 
 
 def _faults(database: apsw.Connection, query: str) -> Iterator[str]:
-    rows = database.execute(SQL[query], {"most": NAMED + 1}).fetchall()
-    for row in rows[:NAMED]:
+    rows = database.execute(SQL[query], {"most": MOST_NAMED + 1}).fetchall()
+    for row in rows[:MOST_NAMED]:
         yield SENTENCES[query].format(*row, where=f"session {row[1]!r} of space {row[0]!r}")
-    if len(rows) > NAMED:
-        yield f"There are more faults of this kind than these {NAMED}."
+    if len(rows) > MOST_NAMED:
+        yield f"There are more faults of this kind than these {MOST_NAMED}."
 
 
 NOT_STORED = "is not what was stored"
@@ -155,7 +152,7 @@ def _named(database: apsw.Connection, table: str, looked: Iterator[tuple[Row, st
     for values, wrong in looked:
         if not wrong:
             continue
-        if told == NAMED:
+        if told == MOST_NAMED:
             more += 1
             continue
         told += 1
@@ -231,8 +228,8 @@ def _fits(database: apsw.Connection, table: str) -> bool:
     return all(row[-1] == checksum(row[first:-1]) for row in rows)
 
 
-class SqliteUpkeep(Port):
-    """`ireneo.ports.store.UpkeepPort` over one open transaction."""
+class SqliteUpkeep(Port, UpkeepPort):
+    """`ireneo.ports.store.UpkeepPort` in SQLite."""
 
     @reads
     def faults(self) -> Sequence[str]:
@@ -244,7 +241,7 @@ class SqliteUpkeep(Port):
     def corrupted(self, after: int = 0, limit: int = TOGETHER) -> CorruptionReport:
         """What is not what was stored among the next `limit` messages and, behind the last of them, in all else."""
         found: list[str] = []
-        rows = self._database.execute(SQL[ROWS["messages"]], {"after": after, "limit": limit}).fetchall()
+        rows = self._rows(ROWS["messages"], after=after, limit=limit).fetchall()
         numbers = [cast("int", row[0]) for row in rows]
         looked = ((row[1:-1], row[-1]) for row in cast("list[Row]", rows))
         found += _named(self._database, "messages", ((values, _of_message(values, kept)) for values, kept in looked))
@@ -265,28 +262,24 @@ class SqliteUpkeep(Port):
 
     @reads
     def summaries(self, key: SessionKey) -> Sequence[SummaryId]:
-        """The id of every summary of a session."""
         return list_summaries(self._database, key)
 
     @writes
     def discard(self, key: SessionKey, ids: Sequence[SummaryId]) -> int:
-        """Take out summaries by id."""
         return discard_summaries(self._database, key, ids)
 
     @reads
     def abandoned_heads(self, key: SessionKey) -> Sequence[Head]:
-        """Where the tree ends on no branch, by position."""
         session = find_session(self._database, key)
         if session is None:
             return []
-        rows = self._database.execute(SQL["list_ends"], {"key": session.key})
+        rows = self._rows("list_ends", key=session.key)
         return [read_head(*row) for row in rows]
 
     @writes
     def drop_branch(self, key: SessionKey, branch: str) -> bool:
-        """Forget the name of a branch; says whether there was one."""
         session = need_session(self._database, key)
-        self._database.execute(SQL["drop_branch"], {"key": session.key, "branch": branch})
+        self._rows("drop_branch", key=session.key, branch=branch)
         dropped = self._database.changes() > 0
         if dropped:
             settle_undone(self._database, key.space, session.key)
@@ -294,5 +287,4 @@ class SqliteUpkeep(Port):
 
     @writes
     def prune(self, key: SessionKey) -> Pruned:
-        """Take out every message that no branch leads to."""
         return prune_session(self._database, key)

@@ -12,7 +12,7 @@ from ireneo.adapters.rules import check_lengths
 from ireneo.adapters.sqlite.connection import Port, reads, writes
 from ireneo.adapters.sqlite.rows import SQL, checksum
 from ireneo.memories.index import Vector
-from ireneo.ports.memories import IndexName, VectorChanges
+from ireneo.ports.memories import IndexName, VectorChanges, VectorsPort
 
 REMEMBERED = 10_000
 """Documents that lost their vector, of which is known that they did; once there are more, and more than have one, all
@@ -23,22 +23,20 @@ _COUNT: dict[IndexName, str] = {"messages": "count_message_documents", "memories
 _DUE: dict[IndexName, str] = {"messages": "due_messages", "memories": "due_memories"}
 
 
-class SqliteVectors(Port):
-    """`ireneo.ports.memories.VectorsPort` over one open transaction."""
+class SqliteVectors(Port, VectorsPort):
+    """`ireneo.ports.memories.VectorsPort` in SQLite."""
 
     @writes
     def put(self, space: str, index: IndexName, embedder: str, vectors: Mapping[int, Vector]) -> int:
-        """Keep the vectors of those documents that are there."""
         if not vectors:
             return 0
         found = _find(self._database, space, index, embedder)
         dimensions = check_lengths(embedder, vectors, found.dimensions if found and found.kept else None)
         if found is None:
-            made = {"space": space, "shelf": index, "embedder": embedder, "dimensions": dimensions}
-            self._database.execute(SQL["make_vector_set"], made)
+            self._rows("make_vector_set", space=space, shelf=index, embedder=embedder, dimensions=dimensions)
             found = _Set(key=self._database.last_insert_rowid(), dimensions=dimensions, changes=0, kept=0, forgotten=0)
         elif found.dimensions != dimensions:
-            self._database.execute(SQL["measure_vector_set"], {"key": found.key, "dimensions": dimensions})
+            self._rows("measure_vector_set", key=found.key, dimensions=dimensions)
         change, query = found.changes, SQL[_PUT[index]]
         for document, vector in vectors.items():
             given = {"key": found.key, "document": document, "change": change + 1, "vector": vector, "space": space}
@@ -50,17 +48,14 @@ class SqliteVectors(Port):
 
     @reads
     def since(self, space: str, index: IndexName, embedder: str, change: int) -> VectorChanges:
-        """The vectors that came and went after a change."""
         found = _find(self._database, space, index, embedder)
         if found is None:
             return VectorChanges(change=change, added={}, removed=[], whole=False)
         whole = change < found.forgotten
         asked = {"key": found.key, "change": 0 if whole else change}
-        added = dict(self._database.execute(SQL["vectors_since"], asked))
+        added = dict(self._rows("vectors_since", **asked))
         # Whoever has nothing has nothing to forget.
-        removed = (
-            [row[0] for row in self._database.execute(SQL["vectors_gone_since"], asked)] if change and not whole else []
-        )
+        removed = [row[0] for row in self._rows("vectors_gone_since", **asked)] if change and not whole else []
         return VectorChanges(change=max(change, found.changes), added=added, removed=removed, whole=whole)
 
     @reads
@@ -68,28 +63,28 @@ class SqliteVectors(Port):
         """The newest documents without a vector."""
         found = _find(self._database, space, index, embedder)
         # Every vector is that of a document: where there are as many, none is due, and counting is quicker.
-        if (
-            found is not None
-            and found.kept == self._database.execute(SQL[_COUNT[index]], {"space": space}).fetchall()[0][0]
-        ):
+        if found is not None and found.kept == self._rows(_COUNT[index], space=space).fetchall()[0][0]:
             return []
-        asked = {"space": space, "key": None if found is None else found.key, "limit": limit}
-        return [document for (document,) in self._database.execute(SQL[_DUE[index]], asked)]
+        return [
+            document
+            for (document,) in self._rows(
+                _DUE[index], space=space, key=None if found is None else found.key, limit=limit
+            )
+        ]
 
     @reads
     def embedders(self, space: str) -> Sequence[str]:
-        """The names of the embedders that have vectors in a space."""
-        return [embedder for (embedder,) in self._database.execute(SQL["list_embedders"], {"space": space})]
+        return [embedder for (embedder,) in self._rows("list_embedders", space=space)]
 
     @writes
     def drop(self, space: str, embedder: str) -> int:
         """Take out all vectors of an embedder. Its sets stay, since the numbers of changes must never come again."""
-        rows = self._database.execute(SQL["list_sets_of_embedder"], {"space": space, "embedder": embedder})
+        rows = self._rows("list_sets_of_embedder", space=space, embedder=embedder)
         sets = cast("list[tuple[int, int]]", rows.fetchall())
         for key, _ in sets:
-            self._database.execute(SQL["drop_vectors"], {"key": key})
-            self._database.execute(SQL["forget_vectors_gone"], {"key": key})
-            self._database.execute(SQL["forget_before"], {"key": key})
+            self._rows("drop_vectors", key=key)
+            self._rows("forget_vectors_gone", key=key)
+            self._rows("forget_before", key=key)
         return sum(kept for _, kept in sets)
 
 

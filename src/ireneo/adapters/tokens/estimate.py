@@ -6,7 +6,6 @@ import re
 import sys
 import zlib
 from array import array
-from collections.abc import Iterable
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
@@ -37,15 +36,8 @@ def known() -> frozenset[int]:
     return unpack(Path(__file__).with_name(_FILE).read_bytes())
 
 
-def pack(prints: Iterable[int]) -> bytes:
-    """Write fingerprints as the gaps between them, all low bytes before all high ones, since those pack best."""
-    ordered = sorted(set(prints))
-    gaps = [after - before for before, after in zip([0, *ordered], ordered, strict=False)]
-    return zlib.compress(bytes(gap & 0xFF for gap in gaps) + bytes(gap >> 8 for gap in gaps), 9)
-
-
 def unpack(packed: bytes) -> frozenset[int]:
-    """Read what `pack` wrote."""
+    """Read fingerprints from the gaps between them, all low bytes before all high ones, since those pack best."""
     planes = zlib.decompress(packed)
     count = len(planes) // 2
     pairs = bytearray(len(planes))

@@ -22,7 +22,7 @@ from ireneo.patterns import lazy_re
 from ireneo.ports.store import Lease, Rebuild, Transaction
 from ireneo.prompts import PROMPTS
 from ireneo.prompts.voices import Voice
-from ireneo.summaries.summary import Summary, SummaryId, Threads, anchor
+from ireneo.summaries.summary import Summary, SummaryId, ThreadChanges, anchor
 
 RESTORE = (
     "The log is never changed to mend it: restore a backup, or save what can be read with `sqlite3 FILE .recover` "
@@ -131,7 +131,7 @@ def read_summaries(tx: Transaction, key: SessionKey) -> StoredSummaries:
 
 def _bare(read: Sequence[Summary], ids: Sequence[SummaryId]) -> dict[SummaryId, Summary]:
     """The summaries by the ids under which they are kept, without what they tell: a store may have very many."""
-    return {name: replace(each, sections=(), threads=Threads()) for name, each in zip(ids, read, strict=True)}
+    return {name: replace(each, sections=(), threads=ThreadChanges()) for name, each in zip(ids, read, strict=True)}
 
 
 def check_summaries(tx: Transaction, key: SessionKey, shelf: StoredSummaries, faults: Sequence[str]) -> list[Diagnosis]:

@@ -137,10 +137,10 @@ async def redact_runs(means: Resources, space: str) -> None:
 
     def keep(tx: Transaction) -> None:
         for run in tx.runs.list(space):
-            sightings = tx.runs.of_run(space, run.session)
+            observations = tx.runs.of_run(space, run.session)
             cleaning = means.drawing()
             clean = cleaning.struct(run)
-            shown = {each.cue: each for each in map(cleaning.struct, sightings)}
+            shown = {each.cue: each for each in map(cleaning.struct, observations)}
             if not cleaning.secrets:
                 continue
             tx.erasure.begin()
@@ -278,7 +278,7 @@ def _renamed(value: S, names: Mapping[str, str] | Mapping[str, MessageId] | Mapp
     return value if renamed is held else msgspec.convert(renamed, type(value))
 
 
-Where = Literal[
+SecretPlace = Literal[
     "messages",
     "payloads",
     "summaries",
@@ -298,7 +298,7 @@ what they showed; files that were learned from."""
 class SecretsIn(Struct, frozen=True, kw_only=True):
     """Secrets that stand in things of one sort."""
 
-    where: Where
+    where: SecretPlace
     session: str
     """The session, without the secrets that its name may have; empty for what belongs to none."""
     things: int
@@ -328,23 +328,23 @@ class SecretCounter:
     def __init__(self, cleaning: Callable[[], Cleaning]) -> None:
         """Look at each thing with a `cleaning` of its own."""
         self._cleaning = cleaning
-        self._things: Counter[tuple[str, Where]] = Counter()
-        self._secrets: dict[tuple[str, Where], dict[str, str]] = {}
+        self._things: Counter[tuple[str, SecretPlace]] = Counter()
+        self._secrets: dict[tuple[str, SecretPlace], dict[str, str]] = {}
 
-    def note(self, session: str, where: Where, cleaning: Cleaning) -> None:
+    def note(self, session: str, where: SecretPlace, cleaning: Cleaning) -> None:
         """Note what `cleaning` found in a thing."""
         if cleaning.secrets:
             self._things[session, where] += 1
             self._secrets.setdefault((session, where), {}).update(cleaning.secrets)
 
-    def struct(self, session: str, where: Where, *things: Struct) -> None:
+    def struct(self, session: str, where: SecretPlace, *things: Struct) -> None:
         """Look through values of ours, each a thing."""
         for thing in things:
             cleaning = self._cleaning()
             cleaning.struct(thing)
             self.note(session, where, cleaning)
 
-    def text(self, session: str, where: Where, *texts: str) -> None:
+    def text(self, session: str, where: SecretPlace, *texts: str) -> None:
         """Look through texts, together a thing."""
         cleaning = self._cleaning()
         for text in texts:

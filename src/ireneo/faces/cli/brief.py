@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from msgspec import Struct
+from msgspec.structs import asdict
 
-import ireneo
 from ireneo.errors import BadInput
 from ireneo.faces.cli.files import log_on_stderr
 from ireneo.faces.cli.memories import remembered_answer, told_of
-from ireneo.faces.cli.options import As, AsJson, Embedder, Stored, Undone, embedder_named, tried, writing
+from ireneo.faces.cli.options import (
+    As,
+    AsJson,
+    Embedder,
+    Stored,
+    Undone,
+    embedder_named,
+    reading,
+    tried,
+    writing,
+)
 from ireneo.faces.cli.output import counted, one_line, printable, said, short, write_json
 from ireneo.faces.cli.place import database, existing
 from ireneo.faces.cli.work import Asking
 
 if TYPE_CHECKING:
-    from ireneo.types import Brief, Pad, Reflected, Remembered
+    from ireneo.sync import Memory
+    from ireneo.types import Brief, Pad, Reflected
 
 Task = Annotated[
     str, typer.Argument(metavar="TASK", help="The task's name; without one, all are listed.", show_default=False)
@@ -87,13 +97,9 @@ def pad_answer(pad: Pad) -> dict[str, object]:
 
 
 def _show(task: str, stored: Stored, *, as_json: bool) -> None:
-    async def work(memory: ireneo.Memory) -> list[Pad]:
-        if not task:
-            return list(await memory.pads())
-        pad = await memory.scratchpad(task).read()
-        return [pad] if pad else []
-
-    pads = writing(existing(stored.db), stored.space, work)
+    with reading(stored.db, stored.space) as memory:
+        pads = [memory.scratchpad(task).read()] if task else memory.pads()
+        pads = [pad for pad in pads if pad is not None]
     if as_json:
         answers = [pad_answer(pad) for pad in pads]
         write_json((answers[0] if answers else None) if task else answers)
@@ -104,8 +110,8 @@ def _show(task: str, stored: Stored, *, as_json: bool) -> None:
 
 
 def _write(task: str, written: PadText, stored: Stored, *, as_json: bool) -> None:
-    async def work(memory: ireneo.Memory) -> Pad:
-        return await memory.scratchpad(task).write(
+    def work(memory: Memory) -> Pad:
+        return memory.scratchpad(task).write(
             goal=written.goal, plan=written.plan or (), facts=written.fact or (), questions=written.question or ()
         )
 
@@ -117,11 +123,9 @@ def _write(task: str, written: PadText, stored: Stored, *, as_json: bool) -> Non
 
 
 def _finish(task: str, outcome: str, stored: Stored, *, as_json: bool) -> None:
-    async def work(memory: ireneo.Memory) -> tuple[bool, Sequence[Remembered]]:
+    with reading(stored.db, stored.space) as memory:
         pad = memory.scratchpad(task)
-        return await pad.read() is not None, await pad.finish(outcome)
-
-    there, done = writing(existing(stored.db), stored.space, work)
+        there, done = pad.read() is not None, pad.finish(outcome)
     if as_json:
         write_json([remembered_answer(each) for each in done])
     elif not there:
@@ -132,10 +136,8 @@ def _finish(task: str, outcome: str, stored: Stored, *, as_json: bool) -> None:
 
 
 def _drop(task: str, stored: Stored, *, as_json: bool) -> None:
-    async def work(memory: ireneo.Memory) -> bool:
-        return await memory.scratchpad(task).drop()
-
-    there = writing(existing(stored.db), stored.space, work)
+    with reading(stored.db, stored.space) as memory:
+        there = memory.scratchpad(task).drop()
     if as_json:
         write_json({"task": task, "dropped": there})
     else:
@@ -168,7 +170,7 @@ def _cue(name: str, help: str) -> object:
     return typer.Option(name, metavar="WORDS", help=help, show_default=False)
 
 
-class Cues(Struct, frozen=True, kw_only=True):
+class BriefCues(Struct, frozen=True, kw_only=True):
     """What each kind of memory is found by."""
 
     goal: Annotated[str, _cue("--goal", "What is to be reached: it finds facts.")] = ""
@@ -193,26 +195,13 @@ class Cues(Struct, frozen=True, kw_only=True):
     budget: Annotated[int, typer.Option("--budget", "-b", metavar="TOKENS", help="The most that it may cost.")] = 1_500
 
 
-def brief(*, cues: Cues, as_json: AsJson = False, embedder: Embedder = None, stored: Stored) -> None:
+def brief(*, cues: BriefCues, as_json: AsJson = False, embedder: Embedder = None, stored: Stored) -> None:
     """Give a turn what it needs to know.
 
     Procedures, facts, episodes, failures and the scratchpad, each by its own cue.
     """
-
-    async def work(memory: ireneo.Memory) -> Brief:
-        return await memory.brief(
-            goal=cues.goal,
-            task_type=cues.task_type,
-            situation=cues.situation,
-            about_to=cues.about_to,
-            task=cues.task,
-            project=cues.project,
-            as_=cues.as_,
-            undone=cues.undone,
-            budget=cues.budget,
-        )
-
-    made = writing(existing(stored.db), stored.space, work, embedder=embedder)
+    with writing(existing(stored.db), stored.space, embedder=embedder) as memory:
+        made = memory.brief(**asdict(cues))
     if as_json:
         write_json(brief_answer(made))
     elif made.markdown:
@@ -248,17 +237,14 @@ def reflect(
 
     Each cites at least two events. Without a model: from what recurs, or none.
     """
-    # Not imported with the module: few commands need it.
-    import asyncio
-
     path, named = existing(stored.db), embedder_named(embedder)
 
-    async def work() -> Reflected:
-        async with asking.memory(path, stored.space, needed=False, embedder=named) as memory:
-            return await memory.reflect(force=force)
+    def work() -> Reflected:
+        with asking.memory(path, stored.space, needed=False, embedder=named) as memory:
+            return memory.reflect(force=force)
 
     with log_on_stderr():
-        done = asyncio.run(work())
+        done = work()
     if as_json:
         write_json(reflected_answer(done))
     else:

@@ -7,10 +7,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -18,7 +17,11 @@ from msgspec import Struct
 
 import ireneo
 from ireneo.errors import BadInput, IreneoError, ReadOnlyStore, UnreadableLog
-from ireneo.faces.cli.files import LogFile, is_file, read_session
+from ireneo.faces.cli.files import (
+    is_file,
+    log_file,
+    read_session,
+)
 from ireneo.faces.cli.options import (
     AsJson,
     Budget,
@@ -39,6 +42,10 @@ from ireneo.faces.cli.output import context_answer, write_json
 from ireneo.faces.cli.place import DEFAULT_SPACE
 from ireneo.faces.cli.screens.context import Ends, MessagePlace, ends_of, parts_of, place_of, places_of, rows_of
 from ireneo.faces.cli.screens.layout import catching_up, waiting
+
+if TYPE_CHECKING:
+    from ireneo.sync import Memory, Session
+
 
 Named = Annotated[
     str,
@@ -94,8 +101,8 @@ def context(
     else:
         if within != Within():
             raise BadInput(ONE_FILE)
-        how = partial(cut_stored, to=to, preset=preset, cutting=cutting)
-        cut = reading(stored.db, stored.space, lambda memory: how(memory, named, budget))
+        with reading(stored.db, stored.space) as memory:
+            cut = cut_stored(memory, named, budget, to=to, preset=preset, cutting=cutting)
     if as_json:
         write_json(context_answer(cut.context))
     else:
@@ -113,8 +120,8 @@ def cut_file(named: str, budget: int, *, to: str | None, preset: str | None, wit
     return Cut(context=made, title=f"{logged.id} · {log.name} → {made.format}", ends=ends)
 
 
-async def cut_stored(
-    memory: ireneo.Memory,
+def cut_stored(
+    memory: Memory,
     named: str,
     budget: int,
     *,
@@ -124,13 +131,13 @@ async def cut_stored(
 ) -> Cut:
     """Cut a session of the database; a story is caught up with first, as far as that needs no model."""
     how = cutting or Cutting()
-    session = await session_named(memory, named)
+    session = session_named(memory, named)
     # Where nothing can be written a context shows what there is, and what is behind.
     with catching_up() as step, suppress(ReadOnlyStore):
-        await session.catch_up(preset=preset, as_=how.as_, on_progress=step)
+        session.catch_up(preset=preset, as_=how.as_, on_progress=step)
     # One after the other: two that draw on one line at a time would wipe each other out.
     with waiting("Cutting …"):
-        made = await session.context(
+        made = session.context(
             budget,
             to=to,
             preset=preset,
@@ -139,7 +146,7 @@ async def cut_stored(
             rebuild=how.rebuild,
             as_=how.as_,
         )
-    ends = [(await _place(session, first), await _place(session, last)) for first, last in ends_of(rows_of(made))]
+    ends = [(_place(session, first), _place(session, last)) for first, last in ends_of(rows_of(made))]
     return Cut(context=made, title=f"{title_of(session)} → {made.format}", ends=ends)
 
 
@@ -152,8 +159,8 @@ def show_cut(cut: Cut) -> None:
     show_context(console(), cut.context, parts_of(cut.context, cut.ends), cut.title)
 
 
-async def _place(session: ireneo.Session, position: int) -> MessagePlace:
-    return place_of((await session.messages(position, position))[0])
+def _place(session: Session, position: int) -> MessagePlace:
+    return place_of((session.messages(position, position))[0])
 
 
 Messages = Annotated[
@@ -166,7 +173,7 @@ def compact(file: Messages, budget: Budget, to: To = None, preset: Preset = None
 
     They leave in the shape in which they came, and need no database.
     """
-    with LogFile(file) as given:
+    with log_file(file) as given:
         data = given.read()
         label = given.label
     try:
@@ -222,14 +229,11 @@ def snapshot(
 
     Prints its path; no file is ever overwritten.
     """
-
-    async def work(memory: ireneo.Memory) -> tuple[str, ireneo.Context]:
-        named = await session_named(memory, session)
-        return named.id, await named.context(UNCUT if budget is None else budget, to=to, preset=preset)
-
     if not out.is_dir():
         raise BadInput(f"There is no folder {out}.")
-    id, context = reading(db, space, work)
+    with reading(db, space) as memory:
+        named = session_named(memory, session)
+        id, context = named.id, named.context(UNCUT if budget is None else budget, to=to, preset=preset)
     payload: dict[str, object] = {} if context.system is None else {"system": context.system}
     payload["messages"] = context.messages
     data = msgspec.json.format(msgspec.json.encode(payload), indent=2)

@@ -5,20 +5,14 @@ Logs and message lists, plain or compressed, in folders or on standard input.
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-import io
-import lzma
 import shutil
 import sys
 import tempfile
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from io import BufferedIOBase
 from pathlib import Path
-from typing import IO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from msgspec import Struct
 
@@ -26,223 +20,33 @@ import ireneo
 from ireneo.errors import BadInput, SessionNotFound, UnknownFormat
 from ireneo.faces.cli.options import AUTO, STDIN
 from ireneo.faces.cli.output import counted
-from ireneo.faces.cli.screens.layout import ReadingBar
-from ireneo.patterns import lazy_re
 
-LONGEST_BYTES = 1 << 28
-"""A line that is longer is left out: what is read of it takes several times as much memory."""
-PIECE_BYTES = 1 << 20
+if TYPE_CHECKING:
+    from ireneo.faces.cli.screens.layout import ReadingBar
+    from ireneo.types import Reading
 
+from ireneo.plumbing import DOUBTFUL_SUFFIXES, LOG_SUFFIXES, LONGEST_BYTES, LogFile, runs_among
 
-def lines_of(
-    stream: BufferedIOBase, leave_out: Callable[[int], None], longest_bytes: int = LONGEST_BYTES
-) -> Iterator[bytes]:
-    """The lines of `stream`; the number of one that is too long goes to `leave_out`, and an empty one in its place."""
-    number = 0
-    while line := stream.readline(PIECE_BYTES):
-        number += 1
-        if len(line) == PIECE_BYTES and not line.endswith(b"\n"):
-            whole = _whole(stream, line, longest_bytes)
-            if whole is None:
-                leave_out(number)
-            line = whole or b"\n"
-        yield line
-
-
-def _whole(stream: BufferedIOBase, begin: bytes, longest_bytes: int) -> bytes | None:
-    """The line that begins with `begin`; None where it is too long, once the reading stands behind it."""
-    pieces = [begin]
-    size = len(begin)
-    while not pieces[-1].endswith(b"\n") and (piece := stream.readline(PIECE_BYTES)):
-        size += len(piece)
-        if size > longest_bytes:
-            pieces.clear()
-        pieces.append(piece)
-    return b"".join(pieces) if size <= longest_bytes else None
-
-
-# Folders in which an agent keeps a run as one file for each event: read as one log, an event a line.
-#
-# OpenHands' SDK writes `events/event-00001-<id>.json` and so on beside a `base_state.json`.
-
-
-HELD_BYTES = 1 << 24
-"""So much of a folder is held; what is more lies in a temporary file without a name."""
-_EVENT = lazy_re(r"event-\d+-[^/]*\.json")
-
-
-def event_files(folder: Path) -> list[Path]:
-    """The events in `folder` in order; none where it is no such folder."""
-    if folder.name != "events":
-        return []
-    return sorted((path for path in folder.iterdir() if _is_event(path)), key=_number)
-
-
-def runs_among(files: Iterable[Path]) -> list[Path]:
-    """`files`, each folder of events among them standing as one, in the place of its first event."""
-    return list(dict.fromkeys(path.parent if _is_event(path) else path for path in files))
-
-
-def joined(folder: Path) -> BufferedIOBase:
-    """All events of `folder`, one a line; one that is broken is a broken line. Raises OSError."""
-    file = tempfile.SpooledTemporaryFile(max_size=HELD_BYTES)  # noqa: SIM115
-    for path in event_files(folder):
-        # No string in JSON has a line's end in it, so that what is between them can stand on one line.
-        file.write(path.read_bytes().replace(b"\r", b" ").replace(b"\n", b" ") + b"\n")
-    file.seek(0)
-    return cast("BufferedIOBase", file)
-
-
-def _is_event(path: Path) -> bool:
-    return path.parent.name == "events" and _EVENT.fullmatch(path.name) is not None and path.is_file()
-
-
-def _number(path: Path) -> tuple[int, str]:
-    return int(path.name.split("-")[1]), path.name
-
-
-SAMPLE_BYTES = 65_536
-"""What a log format is told by."""
 STDIN_BYTES = 1 << 24
 """So much of standard input is held; what is more lies in a temporary file."""
-_GZIP = b"\x1f\x8b"
-_XZ = b"\xfd7zXZ\x00"
-DOUBTFUL_SUFFIXES = {".md", ".traj"}
-"""What the names of some agents' logs end with, and those of many other files."""
-LOG_SUFFIXES = {".jsonl", ".ndjson", ".json", ".gz", ".xz"} | DOUBTFUL_SUFFIXES
-"""What the name of a log ends with; a folder is searched for these."""
-_SUFFIXES = LOG_SUFFIXES | {".log", ".txt"}
-_DAMAGES = (EOFError, zlib.error, lzma.LZMAError, OSError)
 
 
-class LogFile:
-    """A file whose lines are read: told how far, and where a damaged archive breaks off."""
-
-    def __init__(self, given: str) -> None:
-        """Open `given`: a path, or ``-`` for standard input."""
-        self.label = "standard input" if given == STDIN else given
-        self.stem = "stdin" if given == STDIN else stem(Path(given))
-        self.damage: str | None = None
-        """Why the lines ended before the file did."""
-        self.left_out: list[int] = []
-        """The numbers of the lines that are too long to be read."""
-        self._is_shared = given == STDIN
-        self._raw = _open(given)
-        self._stream = _unpacked(self._raw)
-
-    @property
-    def bytes_read(self) -> int:
-        """How far it was read, in bytes of the file as it lies there."""
-        return 0 if self._raw.closed else self._raw.tell()
-
-    @property
-    def size(self) -> int:
-        """How long it is, in bytes of the file as it lies there."""
-        here = self._raw.tell()
-        size = self._raw.seek(0, io.SEEK_END)
-        self._raw.seek(here)
-        return size
-
-    def sample(self) -> bytes:
-        """Its beginning; the reading starts there all the same."""
-        sample = b""
-        try:
-            # Piece by piece, so that what stands before the fault of a damaged archive is seen.
-            while len(sample) < SAMPLE_BYTES and (piece := self._stream.read1(SAMPLE_BYTES)):
-                sample += piece
-        except _DAMAGES as fault:
-            if not sample:
-                raise BadInput(f"{self.label} can't be unpacked: {fault}.") from fault
-        self._stream.seek(0)
-        return sample[:SAMPLE_BYTES]
-
-    def lines(self) -> Iterator[bytes]:
-        """Its lines; where an archive breaks off they end, and `damage` says so.
-
-        One that is too long stands there as an empty one, and its number in `left_out`.
-        """
-        try:
-            yield from lines_of(self._stream, self.left_out.append)
-        except _DAMAGES as fault:
-            self.damage = f"the archive breaks off ({fault}); what stands before that was kept."
-
-    def read(self) -> bytes:
-        """All of it."""
-        try:
-            return self._stream.read()
-        except _DAMAGES as fault:
-            raise BadInput(f"{self.label}: the archive breaks off ({fault}).") from fault
-
-    def close(self) -> None:
-        """Let go of it."""
-        if self._stream is not self._raw:
-            self._stream.close()
-        if not self._is_shared:
-            self._raw.close()
-
-    def __enter__(self) -> LogFile:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+def opened(given: str) -> str | BinaryIO:
+    """What a memory takes a log from: a path as it is, and standard input where it is ``-``."""
+    return _kept(sys.stdin.buffer) if given == STDIN else given
 
 
-def stem(path: Path) -> str:
-    """A file's name without what only says how it is written; of a folder of events the name of its run."""
-    name = Path(path.absolute().parent.name if path.is_dir() else path.name)
-    while name.suffix in _SUFFIXES:
-        name = name.with_suffix("")
-    return name.name
-
-
-def digest_of(given: str) -> str:
-    """What tells a file by its content, as it lies there; empty for standard input, which can't be read twice."""
-    if given == STDIN:
-        return ""
-    try:
-        with _opened(given) as file:
-            return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
-    except OSError as fault:
-        raise BadInput(f"{given} can't be read: {fault.strerror}.") from fault
-
-
-def _open(given: str) -> io.BufferedIOBase:
-    if given == STDIN:
-        kept = _kept(sys.stdin.buffer)
-        kept.seek(0)
-        return kept
-    try:
-        return _opened(given)
-    except FileNotFoundError:
-        raise BadInput(f"There is no file {given}.") from None
-    except OSError as fault:
-        raise BadInput(f"{given} can't be read: {fault.strerror}.") from fault
-
-
-def _opened(given: str) -> io.BufferedIOBase:
-    path = Path(given)
-    if path.is_dir() and event_files(path):
-        return joined(path)
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        # Whoever opens a pipe waits until somebody writes into it.
-        raise BadInput(f"{given} is no file; give what it tells on standard input, as `-`.")
-    return path.open("rb")
+def log_file(given: str) -> LogFile:
+    """Open a path, or ``-`` for standard input."""
+    return LogFile(opened(given), label="standard input", stem="stdin") if given == STDIN else LogFile(given)
 
 
 @cache
-def _kept(stream: io.BufferedIOBase) -> io.BufferedIOBase:
+def _kept(stream: BinaryIO) -> BinaryIO:
     """All of `stream`, to be read more than once: a sample is taken first, and a pipe can't be wound back."""
     kept = tempfile.SpooledTemporaryFile(max_size=STDIN_BYTES)  # noqa: SIM115
     shutil.copyfileobj(stream, kept)
-    return cast("io.BufferedIOBase", kept)
-
-
-def _unpacked(raw: io.BufferedIOBase) -> io.BufferedIOBase:
-    begins = raw.read(len(_XZ))
-    raw.seek(0)
-    if begins.startswith(_GZIP):
-        return gzip.GzipFile(fileobj=raw)
-    return lzma.LZMAFile(cast("IO[bytes]", raw)) if begins == _XZ else raw
+    return cast("BinaryIO", kept)
 
 
 SHOWN = 20
@@ -260,16 +64,16 @@ def log_on_stderr() -> Iterator[None]:
     # Only a command that asks a model pays for the log.
     import logging
 
-    class Said(logging.Handler):
+    class OnStderr(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             warn(record.getMessage())
 
-    log, said = logging.getLogger("ireneo"), Said(logging.WARNING)
-    log.addHandler(said)
+    log, handler = logging.getLogger("ireneo"), OnStderr(logging.WARNING)
+    log.addHandler(handler)
     try:
         yield
     finally:
-        log.removeHandler(said)
+        log.removeHandler(handler)
 
 
 def warn_of_faults(label: str, faults: Sequence[tuple[int, str]]) -> None:
@@ -280,12 +84,12 @@ def warn_of_faults(label: str, faults: Sequence[tuple[int, str]]) -> None:
         warn(f"{label}: {counted(len(faults) - SHOWN, 'fault')} more.")
 
 
-def warn_of_damage(file: LogFile) -> None:
+def warn_of_damage(label: str, left_out: Sequence[int], damage: str | None) -> None:
     """Say that the file could not be unpacked to its end, or that a line of it is too long to be read."""
     told = f"is longer than {LONGEST_BYTES >> 20} MiB; it was left out."
-    warn_of_faults(file.label, [(line, f"Line {line} {told}") for line in file.left_out])
-    if file.damage:
-        warn(f"{file.label}: {file.damage}")
+    warn_of_faults(label, [(line, f"Line {line} {told}") for line in left_out])
+    if damage:
+        warn(f"{label}: {damage}")
 
 
 LISTED = 5
@@ -333,7 +137,7 @@ def is_worth_reading(file: LogFile, name: str) -> bool:
 
 def read_session(given: str, session: str | None, format: str) -> tuple[ireneo.LoggedSession, ireneo.LogFormat]:
     """A session of a log (the first one, where none is named), and the log's format."""
-    with LogFile(given) as file:
+    with log_file(given) as file:
         log = log_format_of(file, format)
         try:
             logged, others = _chosen(file, log, session)
@@ -343,7 +147,7 @@ def read_session(given: str, session: str | None, format: str) -> tuple[ireneo.L
             all_of = counted(others + 1, "session")
             warn(f"{file.label} holds {all_of}; this is the first, {logged.id}. Name another with --session.")
         warn_of_faults(file.label, [(fault.line, fault.message) for fault in logged.faults])
-        warn_of_damage(file)
+        warn_of_damage(file.label, file.left_out, file.damage)
     return logged, log
 
 
@@ -359,10 +163,6 @@ def _chosen(file: LogFile, log: ireneo.LogFormat, session: str | None) -> tuple[
         ids.append(logged.id)
     more = ", …" if len(ids) > LISTED else ""
     raise SessionNotFound(f"There is no session {session} in it; it holds {', '.join(ids[:LISTED])}{more}.")
-
-
-REPORTED_BYTES = 1 << 16
-"""How much is read before the bar moves."""
 
 
 class FoundLog(Struct, frozen=True, kw_only=True):
@@ -386,15 +186,13 @@ class SearchCounts(Struct, kw_only=True):
     """Files of a folder that hold no log."""
 
 
-def reported(file: LogFile, bar: ReadingBar) -> Iterator[bytes]:
-    """The lines of a file; the bar moves as they are read."""
-    told = 0
-    for line in file.lines():
-        told -= len(line)
-        if told < 0:
-            bar.reading(file.stem, file.bytes_read)
-            told = REPORTED_BYTES
-        yield line
+def tell_reading(step: Reading, bar: ReadingBar) -> bool:
+    """Move the bar, and say at the end of a file what could not be read of it; whether it ended early."""
+    bar.reading(Path(step.label).name, step.bytes_read)
+    if step.is_over:
+        warn_of_damage(step.label, step.left_out, step.damage)
+        bar.finished(step.size)
+    return bool(step.damage)
 
 
 def search(
@@ -406,7 +204,7 @@ def search(
         if given in memories:
             continue
         try:
-            with LogFile(given) as file:
+            with log_file(given) as file:
                 if searched and not is_worth_reading(file, format):
                     continue
                 log = log_format_of(file, format)

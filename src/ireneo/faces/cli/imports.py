@@ -6,7 +6,6 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,26 +14,27 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 import ireneo
-from ireneo.errors import BadInput, IreneoError, UnreadableLog
+from ireneo.errors import BadInput, IreneoError
 from ireneo.faces.cli.files import (
-    LOG_SUFFIXES,
     SHOWN,
     FoundLog,
-    LogFile,
     SearchCounts,
-    reported,
+    log_file,
+    opened,
     search,
+    tell_reading,
     warn,
-    warn_of_damage,
     warn_of_faults,
 )
 from ireneo.faces.cli.options import AUTO, STDIN, TRIAL, AsJson, Db, Format, KeepSecrets, Space, reading, writing
 from ireneo.faces.cli.output import counted, secrets_told, write_json
 from ireneo.faces.cli.place import DEFAULT_SPACE, database, is_there, shown
 from ireneo.faces.cli.screens.layout import ReadingBar
+from ireneo.plumbing import LOG_SUFFIXES, holds_memories
 
 if TYPE_CHECKING:
-    from ireneo.types import Exported, Imported, MemoriesImported, MemoryFault, MemoryFile
+    from ireneo.sync import Memory
+    from ireneo.types import Imported, MemoriesImported, MemoryFault, MemoryFile, Reading
 
 Target = Annotated[
     str,
@@ -62,10 +62,8 @@ def export(path: Target, as_json: AsJson = False, db: Db = None, space: Space = 
 
 
 def _export_lines(path: str, db: Path | None, space: str, *, as_json: bool) -> None:
-    async def work(memory: ireneo.Memory) -> Exported:
-        return (await memory.export_memories("jsonl"))[0]
-
-    made = reading(db, space, work)
+    with reading(db, space) as memory:
+        (made,) = memory.export_memories("jsonl")
     if path == STDIN:
         sys.stdout.buffer.write(made.data)
         sys.stdout.buffer.flush()
@@ -82,19 +80,17 @@ def _export_folder(folder: Path, db: Path | None, space: str, *, as_json: bool) 
         file = folder / path
         return file.read_bytes() if file.is_file() else None
 
-    async def work(memory: ireneo.Memory) -> tuple[Counter[str], set[Path]]:
-        done: Counter[str] = Counter()
-        written = set()
-        for each in await memory.export_memories("markdown", there=there):
-            done[each.stands] += 1
-            written.add(folder / each.path)
-            if each.stands == "edited":
-                warn(f"{folder / each.path} has edits that were not imported; it was left as it is.")
-            elif each.stands != "same":
-                _write(folder / each.path, each.data)
-        return done, written
-
-    done, written = reading(db, space, work)
+    done: Counter[str] = Counter()
+    written = set()
+    with reading(db, space) as memory:
+        files = memory.export_memories("markdown", there=there)
+    for each in files:
+        done[each.stands] += 1
+        written.add(folder / each.path)
+        if each.stands == "edited":
+            warn(f"{folder / each.path} has edits that were not imported; it was left as it is.")
+        elif each.stands != "same":
+            _write(folder / each.path, each.data)
     others = sorted(set(memory_files([str(folder)])) - {str(path) for path in written})
     if as_json:
         stands = {name: done[name] for name in ("new", "changed", "same", "edited")}
@@ -146,8 +142,8 @@ def _inside(given: str) -> Iterator[str]:
 
 def _holds_memories(given: str) -> bool:
     try:
-        with LogFile(given) as file:
-            return ireneo.Memory.reads_memories(file.sample())
+        with log_file(given) as file:
+            return holds_memories(file.sample())
     except BadInput:
         # Whoever reads it next says so.
         return False
@@ -169,10 +165,8 @@ def take_memories(files: Sequence[str], path: Path, space: str, *, keep_secrets:
 
 
 def _take_memory_files(files: Sequence[str], path: Path, space: str, keep_secrets: bool) -> MemoriesImported:
-    async def work(memory: ireneo.Memory) -> MemoriesImported:
-        return await memory.import_memories(_read(files))
-
-    return writing(path, space, work, keep_secrets=keep_secrets)
+    with writing(path, space, keep_secrets=keep_secrets) as memory:
+        return memory.import_memories(_read(files))
 
 
 def _read(files: Sequence[str]) -> Iterator[MemoryFile]:
@@ -180,7 +174,7 @@ def _read(files: Sequence[str]) -> Iterator[MemoryFile]:
     from ireneo.types import MemoryFile
 
     for given in files:
-        with LogFile(given) as file:
+        with log_file(given) as file:
             yield MemoryFile(path=file.label, data=file.read())
 
 
@@ -271,7 +265,8 @@ def import_logs(
     if memories:
         _take_memories(memories, path, space, tally, keep_secrets)
     if found:
-        writing(path, space, lambda memory: _take_logs(memory, found, tally, session), keep_secrets=keep_secrets)
+        with writing(path, space, keep_secrets=keep_secrets) as memory:
+            _take_logs(memory, found, tally, session, format)
     if tally.passed and not as_json:
         sys.stdout.write(f"  {counted(tally.passed, 'file')} without a session passed over\n")
     if not tally.sessions and not tally.memories:
@@ -317,46 +312,65 @@ def _take_memories(files: Sequence[str], path: Path, space: str, tally: ImportTa
         sys.stdout.write(told_of(done, path))
 
 
-async def _take_logs(memory: ireneo.Memory, found: Sequence[FoundLog], tally: ImportTally, session: str | None) -> None:
-    joined = None if session is None else memory.joined(session)
+def _take_logs(memory: Memory, found: Sequence[FoundLog], tally: ImportTally, session: str | None, format: str) -> None:
     with ReadingBar(sum(each.size for each in found)) as bar:
-
-        def tell(log: FoundLog, done: Imported) -> None:
-            warn_of_faults(log.given, [(fault.line, fault.message) for fault in done.faults])
-            tally.sessions = 1 if session else tally.sessions + 1
-            tally.new += done.new
-            tally.redacted.update(done.redacted)
-            tally.unredacted += done.unredacted
-            name = session or done.session
-            tally.taken.append(
-                ImportedSession(session=name, log=log.name, messages=done.messages, new=done.new, tokens=done.tokens)
-            )
-            if not tally.quiet:
-                stored = f"{done.new:,} new of {counted(done.messages, 'message')}"
-                named = done.session if session is None else f"{session} ← {log.name}"
-                bar.write(f"  {stored:<30}{done.tokens:>11,} tokens  {named}")
-
-        for each in found:
-            if session is not None and tally.unread:
-                warn("The logs behind it were left out, since each log of one session stands on those before it.")
-                break
+        # Into one session they go together, since each stands on those before it.
+        for logs in [found] if session is not None else [[each] for each in found]:
+            tell = _Teller(logs, tally, bar, session)
+            log = logs[0]
             try:
-                with LogFile(each.given) as file:
-                    try:
-                        lines = reported(file, bar)
-                        if joined is None:
-                            told = partial(tell, each)
-                            await memory.import_log(lines, each.log, name=each.name, on_progress=told)
-                        else:
-                            tell(each, await joined.import_log(lines, each.log, name=each.name))
-                    finally:
-                        warn_of_damage(file)
-                    tally.unread += file.damage is not None
+                done = memory.import_file(
+                    *(opened(each.given) for each in logs),
+                    format=log.log if session is None or format != AUTO else None,
+                    name=log.name if session is None else "",
+                    session=session,
+                    # A session that was opened and left again is no fault of a folder that is searched.
+                    skip_empty=log.searched,
+                    on_progress=tell,
+                )
+                tally.passed += len(done.empty)
             except BadInput as fault:
-                # A session that was opened and left again is no fault of a folder that is searched.
-                if each.searched and str(fault) == str(UnreadableLog()):
-                    tally.passed += 1
-                else:
-                    warn(f"{each.given}: {fault}")
-                    tally.unread += 1
-            bar.finished(each.size)
+                warn(str(fault))
+                tally.unread += 1
+            if tally.unread and tell.log is not logs[-1]:
+                warn("The logs behind it were left out, since each log of one session stands on those before it.")
+
+
+class _Teller:
+    """Counts sessions as they are taken in, and says what became of each."""
+
+    def __init__(self, logs: Sequence[FoundLog], tally: ImportTally, bar: ReadingBar, session: str | None) -> None:
+        self.log = logs[0]
+        """The one that is being read."""
+        self._logs = logs
+        self._tally = tally
+        self._bar = bar
+        self._session = session
+
+    def __call__(self, step: Reading | Imported) -> None:
+        """Take a step of the import."""
+        # Imported when used, as all of the library is.
+        from ireneo.types import Reading
+
+        if isinstance(step, Reading):
+            self.log = next((each for each in self._logs if each.given == step.label), self.log)
+            self._tally.unread += tell_reading(step, self._bar)
+        else:
+            _count(step, self.log, self._tally, self._bar, self._session)
+
+
+def _count(done: Imported, log: FoundLog, tally: ImportTally, bar: ReadingBar, session: str | None) -> None:
+    """Count a session, and say what became of it."""
+    warn_of_faults(log.given, [(fault.line, fault.message) for fault in done.faults])
+    tally.sessions = 1 if session else tally.sessions + 1
+    tally.new += done.new
+    tally.redacted.update(done.redacted)
+    tally.unredacted += done.unredacted
+    name = session or done.session
+    tally.taken.append(
+        ImportedSession(session=name, log=log.name, messages=done.messages, new=done.new, tokens=done.tokens)
+    )
+    if not tally.quiet:
+        stored = f"{done.new:,} new of {counted(done.messages, 'message')}"
+        named = done.session if session is None else f"{session} ← {log.name}"
+        bar.write(f"  {stored:<30}{done.tokens:>11,} tokens  {named}")

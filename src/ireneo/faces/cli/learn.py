@@ -13,17 +13,15 @@ import typer
 from msgspec import Struct, field
 
 import ireneo
-from ireneo.errors import BadInput, UnreadableLog
+from ireneo.errors import BadInput
 from ireneo.faces.cli.files import (
     FoundLog,
-    LogFile,
     SearchCounts,
-    digest_of,
     log_on_stderr,
-    reported,
+    opened,
     search,
+    tell_reading,
     warn,
-    warn_of_damage,
     warn_of_faults,
 )
 from ireneo.faces.cli.options import AUTO, AsJson, FormatOfFile, KeepSecrets, Stored
@@ -33,6 +31,7 @@ from ireneo.faces.cli.screens.layout import ReadingBar, console
 from ireneo.faces.cli.work import Asking
 
 if TYPE_CHECKING:
+    from ireneo.sync import Memory
     from ireneo.types import Imported, LearnedSession
 
 PROJECT = 16
@@ -165,9 +164,6 @@ def learn(
     Takes logs in, without the secrets in them, and draws lessons: what was learned from already is passed over, so
     run it every night. No model is needed; with one, each run is read by it as well.
     """
-    # Not imported with the module: few commands need it.
-    import asyncio
-
     if format != AUTO:
         ireneo.log_format(format)
     tally, searched = LearningTally(), SearchCounts()
@@ -178,13 +174,13 @@ def learn(
     if logs and not found and not searched.unread:
         raise BadInput(f"No runs were found in {', '.join(logs)}; `ireneo formats` lists what can be read.")
 
-    async def learned() -> None:
-        async with asking.memory(room_for(path), stored.space, needed=False, keep_secrets=keep_secrets) as memory:
-            await learn_from(memory, found, RunReporter(tally, quiet=as_json))
+    def learned() -> None:
+        with asking.memory(room_for(path), stored.space, needed=False, keep_secrets=keep_secrets) as memory:
+            learn_from(memory, found, RunReporter(tally, quiet=as_json))
 
     if found or not logs:
         with log_on_stderr():
-            asyncio.run(learned())
+            learned()
     tally.unread += searched.unread
     tally.passed += searched.passed
     if as_json:
@@ -222,69 +218,49 @@ class RunReporter:
                 bar.write(line)
 
 
-async def learn_from(memory: ireneo.Memory, found: Sequence[FoundLog], teller: RunReporter) -> None:
+def learn_from(memory: Memory, found: Sequence[FoundLog], teller: RunReporter) -> None:
     """Take in the logs that were found and learn from them, then from whatever else of the space is due."""
     with ReadingBar(sum(each.size for each in found)) as bar:
-        for start in range(0, len(found), TOGETHER):
-            batch = [(each, _digest(each, teller.tally)) for each in found[start : start + TOGETHER]]
-            known = await memory.known_files([digest for _, digest in batch if digest])
-            for each, digest in batch:
-                if digest is None:
-                    continue
-                if digest in known:
-                    teller.tally.known += 1
-                else:
-                    await _learn_file(memory, each, digest, teller, bar)
-                bar.finished(each.size)
+        for each in found:
+            _learn_file(memory, each, teller, bar)
     # Files that were read when a run was killed left sessions behind that were not learned from yet.
-    if due := await memory.unlearned():
+    if due := memory.unlearned():
         with ReadingBar(due, in_bytes=False) as bar:
 
             def tell(learned: LearnedSession) -> None:
                 teller.tell(learned, bar)
                 bar.finished(1)
 
-            await memory.learn(on_progress=tell)
+            memory.learn(on_progress=tell)
 
 
-def _digest(found: FoundLog, tally: LearningTally) -> str | None:
-    """What tells its content; None, which is said, where it can't be read any more."""
+def _learn_file(memory: Memory, found: FoundLog, teller: RunReporter, bar: ReadingBar) -> None:
+    # Imported when used, as all of the library is.
+    from ireneo.types import Imported, Reading
+
+    tally = teller.tally
+
+    def tell(step: Reading | Imported | LearnedSession) -> None:
+        if isinstance(step, Reading):
+            tally.unread += tell_reading(step, bar)
+        elif isinstance(step, Imported):
+            warn_of_faults(found.given, [(fault.line, fault.message) for fault in step.faults])
+            tally.redacted.update(step.redacted)
+            tally.unredacted += step.unredacted
+        else:
+            teller.tell(step, bar)
+
     try:
-        return digest_of(found.given)
+        done = memory.learn_from(
+            opened(found.given), format=found.log, name=found.name, skip_empty=found.searched, on_progress=tell
+        )
     except BadInput as fault:
         warn(str(fault))
         tally.unread += 1
-        return None
-
-
-async def _learn_file(
-    memory: ireneo.Memory, found: FoundLog, digest: str, teller: RunReporter, bar: ReadingBar
-) -> None:
-    tally = teller.tally
-    sessions: list[str] = []
-
-    def tell(done: Imported) -> None:
-        warn_of_faults(file.label, [(fault.line, fault.message) for fault in done.faults])
-        sessions.append(done.session)
-        tally.redacted.update(done.redacted)
-        tally.unredacted += done.unredacted
-
-    try:
-        with LogFile(found.given) as file:
-            try:
-                await memory.import_log(reported(file, bar), found.log, name=found.name, on_progress=tell)
-                for session in sessions:
-                    await memory.learn([session], on_progress=lambda learned: teller.tell(learned, bar))
-            finally:
-                warn_of_damage(file)
-            tally.unread += file.damage is not None
-    except BadInput as fault:
-        if found.searched and str(fault) == str(UnreadableLog()):
-            tally.passed += 1
-        else:
-            warn(f"{found.given}: {fault}")
-            tally.unread += 1
-            return
+        return
+    if done.is_known:
+        tally.known += 1
+        bar.finished(found.size)
+        return
+    tally.passed += len(done.imported.empty)
     tally.files += 1
-    if digest:
-        await memory.mark_file(digest, name=found.name, sessions=sessions)

@@ -17,14 +17,13 @@ import msgspec
 import typer
 from msgspec import Struct
 
-import ireneo
 from ireneo.errors import BadInput
 from ireneo.faces.cli.options import STDIN, AsJson, Stored, reading, session_named
 from ireneo.faces.cli.output import counted, one_line, write_json
 from ireneo.patterns import lazy_re
 
 if TYPE_CHECKING:
-    from ireneo.types import Category, GuardAdvice, Lesson, Level
+    from ireneo.types import Category, ConfidenceLevel, Lesson
 
 _VERBATIM = lazy_re(r"“[^“”]{0,1000}+”|`[^`]*`")
 _UNREAD = " of a file that was not read before"
@@ -196,18 +195,13 @@ def lessons(as_json: AsJson = False, export: Export = None, *, which: LessonFilt
     By project, kind and confidence, with what it is drawn from.
     """
     category, level = _one_of(which.kind, CATEGORIES, "--kind"), _one_of(which.confidence, LEVELS, "--confidence")
-
-    async def listed(memory: ireneo.Memory) -> list[Lesson]:
-        return list(
-            await memory.lessons(
-                project=which.project,
-                category=cast("Category | None", category),
-                confidence=cast("Level | None", level),
-                disputed=export is None,
-            )
+    with reading(stored.db, stored.space) as memory:
+        found = memory.lessons(
+            project=which.project,
+            category=cast("Category | None", category),
+            confidence=cast("ConfidenceLevel | None", level),
+            disputed=export is None,
         )
-
-    found = reading(stored.db, stored.space, listed)
     if export is not None:
         told = said_once(found)
         did = update_file(export, told)
@@ -288,15 +282,11 @@ def check(
     if not tool:
         raise BadInput("Name the tool that is to be called: `ireneo check Bash 'make test'`.")
     given = read_arguments(arguments)
-
-    async def asked(memory: ireneo.Memory) -> GuardAdvice | None:
-        session = (await session_named(memory, about.session)).id if about.session else None
-        found = await memory.check(tool, given, session=session, project=about.project or str(Path.cwd()))
-        if found is None and not as_json and not await memory.runs():
+    with reading(stored.db, stored.space) as memory:
+        session = session_named(memory, about.session).id if about.session else None
+        found = memory.check(tool, given, session=session, project=about.project or str(Path.cwd()))
+        if found is None and not as_json and not memory.runs():
             sys.stderr.write("warning: No run was learned from yet; `ireneo learn` takes them in.\n")
-        return found
-
-    found = reading(stored.db, stored.space, asked)
     if as_json:
         write_json(found)
     else:
@@ -327,22 +317,19 @@ def report(out: Out = Path("report.html"), as_json: AsJson = False, *, stored: S
     """
     if as_json and str(out) == STDIN:
         raise BadInput("With --json the page needs a file of its own; name one with --out.")
+    from ireneo.faces.report.page import ReportMaterial, page
 
-    async def gathered(memory: ireneo.Memory) -> tuple[str, int]:
-        from ireneo.faces.report.page import ReportMaterial, page
-
+    with reading(stored.db, stored.space) as memory:
         material = ReportMaterial(
             space=memory.space,
             made=datetime.now().astimezone(),
             # A session without a call, a story for one, is no run: nothing was tried in it.
-            runs=[run for run in await memory.runs() if run.calls],
-            lessons=await memory.lessons(),
-            claims=await memory.claims(least_runs=2),
-            calibration=await memory.calibration(),
+            runs=[run for run in memory.runs() if run.calls],
+            lessons=memory.lessons(),
+            claims=memory.claims(least_runs=2),
+            calibration=memory.calibration(),
         )
-        return page(material), len(material.runs)
-
-    text, runs = reading(stored.db, stored.space, gathered)
+    text, runs = page(material), len(material.runs)
     if str(out) == STDIN:
         sys.stdout.write(text)
         return

@@ -23,8 +23,8 @@ from ireneo.faces.cli.imports import export, import_logs
 from ireneo.faces.cli.learn import learn
 from ireneo.faces.cli.lessons import check, lessons, report
 from ireneo.faces.cli.memories import fading, history, recall, remember, restore
-from ireneo.faces.cli.options import Stored, grouped, writing
-from ireneo.faces.cli.place import database, forget_notes
+from ireneo.faces.cli.options import Stored, embedder_named, grouped, keeps_secrets
+from ireneo.faces.cli.place import database, forget_notes, room_for
 from ireneo.faces.cli.sessions import dispute, expand, fork, formats, pin, pins, release, rewind, sessions, tree
 from ireneo.faces.cli.upkeep import doctor, forget, path, prune
 from ireneo.faces.cli.work import summarise, work
@@ -86,11 +86,20 @@ def mcp(project: Project = "", *, stored: Stored) -> None:
             raise
         raise MissingExtra("The MCP server needs the official SDK; pip install 'ireneo[mcp]'.") from None
 
-    async def serve(memory: ireneo.Memory) -> None:
-        await make_server(memory, project=project or str(Path.cwd())).run_stdio_async()
+    # Imported when used: the other commands wait for no event loop here.
+    import asyncio
+
+    async def serve() -> None:
+        async with ireneo.open(
+            room_for(database(stored.db)),
+            space=stored.space,
+            embedder=embedder_named(None),
+            keep_secrets=keeps_secrets(False),
+        ) as memory:
+            await make_server(memory, project=project or str(Path.cwd())).run_stdio_async()
 
     with log_on_stderr():
-        writing(database(stored.db), stored.space, serve)
+        asyncio.run(serve())
 
 
 # Newer versions of Typer bring a click of their own: this is the error of a wrong command line in all of them.

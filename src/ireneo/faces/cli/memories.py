@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -11,7 +11,6 @@ import msgspec
 import typer
 from msgspec import Struct
 
-import ireneo
 from ireneo.errors import BadInput, EmbedderError, ReadOnlyStore, SessionNotFound
 from ireneo.faces.cli.files import warn
 from ireneo.faces.cli.options import (
@@ -35,17 +34,8 @@ from ireneo.faces.cli.output import asked, begins, counted, one_line, said, shor
 from ireneo.faces.cli.place import DEFAULT_SPACE, database, existing
 
 if TYPE_CHECKING:
-    from ireneo.types import (
-        ArchiveCandidate,
-        Embedded,
-        Fact,
-        Kind,
-        MemoryDetails,
-        RecallHit,
-        RecallResults,
-        Record,
-        Remembered,
-    )
+    from ireneo.sync import Memory
+    from ireneo.types import ArchiveCandidate, Embedded, Fact, Kind, MemoryDetails, RecallHit, RecallResults, Remembered
 
 Words = Annotated[str, typer.Argument(metavar="TEXT", help="What is to be remembered, or - for standard input.")]
 _DID = {
@@ -231,10 +221,10 @@ def recall(
     path = existing(stored.db)
     at = asked(wish.at)
 
-    async def find(memory: ireneo.Memory, question: str) -> RecallResults:
+    def find(memory: Memory, question: str) -> RecallResults:
         kind = cast("Kind | None", wish.kind)
-        session, branch = await _session(memory, wish.session)
-        return await memory.recall(
+        session, branch = _session(memory, wish.session)
+        return memory.recall(
             question,
             kind=kind,
             limit=wish.limit,
@@ -248,26 +238,20 @@ def recall(
             explain=wish.explain,
         )
 
-    async def answer(memory: ireneo.Memory) -> RecallResults:
-        await catch_up(memory)
-        return await find(memory, text)
-
-    async def answer_each(memory: ireneo.Memory) -> None:
-        await catch_up(memory)
-        for question in _questions(each):
+    with writing(path, stored.space, embedder=embedder) as memory:
+        catch_up(memory)
+        for question in _questions(each) if each else ():
             answers = []
             if question:
-                found = await find(memory, question)
+                found = find(memory, question)
                 _warn_of(found)
                 answers = [recalled_answer(one) for one in found]
             sys.stdout.buffer.write(msgspec.json.encode(answers) + b"\n")
             # Whoever asks line by line waits for the answer.
             sys.stdout.buffer.flush()
-
-    if each:
-        writing(path, stored.space, answer_each, embedder=embedder)
-        return
-    found = writing(path, stored.space, answer, embedder=embedder)
+        if each:
+            return
+        found = find(memory, text)
     _warn_of(found)
     if as_json:
         write_json([recalled_answer(one) for one in found])
@@ -277,7 +261,7 @@ def recall(
         show_recalled(found, wish.budget)
 
 
-async def catch_up(memory: ireneo.Memory) -> None:
+def catch_up(memory: Memory) -> None:
     """Make the vectors that are missing, and say how it goes; one that has no answer is told with the first recall."""
 
     def tell(done: Embedded) -> None:
@@ -285,17 +269,17 @@ async def catch_up(memory: ireneo.Memory) -> None:
             sys.stderr.write(f"  {done.documents:,} vectors made\r")
 
     try:
-        await memory.embed(on_progress=tell)
+        memory.embed(on_progress=tell)
     except (EmbedderError, ReadOnlyStore) as error:
         warn(f"{error} It is looked for by the words alone where there is no vector.")
 
 
-async def _session(memory: ireneo.Memory, name: str | None) -> tuple[str | None, str | None]:
+def _session(memory: Memory, name: str | None) -> tuple[str | None, str | None]:
     """The session that is meant, and the branch; one that is not stored may still be what a memory names."""
     if name is None:
         return None, None
     try:
-        named = await session_named(memory, name)
+        named = session_named(memory, name)
     except SessionNotFound:
         if BRANCH in name:
             raise
@@ -385,11 +369,8 @@ def history(
     What was true on a day (--at), and what was believed on a day (--believed).
     """
     held, known = asked(at), asked(believed)
-
-    async def work(memory: ireneo.Memory) -> Sequence[Fact]:
-        return await memory.history(subject, attribute, at=held, believed_at=known)
-
-    facts = reading(stored.db, stored.space, work)
+    with reading(stored.db, stored.space) as memory:
+        facts = memory.history(subject, attribute, at=held, believed_at=known)
     if as_json:
         write_json([fact_answer(each) for each in facts])
         return
@@ -434,11 +415,8 @@ def fading(limit: Limit = 20, as_json: AsJson = False, db: Db = None, space: Spa
 
     Nothing is put away before a space is full; pinned memories never are.
     """
-
-    async def work(memory: ireneo.Memory) -> Sequence[ArchiveCandidate]:
-        return await memory.archive_candidates(limit)
-
-    found = reading(db, space, work)
+    with reading(db, space) as memory:
+        found = memory.archive_candidates(limit)
     if as_json:
         write_json([fading_answer(each) for each in found])
     else:
@@ -461,11 +439,8 @@ def fading_answer(each: ArchiveCandidate) -> dict[str, object]:
 
 def restore(ids: Ids, as_json: AsJson = False, db: Db = None, space: Space = DEFAULT_SPACE) -> None:
     """Take memories back that were put away."""
-
-    async def work(memory: ireneo.Memory) -> Sequence[Record]:
-        return await memory.restore(ids)
-
-    back = reading(db, space, work)
+    with reading(db, space) as memory:
+        back = memory.restore(ids)
     if as_json:
         write_json([each.id for each in back])
         return

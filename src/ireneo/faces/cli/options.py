@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, TypeVar, get_type_hints
 
 import typer
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import fields
 
-import ireneo
 from ireneo.errors import BadInput, IreneoError, SessionNotFound
 from ireneo.faces.cli.output import counted, one_line
 from ireneo.faces.cli.place import DEFAULT_SPACE, existing, is_there, place_of, room_for
+
+if TYPE_CHECKING:
+    from ireneo.sync import Memory, Session
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -63,10 +65,10 @@ Known = Sequence[tuple[str, str]]
 def sessions_begun(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
     """The sessions whose ids begin so."""
 
-    async def asked(memory: ireneo.Memory) -> Known:
+    def asked(memory: Memory) -> Known:
         return [
             (each.key.session, f"{counted(each.messages, 'message')}, {each.source or 'appended'}")
-            for each in await memory.sessions()
+            for each in memory.sessions()
         ]
 
     return _begun(ctx, incomplete, asked)
@@ -75,27 +77,23 @@ def sessions_begun(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, s
 def memories_begun(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
     """The memories whose ids begin so, as many as a look into an index gives."""
 
-    async def asked(memory: ireneo.Memory) -> Known:
-        return [(each.id, one_line(each.text)[:SHOWN]) for each in await memory.get([incomplete or "m_"])]
+    def asked(memory: Memory) -> Known:
+        return [(each.id, one_line(each.text)[:SHOWN]) for each in memory.get([incomplete or "m_"])]
 
     return _begun(ctx, incomplete, asked)
 
 
-def _begun(
-    ctx: typer.Context, incomplete: str, asked: Callable[[ireneo.Memory], Awaitable[Known]]
-) -> Iterator[tuple[str, str]]:
+def _begun(ctx: typer.Context, incomplete: str, asked: Callable[[Memory], Known]) -> Iterator[tuple[str, str]]:
     # Only someone who presses the key pays for it.
-    import asyncio
-
-    from ireneo.faces.cli.place import DEFAULT_SPACE
-
-    async def opened() -> Known:
-        async with ireneo.open(path, space=ctx.params.get("space") or DEFAULT_SPACE) as memory:
-            return await asked(memory)
+    from ireneo import sync
 
     try:
         path = place_of(Path(given) if (given := ctx.params.get("db")) else None).path
-        known = asyncio.run(opened()) if is_there(path) else ()
+        if is_there(path):
+            with sync.open(path, space=ctx.params.get("space") or DEFAULT_SPACE) as memory:
+                known = asked(memory)
+        else:
+            known = ()
     except IreneoError:
         # Whoever presses a key is not told of a fault: the command itself says it.
         known = ()
@@ -214,36 +212,27 @@ LISTED = 5
 """So many sessions are named where a name fits several."""
 
 
-def reading(given: Path | None, space: str, work: Callable[[ireneo.Memory], Awaitable[T]]) -> T:
-    """Do `work` on the memory in a database that is there."""
-    return writing(existing(given), space, work)
+def reading(given: Path | None, space: str) -> Memory:
+    """The memory in a database that is there."""
+    return writing(existing(given), space)
 
 
-def writing(
-    path: Path,
-    space: str,
-    work: Callable[[ireneo.Memory], Awaitable[T]],
-    *,
-    embedder: str | None = None,
-    keep_secrets: bool = False,
-) -> T:
-    """Do `work` on the memory in the database at `path`, which is made when it is not there."""
-    # Not imported with the module: a command that only reads a file starts sooner by a fifth.
-    import asyncio
+def writing(path: Path, space: str, *, embedder: str | None = None, keep_secrets: bool = False) -> Memory:
+    """The memory in the database at `path`, which is made when it is not there."""
+    # Imported when used: a command that only reads a file starts sooner by a fifth.
+    from ireneo import sync
 
-    async def opened() -> T:
-        embeds, keep = embedder_named(embedder), keeps_secrets(keep_secrets)
-        async with ireneo.open(room_for(path), space=space, embedder=embeds, keep_secrets=keep) as memory:
-            return await work(memory)
-
-    return asyncio.run(opened())
+    keep = keeps_secrets(keep_secrets)
+    return sync.open(room_for(path), space=space, embedder=embedder_named(embedder), keep_secrets=keep)
 
 
-def tried(path: Path, space: str, work: Callable[[ireneo.Memory], Awaitable[T]], *, keep_secrets: bool = False) -> T:
-    """Do `work` as `writing` does; where it can't be done, no database is made for it."""
+def tried(path: Path, space: str, work: Callable[[Memory], T], *, keep_secrets: bool = False) -> T:
+    """Do `work` on the memory at `path`; where it can't be done, no database is made for it."""
     if not is_there(path):
-        writing(TRIAL, space, work, keep_secrets=keep_secrets)
-    return writing(path, space, work, keep_secrets=keep_secrets)
+        with writing(TRIAL, space, keep_secrets=keep_secrets) as memory:
+            work(memory)
+    with writing(path, space, keep_secrets=keep_secrets) as memory:
+        return work(memory)
 
 
 def keeps_secrets(given: bool) -> bool:
@@ -261,17 +250,17 @@ def embedder_named(given: str | None) -> str | None:
     return given or os.environ.get("IRENEO_EMBEDDER") or None
 
 
-async def session_named(memory: ireneo.Memory, name: str) -> ireneo.Session:
+def session_named(memory: Memory, name: str) -> Session:
     """The session whose id is `name` or alone begins with it, on the branch that may follow an ``@``."""
-    ids = [info.key.session for info in await memory.sessions()]
+    ids = [info.key.session for info in memory.sessions()]
     if name in ids:
-        return await memory.session(name)
+        return memory.session(name)
     wished, _, branch = name.rpartition(BRANCH) if BRANCH in name else (name, "", "")
     id = _chosen(ids, wished, memory.space)
-    return await memory.session(id, branch=branch, must_exist=True) if branch else await memory.session(id)
+    return memory.session(id, branch=branch, must_exist=True) if branch else memory.session(id)
 
 
-def title_of(session: ireneo.Session) -> str:
+def title_of(session: Session) -> str:
     """What a screen calls a session."""
     return session.id if session.branch == MAIN else f"{session.id}{BRANCH}{session.branch}"
 

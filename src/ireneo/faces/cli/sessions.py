@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +10,10 @@ from msgspec import Struct
 
 import ireneo
 from ireneo.errors import NotFound
-from ireneo.faces.cli.files import LogFile, log_format_of
+from ireneo.faces.cli.files import (
+    log_file,
+    log_format_of,
+)
 from ireneo.faces.cli.options import (
     AUTO,
     AsJson,
@@ -31,12 +33,14 @@ from ireneo.faces.cli.place import DEFAULT_SPACE
 from ireneo.faces.cli.screens.layout import waiting
 
 if TYPE_CHECKING:
+    from ireneo.sync import Session
     from ireneo.types import Annotation, LookupResult
 
 
 def sessions(as_json: AsJson = False, db: Db = None, space: Space = DEFAULT_SPACE) -> None:
     """List sessions, the one added to last first."""
-    infos = reading(db, space, _sessions)
+    with reading(db, space) as memory:
+        infos = memory.sessions()
     if as_json:
         write_json([_sessions_answer(info) for info in infos])
     else:
@@ -54,10 +58,6 @@ def formats(as_json: AsJson = False) -> None:
     from ireneo.faces.cli.screens.lists import show_formats
 
     show_formats()
-
-
-async def _sessions(memory: ireneo.Memory) -> Sequence[ireneo.SessionInfo]:
-    return await memory.sessions()
 
 
 def _sessions_answer(info: ireneo.SessionInfo) -> dict[str, object]:
@@ -89,13 +89,9 @@ def tree(
 
     Its summaries depth by depth, which of them a context shows, the branches and where they fork, and open threads.
     """
-
-    async def work(memory: ireneo.Memory) -> tuple[str, ireneo.Tree]:
-        named = await session_named(memory, session)
-        return title_of(named), await named.tree(preset, as_)
-
-    with waiting("Reading …"):
-        title, found = reading(db, space, work)
+    with waiting("Reading …"), reading(db, space) as memory:
+        named = session_named(memory, session)
+        title, found = title_of(named), named.tree(preset, as_)
     if as_json:
         write_json(_tree_answer(found))
     else:
@@ -150,13 +146,11 @@ def rewind(
 
     What came after it stays in the log, and out of every context.
     """
-
-    async def work(memory: ireneo.Memory) -> tuple[str, BranchHead]:
-        stands = await session_named(memory, session)
-        await stands.rewind(to)
-        return await _where(stands)
-
-    _tell(*reading(db, space, work), as_json=as_json)
+    with reading(db, space) as memory:
+        stands = session_named(memory, session)
+        stands.rewind(to)
+        title, head = _where(stands)
+    _tell(title, head, as_json=as_json)
 
 
 def fork(
@@ -171,17 +165,14 @@ def fork(
 
     Look at it as SESSION@NAME.
     """
-
-    async def work(memory: ireneo.Memory) -> tuple[str, BranchHead]:
-        stands = await session_named(memory, session)
-        return await _where(await stands.fork(name, at=at))
-
-    _tell(*reading(db, space, work), as_json=as_json)
+    with reading(db, space) as memory:
+        title, head = _where(session_named(memory, session).fork(name, at=at))
+    _tell(title, head, as_json=as_json)
 
 
-async def _where(session: ireneo.Session) -> tuple[str, BranchHead]:
+def _where(session: Session) -> tuple[str, BranchHead]:
     """What a screen calls the branch, and where it stands."""
-    head = (await session.branches())[session.branch]
+    head = (session.branches())[session.branch]
     stand = BranchHead(
         session=session.id,
         branch=session.branch,
@@ -245,13 +236,11 @@ def pin(
 
     Word for word, from where the session stands now, until it is released.
     """
-
-    async def work(memory: ireneo.Memory) -> NoteAnswer:
-        named = await session_named(memory, session)
-        made = await named.pin(text)
-        return _noted(named, made, f"Pinned in {title_of(named)} as {made.id[:SHORT]}: {made.text}")
-
-    _say(reading(db, space, work), as_json=as_json)
+    with reading(db, space) as memory:
+        named = session_named(memory, session)
+        made = named.pin(text)
+        noted = _noted(named, made, f"Pinned in {title_of(named)} as {made.id[:SHORT]}: {made.text}")
+    _say(noted, as_json=as_json)
 
 
 def release(
@@ -261,13 +250,11 @@ def release(
 
     Those that were found in the messages as well as those by hand.
     """
-
-    async def work(memory: ireneo.Memory) -> NoteAnswer:
-        named = await session_named(memory, session)
-        made = await named.release(pin)
-        return _noted(named, made, f"Released in {title_of(named)}: {made.text}")
-
-    _say(reading(db, space, work), as_json=as_json)
+    with reading(db, space) as memory:
+        named = session_named(memory, session)
+        made = named.release(pin)
+        noted = _noted(named, made, f"Released in {title_of(named)}: {made.text}")
+    _say(noted, as_json=as_json)
 
 
 def pins(session: SessionName, as_json: AsJson = False, db: Db = None, space: Space = DEFAULT_SPACE) -> None:
@@ -275,12 +262,9 @@ def pins(session: SessionName, as_json: AsJson = False, db: Db = None, space: Sp
 
     The constraints that users and the system set in their messages, and what was pinned by hand.
     """
-
-    async def work(memory: ireneo.Memory) -> tuple[str, list[PinShown]]:
-        named = await session_named(memory, session)
-        return title_of(named), [await _stands(named, each) for each in await named.pins()]
-
-    title, standing = reading(db, space, work)
+    with reading(db, space) as memory:
+        named = session_named(memory, session)
+        title, standing = title_of(named), [_stands(named, each) for each in named.pins()]
     if as_json:
         write_json(standing)
     else:
@@ -302,19 +286,17 @@ def dispute(
 
     It is shown as disputed until a model has written it again from its messages, with the reason in view.
     """
-
-    async def work(memory: ireneo.Memory) -> NoteAnswer:
-        named = await session_named(memory, session)
-        made = await named.dispute(id, reason, claim=claim)
+    with reading(db, space) as memory:
+        named = session_named(memory, session)
+        made = named.dispute(id, reason, claim=claim)
         what = f"“{claim}” in {id[:SHORT]}" if claim else id[:SHORT]
         said = f"{what} is shown as disputed in {title_of(named)}, until a model has written it again"
-        return _noted(named, made, f"{said} (`ireneo summarise`).")
+        noted = _noted(named, made, f"{said} (`ireneo summarise`).")
+    _say(noted, as_json=as_json)
 
-    _say(reading(db, space, work), as_json=as_json)
 
-
-async def _stands(session: ireneo.Session, pin: ireneo.Pin) -> PinShown:
-    message = (await session.expand(pin.source)).messages[0] if pin.source else None
+def _stands(session: Session, pin: ireneo.Pin) -> PinShown:
+    message = (session.expand(pin.source)).messages[0] if pin.source else None
     return PinShown(
         id=pin.id,
         text=pin.text,
@@ -329,7 +311,7 @@ def _place(pin: PinShown) -> str:
     return f"{'by hand' if pin.by_hand else pin.role}, {f'turn {pin.turn}' if pin.source else 'at the start'}"
 
 
-def _noted(session: ireneo.Session, made: Annotation, said: str) -> NoteAnswer:
+def _noted(session: Session, made: Annotation, said: str) -> NoteAnswer:
     answer: dict[str, object] = {
         "id": made.id,
         "kind": made.kind,
@@ -402,11 +384,11 @@ def expand(
     its diary. The beginning of an id will do where no other begins so.
     """
     if file is None:
-        opened = reading(db, space, lambda memory: _in_space(memory, id, session))
+        with reading(db, space) as memory:
+            within = session_named(memory, session).id if session else ""
+            opened = memory.lookup(id, session=within)
     else:
-        import asyncio
-
-        opened = asyncio.run(_in_file(file, id, session, budget, format))
+        opened = _in_file(file, id, session, budget, format)
     if as_json:
         write_json(_expand_answer(id, opened))
     else:
@@ -430,29 +412,26 @@ def _expand_answer(id: str, opened: LookupResult) -> dict[str, object]:
     }
 
 
-async def _in_space(memory: ireneo.Memory, id: str, session: str | None) -> LookupResult:
-    return await memory.lookup(id, session=(await session_named(memory, session)).id if session else "")
-
-
-async def _in_file(given: str, id: str, session: str | None, budget: int, format: str) -> LookupResult:
+def _in_file(given: str, id: str, session: str | None, budget: int, format: str) -> LookupResult:
     """Look in a memory that dies with us: the same messages make the same blocks, under the same ids."""
     # Only who opens a file pays for the name.
+    from ireneo import sync
     from ireneo.types import LookupResult
 
-    async with ireneo.open(":memory:") as memory:
-        with LogFile(given) as file:
+    with sync.open(":memory:") as memory:
+        with log_file(given) as file:
             log = log_format_of(file, format)
-            names = [done.session for done in (await memory.import_log(file.lines(), log, name=file.stem)).sessions]
+            names = [done.session for done in (memory.import_log(file.lines(), log, name=file.stem)).sessions]
         for name in names:
             if session is not None and not name.startswith(session):
                 continue
             for preset in ("coding", "forge", "story"):
-                one = await memory.session(name)
+                one = memory.session(name)
                 if id.startswith("s_"):
-                    await one.catch_up(preset=preset)
-                    await one.context(budget, preset=preset)
+                    one.catch_up(preset=preset)
+                    one.context(budget, preset=preset)
                 try:
-                    return LookupResult(session=name, expanded=await one.expand(id))
+                    return LookupResult(session=name, expanded=one.expand(id))
                 except NotFound:
                     continue
     raise NotFound(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec import Struct
 
-import ireneo
 from ireneo.errors import BadInput, SessionNotFound
 from ireneo.faces.cli.options import (
     AsJson,
@@ -29,6 +28,7 @@ from ireneo.faces.cli.screens.layout import checking_bar, waiting
 if TYPE_CHECKING:
     from ireneo.faces.cli.screens.lists import FindingRow
     from ireneo.ports.store import Pruned
+    from ireneo.sync import Memory
     from ireneo.types import ErasureReceipt, Secrets
 
 
@@ -94,32 +94,30 @@ def doctor(
 
     if secrets and quick:
         raise BadInput("--quick leaves out what --secrets does not look at; give one of them.")
-    looked: list[Secrets] = []
-
-    async def work(memory: ireneo.Memory) -> tuple[list[FindingRow], int, int]:
-        infos = await memory.sessions()
+    looked: Secrets | None = None
+    with reading(db, space) as memory:
+        infos = memory.sessions()
         messages = sum(info.messages for info in infos)
         with checking_bar(0 if quick else messages) as step:
             if secrets:
-                looked.append(await memory.secrets(mend=mend, on_progress=step))
-                return _rows(looked[0]), len(infos), messages
-            found = await memory.doctor(mend=mend, quick=quick, on_progress=step)
-        rows = [
-            FindingRow(kind=each.kind, session=each.session, text=each.text, mended=each.mended, advice=each.advice)
-            for each in found
-        ]
-        return rows, len(infos), messages
-
-    found, sessions, messages = reading(db, space, work)
+                looked = memory.secrets(mend=mend, on_progress=step)
+                found = _rows(looked)
+            else:
+                found = [
+                    FindingRow(
+                        kind=each.kind, session=each.session, text=each.text, mended=each.mended, advice=each.advice
+                    )
+                    for each in memory.doctor(mend=mend, quick=quick, on_progress=step)
+                ]
     is_sound = all(each.kind == "note" or each.mended for each in found)
     if as_json:
-        answer = {"sound": is_sound, "sessions": sessions, "messages": messages, "findings": found}
-        write_json(answer | {"secrets": looked[0].found} if looked else answer)
+        answer = {"sound": is_sound, "sessions": len(infos), "messages": messages, "findings": found}
+        write_json(answer | {"secrets": looked.found} if looked else answer)
     else:
         from ireneo.faces.cli.screens.layout import console
 
         where = f"{shown(database(db))} · space {space}"
-        show_findings(console(), found, where=where, sessions=sessions, messages=messages, quick=quick)
+        show_findings(console(), found, where=where, sessions=len(infos), messages=messages, quick=quick)
     if not is_sound:
         raise typer.Exit(1)
 
@@ -187,18 +185,15 @@ def forget(*, goner: ForgetTarget, yes: Yes = False, as_json: AsJson = False, st
     """
     ((what, name),) = goner.given().items()
     if what == "session":
-        name = reading(stored.db, stored.space, lambda memory: _whole(memory, name))
-
-    async def work(memory: ireneo.Memory, *, preview: bool) -> ErasureReceipt:
-        return await memory.forget(**_meant(what, name), preview=preview)
-
-    with waiting("Looking for what would go …"):
-        before = reading(stored.db, stored.space, lambda memory: work(memory, preview=True))
+        with reading(stored.db, stored.space) as memory:
+            name = _whole(memory, name)
+    with waiting("Looking for what would go …"), reading(stored.db, stored.space) as memory:
+        before = memory.forget(**_meant(what, name), preview=True)
     meant = f"{what} {name}" if what != "everything" else f"all of space {name}"
     if not yes and not agreed(_forget_question(before, meant), what=meant):
         raise typer.Exit(1)
-    with waiting("Erasing …"):
-        done = reading(stored.db, stored.space, lambda memory: work(memory, preview=False))
+    with waiting("Erasing …"), reading(stored.db, stored.space) as memory:
+        done = memory.forget(**_meant(what, name), preview=False)
     if as_json:
         write_json(done)
     else:
@@ -207,10 +202,10 @@ def forget(*, goner: ForgetTarget, yes: Yes = False, as_json: AsJson = False, st
         raise typer.Exit(1)
 
 
-async def _whole(memory: ireneo.Memory, name: str) -> str:
+def _whole(memory: Memory, name: str) -> str:
     """The whole id of a session; one that is kept elsewhere may still be what was learned from."""
     try:
-        return (await session_named(memory, name)).id
+        return (session_named(memory, name)).id
     except SessionNotFound:
         return name
 
@@ -240,7 +235,7 @@ def _listed(receipt: ErasureReceipt) -> str:
         (gone.memories, "memory", "memories"),
         (gone.pads, "scratchpad", None),
         (gone.runs, "run", None),
-        (gone.sightings, "sighting", None),
+        (gone.observations, "observation", None),
         (gone.files, "file learned from", "files learned from"),
     )
     parts = [counted(number, noun, plural) for number, noun, plural in counts if number]
@@ -267,18 +262,15 @@ def prune(
 
     Messages that a rewind left behind, and what was made of them, for good. It asks before it does.
     """
-
-    async def work(memory: ireneo.Memory, *, dry_run: bool) -> tuple[str, Pruned]:
-        named = await session_named(memory, session)
-        return named.id, await named.prune(branch, dry_run=dry_run)
-
-    title, due = reading(db, space, lambda memory: work(memory, dry_run=True))
+    with reading(db, space) as memory:
+        named = session_named(memory, session)
+        title, due = named.id, named.prune(branch, dry_run=True)
     messages, tokens = due.messages, due.tokens
     what = f"{counted(messages, 'message')} ({tokens:,} tokens)"
     if not yes and (messages or branch) and not agreed(_prune_question(title, branch, what, messages), what="messages"):
         raise typer.Exit(1)
-    with waiting("Taking out …"):
-        _, done = reading(db, space, lambda memory: work(memory, dry_run=False))
+    with waiting("Taking out …"), reading(db, space) as memory:
+        done = session_named(memory, title).prune(branch)
     if as_json:
         counts = {"messages": done.messages, "tokens": done.tokens, "summaries": done.summaries}
         write_json({"session": title, "dropped": branch or None, **counts})

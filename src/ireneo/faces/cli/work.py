@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,6 +32,7 @@ from ireneo.faces.cli.screens.layout import waiting, working, writing_bar
 
 if TYPE_CHECKING:
     from ireneo import WorkResult
+    from ireneo.sync import Memory
     from ireneo.types import WorkReport
 
 NO_MODEL = (
@@ -92,7 +92,7 @@ class Asking(Struct, frozen=True, kw_only=True):
 
     def memory(
         self, path: Path, space: str, *, needed: bool, embedder: str | None = None, keep_secrets: bool = False
-    ) -> AbstractAsyncContextManager[ireneo.Memory]:
+    ) -> Memory:
         """Open a memory with these models and limits. Raises BadInput where a model is `needed` and none is named."""
         if needed and not self.named:
             raise BadInput(NO_MODEL)
@@ -102,7 +102,10 @@ class Asking(Struct, frozen=True, kw_only=True):
             api_key=os.environ.get("IRENEO_API_KEY") or None,
             timeout_seconds=self.timeout,
         )
-        return ireneo.open(
+        # Imported when used, as all of the library is.
+        from ireneo import sync
+
+        return sync.open(
             path,
             space=space,
             model=models,
@@ -160,36 +163,33 @@ def work(
 
     Run one, or as many as you like: each piece of work is leased. Without a model it makes what the structure gives.
     """
-    # Not imported with the module: few commands need it.
-    import asyncio
-
     with log_on_stderr():
-        tally = asyncio.run(_work(preset, as_json, embedder_named(embedder), hours, asking, stored))
+        tally = _work(preset, as_json, embedder_named(embedder), hours, asking, stored)
     if not as_json:
         sys.stdout.write(_told(tally))
     if tally.failed and not tally.texts:
         raise typer.Exit(1)
 
 
-async def _work(
+def _work(
     preset: str | None, as_json: bool, embedder: str | None, hours: WorkHours, asking: Asking, stored: Stored
 ) -> WorkReport:
-    async with asking.memory(existing(stored.db), stored.space, needed=False, embedder=embedder) as memory:
-        with working() as step:
+    memory = asking.memory(existing(stored.db), stored.space, needed=False, embedder=embedder)
+    with memory, working() as step:
 
-            def tell(done: WorkResult) -> None:
-                step(done)
-                if as_json:
-                    sys.stdout.write(msgspec.json.encode(done).decode() + "\n")
-                    sys.stdout.flush()
+        def tell(done: WorkResult) -> None:
+            step(done)
+            if as_json:
+                sys.stdout.write(msgspec.json.encode(done).decode() + "\n")
+                sys.stdout.flush()
 
-            return await memory.work(
-                until_idle=hours.until_idle,
-                preset=preset,
-                lease_seconds=hours.lease,
-                leases=not hours.no_leases,
-                on_progress=tell,
-            )
+        return memory.work(
+            until_idle=hours.until_idle,
+            preset=preset,
+            lease_seconds=hours.lease,
+            leases=not hours.no_leases,
+            on_progress=tell,
+        )
 
 
 def _told(tally: WorkReport) -> str:
@@ -238,11 +238,8 @@ def summarise(
 
     Each is held against the messages that it covers. What the model can't do well stays as it is without one.
     """
-    # Not imported with the module: no other command needs it here.
-    import asyncio
-
     with log_on_stderr():
-        outcome = asyncio.run(_write(session, budget, preset, asking, stored))
+        outcome = _write(session, budget, preset, asking, stored)
     if outcome.fault is not None and not outcome.summaries:
         raise outcome.fault
     if as_json:
@@ -258,11 +255,11 @@ def summarise(
         raise typer.Exit(1)
 
 
-async def _write(named: str, budget: int, preset: str | None, asking: Asking, stored: Stored) -> SummariseOutcome:
-    async with asking.memory(existing(stored.db), stored.space, needed=True) as memory:
-        session = await session_named(memory, named)
+def _write(named: str, budget: int, preset: str | None, asking: Asking, stored: Stored) -> SummariseOutcome:
+    with asking.memory(existing(stored.db), stored.space, needed=True) as memory:
+        session = session_named(memory, named)
         with waiting("Looking for what is due …"):
-            due = await session.due(budget, preset=preset)
+            due = session.due(budget, preset=preset)
         done: list[ireneo.Summarised] = []
         fault: IreneoError | None = None
         with writing_bar(due) as step:
@@ -272,7 +269,7 @@ async def _write(named: str, budget: int, preset: str | None, asking: Asking, st
                 step(f"{each.outcome} {each.id[:9]}")
 
             try:
-                await session.summarise(budget, preset=preset, on_progress=tell)
+                session.summarise(budget, preset=preset, on_progress=tell)
             except IreneoError as error:
                 # What was written before is shown first.
                 fault = error

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ireneo.formats.chat import repairs, rules
 from ireneo.formats.chat.format import (
     ANTHROPIC,
+    FITTING_NAME,
     LANGCHAIN,
     OPENAI,
     RESPONSES,
@@ -23,9 +24,10 @@ from ireneo.formats.chat.format import (
     cast_summaries,
     filtered,
     flatten_summaries,
+    halves,
     media_note,
-    origin_of,
     placed_messages,
+    read_draft,
     recognise_summaries,
     with_parts,
 )
@@ -393,7 +395,7 @@ def _bad_call_name(outline: Outline) -> Iterator[str]:
     """A tool's name is made of at most 128 letters, digits, underscores and hyphens."""
     for block in _blocks(outline.message):
         name = block.get("name")
-        if _kind(block) == _CALL and isinstance(name, str) and not repairs.FITTING_NAME.fullmatch(name):
+        if _kind(block) == _CALL and isinstance(name, str) and not FITTING_NAME.fullmatch(name):
             yield f"the tool's name {name!r} may only hold letters, digits, underscores and hyphens, at most 128."
 
 
@@ -516,6 +518,7 @@ class AnthropicMessages(ChatFormat):
     local_rules = _LOCAL_RULES
     thinking_rules = (rules.thinking_missing,)
     rules = _RULES
+    strict_names = True
 
     def decode(self, payload: object) -> list[Draft]:
         """Read a message list, or an object that holds one under `messages` and a prompt under `system`."""
@@ -547,17 +550,9 @@ class AnthropicMessages(ChatFormat):
         """The draft that a message is, or two, where tool results and a user's words share it."""
         read = _read_blocks(message, place)
         if message["role"] != "user":
-            role: Role = "assistant" if message["role"] == "assistant" else "system"
-            return [self._draft(role, read, message)]
-        results = [each for each in read if isinstance(each[1], Result)]
-        said = [each for each in read if not isinstance(each[1], Result)]
-        if not results or not said:
-            return [self._draft("tool" if results else "user", read, message)]
-        # Each as if the message had held nothing else.
-        return [
-            self._draft("tool", results, message | {"content": [block for block, _ in results]}),
-            self._draft("user", said, message | {"content": [block for block, _ in said]}, joined=True),
-        ]
+            return [self._draft("assistant" if message["role"] == "assistant" else "system", read, message)]
+        found = halves(message, "content", read, lambda each: isinstance(each[1], Result))
+        return [self._draft(role, half, inner, joined=joined) for role, half, inner, joined in found]
 
     def read_native(self, payload: object) -> list[Draft] | None:
         """A list of blocks is a system prompt."""
@@ -579,10 +574,6 @@ class AnthropicMessages(ChatFormat):
             return role in ("user", "tool") and write_media(part) is not None
         kind = _kind(part.payload)
         return part.format == ANTHROPIC and kind not in _OWN_PARTS and not is_of_server(kind)
-
-    def fitting_name(self, name: str) -> str:
-        """Letters, digits, underscores and hyphens."""
-        return repairs.fitting_name(name)
 
     def expressed_part(self, part: Part, role: Role) -> Part:
         """What the provider ran itself, and what came of it, stay as they are."""
@@ -635,12 +626,5 @@ class AnthropicMessages(ChatFormat):
         return [self.keep_native(draft, system, _write_system([self.expressed(draft)]))]
 
     def _draft(self, role: Role, read: Sequence[tuple[Json, Part]], message: Json, *, joined: bool = False) -> Draft:
-        parts = tuple(part for _, part in read)
-        draft = Draft(
-            role=role,
-            parts=parts,
-            origin=origin_of(parts) if role == "user" else "spoken",
-            source_id=text_or(message.get("id")) or None,
-            joined=joined,
-        )
+        draft = read_draft(role, (part for _, part in read), message.get("id"), joined=joined)
         return self.keep_native(draft, message, _write_draft(self.expressed(draft)))

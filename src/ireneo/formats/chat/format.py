@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -29,6 +29,7 @@ from ireneo.log.message import (
     Text,
     Thinking,
 )
+from ireneo.patterns import lazy_re
 
 FormatName: TypeAlias = Literal["anthropic", "gemini", "langchain", "openai", "openai-responses", "pydantic-ai"]
 """The name of a chat format."""
@@ -70,6 +71,9 @@ class ChatFormat(ABC):
     """Those of them that look at one message at a time."""
     thinking_rules: tuple[Rule, ...] = ()
     """Those that hold besides where extended thinking is on for the next call."""
+
+    strict_names = False
+    """Whether the name of a tool may hold letters, digits, underscores and hyphens alone, at most 128."""
 
     @abstractmethod
     def decode(self, payload: object) -> list[Draft]:
@@ -136,14 +140,12 @@ class ChatFormat(ABC):
         """Whether the format takes `part` at all, in whatever form; thinking goes back only as it came."""
         return not isinstance(part, Thinking)
 
-    def fitting_name(self, name: str) -> str:
-        """The name of a tool, as the format takes it."""
-        return name or UNNAMED
-
     def expressed_part(self, part: Part, role: Role) -> Part:
         """`part`, or the text that stands for it."""
         if isinstance(part, Call):
-            name = self.fitting_name(part.name)
+            name = part.name or UNNAMED
+            if self.strict_names and not FITTING_NAME.fullmatch(name):
+                name = _NO_LETTER.sub("_", name)[:128]
             return part if part.name == name else replace(part, name=name)
         if isinstance(part, Result):
             return replace(part, parts=tuple(self._carried(each, "tool") for each in part.parts))
@@ -188,6 +190,34 @@ def _without_outcomes(parts: Sequence[Part]) -> list[Part]:
     return [replace(part, failed=None) if isinstance(part, Result) else part for part in parts]
 
 
+def read_draft(role: Role, parts: Iterable[Part], name: object, *, joined: bool = False) -> Draft:
+    """The draft of what stands in a message that its provider, or its framework, calls `name`."""
+    kept = tuple(parts)
+    origin: Origin = origin_of(kept) if role == "user" else "spoken"
+    source_id = name if isinstance(name, str) and name else None
+    return Draft(role=role, parts=kept, origin=origin, source_id=source_id, joined=joined)
+
+
+PartT = TypeVar("PartT")
+
+
+def halves(
+    message: Json, key: str, read: Sequence[tuple[Json, PartT]], brings: Callable[[tuple[Json, PartT]], bool]
+) -> list[tuple[Role, Sequence[tuple[Json, PartT]], Json, bool]]:
+    """A user's message as the drafts that it is: results, words, or both, each as if it had held nothing else.
+
+    Each with its role, what was read of it, its message, and whether it is joined to the one before. `brings` says
+    whether what stands in the list under `key` is a result.
+    """
+    results, said = [each for each in read if brings(each)], [each for each in read if not brings(each)]
+    if not results or not said:
+        return [("tool" if results else "user", read, message, False)]
+    return [
+        ("tool", results, message | {key: [block for block, _ in results]}, False),
+        ("user", said, message | {key: [block for block, _ in said]}, True),
+    ]
+
+
 def with_parts(draft: Draft, parts: Iterable[Part]) -> Draft:
     """`draft` with other parts; its native payload, which would still say the old ones, goes unless they are equal."""
     new = tuple(parts)
@@ -208,13 +238,6 @@ def messages_of(payload: object, key: str = "messages") -> list[object]:
     return payload
 
 
-def listed_in(payload: object, key: str = "messages") -> object:
-    """What stands where `payload` would hold its messages, whatever it is."""
-    if isinstance(payload, Payload):
-        return payload.messages
-    return payload.get(key, payload.get("messages")) if isinstance(payload, dict) else payload
-
-
 def placed_messages(payload: object, key: str = "messages") -> Iterator[tuple[str, dict[str, object]]]:
     """Each message of `payload`, copied, with the words that name its place: ``message 3`` is the fourth."""
     for index, message in enumerate(messages_of(payload, key)):
@@ -230,6 +253,9 @@ NO_REPLY = "[no reply was given here]"
 WORDLESS_ERROR = "[the call failed and said nothing]"
 SYSTEM = "[system]"
 UNNAMED = "unnamed"
+
+FITTING_NAME: Final = lazy_re(r"[A-Za-z0-9_-]{1,128}")
+_NO_LETTER = lazy_re(r"[^A-Za-z0-9_-]")
 
 
 def media_note(media: Media) -> str:

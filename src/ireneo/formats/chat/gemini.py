@@ -22,10 +22,11 @@ from ireneo.formats.chat.format import (
     ThinkingRule,
     cast_summaries,
     flatten_summaries,
+    halves,
     joined_text,
     media_note,
-    origin_of,
     placed_messages,
+    read_draft,
     recognise_summaries,
     with_parts,
 )
@@ -639,25 +640,11 @@ class GeminiContents(ChatFormat):
     def _drafts(self, content: Json, read: Sequence[tuple[Json, list[Part]]]) -> list[Draft]:
         if _role(content) == "model":
             return [self._draft("assistant", read, content)]
-        results = [each for each in read if _field(each[0], _RESULT) is not None]
-        said = [each for each in read if _field(each[0], _RESULT) is None]
-        if not results or not said:
-            return [self._draft("tool" if results else "user", read, content)]
-        # Each as if the content had held nothing else.
-        return [
-            self._draft("tool", results, content | {"parts": [part for part, _ in results]}),
-            self._draft("user", said, content | {"parts": [part for part, _ in said]}, joined=True),
-        ]
+        found = halves(content, "parts", read, lambda each: _field(each[0], _RESULT) is not None)
+        return [self._draft(role, half, inner, joined=joined) for role, half, inner, joined in found]
 
     def _draft(
         self, role: Role, read: Sequence[tuple[Json, list[Part]]], content: Json, *, joined: bool = False
     ) -> Draft:
-        parts = tuple(part for _, said in read for part in said)
-        draft = Draft(
-            role=role,
-            parts=parts,
-            origin=origin_of(parts) if role == "user" else "spoken",
-            source_id=text_or(content.get("id")) or None,
-            joined=joined,
-        )
+        draft = read_draft(role, (part for _, said in read for part in said), content.get("id"), joined=joined)
         return self.keep_native(draft, content, _write_content([self.expressed(draft)]))

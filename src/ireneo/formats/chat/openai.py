@@ -19,8 +19,8 @@ from ireneo.formats.chat.format import (
     cast_summaries,
     flatten_summaries,
     media_note,
-    origin_of,
     placed_messages,
+    read_draft,
     recognise_summaries,
     words_or_blocks,
 )
@@ -38,7 +38,7 @@ from ireneo.formats.values import (
     type_of,
     words,
 )
-from ireneo.log.message import Call, Draft, Media, Opaque, Part, Result, Role, Text, Thinking
+from ireneo.log.message import Call, Draft, Media, Opaque, Part, Result, Text, Thinking
 from ireneo.patterns import lazy_re
 
 ROLES: Final = ("system", "developer", "user", "assistant", "tool", "function")
@@ -56,17 +56,14 @@ _TEXTS = ("text", "refusal")
 
 def _read(message: Json, place: str) -> Draft:
     role = role_of(message, place, ROLES)
-    source_id = text_or(message.get("id")) or None
-    content = message.get("content")
+    name, content = message.get("id"), message.get("content")
     if role in _ANSWERING:
         parts = tuple(_read_content(content, place)) if content else ()
-        return Draft(role="tool", parts=(_read_result(message, role, parts, place),), source_id=source_id)
+        return read_draft("tool", [_read_result(message, role, parts, place)], name)
     said = _read_content(content, place) if content is not None else []
     if role == "assistant":
-        return Draft(role="assistant", parts=(*_read_reply(message, said, place),), source_id=source_id)
-    author: Role = "user" if role == "user" else "system"
-    origin = origin_of(said) if author == "user" else "spoken"
-    return Draft(role=author, parts=tuple(said), origin=origin, source_id=source_id)
+        return read_draft("assistant", _read_reply(message, said, place), name)
+    return read_draft("user" if role == "user" else "system", said, name)
 
 
 def _read_reply(message: Json, said: Sequence[Part], place: str) -> Iterator[Part]:

@@ -29,7 +29,7 @@ from ireneo.formats.chat.format import (
     ChatFormat,
     Payload,
 )
-from ireneo.formats.values import CLIENTS, detached, kind, library_of, moment, objects, record, text_or
+from ireneo.formats.values import CLIENTS, detached, kind, library_of, moment, objects, record, text_or, without
 from ireneo.log.message import Draft
 from ireneo.patterns import lazy_re
 
@@ -37,7 +37,7 @@ DEFAULT_FORMAT: Final = OPENAI
 """What plain messages are read and written as, where nothing tells: it asks the least of a list."""
 
 
-class _Formats(Mapping[str, ChatFormat]):
+class _ChatFormats(Mapping[str, ChatFormat]):
     """The formats by name; the module of one is loaded when it is first asked for."""
 
     _homes: Final = {
@@ -68,7 +68,7 @@ class _Formats(Mapping[str, ChatFormat]):
         return name in self._homes
 
 
-CHAT_FORMATS: Final[Mapping[str, ChatFormat]] = _Formats()
+CHAT_FORMATS: Final[Mapping[str, ChatFormat]] = _ChatFormats()
 """Every chat format by its name."""
 
 
@@ -302,7 +302,9 @@ def objects_of(item: object) -> str | None:
     if library == "google":
         # A reply is taken apart; only contents are what is handed in and sent again.
         return GEMINI if hasattr(item, "parts") and hasattr(item, "role") else None
-    return {"pydantic_ai": PYDANTIC_AI, "": None, "openai": None, "anthropic": None}.get(library, LANGCHAIN)
+    if library in ("", *CLIENTS):
+        return None
+    return PYDANTIC_AI if library == "pydantic_ai" else LANGCHAIN
 
 
 def made_into_objects(messages: list[dict[str, object]], name: str) -> list[object]:
@@ -341,13 +343,13 @@ def _of_envelope(holder: dict[str, object], place: str) -> Iterator[object]:
     if holder.get("object") == "chat.completion.chunk":
         raise UnreadableLog(_piece("chat completion chunk", place))
     if "role" not in holder and isinstance(holder.get("choices"), list):
-        yield _unparsed(_message_of(_only(holder["choices"], "choice", "completion.choices[0].message", place)))
+        yield _unparsed(_only(holder["choices"], "choice", "completion.choices[0].message", place).get("message"))
     elif holder.get("object") == "response" and isinstance(holder.get("output"), list):
         yield from map(_told, _listed(holder["output"]))
     elif "role" not in holder and isinstance(holder.get("candidates"), list):
         yield _content_of(_only(holder["candidates"], "candidate", "response.candidates[0].content", place), place)
     elif isinstance(holder.get("message"), dict) and "finish_reason" in holder:
-        yield _unparsed(_message_of(holder))
+        yield _unparsed(holder["message"])
     elif holder.get("type") == "message" and "stop_reason" in holder:
         # What else the provider told with it, it does not take back.
         content = holder.get("content")
@@ -414,11 +416,6 @@ def _listed(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _message_of(choice: dict[str, object]) -> dict[str, object]:
-    message = choice.get("message")
-    return message if isinstance(message, dict) else {}
-
-
 def _content_of(candidate: dict[str, object], place: str) -> object:
     content = candidate.get("content")
     if not isinstance(content, dict):
@@ -427,11 +424,13 @@ def _content_of(candidate: dict[str, object], place: str) -> object:
     return content
 
 
-def _unparsed(message: dict[str, object]) -> dict[str, object]:
+def _unparsed(message: object) -> dict[str, object]:
     """`message` without what OpenAI's client parsed of it, and without calls that are null: neither is taken back."""
+    if not isinstance(message, dict):
+        return {}
     if "parsed" not in message and not any(key in message for key in _CALL_FIELDS):
         return message
-    calls = [_without(call, "parsed_arguments") for call in _listed(message.get("tool_calls"))]
+    calls = [_as_called(call) for call in _listed(message.get("tool_calls"))]
     kept = {
         key: value
         for key, value in message.items()
@@ -445,11 +444,11 @@ def _told(part: object) -> object:
     return {key: value for key, value in part.items() if value is not None} if isinstance(part, dict) else part
 
 
-def _without(call: object, key: str) -> object:
+def _as_called(call: object) -> object:
     function = call.get("function") if isinstance(call, dict) else None
-    if not isinstance(call, dict) or not isinstance(function, dict) or key not in function:
+    if not isinstance(call, dict) or not isinstance(function, dict):
         return call
-    return call | {"function": {name: value for name, value in function.items() if name != key}}
+    return call | {"function": without(function, "parsed_arguments")}
 
 
 def _piece(name: str, place: str) -> str:

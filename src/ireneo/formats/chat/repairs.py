@@ -6,7 +6,7 @@ Each format says which of them it needs, and in which order.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,7 +18,6 @@ from ireneo.formats.chat.format import (
     REPEATED,
     SYSTEM,
     UNANSWERED,
-    UNNAMED,
     call_note,
     result_note,
     with_parts,
@@ -62,16 +61,6 @@ def match_results(drafts: Sequence[Draft]) -> Matching:
                 elif part.call_id in answered:
                     repeated.add(spot)
     return Matching(calls=calls, repeated=frozenset(repeated))
-
-
-FITTING_NAME: Final = lazy_re(r"[A-Za-z0-9_-]{1,128}")
-
-_ELSEWHERE = lazy_re(r"[^A-Za-z0-9_-]")
-
-
-def fitting_name(name: str) -> str:
-    """`name`, or the name most like it that fits."""
-    return name if FITTING_NAME.fullmatch(name) else _ELSEWHERE.sub("_", name)[:128] or UNNAMED
 
 
 def take_turns(drafts: Sequence[Draft]) -> list[Draft]:
@@ -185,6 +174,7 @@ def _answered(result: Result) -> Result:
     return replace(result, parts=tuple(part for part in result.parts if not is_blank(part)))
 
 
+_ELSEWHERE = lazy_re(r"[^A-Za-z0-9_-]")
 _LONGEST = 48
 """How much of an id that doesn't fit is kept: some providers take no more than 64 letters."""
 

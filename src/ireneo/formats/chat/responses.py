@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat import openai, repairs, rules
 from ireneo.formats.chat.format import (
+    FITTING_NAME,
     RESPONSES,
     ChatFormat,
     Json,
@@ -23,8 +24,8 @@ from ireneo.formats.chat.format import (
     flatten_summaries,
     joined_text,
     media_note,
-    origin_of,
     placed_messages,
+    read_draft,
     recognise_summaries,
 )
 from ireneo.formats.chat.rules import Outline, Outlines, Rule, Violation, breach, each
@@ -424,7 +425,7 @@ def _bad_arguments(outline: Outline) -> Iterator[str]:
 def _bad_call_name(outline: Outline) -> Iterator[str]:
     """A tool's name is made of at most 128 letters, digits, underscores and hyphens."""
     name = outline.message.get("name") if _kind(outline.message) in (_CALL, _CUSTOM_CALL) else None
-    if isinstance(name, str) and not repairs.FITTING_NAME.fullmatch(name):
+    if isinstance(name, str) and not FITTING_NAME.fullmatch(name):
         yield f"the tool's name {name!r} may only hold letters, digits, underscores and hyphens, at most 128."
 
 
@@ -490,6 +491,7 @@ class OpenAIResponses(ChatFormat):
     thinking: ThinkingRule = "turn"
     local_rules = _LOCAL_RULES
     rules = _RULES
+    strict_names = True
 
     def decode(self, payload: object) -> list[Draft]:
         """Read a list of items, or an object that holds one (or words) under `input`, with `instructions` beside it.
@@ -551,10 +553,6 @@ class OpenAIResponses(ChatFormat):
         block = content[0] if isinstance(content, list) and len(content) == 1 else None
         shown = text_or(mapping(block).get("type"))
         return payload.get("role") == "assistant" and _content_fits(shown, "assistant") and shown not in _OWN_PARTS
-
-    def fitting_name(self, name: str) -> str:
-        """Letters, digits, underscores and hyphens."""
-        return repairs.fitting_name(name)
 
     def repair_steps(self) -> Iterable[Repair]:
         """Calls and outputs meet and are of one kind, and reasoning keeps what it led to."""
@@ -620,13 +618,8 @@ class OpenAIResponses(ChatFormat):
         items = [item for _, item in group]
         roles: dict[str, Role] = {"user": "user", "assistant": "assistant", "tool": "tool"}
         role = roles.get(side_of(items[0]), "system")
-        parts = tuple(part for place, item in group for part in _read_item(item, place))
-        draft = Draft(
-            role=role,
-            parts=parts,
-            origin=origin_of(parts) if role == "user" else "spoken",
-            source_id=text_or(items[0].get("id")) or None,
-        )
+        parts = (part for place, item in group for part in _read_item(item, place))
+        draft = read_draft(role, parts, items[0].get("id"))
         payload: object = items[0] if len(items) == 1 else items
         # A prompt that stands in the list would be written apart from it, if it were known by its words alone.
         told = role != "system" and _write_items([self.expressed(draft)]) == items

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ireneo.formats.logs.documents import markdown_files
-from ireneo.formats.logs.format import Fault, LoggedSession, Names, linear_session, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedSession, Names, linear_session, with_faults
 from ireneo.formats.values import mapping, moment, string
 from ireneo.log.message import Call, Draft, Native, Origin, Part, Result, Role, Text, opens_turn
 from ireneo.log.outcome import derive_failed
@@ -312,11 +312,11 @@ class SpeakerLines(Struct, kw_only=True):
         return "\n".join(self.lines).strip("\n")
 
 
-def starts(lines: Iterable[str | Fault]) -> Iterator[Started | Fault]:
+def starts(lines: Iterable[str | LogFault]) -> Iterator[Started | LogFault]:
     """The sessions of a file, one at a time; what stands before the first start is one without a time."""
     started: Started | None = None
     for line in lines:
-        if isinstance(line, Fault):
+        if isinstance(line, LogFault):
             yield line
             continue
         found = STARTED.match(line)
@@ -554,17 +554,17 @@ class Aider:
         return _BEGINNING.match(sample) is not None
 
     @with_faults
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the sessions of a file, each called after the file and the time when it began."""
         names = Names()
         for file in markdown_files(lines, "chat of aider's", STARTED.search):
-            if isinstance(file, Fault):
+            if isinstance(file, LogFault):
                 yield file
                 continue
             told = mapping(file.about.get("meta")).get("instance_id"), file.about.get("session_id")
             wished = next(filter(None, map(string, told)), name)
             for started in starts(file.lines):
-                if isinstance(started, Fault):
+                if isinstance(started, LogFault):
                     yield started
                 # A session that was opened and left again says nothing.
                 elif (chat := Chat(started, file.about)).speaks:

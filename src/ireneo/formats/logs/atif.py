@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from ireneo.formats.logs.documents import held_documents, wished_names
-from ireneo.formats.logs.format import DIRECTORY, Fault, LoggedSession, Names, SessionBuilder, with_faults
+from ireneo.formats.logs.format import DIRECTORY, LogFault, LoggedSession, Names, SessionBuilder, with_faults
 from ireneo.formats.values import mapping, moment, objects, string, without
 from ireneo.log.message import Call, Draft, Opaque, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
@@ -41,11 +41,11 @@ class Atif:
         return begins and (_VERSION.search(sample) is not None or _STEPS.search(sample) is not None)
 
     @with_faults
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the runs, each a session called by its own id."""
         names = Names()
         for held in held_documents(lines, _is_trajectory):
-            if isinstance(held, Fault):
+            if isinstance(held, LogFault):
                 yield held
                 continue
             for number, document in _family(held.document, held.number):

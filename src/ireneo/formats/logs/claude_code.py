@@ -18,7 +18,7 @@ from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.anthropic import AnthropicMessages
 from ireneo.formats.logs.documents import HELD_BYTES, Lines, Place, parse_line
 from ireneo.formats.logs.format import (
-    Fault,
+    LogFault,
     LoggedNode,
     LoggedSession,
     Planting,
@@ -221,7 +221,7 @@ class SessionPieces:
         """The other pieces that make one of the same id."""
         self.last: int | None = None
         """The piece of the last message line; None where no line says anything."""
-        self.faults: list[Fault] = []
+        self.faults: list[LogFault] = []
         self._lines = lines
         self._of_reply: dict[str, int] = {}
         self._answered: set[str] = set()
@@ -240,7 +240,7 @@ class SessionPieces:
                 self._place(line)
                 return
             message = f"Line {line.number} answers {line.answers[0]} a second time; it was kept in the record only."
-            self.faults.append(Fault(line=line.number, message=message))
+            self.faults.append(LogFault(line=line.number, message=message))
         (self._early if self.last is None else self.all[self.last].kept).append(line)
 
     def _place(self, line: Stub) -> None:
@@ -332,7 +332,7 @@ class Batch:
         self.id: str | None = None
         self.is_named = False
         """Whether one of its lines is of the session that the file is named after."""
-        self.faults: list[Fault] = []
+        self.faults: list[LogFault] = []
         self.lines = lines
         self.links: dict[str, Stub] = {}
         """The lines by their ids, those that only pass the conversation on included."""
@@ -412,7 +412,7 @@ def batches(lines: Iterable[bytes], name: str, keep: Callable[[], Lines]) -> Ite
         for index, value in enumerate(values):
             if not isinstance(value, dict):
                 message = f"Line {number} is JSON, but no object; it was left out."
-                batch.faults.append(Fault(line=number, message=message))
+                batch.faults.append(LogFault(line=number, message=message))
                 continue
             line = SessionLine(number=number, raw=value, entry=value)
             if not named and not batch.is_followed_by(line):
@@ -681,7 +681,7 @@ class ClaudeCode:
     def grow(self, lines: Iterable[bytes], name: str, spool: Spool | None) -> Iterator[StreamedSession]:
         """The same, each read a node at a time: of a line that is in `spool` only its ids are held."""
         found = False
-        faults: list[Fault] = []
+        faults: list[LogFault] = []
         for batch in batches(lines, name, partial(Lines, spool, self._held_bytes)):
             faults = batch.faults
             for session in _sessions(batch):
@@ -701,7 +701,7 @@ def _sessions(batch: Batch) -> Iterator[StreamedSession]:
             yield session
 
 
-def _session(name: str, stubs: Sequence[Stub], batch: Batch, faults: list[Fault]) -> StreamedSession | None:
+def _session(name: str, stubs: Sequence[Stub], batch: Batch, faults: list[LogFault]) -> StreamedSession | None:
     pieces = SessionPieces(with_queued_words(stubs, batch.lines), batch.lines)
     last = pieces.last
     if last is None:

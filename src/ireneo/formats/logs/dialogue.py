@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.formats.logs.documents import documents, readable
-from ireneo.formats.logs.format import Fault, LoggedSession, linear_session, nothing_readable
+from ireneo.formats.logs.format import LogFault, LoggedSession, linear_session, nothing_readable
 from ireneo.formats.values import BOM, moment
 from ireneo.log.message import Draft, Native, Role, Text
 from ireneo.patterns import lazy_re
@@ -106,7 +106,7 @@ class Script(Struct, frozen=True, kw_only=True):
     """Of headings: how many marks a speaker's has; 0: any."""
 
 
-class Speech(Struct, frozen=True, kw_only=True):
+class SpeechHeading(Struct, frozen=True, kw_only=True):
     """The line that a speech begins with."""
 
     name: str
@@ -139,7 +139,7 @@ def is_surely_spoken(lines: Sequence[str]) -> bool:
     return len(recurring) > 1 and sum(recurring) >= enough
 
 
-def speech_of(line: str, script: Script) -> Speech | None:
+def speech_of(line: str, script: Script) -> SpeechHeading | None:
     """The speech that begins on `line`, if one does."""
     if script.form == "heading" and len(line) > LONGEST_HEADING:
         return None
@@ -150,8 +150,8 @@ def speech_of(line: str, script: Script) -> Speech | None:
     if not is_name(name):
         return None
     if script.form == "heading":
-        return Speech(name=name, text="")
-    return Speech(name=name, text=found["text"] or "", time=found["time"])
+        return SpeechHeading(name=name, text="")
+    return SpeechHeading(name=name, text=found["text"] or "", time=found["time"])
 
 
 def is_name(name: str) -> bool:
@@ -286,7 +286,7 @@ def speeches(lines: Iterable[str], script: Script) -> Iterator[Draft]:
 
     Lines that name no speaker go on with the speech above.
     """
-    speech: Speech | None = None
+    speech: SpeechHeading | None = None
     said: list[str] = []
     for line in lines:
         begins = speech_of(line, script)
@@ -322,7 +322,7 @@ def _of_block(block: Sequence[str]) -> Iterator[Draft]:
         yield spoken(None, _unwrapped(block))
 
 
-def _told(speech: Speech | None, said: Sequence[str]) -> Iterator[Draft]:
+def _told(speech: SpeechHeading | None, said: Sequence[str]) -> Iterator[Draft]:
     if speech is None:
         yield from paragraphs(said)
         return
@@ -374,7 +374,7 @@ def begins_with_record(sample: bytes) -> bool:
     return author and said and "role" not in known
 
 
-def records(lines: Iterable[bytes]) -> Iterator[Draft | Fault]:
+def records(lines: Iterable[bytes]) -> Iterator[Draft | LogFault]:
     """The messages of a file, in order, and what is wrong in it."""
     reader = _Reader()
     for document in documents(lines):
@@ -393,7 +393,7 @@ class _Reader:
 
     def read(
         self, value: object, number: int, episode: str = "", at: datetime | None = None
-    ) -> Iterator[Draft | Fault]:
+    ) -> Iterator[Draft | LogFault]:
         """The messages of a value that stands on line `number`: itself, or those that it holds.
 
         `at` is the time of the `episode` that it stands in, which holds for its messages that bear none of their own.
@@ -412,11 +412,13 @@ class _Reader:
             elif fields.text is not None:
                 yield from self._message(value, fields, number, episode, at)
             else:
-                yield Fault(line=number, message=f"Line {number} holds an object without a text; it was left out.")
+                yield LogFault(line=number, message=f"Line {number} holds an object without a text; it was left out.")
         else:
-            yield Fault(line=number, message=f"Line {number} holds a value that is no message; it was left out.")
+            yield LogFault(line=number, message=f"Line {number} holds a value that is no message; it was left out.")
 
-    def _episode(self, value: Mapping[str, object], fields: Fields, key: str, number: int) -> Iterator[Draft | Fault]:
+    def _episode(
+        self, value: Mapping[str, object], fields: Fields, key: str, number: int
+    ) -> Iterator[Draft | LogFault]:
         self._episodes += 1
         name = next((name for each in fields.episode if (name := id_of(value[each]))), "")
         besides = {each: item for each, item in value.items() if each != key}
@@ -428,10 +430,12 @@ class _Reader:
 
     def _message(
         self, value: Mapping[str, object], fields: Fields, number: int, episode: str, of_episode: datetime | None
-    ) -> Iterator[Draft | Fault]:
+    ) -> Iterator[Draft | LogFault]:
         text = words_of(value[fields.text or ""])
         if text is None:
-            yield Fault(line=number, message=f"Line {number} holds a message whose text is no text; it was left out.")
+            yield LogFault(
+                line=number, message=f"Line {number} holds a message whose text is no text; it was left out."
+            )
             return
         if not text.strip():
             return
@@ -471,11 +475,11 @@ class _Reader:
         self._ids[named] = 1
         return named
 
-    def _blame(self, number: int, what: str, sentence: str) -> Iterator[Fault]:
+    def _blame(self, number: int, what: str, sentence: str) -> Iterator[LogFault]:
         """Say it once: a log that writes all its times alike needs no fault for each."""
         if what not in self._blamed:
             self._blamed.add(what)
-            yield Fault(line=number, message=f"Line {number}: {sentence}")
+            yield LogFault(line=number, message=f"Line {number}: {sentence}")
 
 
 def _is_listing(value: object, *, alone: bool) -> bool:
@@ -502,9 +506,9 @@ class Dialogue:
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
         """Read the one session of a file, which is called `name`."""
         drafts: list[Draft] = []
-        faults: list[Fault] = []
+        faults: list[LogFault] = []
         for each in self.drafts(lines):
-            if isinstance(each, Fault):
+            if isinstance(each, LogFault):
                 faults.append(each)
             else:
                 drafts.append(each)
@@ -512,7 +516,7 @@ class Dialogue:
             raise nothing_readable(faults)
         yield linear_session(name, drafts, faults)
 
-    def drafts(self, lines: Iterable[bytes]) -> Iterator[Draft | Fault]:
+    def drafts(self, lines: Iterable[bytes]) -> Iterator[Draft | LogFault]:
         """Read the messages of a file one at a time, in order, with what can't be read among them."""
         rest = iter(lines)
         sample: list[bytes] = []
@@ -528,7 +532,7 @@ class Dialogue:
             yield from records(every)
             return
         script = script_of([readable(line, 0)[0] for line in sample])
-        faults: list[Fault] = []
+        faults: list[LogFault] = []
         text = _text(every, faults)
         for draft in speeches(text, script) if script else paragraphs(text):
             yield draft
@@ -537,7 +541,7 @@ class Dialogue:
         yield from faults
 
 
-def _text(lines: Iterable[bytes], faults: list[Fault]) -> Iterator[str]:
+def _text(lines: Iterable[bytes], faults: list[LogFault]) -> Iterator[str]:
     """The lines as text, without their ends."""
     for number, line in enumerate(lines, 1):
         text, fault = readable(line, number)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Struct
 
-from ireneo.formats.logs.format import Fault, Spool
+from ireneo.formats.logs.format import LogFault, Spool
 from ireneo.formats.values import BOM, mapping, string, without
 
 _DECODER = msgspec.json.Decoder()
@@ -18,7 +18,7 @@ _LENIENT = json.JSONDecoder()
 _SPACE = " \t\r\n\x00"
 
 
-def parse_line(line: bytes, number: int) -> tuple[list[object], list[Fault]]:
+def parse_line(line: bytes, number: int) -> tuple[list[object], list[LogFault]]:
     """Every JSON value that stands on `line`, and what is wrong with it."""
     try:
         return [_DECODER.decode(line)], []
@@ -27,13 +27,13 @@ def parse_line(line: bytes, number: int) -> tuple[list[object], list[Fault]]:
         return _rescue(line, number)
 
 
-def readable(line: bytes, number: int) -> tuple[str, Fault | None]:
+def readable(line: bytes, number: int) -> tuple[str, LogFault | None]:
     """`line` as text, and what is wrong with it; `number` is its own, from 1."""
     text, broken = _decoded_text(line)
     return text, _not_utf8(number) if broken else None
 
 
-def _rescue(line: bytes, number: int) -> tuple[list[object], list[Fault]]:
+def _rescue(line: bytes, number: int) -> tuple[list[object], list[LogFault]]:
     faults = []
     text, broken = _decoded_text(line)
     if broken:
@@ -45,7 +45,7 @@ def _rescue(line: bytes, number: int) -> tuple[list[object], list[Fault]]:
     for value, end in _values(text):
         clean = whole_text(value)
         if clean is not value:
-            faults.append(Fault(line=number, message=f"Line {number} holds half a character; it was replaced."))
+            faults.append(LogFault(line=number, message=f"Line {number} holds half a character; it was replaced."))
         values.append(clean)
         at = end
     rest = text[at:].strip(_SPACE)
@@ -53,13 +53,15 @@ def _rescue(line: bytes, number: int) -> tuple[list[object], list[Fault]]:
         faults.append(_leftover(number, at, len(rest), bool(values)))
     elif len(values) > 1:
         faults.append(
-            Fault(line=number, message=f"Line {number} holds {len(values)} JSON values in place of one; all were kept.")
+            LogFault(
+                line=number, message=f"Line {number} holds {len(values)} JSON values in place of one; all were kept."
+            )
         )
     return values, faults
 
 
-def _not_utf8(number: int) -> Fault:
-    return Fault(line=number, message=f"Line {number} is not valid UTF-8; its broken bytes were replaced.")
+def _not_utf8(number: int) -> LogFault:
+    return LogFault(line=number, message=f"Line {number} is not valid UTF-8; its broken bytes were replaced.")
 
 
 def _decoded_text(line: bytes) -> tuple[str, bool]:
@@ -84,9 +86,9 @@ def _values(text: str) -> Iterator[tuple[object, int]]:
         yield value, at
 
 
-def _leftover(number: int, at: int, size: int, saved: bool) -> Fault:
+def _leftover(number: int, at: int, size: int, saved: bool) -> LogFault:
     kept = "what stands before it was kept" if saved else "the line was left out"
-    return Fault(
+    return LogFault(
         line=number, message=f"Line {number} is not valid JSON from column {at + 1} on ({size} characters); {kept}."
     )
 
@@ -117,7 +119,7 @@ class JsonDocument(Struct, frozen=True, kw_only=True):
     """The line that it begins on, from 1."""
     value: object
     """None for a line that holds nothing but faults."""
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[LogFault, ...] = ()
 
 
 def documents(lines: Iterable[bytes]) -> Iterator[JsonDocument]:
@@ -182,7 +184,7 @@ def _is_object(line: bytes) -> bool:
     return not faults and isinstance(values[0], dict) and bool(values[0])
 
 
-def _fault_of(text: bytes) -> Fault | None:
+def _fault_of(text: bytes) -> LogFault | None:
     try:
         json.loads(text.decode(errors="replace"))
     except json.JSONDecodeError as error:
@@ -191,7 +193,7 @@ def _fault_of(text: bytes) -> Fault | None:
         line = 1  # Nested deeper than can be read: no place in it is more to blame than another.
     else:
         return None
-    return Fault(line=line, message=f"The file is one JSON document that is broken in line {line}; it was left out.")
+    return LogFault(line=line, message=f"The file is one JSON document that is broken in line {line}; it was left out.")
 
 
 def _by_line(lines: Iterable[bytes], start: int = 1) -> Iterator[JsonDocument]:
@@ -199,7 +201,7 @@ def _by_line(lines: Iterable[bytes], start: int = 1) -> Iterator[JsonDocument]:
         yield from _documents_on_line(number, *parse_line(line, number))
 
 
-def _documents_on_line(number: int, values: Sequence[object], faults: Sequence[Fault]) -> Iterator[JsonDocument]:
+def _documents_on_line(number: int, values: Sequence[object], faults: Sequence[LogFault]) -> Iterator[JsonDocument]:
     left = tuple(faults)
     for value in values or ([None] if faults else []):
         yield JsonDocument(number=number, value=value, faults=left)
@@ -209,14 +211,16 @@ def _documents_on_line(number: int, values: Sequence[object], faults: Sequence[F
 class MarkdownFile(Struct, frozen=True, kw_only=True):
     """A file of Markdown: one of its own, or one that a line of JSON carries as `markdown`."""
 
-    lines: Iterable[str | Fault]
+    lines: Iterable[str | LogFault]
     about: Mapping[str, object] = {}
     """What is noted beside it."""
     number: int | None = None
     """The line that carries it, where it does not stand in a file of its own."""
 
 
-def markdown_files(lines: Iterable[bytes], what: str, fits: Callable[[str], object]) -> Iterator[MarkdownFile | Fault]:
+def markdown_files(
+    lines: Iterable[bytes], what: str, fits: Callable[[str], object]
+) -> Iterator[MarkdownFile | LogFault]:
     """The Markdown of a file, or what its JSON lines carry, as far as it `fits`; `what` is what it is called."""
     rest = iter(lines)
     first: list[bytes] = []
@@ -236,10 +240,10 @@ def markdown_files(lines: Iterable[bytes], what: str, fits: Callable[[str], obje
             if isinstance(told, str) and fits(told):
                 yield MarkdownFile(lines=told.split("\n"), about=without(value, "markdown"), number=number)
             else:
-                yield Fault(line=number, message=f"Line {number} carries no {what}; it was left out.")
+                yield LogFault(line=number, message=f"Line {number} carries no {what}; it was left out.")
 
 
-def _readable_lines(numbered: Iterable[tuple[int, bytes]]) -> Iterator[str | Fault]:
+def _readable_lines(numbered: Iterable[tuple[int, bytes]]) -> Iterator[str | LogFault]:
     for number, line in numbered:
         text, fault = readable(line, number)
         yield from [fault] if fault else []
@@ -258,7 +262,7 @@ class Entries(Struct, frozen=True, kw_only=True):
     """What was noted about the run beside its entries."""
 
 
-def entry_runs(lines: Iterable[bytes], is_entry: IsEntry) -> Iterator[Entries | Fault]:
+def entry_runs(lines: Iterable[bytes], is_entry: IsEntry) -> Iterator[Entries | LogFault]:
     """Read the runs of a file, and what can't be read among them; entries on lines of their own are one run."""
     single: list[tuple[int, Mapping[str, object]]] = []
     for document in documents(lines):
@@ -273,12 +277,12 @@ def entry_runs(lines: Iterable[bytes], is_entry: IsEntry) -> Iterator[Entries | 
         if single and any(isinstance(one, Entries) for one in found):
             yield Entries(entries=tuple(single), besides={})
             single.clear()
-        yield from found or [Fault(line=number, message=f"Line {number} holds no entry of a run; it was left out.")]
+        yield from found or [LogFault(line=number, message=f"Line {number} holds no entry of a run; it was left out.")]
     if single:
         yield Entries(entries=tuple(single), besides={})
 
 
-def _runs_within(value: object, number: int, is_entry: IsEntry) -> Iterator[Entries | Fault]:
+def _runs_within(value: object, number: int, is_entry: IsEntry) -> Iterator[Entries | LogFault]:
     if isinstance(value, list):
         if _holds(value, is_entry):
             yield from _run(value, number, {}, is_entry)
@@ -296,12 +300,12 @@ def _runs_within(value: object, number: int, is_entry: IsEntry) -> Iterator[Entr
 
 def _run(
     listed: list[object], number: int, besides: Mapping[str, object], is_entry: IsEntry
-) -> Iterator[Entries | Fault]:
+) -> Iterator[Entries | LogFault]:
     items = list(_flat(listed))
     kept = [item for item in items if isinstance(item, dict) and is_entry(item)]
     if left := len(items) - len(kept):
         message = f"Line {number} holds {left} entries that are none of this format; they were left out."
-        yield Fault(line=number, message=message)
+        yield LogFault(line=number, message=message)
     yield Entries(entries=tuple((number, item) for item in kept), besides=besides)
 
 
@@ -332,15 +336,15 @@ class HeldDocument(Struct, frozen=True, kw_only=True):
     besides: Mapping[str, object]
 
 
-def held_documents(lines: Iterable[bytes], is_document: IsDocument) -> Iterator[HeldDocument | Fault]:
+def held_documents(lines: Iterable[bytes], is_document: IsDocument) -> Iterator[HeldDocument | LogFault]:
     """Read the documents of a file, and what can't be read among them."""
     for document in documents(lines):
         yield from document.faults
         if document.value is None:
             continue
-        found: list[HeldDocument | Fault] = [*_documents_within(document.value, document.number, is_document)]
+        found: list[HeldDocument | LogFault] = [*_documents_within(document.value, document.number, is_document)]
         message = f"Line {document.number} holds no run of this format; it was left out."
-        yield from found or [Fault(line=document.number, message=message)]
+        yield from found or [LogFault(line=document.number, message=message)]
 
 
 def wished_names(besides: Mapping[str, object]) -> list[str]:

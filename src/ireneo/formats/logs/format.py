@@ -24,7 +24,7 @@ class Spool(Protocol):
         """Read what was put aside at `place`."""
 
 
-class Fault(Struct, frozen=True, kw_only=True):
+class LogFault(Struct, frozen=True, kw_only=True):
     """A place in a log that could not be read as it stands; what could be saved of it was."""
 
     line: int
@@ -47,7 +47,7 @@ class LoggedSession(Struct, frozen=True, kw_only=True):
     nodes: tuple[LoggedNode, ...]
     head: int
     """The index of the node where the session stood when the log ended."""
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[LogFault, ...] = ()
 
     @property
     def path(self) -> list[Draft]:
@@ -64,7 +64,7 @@ class LoggedSession(Struct, frozen=True, kw_only=True):
 class StreamedSession:
     """A session of a log whose nodes are read one at a time: no more of it is held than what its tree asks for."""
 
-    def __init__(self, id: str, nodes: Generator[LoggedNode, None, int], faults: tuple[Fault, ...] = ()) -> None:
+    def __init__(self, id: str, nodes: Generator[LoggedNode, None, int], faults: tuple[LogFault, ...] = ()) -> None:
         """Read `nodes`, each behind its parent; the generator returns the index of the head."""
         self.id = id
         self.faults = faults
@@ -119,7 +119,7 @@ class LogFormat(Protocol):
 class LinearFormat(Protocol):
     """A log format whose files each hold one session without branches, which is stored while it is read."""
 
-    def drafts(self, lines: Iterable[bytes]) -> Iterator[Draft | Fault]:
+    def drafts(self, lines: Iterable[bytes]) -> Iterator[Draft | LogFault]:
         """Read the messages of a file one at a time, in order, with what can't be read among them."""
 
 
@@ -134,7 +134,7 @@ class StreamingFormat(Protocol):
         """
 
 
-def linear_session(name: str, drafts: Sequence[Draft], faults: Sequence[Fault] = ()) -> LoggedSession:
+def linear_session(name: str, drafts: Sequence[Draft], faults: Sequence[LogFault] = ()) -> LoggedSession:
     """The session in which `drafts`, one at the least, stand one behind the other."""
     nodes = tuple(LoggedNode(draft=draft, parent=index - 1 if index else None) for index, draft in enumerate(drafts))
     return LoggedSession(id=name, nodes=nodes, head=len(nodes) - 1, faults=tuple(faults))
@@ -144,7 +144,7 @@ FormatT = TypeVar("FormatT")
 
 
 def with_faults(
-    read: Callable[[FormatT, Iterable[bytes], str], Iterator[LoggedSession | Fault]],
+    read: Callable[[FormatT, Iterable[bytes], str], Iterator[LoggedSession | LogFault]],
 ) -> Callable[[FormatT, Iterable[bytes], str], Iterator[LoggedSession]]:
     """Make a format's `read` of one that names faults among the sessions.
 
@@ -155,9 +155,9 @@ def with_faults(
     @wraps(read)
     def read_sessions(form: FormatT, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession]:
         held: LoggedSession | None = None
-        faults: list[Fault] = []
+        faults: list[LogFault] = []
         for one in read(form, lines, name):
-            if isinstance(one, Fault):
+            if isinstance(one, LogFault):
                 faults.append(one)
                 continue
             if held is not None:
@@ -171,16 +171,16 @@ def with_faults(
     return read_sessions
 
 
-def nothing_readable(faults: Sequence[Fault]) -> UnreadableLog:
+def nothing_readable(faults: Sequence[LogFault]) -> UnreadableLog:
     """The error of a file without any session, with its first fault as the reason."""
     return UnreadableLog(" ".join([str(UnreadableLog()), *(fault.message for fault in faults[:1])]))
 
 
-def _with_more_faults(session: LoggedSession, faults: Sequence[Fault]) -> LoggedSession:
+def _with_more_faults(session: LoggedSession, faults: Sequence[LogFault]) -> LoggedSession:
     return replace(session, faults=tuple(sorted([*session.faults, *faults], key=lambda fault: fault.line)))
 
 
-class Names:
+class UniqueNames:
     """The names that were given so far."""
 
     def __init__(self) -> None:
@@ -217,7 +217,7 @@ class SessionBuilder:
         self.head: int | None = None
         self.directory: str | None = None
         """Where the work goes on; it is noted with each draft."""
-        self.faults: list[Fault] = []
+        self.faults: list[LogFault] = []
         self._form = form
         self._aside: list[object] = []
         self._early, self._first = 0, ""
@@ -252,9 +252,9 @@ class SessionBuilder:
 
     def fault(self, line: int, message: str) -> None:
         """Note what could not be read as it stands."""
-        self.faults.append(Fault(line=line, message=message))
+        self.faults.append(LogFault(line=line, message=message))
 
-    def session(self, name: str, faults: Sequence[Fault] = ()) -> LoggedSession | None:
+    def session(self, name: str, faults: Sequence[LogFault] = ()) -> LoggedSession | None:
         """The session, called `name`; None if it has no message."""
         if not self.nodes:
             return None

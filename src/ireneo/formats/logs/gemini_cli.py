@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.formats.logs.documents import documents
-from ireneo.formats.logs.format import Fault, LoggedNode, LoggedSession, Names, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedNode, LoggedSession, Names, with_faults
 from ireneo.formats.values import mapping, moment, objects, string, without
 from ireneo.log.message import Call, Draft, Media, Native, Opaque, Origin, Part, Result, Text, Thinking, opens_turn
 from ireneo.log.outcome import derive_failed, runs_something
@@ -182,7 +182,7 @@ class History:
         begun = string(value.get("sessionId"))
         return begun is None or not self.about or begun == self.about.get("sessionId")
 
-    def add(self, value: dict[str, object], number: int) -> Iterator[Fault]:
+    def add(self, value: dict[str, object], number: int) -> Iterator[LogFault]:
         """Take in one object of the file, which stands on line `number`."""
         if _REWOUND in value:
             yield from self._rewind(value[_REWOUND], number)
@@ -195,9 +195,9 @@ class History:
             self._say(value, checkpoint=False)
         else:
             message = f"Line {number} is neither a message nor a note about the chat; it was left out."
-            yield Fault(line=number, message=message)
+            yield LogFault(line=number, message=message)
 
-    def _listed(self, about: Mapping[str, object], number: int, *, checkpoint: bool) -> Iterator[Fault]:
+    def _listed(self, about: Mapping[str, object], number: int, *, checkpoint: bool) -> Iterator[LogFault]:
         self.about.update(without(about, "messages"))
         listed = about.get("messages")
         if listed is None:
@@ -205,7 +205,7 @@ class History:
         messages = objects(listed)
         if not isinstance(listed, list) or len(messages) < len(listed):
             message = f"Line {number} lists messages that are no objects; they were left out."
-            yield Fault(line=number, message=message)
+            yield LogFault(line=number, message=message)
         for raw in messages:
             if not checkpoint or str(raw.get("id")) not in self._place:
                 self._say(raw, checkpoint=checkpoint)
@@ -221,12 +221,12 @@ class History:
         if name:
             self._place[name] = self._last
 
-    def _rewind(self, name: object, number: int) -> Iterator[Fault]:
+    def _rewind(self, name: object, number: int) -> Iterator[LogFault]:
         found = self._place.get(name) if isinstance(name, str) else None
         if found is None:
             # The tool itself begins anew then.
             self._last = None
-            yield Fault(line=number, message=f"Line {number} rewinds to a message that is not there: to the start.")
+            yield LogFault(line=number, message=f"Line {number} rewinds to a message that is not there: to the start.")
             return
         self._last = self._said[found].before
 
@@ -284,7 +284,7 @@ class GeminiCli:
         return sample.lstrip().startswith(b"{") and all(mark.search(sample) for mark in _MARKS)
 
     @with_faults
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the session of a file; where several were put one behind the other, each of them."""
         names = Names()
         history = History()
@@ -295,7 +295,7 @@ class GeminiCli:
                 continue
             if not isinstance(value, dict):
                 message = f"Line {document.number} is JSON, but no object; it was left out."
-                yield Fault(line=document.number, message=message)
+                yield LogFault(line=document.number, message=message)
                 continue
             if history.is_followed_by(value):
                 yield from history.add(value, document.number)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ireneo.formats.logs.documents import JsonDocument, documents
-from ireneo.formats.logs.format import Fault, LoggedSession, Names, linear_session, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedSession, Names, linear_session, with_faults
 from ireneo.formats.values import mapping, moment, objects, string, without
 from ireneo.log.message import Call, Draft, Native, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
@@ -35,7 +35,7 @@ class MiniSweAgent:
         return sample.lstrip().startswith(b"{") and _MARK.search(sample) is not None
 
     @with_faults
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the runs, each a session called after its instance."""
         names = Names()
         for document in documents(lines):
@@ -54,8 +54,8 @@ class MiniSweAgent:
                 yield _fault(document, "holds no run with messages; it was left out.")
 
 
-def _fault(document: JsonDocument, what: str) -> Fault:
-    return Fault(line=document.number, message=f"Line {document.number} {what}")
+def _fault(document: JsonDocument, what: str) -> LogFault:
+    return LogFault(line=document.number, message=f"Line {document.number} {what}")
 
 
 def _wished(run: Mapping[str, object], name: str) -> list[str]:

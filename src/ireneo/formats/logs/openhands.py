@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ireneo.formats.chat.format import ANTHROPIC, RESPONSES
 from ireneo.formats.logs.documents import Entries, entry_runs, wished_names
-from ireneo.formats.logs.format import Fault, LoggedSession, Names, SessionBuilder, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedSession, Names, SessionBuilder, with_faults
 from ireneo.formats.values import json_in, mapping, moment, objects, string, without
 from ireneo.log.message import Call, Draft, Media, Origin, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
@@ -444,11 +444,11 @@ class OpenHands:
         return classic or _KINDS.search(sample) is not None or _ABOUT_RUN.search(sample) is not None
 
     @with_faults
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the runs, each a session called after its instance, or else `name`."""
         names = Names()
         for run in entry_runs(lines, _is_event):
-            if isinstance(run, Fault):
+            if isinstance(run, LogFault):
                 yield run
                 continue
             growth = _read(run)

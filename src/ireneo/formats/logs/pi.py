@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec.structs import replace
 
 from ireneo.formats.logs.documents import parse_line
-from ireneo.formats.logs.format import Fault, LoggedNode, LoggedSession, Names, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedNode, LoggedSession, Names, with_faults
 from ireneo.formats.values import mapping, moment, objects, string
 from ireneo.log.message import (
     Call,
@@ -186,11 +186,11 @@ class PiTree:
         self._node_of: dict[str, int | None] = {}
         """The node at which an entry stands, or behind which it was noted."""
 
-    def add(self, entry: dict[str, object], number: int) -> Iterator[Fault]:
+    def add(self, entry: dict[str, object], number: int) -> Iterator[LogFault]:
         """Take the entry of line `number` in, and name what is wrong with it."""
         name = string(entry.get("id"))
         if name is not None and name in self._node_of:
-            yield Fault(line=number, message=f"Line {number} has the id of an earlier entry; it was left out.")
+            yield LogFault(line=number, message=f"Line {number} has the id of an earlier entry; it was left out.")
             return
         parent = self.head
         if "parentId" in entry:
@@ -201,10 +201,10 @@ class PiTree:
                 parent = self._node_of[follows]
             else:
                 message = f"Line {number} follows an entry that is not there; it was put behind the one before it."
-                yield Fault(line=number, message=message)
+                yield LogFault(line=number, message=message)
         draft, fault = draft_of(entry)
         if fault:
-            yield Fault(line=number, message=f"Line {number} {fault}")
+            yield LogFault(line=number, message=f"Line {number} {fault}")
         self.head = self._noted(entry, parent) if draft is None else self._placed(draft, entry, parent)
         if name is not None:
             self._node_of[name] = self.head
@@ -252,7 +252,7 @@ class Pi:
         return any(_is_header(value) for value in values) or all(mark.search(sample) for mark in _RESULT)
 
     @with_faults
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the session of a file; where several were put one behind the other, each of them."""
         names = Names()
         growth = PiTree({})
@@ -261,7 +261,7 @@ class Pi:
             yield from faults
             for value in values:
                 if not isinstance(value, dict):
-                    yield Fault(line=number, message=f"Line {number} is JSON, but no object; it was left out.")
+                    yield LogFault(line=number, message=f"Line {number} is JSON, but no object; it was left out.")
                 elif value.get("type") == "session":
                     yield from _told(growth, names, name)
                     growth = PiTree(value)

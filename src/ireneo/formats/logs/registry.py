@@ -76,7 +76,7 @@ _ROWS: Final = (
 """Asked in this order whether they recognise a file; another format is one more row."""
 
 
-class _Formats(Sequence["LogFormat"]):
+class _LogFormats(Sequence["LogFormat"]):
     """The formats; the module of one is loaded when it is first asked for."""
 
     def __init__(self) -> None:
@@ -103,7 +103,7 @@ class _Formats(Sequence["LogFormat"]):
         return len(_ROWS)
 
 
-_FORMATS = _Formats()
+_FORMATS = _LogFormats()
 LOG_FORMATS: Final[Sequence[LogFormat]] = _FORMATS
 """Every log format, in the order in which they are asked whether they recognise a file."""
 

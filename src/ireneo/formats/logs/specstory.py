@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from ireneo.formats.logs.claude_code import is_compaction, is_of_harness
 from ireneo.formats.logs.documents import markdown_files
-from ireneo.formats.logs.format import Fault, LoggedSession, Names, linear_session, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedSession, Names, linear_session, with_faults
 from ireneo.formats.values import moment, string
 from ireneo.log.message import Call, Draft, Native, Origin, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
@@ -467,7 +467,7 @@ class Export(Struct, kw_only=True):
     """The line that carries it, where it does not stand in a file of its own."""
     lines: list[str] = field(default_factory=list)
 
-    def sessions(self, names: Names) -> Iterator[LoggedSession | Fault]:
+    def sessions(self, names: Names) -> Iterator[LoggedSession | LogFault]:
         """Its sessions: the agent's own, then those of its sub-agents."""
         found = next((found for line in self.lines[:_HEADER] if (found := _SESSION.match(line.lstrip("\ufeff")))), None)
         begun = moment(found["time"]) if found else None
@@ -479,7 +479,9 @@ class Export(Struct, kw_only=True):
         main, sides = stories.told()
         if not main and not sides:
             place = f"Line {self.number}" if self.number else "The file"
-            yield Fault(line=self.number or 1, message=f"{place} is an export in which nobody speaks; it was left out.")
+            yield LogFault(
+                line=self.number or 1, message=f"{place} is an export in which nobody speaks; it was left out."
+            )
             return
         told = {**self.about, **({"agent": found["agent"], "session": found["id"]} if found else {})}
         wished = string(self.about.get("session_id")) or (found["id"] if found else None) or self.name
@@ -491,11 +493,11 @@ class Export(Struct, kw_only=True):
                 first = replace(drafts[0], record=Native(format=FORMAT, payload=[told]))
                 yield linear_session(name, [first, *drafts[1:]])
 
-    def _fault(self, piece: ExportPart) -> Fault:
+    def _fault(self, piece: ExportPart) -> LogFault:
         line = piece.start + 1
         place = f"Line {line}" if self.number is None else f"Line {self.number}, at line {line} of its Markdown,"
         message = f"{place} {piece.fault}; it was taken to end where the next turn begins."
-        return Fault(line=self.number or line, message=message)
+        return LogFault(line=self.number or line, message=message)
 
 
 class _Stories:
@@ -629,16 +631,16 @@ class SpecStory:
         return marked is not None and _SPEAKER_MARK.search(sample) is not None
 
     @with_faults
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the sessions of a file: for each the agent's own, then those of its sub-agents."""
         names = Names()
         for file in markdown_files(lines, "Markdown", lambda told: True):
-            if isinstance(file, Fault):
+            if isinstance(file, LogFault):
                 yield file
                 continue
             export = Export(about=dict(file.about), name=name, number=file.number)
             for line in file.lines:
-                if isinstance(line, Fault):
+                if isinstance(line, LogFault):
                     yield line
                 else:
                     export.lines.append(line)

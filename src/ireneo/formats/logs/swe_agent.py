@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ireneo.formats.logs.documents import HeldDocument, held_documents, wished_names
-from ireneo.formats.logs.format import Fault, LoggedSession, Names, SessionBuilder, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedSession, Names, SessionBuilder, with_faults
 from ireneo.formats.values import json_in, mapping, objects, string, without
 from ireneo.log.message import Call, Draft, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
@@ -55,11 +55,11 @@ class SweAgent:
         return begins and (_STEPS.search(sample) is not None or _PROMPT.search(sample) is not None)
 
     @with_faults
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the runs, each a session called by what its data set says, or else `name`."""
         names = Names()
         for held in held_documents(lines, _is_trajectory):
-            if isinstance(held, Fault):
+            if isinstance(held, LogFault):
                 yield held
                 continue
             run = _SweAgentRun(held)

@@ -15,7 +15,7 @@ from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import ANTHROPIC, OPENAI
 from ireneo.formats.chat.registry import chat_format, mark_of
 from ireneo.formats.logs.documents import documents, parse_line
-from ireneo.formats.logs.format import Fault, LoggedSession, Names, linear_session, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedSession, Names, linear_session, with_faults
 from ireneo.formats.values import mapping, moment, string
 from ireneo.log.message import Call, Draft, Native, Result
 from ireneo.log.outcome import derive_failed
@@ -53,21 +53,21 @@ class OpenAITranscript:
         return bool(_ANTHROPIC.search(sample)) == (self.name == ANTHROPIC)
 
     @with_faults
-    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | Fault]:
+    def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the runs; one without an id is called `name`, and numbered if it isn't the first."""
         names = Names()
         for run in _runs(lines):
-            if isinstance(run, Fault):
+            if isinstance(run, LogFault):
                 yield run
                 continue
-            faults: list[Fault] = []
+            faults: list[LogFault] = []
             drafts = self._drafts(run, faults)
             if drafts:
                 yield linear_session(names.give(_id(run.besides) or name), drafts, faults)
             else:
                 yield from faults
 
-    def _drafts(self, run: Run, faults: list[Fault]) -> list[Draft]:
+    def _drafts(self, run: Run, faults: list[LogFault]) -> list[Draft]:
         out: list[Draft] = []
         try:
             out += self._prompt(run.system)
@@ -106,10 +106,10 @@ class AnthropicTranscript(OpenAITranscript):
     chat = ANTHROPIC
 
 
-def _left_out(number: int, place: str, error: UnreadableLog) -> Fault:
+def _left_out(number: int, place: str, error: UnreadableLog) -> LogFault:
     # The format counts from the start of what it was handed: one message.
     what = str(error).removeprefix("message 0").lstrip(":, ")
-    return Fault(line=number, message=f"Line {number}, {place}: {what}; it was left out.")
+    return LogFault(line=number, message=f"Line {number}, {place}: {what}; it was left out.")
 
 
 def _told(draft: Draft, message: Mapping[str, object], calls: Mapping[str, Call]) -> Draft:
@@ -125,7 +125,7 @@ def _told(draft: Draft, message: Mapping[str, object], calls: Mapping[str, Call]
     return replace(draft, parts=parts, at=at)
 
 
-def _runs(lines: Iterable[bytes]) -> Iterator[Run | Fault]:
+def _runs(lines: Iterable[bytes]) -> Iterator[Run | LogFault]:
     single: Run | None = None
     for document in documents(lines):
         yield from document.faults
@@ -143,7 +143,7 @@ def _runs(lines: Iterable[bytes]) -> Iterator[Run | Fault]:
         yield from runs
         if not runs:
             message = f"Line {document.number} holds no messages; it was left out."
-            yield Fault(line=document.number, message=message)
+            yield LogFault(line=document.number, message=message)
     if single is not None:
         yield single
 

@@ -1,4 +1,4 @@
-"""What the checks on memories and runs are made with: records, scratchpads, runs, their sightings, and files."""
+"""What the checks on memories and runs are made with: records, scratchpads, runs, their observations, and files."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def ran(session: str, ended: datetime | None = NOON, *, head: MessageId = HEAD, 
     )
 
 
-def sighted(
+def observed(
     cue: str,
     session: str,
     at: datetime | None = NOON,

@@ -227,8 +227,6 @@ def a_lease_needs_a_session_and_a_holder(store: Place) -> None:
         take(store, "")
 
 
-TASKS = 24
-
 NEXT_DAY = DAY + timedelta(days=1)
 OTHER = SessionKey(SPACE, "other")
 

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from ireneo.log.message import Draft, Message, Native, Part, Text
 from ireneo.log.tree import MAIN, Annotation, AnnotationKind, Head, SessionKey, annotation_id, chain, head_of
 from ireneo.ports.store import Rebuild, Transaction
-from ireneo.summaries.summary import Level, Line, Section, Summary, SummaryId, anchor
+from ireneo.summaries.summary import Line, Section, Summary, SummaryId, SummaryLevel, anchor
 
 SPACE = "space"
 KEY = SessionKey(SPACE, "session")
@@ -80,7 +80,13 @@ def read_path(tx: Transaction, to: Message, key: SessionKey = KEY) -> list[Messa
 
 
 def summarise(
-    first: Message, last: Message, *, level: Level = "turn", depth: int = 1, family: str = FAMILY, text: str = "done"
+    first: Message,
+    last: Message,
+    *,
+    level: SummaryLevel = "turn",
+    depth: int = 1,
+    family: str = FAMILY,
+    text: str = "done",
 ) -> Summary:
     """A summary of the stretch from `first` to `last`."""
     return Summary(

@@ -13,7 +13,7 @@ from ireneo.lessons.run import ClaimTotals, LearnedRun, Observation
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Store, Transaction
 from ireneo.testing.conformance.check import async_check, check, expect, expect_error
-from ireneo.testing.conformance.learned import ran, read_from, sighted
+from ireneo.testing.conformance.learned import observed, ran, read_from
 from ireneo.testing.conformance.material import (
     KEY,
     MINUTE,
@@ -29,38 +29,38 @@ from ireneo.testing.conformance.material import (
 from ireneo.testing.conformance.place import Place
 
 
-def put(tx: Transaction, run: LearnedRun, *sightings: Observation) -> None:
+def put(tx: Transaction, run: LearnedRun, *observations: Observation) -> None:
     """Store a run."""
-    tx.runs.put(SPACE, run, sightings)
+    tx.runs.put(SPACE, run, observations)
 
 
 @check
 def a_run_comes_back(store: Place) -> None:
-    """A run and its sightings come back equal, with and without a time; an unknown session has none."""
+    """A run and its observations come back equal, with and without a time; an unknown session has none."""
     runs = [ran("one"), ran("two", None)]
     seen = [
-        sighted("mend unread ⇒ It “broke”\x00", "one", text="It broke, since \U0001f9e0."),
-        sighted("mend", "one", None),
-        replace(sighted("other", "one"), held=0, sources=(), conditions={}),
+        observed("mend unread ⇒ It “broke”\x00", "one", text="It broke, since \U0001f9e0."),
+        observed("mend", "one", None),
+        replace(observed("other", "one"), held=0, sources=(), conditions={}),
     ]
     put(store, runs[0], *seen)
     put(store, runs[1])
     expect(store.runs.get(SPACE, ["two", "none", "one", "One"]), [runs[1], runs[0]], "the runs")
-    expect(store.runs.of_run(SPACE, "one"), sorted(seen, key=lambda each: each.cue), "the sightings")
+    expect(store.runs.of_run(SPACE, "one"), sorted(seen, key=lambda each: each.cue), "the observations")
     expect(store.runs.observations(SPACE, [each.cue for each in seen]), seen, "those of the claims")
-    expect(store.runs.of_run(SPACE, "none"), [], "the sightings of an unknown session")
+    expect(store.runs.of_run(SPACE, "none"), [], "the observations of an unknown session")
     expect(store.runs.observations(SPACE, ["MEND", "men", ""]), [], "those of unknown claims")
     expect(store.runs.claims(SPACE, session="none"), [], "the claims of an unknown session")
 
 
 @check
-def a_run_is_replaced_with_its_sightings(store: Place) -> None:
-    """A run takes the place of the one that its session had, and none of the former sightings stays."""
-    put(store, ran("other"), sighted("kept", "other"), sighted("gone", "other"))
-    put(store, ran("one"), sighted("gone", "one"), sighted("kept", "one", held=5))
+def a_run_is_replaced_with_its_observations(store: Place) -> None:
+    """A run takes the place of the one that its session had, and none of the former observations stays."""
+    put(store, ran("other"), observed("kept", "other"), observed("gone", "other"))
+    put(store, ran("one"), observed("gone", "one"), observed("kept", "one", held=5))
     after = ran("one", NOON + MINUTE, told="it held")
     for _ in range(2):
-        put(store, after, sighted("kept", "one", NOON + MINUTE, held=2), sighted("new", "one"))
+        put(store, after, observed("kept", "one", NOON + MINUTE, held=2), observed("new", "one"))
     expect(store.runs.get(SPACE, ["one"]), [after], "the run")
     expect([each.cue for each in store.runs.of_run(SPACE, "one")], ["kept", "new"], "what it shows")
     told = {claim.cue: (claim.runs, claim.held) for claim in store.runs.claims(SPACE)}
@@ -69,14 +69,14 @@ def a_run_is_replaced_with_its_sightings(store: Place) -> None:
 
 
 @check
-def a_run_goes_with_its_sightings(store: Place) -> None:
+def a_run_goes_with_its_observations(store: Place) -> None:
     """A run that is taken out is gone with what it showed; to take out one that isn't there says so."""
-    put(store, ran("one"), sighted("a", "one"), sighted("b", "one"))
-    put(store, ran("two"), sighted("a", "two"))
+    put(store, ran("one"), observed("a", "one"), observed("b", "one"))
+    put(store, ran("two"), observed("a", "two"))
     expect(store.runs.remove(SPACE, "one"), True, "whether it was there")
     expect(store.runs.remove(SPACE, "one"), False, "whether it was there still")
     expect([run.session for run in store.runs.list(SPACE)], ["two"], "the runs left")
-    expect([each.session for each in store.runs.observations(SPACE, ["a", "b"])], ["two"], "the sightings left")
+    expect([each.session for each in store.runs.observations(SPACE, ["a", "b"])], ["two"], "the observations left")
     expect([claim.cue for claim in store.runs.claims(SPACE, least_runs=0)], ["a"], "the claims left")
 
 
@@ -93,13 +93,13 @@ def runs_are_listed_by_time(store: Place) -> None:
 
 
 @check
-def sightings_come_in_the_order_asked(store: Place) -> None:
+def observations_come_in_the_order_asked(store: Place) -> None:
     """Claim by claim as asked, each once, of each the newest first, no time last, then by session, at most so many."""
     times = {"c": NOON, "a": NOON, "b": NOON + MINUTE, "d": None, "0": None, "e": NOON - MINUTE}
     for session, at in times.items():
-        put(store, ran(session), sighted("x", session, at), sighted("y", session, at))
+        put(store, ran(session), observed("x", session, at), observed("y", session, at))
     found = [(each.cue, each.session) for each in store.runs.observations(SPACE, ["y", "z", "x", "y"])]
-    expect(found, [(cue, session) for cue in "yx" for session in "bace0d"], "the sightings")
+    expect(found, [(cue, session) for cue in "yx" for session in "bace0d"], "the observations")
     found = [(each.cue, each.session) for each in store.runs.observations(SPACE, ["x", "y"], limit=2)]
     expect(found, [("x", "b"), ("x", "a"), ("y", "b"), ("y", "a")], "two of each")
     expect(store.runs.observations(SPACE, []), [], "those of no claim")
@@ -108,10 +108,10 @@ def sightings_come_in_the_order_asked(store: Place) -> None:
 @check
 def claims_are_summed_up(store: Place) -> None:
     """A claim counts what held and broke in all runs, the runs, projects and times in which it held, and its costs."""
-    put(store, ran("one"), sighted("x", "one", NOON, held=2, broke=1), sighted("only", "one"))
-    put(store, ran("two"), sighted("x", "two", NOON + MINUTE, project="ark"), sighted("y", "two", held=0))
-    put(store, ran("three"), sighted("x", "three", NOON - MINUTE, held=0, broke=3, project="never held"))
-    put(store, ran("four"), sighted("x", "four", None, project=""))
+    put(store, ran("one"), observed("x", "one", NOON, held=2, broke=1), observed("only", "one"))
+    put(store, ran("two"), observed("x", "two", NOON + MINUTE, project="ark"), observed("y", "two", held=0))
+    put(store, ran("three"), observed("x", "three", NOON - MINUTE, held=0, broke=3, project="never held"))
+    put(store, ran("four"), observed("x", "four", None, project=""))
     x = ClaimTotals(
         cue="x",
         category="failure",
@@ -130,30 +130,30 @@ def claims_are_summed_up(store: Place) -> None:
     expect([claim.cue for claim in store.runs.claims(SPACE, least_runs=0)], ["only", "x", "y"], "every claim")
     expect(store.runs.claims(SPACE, least_runs=3), [x], "those that held in three runs")
     expect(store.runs.claims(SPACE, least_runs=4), [], "those that held in four")
-    expect(store.runs.claims(SPACE, session="two"), [x], "what a session sighted, over all runs")
+    expect(store.runs.claims(SPACE, session="two"), [x], "what a session observed, over all runs")
     expect(store.runs.claims(SPACE, session="one", least_runs=2), [x], "and what held in two runs")
 
 
 @check
 def a_claim_may_have_no_time_and_no_project(store: Place) -> None:
     """A claim that held only where no log has times has none; one of two categories has that first by name."""
-    put(store, ran("one"), sighted("x", "one", None, project="", category="procedural"))
-    put(store, ran("two"), sighted("x", "two", NOON, held=0, broke=1, category="factual"))
+    put(store, ran("one"), observed("x", "one", None, project="", category="procedural"))
+    put(store, ran("two"), observed("x", "two", NOON, held=0, broke=1, category="factual"))
     (claim,) = store.runs.claims(SPACE)
     expect((claim.first, claim.last, claim.projects), (None, None, ()), "its times and projects")
     expect(claim.category, "factual", "its category")
 
 
 @check
-def sightings_belong_to_their_run(store: Place) -> None:
-    """A sighting of another session, one without a cue, and two of one claim are refused, and nothing is stored."""
-    for sightings in (
-        [sighted("x", "one"), sighted("x", "two")],
-        [sighted("", "one")],
-        [sighted("x", "one"), sighted("y", "one"), sighted("x", "one", held=2)],
+def observations_belong_to_their_run(store: Place) -> None:
+    """An observation of another session, one without a cue, and two of one claim are refused, and nothing is stored."""
+    for observations in (
+        [observed("x", "one"), observed("x", "two")],
+        [observed("", "one")],
+        [observed("x", "one"), observed("y", "one"), observed("x", "one", held=2)],
     ):
-        with expect_error(BadInput, "sightings that are not of the run"):
-            store.runs.put(SPACE, ran("one"), sightings)
+        with expect_error(BadInput, "observations that are not of the run"):
+            store.runs.put(SPACE, ran("one"), observations)
     expect(store.runs.list(SPACE), [], "the runs")
     expect(store.runs.claims(SPACE, least_runs=0), [], "the claims")
 
@@ -162,10 +162,10 @@ def sightings_belong_to_their_run(store: Place) -> None:
 def strays_are_found(store: Place) -> None:
     """A run is astray where its head is not stored: its session never was, or went on without that message."""
     m = store.write(tell, numbered(2))
-    put(store, ran(KEY.session, head=m[1].id), sighted("x", KEY.session))
+    put(store, ran(KEY.session, head=m[1].id), observed("x", KEY.session))
     put(store, ran("never told", head=m[1].id))
     expect(store.runs.orphans(SPACE), ["never told"], "those astray")
-    store.runs.put(SPACE, ran(KEY.session), [sighted("x", KEY.session)])
+    store.runs.put(SPACE, ran(KEY.session), [observed("x", KEY.session)])
     expect(store.runs.orphans(SPACE), sorted([KEY.session, "never told"]), "those without their head")
     for session in (KEY.session, "never told"):
         store.runs.remove(SPACE, session)
@@ -188,42 +188,42 @@ def files_are_known_by_content_and_learner(store: Place) -> None:
 
 @check
 def what_runs_teach_keeps_to_its_space(store: Place) -> None:
-    """Runs, sightings, claims and files of one space are seen in no other, and what changes one leaves the other."""
-    put(store, ran("one"), sighted("x", "one"))
+    """Runs, observations, claims and files of one space are seen in no other, and what changes one leaves the other."""
+    put(store, ran("one"), observed("x", "one"))
     others = ("another", SPACE.upper(), SPACE + " ", "", "%")
     store.ledger.mark(SPACE, read_from("a"))
     for space in others:
         expect(store.runs.get(space, ["one"]), [], "the run elsewhere")
         expect(store.runs.list(space), [], "the runs elsewhere")
-        expect(store.runs.observations(space, ["x"]), [], "the sightings elsewhere")
+        expect(store.runs.observations(space, ["x"]), [], "the observations elsewhere")
         expect(store.runs.of_run(space, "one"), [], "those of the run elsewhere")
         expect(store.runs.claims(space, least_runs=0), [], "the claims elsewhere")
         expect(store.runs.orphans(space), [], "those astray elsewhere")
         expect(store.ledger.known(space, "1", ["a"]), frozenset(), "what is known elsewhere")
         expect(store.ledger.list(space), [], "the files elsewhere")
-        store.runs.put(space, ran("one", told="elsewhere"), [sighted("x", "one", held=7)])
+        store.runs.put(space, ran("one", told="elsewhere"), [observed("x", "one", held=7)])
         store.ledger.mark(space, read_from("a", name="elsewhere"))
     for space in others:
         expect(store.runs.remove(space, "one"), True, "whether it was there elsewhere")
         expect(store.ledger.remove(space, [read_from("a")]), 1, "the files taken out elsewhere")
     expect(store.runs.list(SPACE), [ran("one")], "the run")
-    expect(store.runs.of_run(SPACE, "one"), [sighted("x", "one")], "its sightings")
+    expect(store.runs.of_run(SPACE, "one"), [observed("x", "one")], "its observations")
     expect(store.ledger.list(SPACE), [read_from("a")], "the file")
 
 
 @async_check
 async def what_is_broken_off_teaches_nothing(store: Store) -> None:
-    """A transaction that raises leaves runs, sightings and files as they were; one that reads can't write any."""
-    await store.write(put, ran("one"), sighted("x", "one"))
+    """A transaction that raises leaves runs, observations and files as they were; one that reads can't write any."""
+    await store.write(put, ran("one"), observed("x", "one"))
 
     def steps(tx: Transaction) -> None:
-        put(tx, ran("one", told="anew"), sighted("y", "one"))
-        put(tx, ran("two"), sighted("x", "two"))
+        put(tx, ran("one", told="anew"), observed("y", "one"))
+        put(tx, ran("two"), observed("x", "two"))
         tx.ledger.mark(SPACE, read_from("a"))
 
     def look(tx: Transaction) -> None:
         expect(tx.runs.list(SPACE), [ran("one")], "the runs")
-        expect(tx.runs.observations(SPACE, ["x", "y"]), [sighted("x", "one")], "the sightings")
+        expect(tx.runs.observations(SPACE, ["x", "y"]), [observed("x", "one")], "the observations")
         expect(tx.ledger.list(SPACE), [], "the files")
         with expect_error(StoreError, "a run in a transaction that reads"):
             put(tx, ran("two"))
@@ -240,7 +240,7 @@ async def two_that_learn_at_once_leave_one_run(store: Store) -> None:
     """Tasks that learn from one session at once leave what the last of them stored, whole, and nothing besides."""
 
     def learn(tx: Transaction, number: int) -> None:
-        put(tx, ran("one", told=str(number)), *(sighted(f"{number} {place}", "one") for place in range(4)))
+        put(tx, ran("one", told=str(number)), *(observed(f"{number} {place}", "one") for place in range(4)))
 
     def look(tx: Transaction) -> None:
         (run,) = tx.runs.list(SPACE)
@@ -260,17 +260,17 @@ def teach(tx: Transaction) -> None:
     """Store three sessions with a run each, and a file in each of their spaces."""
     for key in (KEY, OTHER, ELSEWHERE):
         m = tell(tx, numbered(3), key)
-        tx.runs.put(key.space, ran(key.session, head=m[2].id), [sighted("x", key.session)])
+        tx.runs.put(key.space, ran(key.session, head=m[2].id), [observed("x", key.session)])
         tx.ledger.mark(key.space, read_from("a"))
 
 
 @check
 def a_run_goes_with_its_session(store: Place) -> None:
-    """With a session go its run and its sightings; another session and another space keep theirs."""
+    """With a session go its run and its observations; another session and another space keep theirs."""
     teach(store)
     store.write(erase_session)
     expect([run.session for run in store.runs.list(SPACE)], [OTHER.session], "the runs left")
-    expect([each.session for each in store.runs.observations(SPACE, ["x"])], [OTHER.session], "the sightings left")
+    expect([each.session for each in store.runs.observations(SPACE, ["x"])], [OTHER.session], "the observations left")
     expect(len(store.runs.list(ELSEWHERE.space)), 1, "the runs elsewhere")
     expect(store.runs.orphans(SPACE), [], "those astray")
 
@@ -278,7 +278,7 @@ def a_run_goes_with_its_session(store: Place) -> None:
 @check
 def a_run_of_no_session_goes_by_its_name(store: Place) -> None:
     """What a session that was never made taught goes when it is erased."""
-    put(store, ran("never made"), sighted("x", "never made"))
+    put(store, ran("never made"), observed("x", "never made"))
     expect(store.write(erase_session, SessionKey(SPACE, "never made")), False, "whether the session was there")
     expect(store.runs.list(SPACE), [], "the runs left")
     expect(store.runs.claims(SPACE), [], "the claims left")
@@ -286,9 +286,9 @@ def a_run_of_no_session_goes_by_its_name(store: Place) -> None:
 
 @check
 def what_runs_taught_goes_with_the_space(store: Place) -> None:
-    """With a space go its runs, their sightings and its files; another space keeps its own."""
+    """With a space go its runs, their observations and its files; another space keeps its own."""
     teach(store)
-    put(store, ran("never made"), sighted("y", "never made"))
+    put(store, ran("never made"), observed("y", "never made"))
     store.write(erase_space)
     expect(store.runs.list(SPACE), [], "its runs")
     expect(store.runs.claims(SPACE, least_runs=0), [], "its claims")
@@ -302,13 +302,13 @@ def a_run_is_pruned_with_its_head(store: Place) -> None:
     """What was learned up to a message that is pruned goes with it; what was learned up to one that stays, stays."""
     teach(store)
     m = store.write(tell, numbered(2, "later"))
-    store.runs.put(OTHER.space, ran(OTHER.session), [sighted("x", OTHER.session)])
+    store.runs.put(OTHER.space, ran(OTHER.session), [observed("x", OTHER.session)])
     store.log.move(KEY, "main", m[0].id)
     expect(store.upkeep.prune(KEY).messages, 1, "how many were pruned")
     expect(len(store.runs.get(SPACE, [KEY.session])), 1, "the run whose head stays")
-    store.runs.put(SPACE, ran(KEY.session, head=m[0].id), [sighted("x", KEY.session)])
+    store.runs.put(SPACE, ran(KEY.session, head=m[0].id), [observed("x", KEY.session)])
     parent = m[0].parent
     store.log.move(KEY, "main", parent)
     expect(store.upkeep.prune(KEY).messages, 1, "how many were pruned then")
     expect([run.session for run in store.runs.list(SPACE)], [OTHER.session], "the runs left")
-    expect([each.session for each in store.runs.observations(SPACE, ["x"])], [OTHER.session], "the sightings left")
+    expect([each.session for each in store.runs.observations(SPACE, ["x"])], [OTHER.session], "the observations left")

@@ -14,7 +14,7 @@ from ireneo.log.tree import SessionKey, head_of
 from ireneo.ports.store import Pruned, Transaction
 from ireneo.summaries.summary import SummaryId
 from ireneo.testing.conformance.check import check, expect, expect_error
-from ireneo.testing.conformance.learned import learned, pad, ran, sighted
+from ireneo.testing.conformance.learned import learned, observed, pad, ran
 from ireneo.testing.conformance.material import (
     FAMILY,
     KEY,
@@ -69,7 +69,7 @@ def a_sound_store_has_no_faults(store: Place) -> None:
     store.sessions.create(SessionKey("other", "empty"), None)
     store.pads.write(SPACE, pad("task"))
     store.memories.put(SPACE, [learned("a fact")])
-    store.runs.put(SPACE, ran("one"), [sighted("c", "one")])
+    store.runs.put(SPACE, ran("one"), [observed("c", "one")])
     store.erasure.messages(KEY, [erase(m[4])])
     store.upkeep.repair()
     expect(store.upkeep.faults(), [], "the faults")

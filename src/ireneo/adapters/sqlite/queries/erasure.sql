@@ -80,7 +80,7 @@ DELETE FROM authors WHERE space = :space;
 -- name: delete_runs
 DELETE FROM runs WHERE space = :space;
 
--- name: delete_sightings
+-- name: delete_observations
 DELETE FROM sightings WHERE space = :space;
 
 -- name: delete_ledger

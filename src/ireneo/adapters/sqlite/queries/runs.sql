@@ -16,18 +16,18 @@ SELECT record FROM runs WHERE space = :space ORDER BY ended DESC, session LIMIT 
 -- name: delete_run
 DELETE FROM runs WHERE space = :space AND session = :session;
 
--- name: delete_sightings_of_run
+-- name: delete_observations_of_run
 -- Named, since SQLite, which knows nothing of how many there are, would read those of all runs.
 DELETE FROM sightings INDEXED BY sightings_by_run WHERE space = :space AND session = :session;
 
--- name: add_sighting
+-- name: add_observation
 INSERT INTO sightings (space, cue, session, at, category, project, held, broke, tokens, seconds, record, checksum)
 VALUES (:space, :cue, :session, :at, :category, :project, :held, :broke, :tokens, :seconds, :record, :checksum);
 
--- name: list_sightings
+-- name: list_observations
 SELECT record FROM sightings WHERE space = :space AND cue = :cue ORDER BY at DESC, session LIMIT :limit;
 
--- name: sightings_of_run
+-- name: observations_of_run
 SELECT record FROM sightings INDEXED BY sightings_by_run WHERE space = :space AND session = :session ORDER BY cue;
 
 -- name: stray_runs

@@ -8,13 +8,13 @@ from contextlib import chdir
 from importlib.resources import files
 from pathlib import Path
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 from rich.console import Console
 from rich.text import Text
 
-import ireneo
 from ireneo.faces.cli.context import Cut, cut_stored, show_cut
 from ireneo.faces.cli.files import SearchCounts, search
 from ireneo.faces.cli.imports import import_logs
@@ -26,6 +26,10 @@ from ireneo.faces.cli.place import DEFAULT_SPACE
 from ireneo.faces.cli.screens.layout import console
 from ireneo.faces.cli.sessions import expand, fork, rewind
 from ireneo.types import GuardAdvice, LearnedRun, Lesson
+
+if TYPE_CHECKING:
+    from ireneo.sync import Memory
+
 
 WIDEST = 100
 """Longer lines are tiring to read."""
@@ -118,19 +122,19 @@ class Played(Struct, frozen=True, kw_only=True):
     """Whether the guard spoke."""
 
 
-async def play_second(memory: ireneo.Memory, stage: Stage) -> Played:
+def play_second(memory: Memory, stage: Stage) -> Played:
     """Play the run, and store it as it goes."""
-    session = await memory.session(SECOND_SESSION)
-    await session.append({"role": "user", "content": GOAL})
+    session = memory.session(SECOND_SESSION)
+    session.append({"role": "user", "content": GOAL})
     failed, up, stopped = 0, False, False
     way = iter(enumerate(WAY))
     for number, command in way:
-        caution = await memory.check("Bash", {"command": command}, session=session.id, project=PROJECT)
+        caution = memory.check("Bash", {"command": command}, session=session.id, project=PROJECT)
         said = UP if command == REMEDY else PASSED if up else REFUSED
         if caution is None:
             stage.line("agent", command)
         else:
-            lesson = await _lesson_of(memory, caution)
+            lesson = _lesson_of(memory, caution)
             stage.line("agent", f"{command} ?")
             stage.line("guard", caution.text)
             if lesson is not None:
@@ -139,7 +143,7 @@ async def play_second(memory: ireneo.Memory, stage: Stage) -> Played:
                 stopped = True
                 command, said = _skip_to(way, REMEDY), UP
                 stage.line("agent", command)
-        await session.append([_call(number, command), _answer(number, said)])
+        session.append([_call(number, command), _answer(number, said)])
         stage.line("", _telling(said))
         up = up or command == REMEDY
         failed += said == REFUSED
@@ -149,8 +153,8 @@ async def play_second(memory: ireneo.Memory, stage: Stage) -> Played:
     return Played(failed=failed, stopped=stopped)
 
 
-async def _lesson_of(memory: ireneo.Memory, caution: GuardAdvice) -> Lesson | None:
-    found = await memory.lessons(project=PROJECT)
+def _lesson_of(memory: Memory, caution: GuardAdvice) -> Lesson | None:
+    found = memory.lessons(project=PROJECT)
     return next((each for each in found if each.id == caution.lesson), None)
 
 
@@ -244,7 +248,8 @@ def _open(stage: Stage, cut: Cut) -> None:
 
 
 def _go_back(stage: Stage, cut: Cut) -> None:
-    to = reading(DATABASE, DEFAULT_SPACE, _before_the_dead_end)
+    with reading(DATABASE, DEFAULT_SPACE) as memory:
+        to = _before_the_dead_end(memory)
     stage.step(
         "Go back",
         f"In its second turn the agent tried a way that led nowhere, {DEAD_END}. "
@@ -275,7 +280,8 @@ def _learn(stage: Stage) -> None:
     stage.command(f"ireneo learn {RUN}")
     tally = LearningTally()
     found = list(search([RUN], AUTO, SearchCounts()))
-    reading(DATABASE, DEFAULT_SPACE, lambda memory: learn_from(memory, found, RunReporter(tally, quiet=False)))
+    with reading(DATABASE, DEFAULT_SPACE) as memory:
+        learn_from(memory, found, RunReporter(tally, quiet=False))
     stage.screen.print(told(tally, DATABASE), soft_wrap=True)
     stage.command("ireneo lessons")
     lessons(which=LessonFilter(), stored=Stored(db=DATABASE))
@@ -286,10 +292,10 @@ def _second_run(stage: Stage) -> None:
     stage.step(
         "Stop the next run at the same place",
         "Another day, another task, an agent that knows nothing of the first. It is played from a script, but it asks "
-        "before each call, and the answers are the memory's: `await memory.check(tool, arguments)`.",
+        "before each call, and the answers are the memory's: `memory.check(tool, arguments)`.",
     )
-    played = reading(DATABASE, DEFAULT_SPACE, lambda memory: play_second(memory, stage))
-    first = reading(DATABASE, DEFAULT_SPACE, _first_run)
+    with reading(DATABASE, DEFAULT_SPACE) as memory:
+        played, first = play_second(memory, stage), _first_run(memory)
     end = "and then was told" if played.stopped else "and nobody told it anything"
     stage.say(
         f"The first run failed {counted(first.failures, 'time')} there, which cost {first.lost_tokens:,} tokens and "
@@ -298,8 +304,8 @@ def _second_run(stage: Stage) -> None:
     )
 
 
-async def _first_run(memory: ireneo.Memory) -> LearnedRun:
-    return next(run for run in await memory.runs() if run.source.endswith(Path(RUN).stem))
+def _first_run(memory: Memory) -> LearnedRun:
+    return next(run for run in memory.runs() if run.source.endswith(Path(RUN).stem))
 
 
 def _point_on(stage: Stage) -> None:
@@ -317,13 +323,14 @@ def _point_on(stage: Stage) -> None:
 
 
 def _context(budget: int, named: str = SESSION) -> Cut:
-    return reading(DATABASE, DEFAULT_SPACE, lambda memory: cut_stored(memory, named, budget))
+    with reading(DATABASE, DEFAULT_SPACE) as memory:
+        return cut_stored(memory, named, budget)
 
 
-async def _before_the_dead_end(memory: ireneo.Memory) -> str:
+def _before_the_dead_end(memory: Memory) -> str:
     """The last message of the first turn: the way that led nowhere was taken in the second."""
-    (id,) = [info.key.session for info in await memory.sessions() if info.key.session.startswith(SESSION)]
-    messages = await (await memory.session(id)).messages()
+    (id,) = [info.key.session for info in memory.sessions() if info.key.session.startswith(SESSION)]
+    messages = (memory.session(id)).messages()
     return [message.id for message in messages if message.turn == 1][-1]
 
 

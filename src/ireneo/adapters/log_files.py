@@ -1,0 +1,216 @@
+"""Log files as they lie on a disk: plain or compressed, or a folder of events; read line by line."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import lzma
+import os
+import tempfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from io import BufferedIOBase
+from pathlib import Path
+from typing import IO, cast
+
+from ireneo.errors import BadInput
+from ireneo.patterns import lazy_re
+from ireneo.ports.files import LogPlace
+
+LONGEST_BYTES = 1 << 28
+"""A line that is longer is left out: what is read of it takes several times as much memory."""
+PIECE_BYTES = 1 << 20
+
+
+def lines_of(
+    stream: BufferedIOBase, leave_out: Callable[[int], None], longest_bytes: int = LONGEST_BYTES
+) -> Iterator[bytes]:
+    """The lines of `stream`; the number of one that is too long goes to `leave_out`, and an empty one in its place."""
+    number = 0
+    while line := stream.readline(PIECE_BYTES):
+        number += 1
+        if len(line) == PIECE_BYTES and not line.endswith(b"\n"):
+            whole = _whole(stream, line, longest_bytes)
+            if whole is None:
+                leave_out(number)
+            line = whole or b"\n"
+        yield line
+
+
+def _whole(stream: BufferedIOBase, begin: bytes, longest_bytes: int) -> bytes | None:
+    """The line that begins with `begin`; None where it is too long, once the reading stands behind it."""
+    pieces = [begin]
+    size = len(begin)
+    while not pieces[-1].endswith(b"\n") and (piece := stream.readline(PIECE_BYTES)):
+        size += len(piece)
+        if size > longest_bytes:
+            pieces.clear()
+        pieces.append(piece)
+    return b"".join(pieces) if size <= longest_bytes else None
+
+
+# Folders in which an agent keeps a run as one file for each event: read as one log, an event a line.
+#
+# OpenHands' SDK writes `events/event-00001-<id>.json` and so on beside a `base_state.json`.
+
+
+HELD_BYTES = 1 << 24
+"""So much of a folder is held; what is more lies in a temporary file without a name."""
+_EVENT = lazy_re(r"event-\d+-[^/]*\.json")
+
+
+def event_files(folder: Path) -> list[Path]:
+    """The events in `folder` in order; none where it is no such folder."""
+    if folder.name != "events":
+        return []
+    return sorted((path for path in folder.iterdir() if _is_event(path)), key=_number)
+
+
+def runs_among(files: Iterable[Path]) -> list[Path]:
+    """`files`, each folder of events among them standing as one, in the place of its first event."""
+    return list(dict.fromkeys(path.parent if _is_event(path) else path for path in files))
+
+
+def joined(folder: Path) -> BufferedIOBase:
+    """All events of `folder`, one a line; one that is broken is a broken line. Raises OSError."""
+    file = tempfile.SpooledTemporaryFile(max_size=HELD_BYTES)  # noqa: SIM115
+    for path in event_files(folder):
+        # No string in JSON has a line's end in it, so that what is between them can stand on one line.
+        file.write(path.read_bytes().replace(b"\r", b" ").replace(b"\n", b" ") + b"\n")
+    file.seek(0)
+    return cast("BufferedIOBase", file)
+
+
+def _is_event(path: Path) -> bool:
+    return path.parent.name == "events" and _EVENT.fullmatch(path.name) is not None and path.is_file()
+
+
+def _number(path: Path) -> tuple[int, str]:
+    return int(path.name.split("-")[1]), path.name
+
+
+SAMPLE_BYTES = 65_536
+"""What a log format is told by."""
+_GZIP = b"\x1f\x8b"
+_XZ = b"\xfd7zXZ\x00"
+DOUBTFUL_SUFFIXES = {".md", ".traj"}
+"""What the names of some agents' logs end with, and those of many other files."""
+LOG_SUFFIXES = {".jsonl", ".ndjson", ".json", ".gz", ".xz"} | DOUBTFUL_SUFFIXES
+"""What the name of a log ends with; a folder is searched for these."""
+_SUFFIXES = LOG_SUFFIXES | {".log", ".txt"}
+_DAMAGES = (EOFError, zlib.error, lzma.LZMAError, OSError)
+
+
+class LogFile:
+    """A file whose lines are read: told how far, and where a damaged archive breaks off."""
+
+    def __init__(self, given: LogPlace, *, label: str = "", stem: str = "log") -> None:
+        """Open a path, or take an open file that can be wound back, which is called so."""
+        self._path = given if isinstance(given, str) else os.fspath(given) if isinstance(given, os.PathLike) else None
+        self.label = self._path or label or getattr(given, "name", "") or stem
+        self.stem = stem_of(Path(self._path)) if self._path is not None else stem
+        self.damage: str | None = None
+        """Why the lines ended before the file did."""
+        self.left_out: list[int] = []
+        """The numbers of the lines that are too long to be read."""
+        if self._path is None:
+            self._raw = cast("BufferedIOBase", given)
+            self._raw.seek(0)
+        else:
+            self._raw = _open(self._path)
+        self._stream = _unpacked(self._raw)
+
+    @property
+    def bytes_read(self) -> int:
+        """How far it was read, in bytes of the file as it lies there."""
+        return 0 if self._raw.closed else self._raw.tell()
+
+    @property
+    def size(self) -> int:
+        """How long it is, in bytes of the file as it lies there."""
+        here = self._raw.tell()
+        size = self._raw.seek(0, io.SEEK_END)
+        self._raw.seek(here)
+        return size
+
+    def sample(self) -> bytes:
+        """Its beginning; the reading starts there all the same."""
+        sample = b""
+        try:
+            # Piece by piece, so that what stands before the fault of a damaged archive is seen.
+            while len(sample) < SAMPLE_BYTES and (piece := self._stream.read1(SAMPLE_BYTES)):
+                sample += piece
+        except _DAMAGES as fault:
+            if not sample:
+                raise BadInput(f"{self.label} can't be unpacked: {fault}.") from fault
+        self._stream.seek(0)
+        return sample[:SAMPLE_BYTES]
+
+    def lines(self) -> Iterator[bytes]:
+        """Its lines; where an archive breaks off they end, and `damage` says so.
+
+        One that is too long stands there as an empty one, and its number in `left_out`.
+        """
+        try:
+            yield from lines_of(self._stream, self.left_out.append)
+        except _DAMAGES as fault:
+            self.damage = f"the archive breaks off ({fault}); what stands before that was kept."
+
+    def read(self) -> bytes:
+        """All of it."""
+        try:
+            return self._stream.read()
+        except _DAMAGES as fault:
+            raise BadInput(f"{self.label}: the archive breaks off ({fault}).") from fault
+
+    def digest(self) -> str:
+        """What tells the file by its content, as it lies there; empty for a stream."""
+        if self._path is None:
+            return ""
+        with _open(self._path) as file:
+            return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+    def close(self) -> None:
+        """Let go of it."""
+        if self._stream is not self._raw:
+            self._stream.close()
+        if self._path is not None:
+            self._raw.close()
+
+    def __enter__(self) -> LogFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def stem_of(path: Path) -> str:
+    """A file's name without what only says how it is written; of a folder of events the name of its run."""
+    name = Path(path.absolute().parent.name if path.is_dir() else path.name)
+    while name.suffix in _SUFFIXES:
+        name = name.with_suffix("")
+    return name.name
+
+
+def _open(given: str) -> BufferedIOBase:
+    path = Path(given)
+    try:
+        if path.is_dir() and event_files(path):
+            return joined(path)
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            # Whoever opens a pipe waits until somebody writes into it.
+            raise BadInput(f"{given} is no file; give what it tells on standard input, as `-`.")
+        return path.open("rb")
+    except FileNotFoundError:
+        raise BadInput(f"There is no file {given}.") from None
+    except OSError as fault:
+        raise BadInput(f"{given} can't be read: {fault.strerror}.") from fault
+
+
+def _unpacked(raw: BufferedIOBase) -> BufferedIOBase:
+    begins = raw.read(len(_XZ))
+    raw.seek(0)
+    if begins.startswith(_GZIP):
+        return gzip.GzipFile(fileobj=raw)
+    return lzma.LZMAFile(cast("IO[bytes]", raw)) if begins == _XZ else raw
