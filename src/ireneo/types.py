@@ -62,9 +62,9 @@ from ireneo.summaries.summary import (
     SummaryId,
     SummaryLevel,
     Thread,
+    ThreadChanges,
     ThreadId,
     ThreadKind,
-    Threads,
     Writing,
 )
 from ireneo.summaries.work import RowItem, WorkStrategy
@@ -179,9 +179,9 @@ __all__ = [
     "Thinking",
     "ThinkingRule",
     "Thread",
+    "ThreadChanges",
     "ThreadId",
     "ThreadKind",
-    "Threads",
     "TokenCounts",
     "Tokenizer",
     "Tool",

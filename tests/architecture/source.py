@@ -10,9 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "ireneo"
-DOMAIN = frozenset(
-    {"log", "language", "grounding", "formats", "summaries", "context", "pyramid", "memories", "lessons"}
-)
+DOMAIN = frozenset({"log", "language", "grounding", "formats", "summaries", "context", "memories", "lessons"})
 
 
 @dataclass(frozen=True)

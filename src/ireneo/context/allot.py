@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from operator import truediv
 
@@ -143,6 +143,33 @@ AGAIN_WORTH = (1.0, 0.4, 0.15)
 """The share of a name's worth where it stands already once, or twice: beside other company it says something new."""
 
 
+class BestFirst:
+    """What may be chosen, that first which is worth most for its cost."""
+
+    def __init__(self, promised: Iterable[float]) -> None:
+        """Begin with what each is worth as long as nothing is chosen, by its place."""
+        self._heap = [(-value, place) for place, value in enumerate(promised)]
+        heapq.heapify(self._heap)
+
+    def put(self, place: int, value: float) -> None:
+        """Put one in again."""
+        heapq.heappush(self._heap, (-value, place))
+
+    def take(self, worth: Callable[[int], float | None]) -> int | None:
+        """Take out the place of the best, by what it is `worth` now; one that is worth None is left out."""
+        while self._heap:
+            promised, place = heapq.heappop(self._heap)
+            value = worth(place)
+            if value is None:
+                continue
+            # What was chosen meanwhile may have made it worth less: then it waits its turn again.
+            if value < -promised and self._heap and value < -self._heap[0][0]:
+                self.put(place, value)
+                continue
+            return place
+        return None
+
+
 class LineOffer(Struct, frozen=True, kw_only=True):
     """What one place of the context could show."""
 
@@ -228,25 +255,25 @@ class Allotter:
         spent = 0
         for candidate in self.candidates:
             candidate.next = 0
-        heap = [(-self._next(candidate, room)[0], place) for place, candidate in enumerate(self.candidates)]
-        heapq.heapify(heap)
-        while heap and spent < room:
-            promised, place = heapq.heappop(heap)
+        offered: dict[int, tuple[int, list[str]]] = {}
+
+        def worth(place: int) -> float | None:
             candidate = self.candidates[place]
             density, cost, names = self._next(candidate, min(room - spent, self.left[candidate.offer]))
-            if not cost:
-                continue
-            # What was chosen meanwhile may have made it worth less: then it waits its turn again.
-            if density < -promised and heap and density < -heap[0][0]:
-                heapq.heappush(heap, (-density, place))
-                continue
+            offered[place] = cost, names
+            return density if cost else None
+
+        waiting = BestFirst([self._next(candidate, room)[0] for candidate in self.candidates])
+        while spent < room and (place := waiting.take(worth)) is not None:
+            candidate = self.candidates[place]
+            cost, names = offered[place]
             spent += cost
             self.left[candidate.offer] -= cost
             self._choose(candidate, names)
             # A line that has nothing more to offer won't have it later: names only come to stand, and room to be spent.
             following, cost, _ = self._next_name(candidate, room - spent)
             if cost:
-                heapq.heappush(heap, (-following, place))
+                waiting.put(place, following)
         return spent
 
     def _next(self, candidate: _Candidate, room: int) -> tuple[float, int, list[str]]:

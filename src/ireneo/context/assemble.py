@@ -31,13 +31,12 @@ from ireneo.context.compose import (
     with_masks,
 )
 from ireneo.context.options import ContextOptions
-from ireneo.context.parts import share
 from ireneo.context.pinned import pin_block
 from ireneo.context.rebuild import Explained, RebuildTo, Stay, decide, first_target, idle_seconds, whole
-from ireneo.context.view import NOTES_TOKENS, ContextItem, settle, slot_within
-from ireneo.log.message import BLOCK_TAGS, Draft, Message, MessageId, Text, short, texts
+from ireneo.context.view import ContextItem, gap, settle, slot_within, slots_within
+from ireneo.log.message import BLOCK_TAGS, Message, MessageId, short, texts
 from ireneo.log.tree import atoms, loop_runs, torn
-from ireneo.log.weigh import MESSAGE_TOKENS, Count
+from ireneo.log.weigh import Count
 from ireneo.summaries.reader import RecentValues
 from ireneo.summaries.summary import Summary
 from ireneo.summaries.work import RowItem, WorkPath, cover_row
@@ -161,8 +160,7 @@ def _cut(row: Sequence[RowItem], newest: Sequence[Message], options: ContextOpti
     place = None if _opens(newest) else _last_opener(past)
     opener = [] if place is None else [past[place]]
     before, between = (past, past[:0]) if place is None else (past[:place], past[place + 1 :])
-    rooms = share([message.tokens for message in system], int(options.budget * WORDS_SHARE), floor=WORDS_FLOOR)
-    first = [slot_within(message, each, count) for message, each in zip(system, rooms, strict=True)]
+    first = slots_within(system, int(options.budget * WORDS_SHARE), count, floor=WORDS_FLOOR)
     asked = [slot_within(item, _share(room), count) for item in opener if isinstance(item, Message)]
     limit = room - sum(slot.fixed(count) for slot in asked)
     slots = [*first, *asked, *newest_slots(newest, limit, options, limit)]
@@ -202,15 +200,7 @@ def _left_out(items: Sequence[RowItem], count: Count) -> ContextItem:
     number = sum(item.messages if isinstance(item, Summary) else 1 for item in items)
     text = f"{LEFT_OUT_TAG} {number:,} message{'' if number == 1 else 's'} · open with {short(begin)}"
     text += f" to {short(end)}" if number > 1 else ""
-    return ContextItem(
-        what="left out",
-        id=begin,
-        first=begin,
-        last=end,
-        covers=number,
-        tokens=count(text) + MESSAGE_TOKENS + NOTES_TOKENS,
-        draft=Draft(role="assistant", parts=(Text(text=text),), origin="summary"),
-    )
+    return gap("left out", text, begin, end, number, count)
 
 
 MASKABLE = 12

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from ireneo.context.options import ContextOptions
-from ireneo.context.parts import share
 from ireneo.context.pinned import NOTES_SHARE, fitting_notes, pin_block
 from ireneo.context.view import (
     MIN_BLOCK_TOKENS,
@@ -18,6 +17,7 @@ from ireneo.context.view import (
     slot_masked,
     slot_verbatim,
     slot_within,
+    slots_within,
     verbatim,
 )
 from ireneo.log.message import Message, texts
@@ -123,41 +123,41 @@ class Composed(Struct, frozen=True, kw_only=True):
     in_loop: bool = False
     """A tool loop runs on behind its last message, whose first thoughts it does not show."""
 
-    def followed_by(self, messages: Sequence[Message], after: int, terms: ContextOptions) -> Composed:
+    def followed_by(self, messages: Sequence[Message], after: int, options: ContextOptions) -> Composed:
         """The same context with the messages that came since, as they are; `after` is the place of the last one before.
 
         They were said with just this context before them, so thinking that is bound to what came before it still is:
         but for a loop that began before the context was made, whose first thoughts are gone.
         """
-        whole = next_loop(messages, running=self.in_loop) if terms.thinking == "prefix" else 0
+        whole = next_loop(messages, running=self.in_loop) if options.thinking == "prefix" else 0
         fresh = [
-            verbatim(message, thinking=terms.thinking != "none" and place >= whole)
+            verbatim(message, thinking=options.thinking != "none" and place >= whole)
             for place, message in enumerate(messages)
         ]
-        return composed([*self.shown, *with_notes(messages, fresh, after, terms)])
+        return composed([*self.shown, *with_notes(messages, fresh, after, options)])
 
 
-def live(messages: Sequence[Message], terms: ContextOptions) -> Composed:
+def live(messages: Sequence[Message], options: ContextOptions) -> Composed:
     """Show every message as it is, with the model's thinking where the format has a place for it."""
-    thinking = terms.thinking != "none"
+    thinking = options.thinking != "none"
     shown = [verbatim(message, thinking=thinking) for message in messages]
     # Whether all of it fits, its reader sees.
-    return composed(with_notes(messages, shown, -1, terms, share=1.0))
+    return composed(with_notes(messages, shown, -1, options, share=1.0))
 
 
 def with_notes(
     messages: Sequence[Message],
     shown: Sequence[ContextItem],
     after: int,
-    terms: ContextOptions,
+    options: ContextOptions,
     share: float = NOTES_SHARE,
 ) -> list[ContextItem]:
     """Put the pins by hand that were made from the place `after` on where they were made, between atoms.
 
     They take at most a `share` of the budget: of more than that the newest are shown, and how many are left out.
     """
-    made = [each for each in terms.notes if each.at_position >= after]
-    told, left_out = fitting_notes(made, terms.count, int(terms.budget * share))
+    made = [each for each in options.notes if each.at_position >= after]
+    told, left_out = fitting_notes(made, options.count, int(options.budget * share))
     if not told and not left_out:
         return list(shown)
     notes = [each for each in made if each.id in told]
@@ -176,11 +176,11 @@ def with_notes(
     return [*out, left_out] if left_out else out
 
 
-def with_masks(messages: Sequence[Message], edge: int, target: int, terms: ContextOptions) -> Composed:
+def with_masks(messages: Sequence[Message], edge: int, target: int, options: ContextOptions) -> Composed:
     """Show every message, the outputs of the oldest masked: of those before the place `edge` as few as will do."""
-    count = terms.count
+    count = options.count
     calls = {call.id: call for message in messages for call in message.draft.calls}
-    turn = running_turn(messages) if terms.thinking == "turn" else len(messages)
+    turn = running_turn(messages) if options.thinking == "turn" else len(messages)
     slots = [slot_verbatim(message, count, thinking=place >= turn) for place, message in enumerate(messages)]
     size = sum(slot.fixed(count) for slot in slots)
     masked: list[int] = []
@@ -193,7 +193,7 @@ def with_masks(messages: Sequence[Message], edge: int, target: int, terms: Conte
         size -= slots[place].fixed(count) - slot.fixed(count)
         slots[place] = slot
         masked.append(place)
-    shown = _settled(slots, messages, target, terms)
+    shown = _settled(slots, messages, target, options)
     # One long output more than had to go leaves a good part of the room empty: there it stands head and tail.
     for place in reversed(masked):
         free = target - shown.tokens
@@ -201,7 +201,7 @@ def with_masks(messages: Sequence[Message], edge: int, target: int, terms: Conte
             break
         wider = [*slots]
         wider[place] = slot_within(messages[place], slots[place].fixed(count) + free, count)
-        if (fuller := _settled(wider, messages, target, terms)).tokens <= target:
+        if (fuller := _settled(wider, messages, target, options)).tokens <= target:
             shown, slots = max((shown, slots), (fuller, wider), key=lambda each: each[0].tokens)
     return shown
 
@@ -211,57 +211,53 @@ def with_blocks(
     newest: Sequence[Message],
     target: int,
     live_tokens: int,
-    terms: ContextOptions,
+    options: ContextOptions,
     partly: Sequence[Message] = (),
 ) -> Composed:
     """Show a row as blocks and kept words, and the `newest` messages after it, in `target` tokens.
 
     Of `live_tokens` the atom `partly`, which stands before them, has what they leave: too little to show it whole.
     """
-    count = terms.count
-    blocks = [_block(item, terms) for item in row if isinstance(item, Summary)]
+    count = options.count
+    blocks = [_block(item, options) for item in row if isinstance(item, Summary)]
     kept = [item for item in row if isinstance(item, Message)]
     # Thinking comes before what blocks and old words can say, but not before what they say at the least.
     least = sum(slot.fixed(count) + MIN_BLOCK_TOKENS for slot in blocks)
     least += sum(min(message.tokens, WORDS_FLOOR) for message in kept)
-    after = newest_slots(newest, max(oversized_limit(target), live_tokens), terms, target - least)
+    after = newest_slots(newest, max(oversized_limit(target), live_tokens), options, target - least)
     if partly:
         rest = max(live_tokens - sum(message.tokens for message in newest), 0)
-        rooms = share([message.tokens for message in partly], rest, floor=PARTLY_FLOOR)
-        cut = [slot_within(message, room, count) for message, room in zip(partly, rooms, strict=True)]
-        after = [*cut, *after]
+        after = [*slots_within(partly, rest, count, floor=PARTLY_FLOOR), *after]
     left = target - sum(slot.fixed(count) for slot in (*after, *blocks))
     # Blocks can say no more than their share of what they stand for: what they leave is for words.
     sayable = sum(block_limit(slot.item) for slot in blocks if isinstance(slot.item, Summary))
     words_room = max(int(max(left, 0) * WORDS_SHARE), left - sayable)
-    words = share([message.tokens for message in kept], words_room, floor=WORDS_FLOOR)
-    said = {message.id: slot_within(message, room, count) for message, room in zip(kept, words, strict=True)}
-    past = [_block(item, terms) if isinstance(item, Summary) else said[item.id] for item in row]
-    return _settled([*past, *after], [*row, *partly, *newest], target, terms)
+    said = iter(slots_within(kept, words_room, count, floor=WORDS_FLOOR))
+    past = [_block(item, options) if isinstance(item, Summary) else next(said) for item in row]
+    return _settled([*past, *after], [*row, *partly, *newest], target, options)
 
 
 def one_block(
-    system: Sequence[Message], past: Sequence[Summary], newest: Sequence[Message], target: int, terms: ContextOptions
+    system: Sequence[Message], past: Sequence[Summary], newest: Sequence[Message], target: int, options: ContextOptions
 ) -> Composed:
     """Show the past as one block after the system's words, for a budget that has no room for more, and the newest."""
     limit = oversized_limit(target) if past else target - 40
-    after = newest_slots(newest, limit, terms, limit)
-    rooms = share([message.tokens for message in system], int(target * WORDS_SHARE), floor=WORDS_FLOOR)
-    before = [slot_within(message, room, terms.count) for message, room in zip(system, rooms, strict=True)]
-    slots = [*before, *(_block(block, terms) for block in past), *after]
-    return _settled(slots, [*system, *past, *newest], target, terms)
+    after = newest_slots(newest, limit, options, limit)
+    before = slots_within(system, int(target * WORDS_SHARE), options.count, floor=WORDS_FLOOR)
+    slots = [*before, *(_block(block, options) for block in past), *after]
+    return _settled(slots, [*system, *past, *newest], target, options)
 
 
-def all_in_one(whole: Summary, target: int, terms: ContextOptions) -> Composed:
+def all_in_one(whole: Summary, target: int, options: ContextOptions) -> Composed:
     """Show everything, the newest messages too, as one block: what is left where not even they fit."""
-    return _settled([_block(whole, terms)], [whole], target, terms)
+    return _settled([_block(whole, options)], [whole], target, options)
 
 
-def _settled(slots: Sequence[ViewSlot], items: Sequence[RowItem], target: int, terms: ContextOptions) -> Composed:
+def _settled(slots: Sequence[ViewSlot], items: Sequence[RowItem], target: int, options: ContextOptions) -> Composed:
     """Fill the slots, the pins that no message shows behind the system's words before the rest."""
     said = [text for slot in slots if isinstance(slot.item, Message) for text in texts(slot.draft(()).parts)]
-    pins = pin_block(items, said, terms, target)
-    shown = settle(slots, target - (pins.tokens if pins else 0), terms.statements)
+    pins = pin_block(items, said, options, target)
+    shown = settle(slots, target - (pins.tokens if pins else 0), options.statements)
     if pins is None:
         return composed(shown)
     first = next((place for place, slot in enumerate(slots) if not _is_system(slot)), len(slots))
@@ -272,8 +268,8 @@ def _is_system(slot: ViewSlot) -> bool:
     return isinstance(slot.item, Message) and slot.item.role == "system"
 
 
-def _block(summary: Summary, terms: ContextOptions) -> ViewSlot:
-    return ViewSlot(summary, None, doubts=terms.doubts(summary))
+def _block(summary: Summary, options: ContextOptions) -> ViewSlot:
+    return ViewSlot(summary, None, doubts=options.doubts(summary))
 
 
 def oversized_limit(target: int) -> int:
@@ -302,16 +298,15 @@ def composed(shown: Sequence[ContextItem]) -> Composed:
     return Composed(shown=tuple(shown), tokens=sum(each.tokens for each in shown))
 
 
-def newest_slots(messages: Sequence[Message], limit: int, terms: ContextOptions, free: int) -> list[ViewSlot]:
+def newest_slots(messages: Sequence[Message], limit: int, options: ContextOptions, free: int) -> list[ViewSlot]:
     """The newest messages, as they are where they fit into `limit` together, with thinking where that fits in `free`.
 
     That is the thinking of the running turn alone, and of all that is shown of it or of nothing.
     """
-    turn = running_turn(messages) if terms.thinking == "turn" else len(messages)
+    turn = running_turn(messages) if options.thinking == "turn" else len(messages)
     size = sum(message.tokens for message in messages)
     if size + sum(message.thinking_tokens for message in messages[turn:]) > free:
         turn = len(messages)
     if size <= limit:
-        return [slot_verbatim(message, terms.count, thinking=place >= turn) for place, message in enumerate(messages)]
-    rooms = share([message.tokens for message in messages], max(limit, 0), floor=24)
-    return [slot_within(message, room, terms.count) for message, room in zip(messages, rooms, strict=True)]
+        return [slot_verbatim(message, options.count, thinking=place >= turn) for place, message in enumerate(messages)]
+    return slots_within(messages, max(limit, 0), options.count, floor=PARTLY_FLOOR)

@@ -1,4 +1,4 @@
-"""On which terms a context is made: its budget, policy and tokenizer, and what was noted by hand."""
+"""What a context is made with: its budget, policy and tokenizer, and what was noted by hand."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ HEADING = f"{PINS_TAG} Constraints that stand, word for word:"
 
 
 def pin_block(
-    items: Iterable[Summary | Message], said: Sequence[str], terms: ContextOptions, room: int
+    items: Iterable[Summary | Message], said: Sequence[str], options: ContextOptions, room: int
 ) -> ContextItem | None:
     """Show the pins of `items`, and those by hand, that stand in none of the texts that are shown (`said`).
 
@@ -32,16 +32,16 @@ def pin_block(
     """
     pins, lifts = constraints(items)
     last = max((_end(item) for item in items), default=0)
-    by_hand, released = terms.pins
+    by_hand, released = options.pins
     # What is noted at the end of the path, or later, is shown there: so a block once shown stays as it is.
     pins += [pin for pin in by_hand if pin.position < last]
     lifts += [lift for lift in released if lift.position < last]
     shown = " ".join("\n".join(said).split())
     missing = [pin for pin in standing(pins, lifts) if " ".join(pin.text.split()) not in shown]
-    chosen = _fitting(missing, terms, room)
+    chosen = _fitting(missing, options, room)
     if not chosen:
-        return _unshown(missing, terms.count) if missing and room >= WITH_COUNT else None
-    return _show(chosen, len(missing) - len(chosen), terms.count, sources=room >= WITH_SOURCES)
+        return _unshown(missing, options.count) if missing and room >= WITH_COUNT else None
+    return _show(chosen, len(missing) - len(chosen), options.count, sources=room >= WITH_SOURCES)
 
 
 def note(annotation: Annotation, count: Count) -> ContextItem | None:
@@ -79,11 +79,11 @@ def fitting_notes(
     return fitting, written(text, "pins", count, left[-1].at, left[0].at)
 
 
-def _fitting(pins: Sequence[Line], terms: ContextOptions, room: int) -> list[Line]:
+def _fitting(pins: Sequence[Line], options: ContextOptions, room: int) -> list[Line]:
     """The most binding pins that there is room for, in the order in which they were set."""
-    used = terms.count(HEADING) + MESSAGE_TOKENS
+    used = options.count(HEADING) + MESSAGE_TOKENS
     chosen: list[Line] = []
-    costs = {id(pin): terms.statements.recount(_line(pin, sources=room >= WITH_SOURCES)) + 1 for pin in pins}
+    costs = {id(pin): options.statements.recount(_line(pin, sources=room >= WITH_SOURCES)) + 1 for pin in pins}
     for pin in sorted(pins, key=lambda line: (-line.weight, costs[id(line)])):
         share = max((share for weight, share in SHARES if pin.weight >= weight), default=SHARES[-1][1])
         if used + costs[id(pin)] <= room * share:

@@ -6,7 +6,6 @@ next leaf is there, and a provider's cache with it.
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,14 +14,23 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.context.allot import BestFirst
 from ireneo.context.assemble import Assembled
 from ireneo.context.compose import Composed, composed, newest_slots, with_notes
 from ireneo.context.options import ContextOptions
-from ireneo.context.parts import share
 from ireneo.context.pinned import pin_block, written
 from ireneo.context.rebuild import whole
-from ireneo.context.view import MAX_DOUBT, NOTES_TOKENS, ContextItem, settle, show_block, slot_within, verbatim
-from ireneo.log.message import PINS_TAG, Draft, Message, Text, short
+from ireneo.context.view import (
+    MAX_DOUBT,
+    NOTES_TOKENS,
+    ContextItem,
+    gap,
+    settle,
+    show_block,
+    slots_within,
+    verbatim,
+)
+from ireneo.log.message import PINS_TAG, Message, Text, short
 from ireneo.log.tree import atoms
 from ireneo.log.weigh import MESSAGE_TOKENS, Count
 from ireneo.patterns import lazy_re
@@ -182,32 +190,30 @@ class _Telling:
         pieces = self.open
         self.open = []
         sentences_left = Counter(piece.node for piece in pieces if piece.line is not None)
-        held: dict[int, list[tuple[float, int]]] = {}
-        heap = [(-self._urgency(piece), place) for place, piece in enumerate(pieces)]
-        heapq.heapify(heap)
-        while heap:
-            promised, place = heapq.heappop(heap)
+        held: dict[int, list[tuple[int, float]]] = {}
+        urgencies: dict[int, float] = {}
+
+        def worth(place: int) -> float | None:
             piece = pieces[place]
             if piece.cost > self.left:
                 sentences_left[piece.node] -= piece.line is not None
                 self.open.append(piece)
-                continue
-            urgency = self._urgency(piece)
-            if urgency <= 0:
-                continue
-            # What was chosen meanwhile may have made it worth less: then it waits its turn again.
-            if heap and urgency < -heap[0][0] and urgency < -promised:
-                heapq.heappush(heap, (-urgency, place))
-                continue
+                return None
+            urgencies[place] = self._urgency(piece)
+            return urgencies[place] if urgencies[place] > 0 else None
+
+        waiting = BestFirst(map(self._urgency, pieces))
+        while (place := waiting.take(worth)) is not None:
+            piece = pieces[place]
             if piece.line is None and sentences_left[piece.node] > 0 and not self._may_name(piece):
-                held.setdefault(piece.node, []).append((-urgency, place))
+                held.setdefault(piece.node, []).append((place, urgencies[place]))
                 continue
             self._choose(piece)
             if piece.line is not None:
                 sentences_left[piece.node] -= 1
-                for waiting in held.pop(piece.node, ()):
-                    heapq.heappush(heap, waiting)
-        self.open.extend(pieces[place] for waiting in held.values() for _, place in waiting)
+                for name, urgency in held.pop(piece.node, ()):
+                    waiting.put(name, urgency)
+        self.open.extend(pieces[place] for names in held.values() for place, _ in names)
 
     def _tell_whole(self, pieces: Sequence[_StoryPiece]) -> frozenset[int]:
         """Choose all that a model wrote of a stretch, where its share has room for it; returns these nodes."""
@@ -536,11 +542,8 @@ def compose_story(story: Story, options: ContextOptions, teller: StoryTeller) ->
 
 
 def _system(messages: Sequence[Message], room: int, options: ContextOptions) -> list[ContextItem]:
-    if not messages:
-        return []
-    rooms = share([message.tokens for message in messages], room, floor=WORDS_FLOOR)
-    slots = [slot_within(message, each, options.count) for message, each in zip(messages, rooms, strict=True)]
-    return settle(slots, room, options.statements)
+    slots = slots_within(messages, room, options.count, floor=WORDS_FLOOR)
+    return settle(slots, room, options.statements) if slots else []
 
 
 def _everything(story: Story, options: ContextOptions) -> Summary:
@@ -588,17 +591,7 @@ def _waiting(waiting: Waiting, count: Count) -> ContextItem:
         f"[STORY] {waiting.messages:,} messages that are not summarised yet · "
         f"open with {short(waiting.first)} to {short(waiting.last)}"
     )
-    draft = Draft(role="assistant", parts=(Text(text=text),), origin="summary")
-    return ContextItem(
-        what="waiting",
-        id=waiting.first,
-        level="story",
-        first=waiting.first,
-        last=waiting.last,
-        covers=waiting.messages,
-        tokens=count(text) + MESSAGE_TOKENS + NOTES_TOKENS,
-        draft=draft,
-    )
+    return replace(gap("waiting", text, waiting.first, waiting.last, waiting.messages, count), level="story")
 
 
 def _newest(story: Story, room: int, options: ContextOptions, teller: StoryTeller, *, cut: bool) -> list[ContextItem]:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.allot import Allotter, LineOffer, Statements
-from ireneo.context.parts import Fitted, fit, mask, without_thinking
+from ireneo.context.parts import Fitted, fit, mask, share, without_thinking
 from ireneo.grounding.claims import artifacts
 from ireneo.log.message import Call, Draft, Message, Text, Thinking, is_own_block, opens_turn, texts, told_plainly
 from ireneo.log.tree import Annotation
@@ -165,6 +165,12 @@ def slot_within(message: Message, tokens: int, count: Count) -> ViewSlot:
     return ViewSlot(message, fit(message, tokens, count))
 
 
+def slots_within(messages: Sequence[Message], room: int, count: Count, *, floor: int) -> list[ViewSlot]:
+    """Show messages in `room` tokens together: short ones whole, the long ones alike, none in less than `floor`."""
+    rooms = share([message.tokens for message in messages], room, floor=floor)
+    return [slot_within(message, each, count) for message, each in zip(messages, rooms, strict=True)]
+
+
 def slot_masked(message: Message, calls: dict[str, Call], count: Count) -> ViewSlot:
     """Show a message with its outputs masked."""
     return ViewSlot(message, mask(message, calls, count), masked=True)
@@ -268,6 +274,19 @@ def drafts(shown: Sequence[ContextItem]) -> list[Draft]:
         else:
             out.append(told_plainly(each.draft))
     return out
+
+
+def gap(what: What, text: str, first: str, last: str, covers: int, count: Count) -> ContextItem:
+    """One line that stands for so many messages, from `first` to `last`, which are not shown."""
+    return ContextItem(
+        what=what,
+        id=first,
+        first=first,
+        last=last,
+        covers=covers,
+        tokens=count(text) + MESSAGE_TOKENS + NOTES_TOKENS,
+        draft=_block(text),
+    )
 
 
 def _block(text: str) -> Draft:

@@ -278,11 +278,11 @@ class JoinedImport:
         )
 
     def _cleaned(
-        self, lines: Iterable[bytes], log: LogFormat, name: str, clean_name: str, ids: set[str], faults: list[Fault]
+        self, lines: Iterable[bytes], log: LogFormat, name: str, clean_name: str, ids: set[str], faults: list[LogFault]
     ) -> Iterator[DraftVariants]:
         """The messages of a log as they may be stored, while it is read; what can't be read goes to `faults`."""
         for each in _drafts_of(lines, log, name):
-            if isinstance(each, Fault):
+            if isinstance(each, LogFault):
                 faults.append(self._cleaning.fault(each))
             else:
                 yield self._cleaning.choices(self._named(each, clean_name, ids))

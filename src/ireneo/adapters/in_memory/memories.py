@@ -9,7 +9,7 @@ from math import fsum
 
 from msgspec.structs import replace
 
-from ireneo.adapters.in_memory.state import Port, SessionState, Snapshot, SpaceState, VectorSet
+from ireneo.adapters.in_memory.state import SessionState, Snapshot, SpaceState, StatePort, VectorSet
 from ireneo.adapters.rules import check_lengths, check_observations, utc
 from ireneo.lessons.run import ClaimTotals, LearnedRun, Observation
 from ireneo.log.message import MessageId
@@ -39,7 +39,7 @@ from ireneo.ports.memories import (
 FOUND_AT_MOST = 10
 
 
-class MemoryMemories(Port, MemoriesPort):
+class MemoryMemories(StatePort, MemoriesPort):
     """`ireneo.ports.memories.MemoriesPort` in memory."""
 
     def put(self, space: str, records: Sequence[Record]) -> int:
@@ -74,7 +74,7 @@ class MemoryMemories(Port, MemoriesPort):
         return sum(state.remove(name) for name in ids)
 
 
-class MemoryPads(Port, PadsPort):
+class MemoryPads(StatePort, PadsPort):
     """`ireneo.ports.memories.PadsPort` in memory."""
 
     def read(self, space: str, task: str) -> Pad | None:
@@ -113,7 +113,7 @@ _ANY = datetime(1970, 1, 1, tzinfo=UTC)
 """Some time, from which others are counted."""
 
 
-class MemoryRuns(Port, RunsPort):
+class MemoryRuns(StatePort, RunsPort):
     """`ireneo.ports.memories.RunsPort` in memory."""
 
     def put(self, space: str, run: LearnedRun, observations: Sequence[Observation]) -> None:
@@ -164,7 +164,7 @@ class MemoryRuns(Port, RunsPort):
         return [claim for claim in claims if claim.runs >= least_runs]
 
 
-class MemoryLedger(Port, LedgerPort):
+class MemoryLedger(StatePort, LedgerPort):
     """`ireneo.ports.memories.LedgerPort` in memory."""
 
     def known(self, space: str, learner: str, digests: Sequence[str]) -> frozenset[str]:
@@ -218,7 +218,7 @@ def _newest_first(at: datetime | None, name: str) -> tuple[bool, timedelta, str]
     return at is None, timedelta() if at is None else _ANY - utc(at), name
 
 
-class MemorySearch(Port, SearchPort):
+class MemorySearch(StatePort, SearchPort):
     """`ireneo.ports.memories.SearchPort` in memory."""
 
     def size(self, space: str, index: IndexName) -> IndexSize:
@@ -292,7 +292,7 @@ def _without(tree: SessionState, live: Collection[MessageId]) -> list[tuple[int,
     return sorted((number, number) for number, name in tree.numbers.items() if name not in live)
 
 
-class MemoryWords(Port, WordsPort):
+class MemoryWords(StatePort, WordsPort):
     """`ireneo.ports.memories.WordsPort` in memory."""
 
     def faults(self, space: str) -> Sequence[str]:
@@ -318,7 +318,7 @@ class MemoryWords(Port, WordsPort):
         return looked
 
 
-class MemoryVectors(Port, VectorsPort):
+class MemoryVectors(StatePort, VectorsPort):
     """`ireneo.ports.memories.VectorsPort` in memory."""
 
     def put(self, space: str, index: IndexName, embedder: str, vectors: Mapping[int, Vector]) -> int:

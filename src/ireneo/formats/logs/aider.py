@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ireneo.formats.logs.documents import markdown_files
-from ireneo.formats.logs.format import LogFault, LoggedSession, Names, linear_session, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedSession, UniqueNames, linear_session, with_faults
 from ireneo.formats.values import mapping, moment, string
 from ireneo.log.message import Call, Draft, Native, Origin, Part, Result, Role, Text, opens_turn
 from ireneo.log.outcome import derive_failed
@@ -556,7 +556,7 @@ class Aider:
     @with_faults
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the sessions of a file, each called after the file and the time when it began."""
-        names = Names()
+        names = UniqueNames()
         for file in markdown_files(lines, "chat of aider's", STARTED.search):
             if isinstance(file, LogFault):
                 yield file

@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from ireneo.formats.logs.documents import held_documents, wished_names
-from ireneo.formats.logs.format import DIRECTORY, LogFault, LoggedSession, Names, SessionBuilder, with_faults
+from ireneo.formats.logs.format import DIRECTORY, LogFault, LoggedSession, SessionBuilder, UniqueNames, with_faults
 from ireneo.formats.values import mapping, moment, objects, string, without
 from ireneo.log.message import Call, Draft, Opaque, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
@@ -43,7 +43,7 @@ class Atif:
     @with_faults
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the runs, each a session called by its own id."""
-        names = Names()
+        names = UniqueNames()
         for held in held_documents(lines, _is_trajectory):
             if isinstance(held, LogFault):
                 yield held
@@ -83,7 +83,7 @@ class _AtifRun:
         self.besides = besides
         self.growth = SessionBuilder(FORMAT)
         self._number = number
-        self._ids = Names()
+        self._ids = UniqueNames()
         """Each call has an id of its own, though a writer may count them anew in each step."""
         about = without(document, "steps", "subagent_trajectories")
         self.growth.note({**besides, **about})

@@ -22,7 +22,7 @@ from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import RESPONSES
 from ireneo.formats.chat.responses import OpenAIResponses, side_of
 from ireneo.formats.logs.documents import Entries, entry_runs, parse_line
-from ireneo.formats.logs.format import LogFault, LoggedSession, Names, SessionBuilder, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedSession, SessionBuilder, UniqueNames, with_faults
 from ireneo.formats.values import mapping, moment, string, without
 from ireneo.log.message import Call, Draft, Part, Result, Text, opens_turn
 from ireneo.log.outcome import derive_failed
@@ -328,7 +328,7 @@ class Codex:
     @with_faults
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the session, called by its own id."""
-        names = Names()
+        names = UniqueNames()
         for run in entry_runs(lines, is_line):
             if isinstance(run, LogFault):
                 yield run

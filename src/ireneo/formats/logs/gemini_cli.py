@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.formats.logs.documents import documents
-from ireneo.formats.logs.format import LogFault, LoggedNode, LoggedSession, Names, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedNode, LoggedSession, UniqueNames, with_faults
 from ireneo.formats.values import mapping, moment, objects, string, without
 from ireneo.log.message import Call, Draft, Media, Native, Opaque, Origin, Part, Result, Text, Thinking, opens_turn
 from ireneo.log.outcome import derive_failed, runs_something
@@ -286,7 +286,7 @@ class GeminiCli:
     @with_faults
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the session of a file; where several were put one behind the other, each of them."""
-        names = Names()
+        names = UniqueNames()
         history = History()
         for document in documents(lines):
             yield from document.faults
@@ -306,7 +306,7 @@ class GeminiCli:
         yield from _told(history, names, name)
 
 
-def _told(history: History, names: Names, name: str) -> Iterator[LoggedSession]:
+def _told(history: History, names: UniqueNames, name: str) -> Iterator[LoggedSession]:
     nodes, head = history.grown()
     if nodes:
         given = names.give(string(history.about.get("sessionId")) or name)

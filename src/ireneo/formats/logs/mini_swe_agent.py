@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ireneo.formats.logs.documents import JsonDocument, documents
-from ireneo.formats.logs.format import LogFault, LoggedSession, Names, linear_session, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedSession, UniqueNames, linear_session, with_faults
 from ireneo.formats.values import mapping, moment, objects, string, without
 from ireneo.log.message import Call, Draft, Native, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
@@ -37,7 +37,7 @@ class MiniSweAgent:
     @with_faults
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the runs, each a session called after its instance."""
-        names = Names()
+        names = UniqueNames()
         for document in documents(lines):
             run = mapping(document.value)
             listed = run.get("messages")

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ireneo.formats.chat.format import ANTHROPIC, RESPONSES
 from ireneo.formats.logs.documents import Entries, entry_runs, wished_names
-from ireneo.formats.logs.format import LogFault, LoggedSession, Names, SessionBuilder, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedSession, SessionBuilder, UniqueNames, with_faults
 from ireneo.formats.values import json_in, mapping, moment, objects, string, without
 from ireneo.log.message import Call, Draft, Media, Origin, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
@@ -111,7 +111,7 @@ class Classic:
 
     def __init__(self, growth: SessionBuilder) -> None:
         self._growth = growth
-        self._ids = Names()
+        self._ids = UniqueNames()
         self._waiting: dict[str, Call] = {}
         """Calls without a result, by the id of their event."""
         self._last: str | None = None
@@ -266,7 +266,7 @@ class Sdk:
 
     def __init__(self, growth: SessionBuilder) -> None:
         self._growth = growth
-        self._ids = Names()
+        self._ids = UniqueNames()
         self._ends: dict[str, int | None] = {}
         """The last message on the way to each event."""
         self._calls: dict[str, Call] = {}
@@ -446,7 +446,7 @@ class OpenHands:
     @with_faults
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the runs, each a session called after its instance, or else `name`."""
-        names = Names()
+        names = UniqueNames()
         for run in entry_runs(lines, _is_event):
             if isinstance(run, LogFault):
                 yield run

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec.structs import replace
 
 from ireneo.formats.logs.documents import parse_line
-from ireneo.formats.logs.format import LogFault, LoggedNode, LoggedSession, Names, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedNode, LoggedSession, UniqueNames, with_faults
 from ireneo.formats.values import mapping, moment, objects, string
 from ireneo.log.message import (
     Call,
@@ -254,7 +254,7 @@ class Pi:
     @with_faults
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the session of a file; where several were put one behind the other, each of them."""
-        names = Names()
+        names = UniqueNames()
         growth = PiTree({})
         for number, text in enumerate(lines, 1):
             values, faults = parse_line(text, number)
@@ -276,7 +276,7 @@ def _is_header(value: object) -> bool:
     return any(string(value.get(key)) for key in ("timestamp", "cwd"))
 
 
-def _told(growth: PiTree, names: Names, name: str) -> Iterator[LoggedSession]:
+def _told(growth: PiTree, names: UniqueNames, name: str) -> Iterator[LoggedSession]:
     header: Mapping[str, object] = growth.header
     nodes = growth.nodes()
     if nodes:

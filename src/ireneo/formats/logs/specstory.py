@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from ireneo.formats.logs.claude_code import is_compaction, is_of_harness
 from ireneo.formats.logs.documents import markdown_files
-from ireneo.formats.logs.format import LogFault, LoggedSession, Names, linear_session, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedSession, UniqueNames, linear_session, with_faults
 from ireneo.formats.values import moment, string
 from ireneo.log.message import Call, Draft, Native, Origin, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
@@ -467,7 +467,7 @@ class Export(Struct, kw_only=True):
     """The line that carries it, where it does not stand in a file of its own."""
     lines: list[str] = field(default_factory=list)
 
-    def sessions(self, names: Names) -> Iterator[LoggedSession | LogFault]:
+    def sessions(self, names: UniqueNames) -> Iterator[LoggedSession | LogFault]:
         """Its sessions: the agent's own, then those of its sub-agents."""
         found = next((found for line in self.lines[:_HEADER] if (found := _SESSION.match(line.lstrip("\ufeff")))), None)
         begun = moment(found["time"]) if found else None
@@ -633,7 +633,7 @@ class SpecStory:
     @with_faults
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the sessions of a file: for each the agent's own, then those of its sub-agents."""
-        names = Names()
+        names = UniqueNames()
         for file in markdown_files(lines, "Markdown", lambda told: True):
             if isinstance(file, LogFault):
                 yield file

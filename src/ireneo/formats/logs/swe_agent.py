@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ireneo.formats.logs.documents import HeldDocument, held_documents, wished_names
-from ireneo.formats.logs.format import LogFault, LoggedSession, Names, SessionBuilder, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedSession, SessionBuilder, UniqueNames, with_faults
 from ireneo.formats.values import json_in, mapping, objects, string, without
 from ireneo.log.message import Call, Draft, Part, Result, Role, Text, Thinking
 from ireneo.log.outcome import derive_failed
@@ -57,7 +57,7 @@ class SweAgent:
     @with_faults
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the runs, each a session called by what its data set says, or else `name`."""
-        names = Names()
+        names = UniqueNames()
         for held in held_documents(lines, _is_trajectory):
             if isinstance(held, LogFault):
                 yield held
@@ -79,7 +79,7 @@ class _SweAgentRun:
 
     def __init__(self, held: HeldDocument) -> None:
         self.growth = SessionBuilder(FORMAT)
-        self._calls = Names()
+        self._calls = UniqueNames()
         document = held.document
         history, steps = objects(document.get("history")), objects(document.get("trajectory"))
         listed = document.get("trajectory")

@@ -15,7 +15,7 @@ from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.format import ANTHROPIC, OPENAI
 from ireneo.formats.chat.registry import chat_format, mark_of
 from ireneo.formats.logs.documents import documents, parse_line
-from ireneo.formats.logs.format import LogFault, LoggedSession, Names, linear_session, with_faults
+from ireneo.formats.logs.format import LogFault, LoggedSession, UniqueNames, linear_session, with_faults
 from ireneo.formats.values import mapping, moment, string
 from ireneo.log.message import Call, Draft, Native, Result
 from ireneo.log.outcome import derive_failed
@@ -55,7 +55,7 @@ class OpenAITranscript:
     @with_faults
     def read(self, lines: Iterable[bytes], name: str) -> Iterator[LoggedSession | LogFault]:
         """Read the runs; one without an id is called `name`, and numbered if it isn't the first."""
-        names = Names()
+        names = UniqueNames()
         for run in _runs(lines):
             if isinstance(run, LogFault):
                 yield run
