@@ -276,7 +276,7 @@ def drafts(shown: Sequence[ContextItem]) -> list[Draft]:
     return out
 
 
-def gap(what: What, text: str, first: str, last: str, covers: int, count: Count) -> ContextItem:
+def gap(what: ViewKind, text: str, first: str, last: str, covers: int, count: Count) -> ContextItem:
     """One line that stands for so many messages, from `first` to `last`, which are not shown."""
     return ContextItem(
         what=what,
