@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "errors": frozenset(),
     "patterns": frozenset(),
     "language": frozenset(),
-    "__init__": DOMAIN | {"", "ports", "engine", "compacting", "wiring"},
+    "__init__": DOMAIN | {"sync", "", "ports", "engine", "compacting", "wiring"},
     "sync": DOMAIN | {"", "types", "ports", "engine", "compacting", "wiring"},
     "types": DOMAIN | {"prompts", "ports", "engine", "compacting", "wiring"},
     "__main__": frozenset({"", "faces"}),

@@ -72,7 +72,7 @@ class Sentence(Struct, frozen=True, kw_only=True):
         return self.voiced.text[self.before : self.end]
 
 
-class Voices:
+class VoicedTexts:
     """The texts that are told or spoken in a stretch; what no role or voice of the story says is left out."""
 
     def __init__(self, messages: Sequence[Message]) -> None:

@@ -14,7 +14,7 @@ from ireneo.language.words import common_words, light_stem
 from ireneo.log.message import Message, short
 from ireneo.patterns import lazy_re
 from ireneo.summaries.prose import clip
-from ireneo.summaries.speech import Sentence, Voiced, Voices, sentences
+from ireneo.summaries.speech import Sentence, Voiced, VoicedTexts, sentences
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadId, ThreadKind, thread_id
 
 # Which threads are open after a stretch of a story, and which give way where too many are.
@@ -555,7 +555,7 @@ AGAIN = 0.7
 
 def find_threads(messages: Sequence[Message], before: Sequence[Thread]) -> ThreadChanges:
     """What `messages` open and leave open, and which of the threads that were open `before` they resolve."""
-    heard = Voices(messages)
+    heard = VoicedTexts(messages)
     tale = _Tale(before)
     for place, text in enumerate(heard.texts):
         words = words_of(text)
@@ -613,7 +613,7 @@ def _again(old: KnownThread, new: KnownThread) -> bool:
     return same and shared >= 3 and shared >= AGAIN * max(len(old.about), len(new.about))
 
 
-def _asked_for(sentence: Sentence, heard: Voices, place: int) -> Thread | None:
+def _asked_for(sentence: Sentence, heard: VoicedTexts, place: int) -> Thread | None:
     """The promise that a sentence asks for, where it is given soon after."""
     found = _DEMAND.search(sentence.text)
     voiced = sentence.voiced
@@ -632,7 +632,7 @@ def _asked_for(sentence: Sentence, heard: Voices, place: int) -> Thread | None:
     return None
 
 
-def _passing(found: Thread, sentence: Sentence, heard: Voices, place: int) -> bool:
+def _passing(found: Thread, sentence: Sentence, heard: VoicedTexts, place: int) -> bool:
     """Whether a thread passes at once: it is a part of the talk about the game, or a question with its answer."""
     voiced = sentence.voiced
     around = heard.texts[max(0, place - TABLE_NEAR) : place + TABLE_NEAR + 1]
