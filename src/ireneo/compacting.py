@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.adapters.tokens.exact import ExactTokenizer
 from ireneo.engine.compact import compact_drafts
 from ireneo.engine.encode import AnthropicContext, Context, OpenAIContext, ResponsesContext, with_objects
-from ireneo.engine.given import read_list
-from ireneo.errors import BadInput
-from ireneo.formats.chat.format import FormatName, ThinkingRule
-from ireneo.formats.chat.registry import chat_format
+from ireneo.errors import BadInput, UnreadableLog
+from ireneo.formats.chat.format import FormatName, Payload, ThinkingRule, messages_of
+from ireneo.formats.chat.registry import ReadMessages, chat_format, read_given
+from ireneo.formats.values import library_of
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.policy import preset as preset_named
 
@@ -80,3 +81,14 @@ def tokenizer(tokens: TokenCounts | Tokenizer) -> Tokenizer:
     if tokens == "o200k":
         return ExactTokenizer()
     raise BadInput(f"There is no tokenizer {tokens!r}; take 'estimate' or 'o200k', or hand one in.")
+
+
+def read_list(given: object, to: str | None) -> ReadMessages:
+    """Read a list to be cut, or whatever holds one. Raises UnreadableLog for one in several formats, unless `to` is."""
+    if not isinstance(given, list | tuple | Mapping | Payload) and not library_of(given):
+        messages_of(given)
+    read = read_given(list(given) if isinstance(given, list | tuple) else [given], known=to, whole=True)
+    if len(read.marks) > 1 and to is None:
+        several = " and ".join(read.marks)
+        raise UnreadableLog(f"The messages are in several formats ({several}); say which one is wanted: to=… (--to)")
+    return read

@@ -6,7 +6,7 @@ from ireneo.types import RecallHit
 from ireneo.compacting import CompactOptions, TokenCounts
 from ireneo.context.rebuild import Explained
 from ireneo.context.view import ViewKind
-from ireneo.engine.append import Appended
+from ireneo.engine.append import Appended, Given
 from ireneo.engine.archive import ArchiveCandidate
 from ireneo.engine.diary import Diary
 from ireneo.engine.doctor.checks import Finding
@@ -15,7 +15,6 @@ from ireneo.engine.encode import OpenAIContext
 from ireneo.engine.exchange import Exported, FileFormat, FileState, MemoriesImported, MemoryFault, MemoryFile
 from ireneo.engine.expand import Tool
 from ireneo.engine.forget import ErasureCounts, ErasureReceipt
-from ireneo.engine.given import Given
 from ireneo.engine.imports import Imported
 from ireneo.engine.learn import LearnedSession
 from ireneo.engine.lessons import Cited, Lesson

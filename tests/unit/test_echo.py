@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.property.invariants.houses import calm
 
 from ireneo import Draft, chat_format
-from ireneo.engine.given import decode_given
+from ireneo.engine.append import decode_given
 from ireneo.grounding.evidence import critical, source_texts
 from ireneo.log.echo import BRIEF_HEADING, CLOSING, as_said, fenced, is_recalled, said_in, without_recalled
 from ireneo.log.message import BRIEF_TAG, PAD_TAG, PINS_TAG, Call, Message, Result, Role, Text, opens_turn

@@ -13,7 +13,7 @@ from tests.property.invariants.material import FORMATS, Teller
 import ireneo
 from ireneo import Context, Draft, Memory, Session, chat_format
 from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.context.returned import pieces, stands_for
+from ireneo.engine.returned import pieces, stands_for
 from ireneo.errors import BadInput
 from ireneo.log.message import Text, Thinking
 from ireneo.log.tree import ROOT, chain

@@ -1,487 +1,46 @@
-"""Append messages to a session's branch, and know a context again that comes back as history.
-
-Whoever puts `context()` in front of each call of a model gets it back with the next message behind it. Blocks, marks
-and notes in such a list are ours: nobody said them. They are held against the path, and only what is new is stored.
-"""
+"""Append messages to a session's branch: what a caller hands in, read, cleaned, and stored behind what is there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ireneo.context.returned import Piece, is_mark, marks, pieces, squeezed, stands_for
-from ireneo.engine.branches import messages_named
+from ireneo.engine.branches import messages_named, passes
 from ireneo.engine.cleaning import Cleaning, DraftVariants, chain_named
 from ireneo.engine.projects import FIRST_MESSAGES, place_session
-from ireneo.errors import BadInput, MessageNotFound
-from ireneo.formats.chat.format import BEGINNING, NO_REPLY, NOTES, SYSTEM, UNANSWERED, ChatFormat, origin_of
-from ireneo.log.echo import is_recalled
+from ireneo.engine.returned import NewDrafts, Offered, ReturnedContext
+from ireneo.errors import MessageNotFound, UnreadableLog
+from ireneo.formats.chat.format import (
+    ChatFormat,
+)
+from ireneo.formats.chat.registry import DEFAULT_FORMAT, OBJECTS, ReadMessages, chat_format, chat_format_of, read_given
 from ireneo.log.message import (
+    BLOCK_TAGS,
+    PAD_TAG,
+    PINS_TAG,
     Call,
     Draft,
-    Media,
     Message,
     MessageId,
-    Opaque,
     Part,
     Result,
-    Role,
     Text,
-    Thinking,
     opens_turn,
-    told_plainly,
 )
-from ireneo.log.tree import ROOT, Head, SessionKey, atoms, head_of
+from ireneo.log.tree import ROOT, Head, SessionKey, head_of
 from ireneo.log.weigh import Count, weigh
 from ireneo.ports.store import Transaction
-from ireneo.summaries.prose import clip
 
-# A context that comes back as history: which messages of the path it stands for, and what in it is new.
-#
-# Whoever puts `context()` in front of each call of a model gets it back with the next message behind it. Blocks, marks
-# and notes in such a list are ours: nobody said them. They are held against the path, and only what is new is stored.
-
-
-_OF_NOBODY = frozenset(map(squeezed, (BEGINNING, NO_REPLY, UNANSWERED)))
-"""What a format had to add, so that a list is valid."""
-MAX_QUOTED = 60
-"""Characters of a text that an error quotes."""
-
-
-class Unit(Struct, frozen=True, kw_only=True):
-    """The smallest thing that is held against the path: a call, a result, or a piece of a text."""
-
-    part: Part
-    role: Role
-    draft: int
-    """The place of the draft that it stands in."""
-    place: int = 0
-    """The place of its part in that draft."""
-    piece: Piece | None = None
-    """Of a text: which stretch of it, and what that is."""
-    cast: bool = False
-    """Another's summary, which a format gives the role that it may have there."""
-
-    @property
-    def text(self) -> str:
-        """Its words, where it has some."""
-        return self.piece.text if self.piece else ""
-
-    @property
-    def is_block(self) -> bool:
-        """Whether it stands for messages, by the ids that it bears."""
-        return self.piece is not None and self.piece.kind in ("block", "gap")
-
-    @property
-    def is_passing(self) -> bool:
-        """Whether it stands for no message and may be passed over: pins, a scratchpad, a brief, a format's filling."""
-        if isinstance(self.part, Thinking):
-            return True
-        if isinstance(self.part, Result):
-            return squeezed(self.part.text) in _OF_NOBODY
-        if self.piece is None:
-            return False
-        text = self.piece.text
-        if not text.strip():
-            return True
-        return self.piece.kind == "note" or squeezed(text) in _OF_NOBODY or is_recalled(text.removeprefix(f"{SYSTEM} "))
-
-
-class CoveredStretch(Struct, frozen=True, kw_only=True):
-    """What a block of the path stands for."""
-
-    unit: int
-    """The place of the block among the units of the list."""
-    first: int
-    """The position of the first message."""
-    last: int
-
-
-class Alignment(Struct, frozen=True, kw_only=True):
-    """How a list lies on a path."""
-
-    reached: bool
-    """Whether it tells the path to its end."""
-    ids: tuple[MessageId, ...]
-    """The messages of the path that it shows themselves, in order."""
-    place: int
-    """The unit behind the last one that tells something of the path."""
-
-
-class ReturnedContext:
-    """A list that was handed in, read as a context that came back."""
-
-    def __init__(self, drafts: Sequence[Draft], chat: ChatFormat) -> None:
-        """Read `drafts`, which were decoded from a list in the format `chat`."""
-        self.drafts = tuple(drafts)
-        self.chat = chat
-        self.units = tuple(_units(drafts))
-
-    @property
-    def blocks(self) -> list[int]:
-        """The places of what stands for messages; words that go on to quote a block are words."""
-        out: list[int] = []
-        heads: set[tuple[int, int]] = set()
-        for place, unit in enumerate(self.units):
-            if unit.piece is not None and unit.piece.kind == "said":
-                heads.add((unit.draft, unit.place))
-            elif unit.is_block and (unit.draft, unit.place) not in heads:
-                out.append(place)
-        return out
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether it holds what nobody but memory writes: blocks, pins, or a scratchpad."""
-        return bool(self.blocks) or any(map(_is_note, self.units))
-
-    @property
-    def opens_with_block(self) -> bool:
-        """Whether nothing stands before its first block."""
-        blocks = self.blocks
-        return bool(blocks) and all(unit.is_passing for unit in self.units[: blocks[0]])
-
-    def ends(self, place: int) -> bool:
-        """Whether nothing that somebody says comes from the unit at `place` on."""
-        return all(unit.is_passing for unit in self.units[place:])
-
-    def words_at(self, place: int) -> str:
-        """How the unit at `place` begins, or the next one that says something."""
-        words = (" ".join(_told(unit).split()) for unit in self.units[place:])
-        return clip(next(filter(None, words), ""), MAX_QUOTED)
-
-    def fresh(self, begin: int) -> tuple[tuple[Draft, ...], tuple[str, ...]]:
-        """The drafts from the unit `begin` on, without what memory wrote; and how the blocks began that are left out.
-
-        What somebody says stays as it is, also where it goes on to quote a block.
-        """
-        out: list[Draft] = []
-        dropped: list[str] = []
-        units = self.units[begin:]
-        for at in range(units[0].draft if units else len(self.drafts), len(self.drafts)):
-            draft, blocks = _said(self.drafts[at], [unit for unit in units if unit.draft == at])
-            dropped += blocks
-            if draft is not None:
-                out.append(draft)
-        return tuple(out), tuple(dropped)
-
-    def apart(self) -> tuple[Draft, ...]:
-        """The drafts, what memory wrote in drafts of its own: so it is nobody's speech, whoever stands for it."""
-        written = {self.units[place].draft for place in self.blocks}
-        written |= {unit.draft for unit in self.units if _is_note(unit)}
-        out: list[Draft] = []
-        for at, draft in enumerate(self.drafts):
-            units = [unit for unit in self.units if unit.draft == at]
-            out += _parted(draft, units) if at in written else [draft]
-        return tuple(out)
-
-
-class ReturnedPath:
-    """The path that a list is held against."""
-
-    def __init__(self, tx: Transaction, key: SessionKey, head: Head) -> None:
-        self.tx = tx
-        self.key = key
-        self.head = head
-
-    def known(self, returned: ReturnedContext) -> list[CoveredStretch]:
-        """What the blocks of a list stand for, of those that lie on the path one after the other."""
-        out: list[CoveredStretch] = []
-        for place in returned.blocks:
-            piece = returned.units[place].piece
-            found = self._stretch(piece) if piece else None
-            if found is not None and found[0] > (out[-1].last if out else -1):
-                out.append(CoveredStretch(unit=place, first=found[0], last=found[1]))
-        return out
-
-    def marked(self, returned: ReturnedContext) -> int:
-        """How many texts of a list bear a mark that opens a message of the path; what a tool printed is no such text.
-
-        Unless it is nothing but the mark.
-        """
-        names = [names[0] for unit in returned.units if (names := _marks(unit))]
-        return sum([self._position(name) is not None for name in names])
-
-    def align(self, returned: ReturnedContext, covers: Sequence[CoveredStretch], begin: int) -> Alignment:
-        """Lay a list on the path from position `begin` on.
-
-        A block stands for what it covers, a mark for its message, and a message for itself.
-        """
-        matching = _Matching(returned, begin)
-        for cover in covers:
-            before = self._messages(matching.position, cover.first - 1)
-            if cover.first < matching.position or not matching.read(before, cover.unit):
-                return matching.aligned(reached=False)
-            matching.skip(cover)
-        rest = self._messages(matching.position, self.head.position)
-        return matching.aligned(reached=matching.read(rest, None))
-
-    def _messages(self, first: int, last: int) -> Sequence[Message]:
-        return self.tx.log.path(self.key, self.head.id, first, last) if first <= last else ()
-
-    def _stretch(self, piece: Piece) -> tuple[int, int] | None:
-        """The first and the last position that a block stands for; None where they don't lie on the path."""
-        if piece.kind == "gap":
-            first, last = self._position(piece.first), self._position(piece.last)
-            return None if first is None or last is None else (first, last)
-        for summary in self.tx.summaries.find(self.key, piece.first):
-            there = self._messages(summary.last_position, summary.last_position)
-            if there and there[0].id == summary.last:
-                return summary.first_position, summary.last_position
-        return None
-
-    def _position(self, name: str) -> int | None:
-        """The position of the message whose id begins with `name`, if the path goes through it."""
-        for message in self.tx.log.find(self.key, [name]):
-            there = self._messages(message.position, message.position)
-            if there and there[0].id == message.id:
-                return message.position
-        return None
-
-
-class _Matching:
-    """Reads a list along a path, atom by atom."""
-
-    def __init__(self, returned: ReturnedContext, position: int) -> None:
-        self.units = returned.units
-        self.chat = returned.chat
-        self.place = 0
-        """The unit that is read next."""
-        self.position = position
-        """The position of the message that is read next."""
-        self.ids: list[MessageId] = []
-
-    def aligned(self, *, reached: bool) -> Alignment:
-        """How far it came."""
-        return Alignment(reached=reached, ids=tuple(self.ids), place=self.place)
-
-    def skip(self, cover: CoveredStretch) -> None:
-        """Go on behind a block and what it stands for."""
-        self.place, self.position = cover.unit + 1, cover.last + 1
-
-    def read(self, messages: Sequence[Message], end: int | None) -> bool:
-        """Read on along `messages`, to just before the unit `end`: whether the units tell all of them, and no more.
-
-        Without `end` there may be more.
-        """
-        for group in _groups(messages):
-            place = self._read(group, len(self.units) if end is None else end)
-            if place is not None:
-                self.place = place
-                self.ids += [message.id for message in group]
-            elif any(message.role != "system" for message in group):
-                # A format that keeps the prompt apart from the messages hands back the messages alone.
-                return False
-            self.position = group[-1].position + 1
-        return end is None or all(unit.is_passing for unit in self.units[self.place : end])
-
-    def _read(self, group: Sequence[Message], end: int) -> int | None:
-        """The place behind the units that tell `group`; None where they don't."""
-        names = _AtomNames(group)
-        told = (self._told(wanted, names, end) for wanted in _wanted(group, self.chat))
-        return next((place for place in told if place is not None), None)
-
-    def _told(self, wanted: Sequence[Unit], names: _AtomNames, end: int) -> int | None:
-        place, left = self.place, list(wanted)
-        while left:
-            at = place
-            while at < end and not (same := _same(self.units, at, left, names)) and self.units[at].is_passing:
-                at += 1
-            if at < end and same:
-                place = at + same[0]
-                del left[: same[1]]
-            elif _is_optional(left[0]):
-                del left[0]
-            else:
-                return None
-        return place
-
-
-class _AtomNames:
-    """What the messages of an atom are known by."""
-
-    def __init__(self, group: Sequence[Message]) -> None:
-        self.ids = [message.id for message in group]
-        answered = {result.call_id for message in group for result in message.draft.results}
-        self.waiting = {call.id for message in group for call in message.draft.calls} - answered
-        """The calls whose results may come yet: for these the id tells which call it is."""
-
-
-def _same(units: Sequence[Unit], at: int, wanted: Sequence[Unit], names: _AtomNames) -> tuple[int, int] | None:
-    """How many units from `at` on tell how many of `wanted`; None where they say something else."""
-    unit, first = units[at], wanted[0]
-    if isinstance(unit.part, Text):
-        # A text that quotes a block is read as a whole before it is read in pieces.
-        more = next((more for more, each in enumerate(units[at:]) if each.part is not unit.part), len(units) - at)
-        if more > 1 and (count := _same_words(unit, unit.part.text, wanted, names)):
-            return more, count
-        return (1, count) if (count := _same_words(unit, unit.text, wanted, names)) else None
-    if isinstance(unit.part, Call) and isinstance(first.part, Call):
-        return (1, 1) if _same_call(unit.part, first.part, names) else None
-    if isinstance(unit.part, Result) and isinstance(first.part, Result):
-        shown = unit.part.text
-        masked = is_mark(shown) and stands_for(shown, "", names.ids)
-        return (1, 1) if masked or stands_for(shown, first.part.text, names.ids) else None
-    return (1, 1) if unit.part == first.part else None
-
-
-def _same_words(unit: Unit, text: str, wanted: Sequence[Unit], names: _AtomNames) -> int:
-    """How many of `wanted` are said by `text`, from the first on: formats put several texts into one."""
-    said = text.removeprefix(f"{NOTES}\n")
-    if is_mark(said) and stands_for(said, "", names.ids):
-        return 1
-    words: list[str] = []
-    for each in wanted:
-        if not isinstance(each.part, Text) or not (unit.role == each.role or each.role == "system" or each.cast):
-            break
-        words.append(each.text.removeprefix(f"{NOTES}\n"))
-    return _joined(said, words, names) or _joined(said.removeprefix(SYSTEM), words, names)
-
-
-def _joined(said: str, words: Sequence[str], names: _AtomNames) -> int:
-    """How many of `words`, from the first on, stand in `said` and make it up."""
-    if marks(said):
-        ends = range(1, len(words) + 1)
-        return next((end for end in ends if stands_for(said, "".join(words[:end]), names.ids)), 0)
-    rest = said.strip()
-    for count, each in enumerate(words, 1):
-        if not rest.startswith(each.strip()):
-            return 0
-        rest = rest[len(each.strip()) :].lstrip()
-        if not rest:
-            return count
-    return 0
-
-
-def _same_call(shown: Call, call: Call, names: _AtomNames) -> bool:
-    if shown.name != call.name or (call.id in names.waiting and shown.id != call.id):
-        return False
-    if isinstance(shown.arguments, str) or isinstance(call.arguments, str):
-        return stands_for(str(shown.arguments), str(call.arguments), names.ids)
-    if shown.arguments.keys() != call.arguments.keys():
-        return False
-    return all(_same_value(value, call.arguments[name], names) for name, value in shown.arguments.items())
-
-
-def _same_value(shown: object, value: object, names: _AtomNames) -> bool:
-    if isinstance(shown, str) and isinstance(value, str):
-        return stands_for(shown, value, names.ids)
-    return shown == value
-
-
-def _is_optional(unit: Unit) -> bool:
-    """Whether a format may have no place for it, or have added it itself."""
-    return isinstance(unit.part, Media | Opaque) or unit.is_passing
-
-
-def _is_note(unit: Unit) -> bool:
-    return unit.piece is not None and unit.piece.kind == "note"
-
-
-def _marks(unit: Unit) -> list[str]:
-    """The ids that the marks of a unit bear; a tool may have printed marks among other things."""
-    if isinstance(unit.part, Result):
-        return marks(unit.part.text) if is_mark(unit.part.text) else []
-    if isinstance(unit.part, Call):
-        given = unit.part.arguments
-        texts = [given] if isinstance(given, str) else [value for value in given.values() if isinstance(value, str)]
-        return [name for text in texts for name in marks(text)]
-    return marks(unit.text) if unit.piece is not None and unit.piece.kind == "said" else []
-
-
-def _said(draft: Draft, units: Sequence[Unit]) -> tuple[Draft | None, list[str]]:
-    """What `units` say of their draft that memory didn't write, and how the blocks begin that are left out."""
-    parts: list[Part] = []
-    dropped: list[str] = []
-    seen: set[int] = set()
-    for unit in units:
-        if unit.place in seen or squeezed(_told(unit)) in _OF_NOBODY:
-            continue
-        if unit.is_block or _is_note(unit):
-            dropped += [unit.text.partition("\n")[0]] if unit.is_block else []
-            continue
-        seen.add(unit.place)
-        parts.append(_from(unit))
-    if tuple(parts) == draft.parts:
-        return draft, dropped
-    if all(isinstance(part, Thinking | Opaque) for part in parts):
-        return None, dropped
-    origin = origin_of(parts) if draft.role == "user" else "spoken"
-    return replace(draft, parts=tuple(parts), origin=origin, native=None), dropped
-
-
-def _parted(draft: Draft, units: Sequence[Unit]) -> list[Draft]:
-    """A draft that holds blocks, or pins: each of these as one of its own, and the rest."""
-    if all(unit.is_block or _is_note(unit) for unit in units) and len(draft.parts) == 1:
-        return [replace(draft, origin="summary" if units[0].is_block else "injected", native=None)]
-    ours: list[Draft] = []
-    for unit in units:
-        if unit.is_block or _is_note(unit):
-            parts = (Text(text=unit.text),)
-            ours.append(Draft(role=draft.role, parts=parts, origin="summary" if unit.is_block else "injected"))
-    rest, _ = _said(draft, units)
-    return [*ours, rest] if rest else ours
-
-
-def _told(unit: Unit) -> str:
-    if isinstance(unit.part, Call):
-        return unit.part.name
-    return unit.part.text if isinstance(unit.part, Result) else unit.text
-
-
-def _from(unit: Unit) -> Part:
-    """The part from the unit's beginning on."""
-    if not isinstance(unit.part, Text) or unit.piece is None or not unit.part.text[: unit.piece.start].strip():
-        return unit.part
-    return replace(unit.part, text=unit.part.text[unit.piece.start :])
-
-
-def _wanted(group: Sequence[Message], chat: ChatFormat) -> Iterator[list[Unit]]:
-    """What a list may tell of some messages: as they are in the log, and as the format writes them."""
-    plain = [told_plainly(message.draft) for message in group]
-    yield _whole_units(plain)
-    yield _whole_units(_written(plain, chat))
-
-
-def _written(drafts: Sequence[Draft], chat: ChatFormat) -> list[Draft]:
-    payload = chat.encode([replace(draft, native=None) for draft in drafts])
-    given: dict[str, object] = {"messages": payload.messages}
-    if payload.system is not None:
-        given["system"] = payload.system
-    return chat.decode(given)
-
-
-def _groups(messages: Sequence[Message]) -> list[Sequence[Message]]:
-    """The atoms of `messages`, the system's words at the beginning as one: formats join them."""
-    first = next((at for at, message in enumerate(messages) if message.role != "system"), len(messages))
-    return [*([messages[:first]] if first else []), *atoms(messages[first:])]
-
-
-def _units(drafts: Sequence[Draft]) -> Iterator[Unit]:
-    for at, draft in enumerate(drafts):
-        for place, part in enumerate(draft.parts):
-            unit = Unit(part=part, role=draft.role, draft=at, place=place)
-            if isinstance(part, Text):
-                yield from (replace(unit, piece=piece) for piece in pieces(part.text, NOTES))
-            else:
-                yield unit
-
-
-def _whole_units(drafts: Sequence[Draft]) -> list[Unit]:
-    return [
-        Unit(
-            part=part,
-            role=draft.role,
-            draft=at,
-            place=place,
-            piece=Piece(kind="said", text=part.text, start=0) if isinstance(part, Text) else None,
-            cast=draft.origin == "summary",
-        )
-        for at, draft in enumerate(drafts)
-        for place, part in enumerate(draft.parts)
-    ]
+Given: TypeAlias = "Draft | Mapping[str, object] | str | object"
+"""A message as a caller has it: a provider's dictionary, what a client returned, a framework's object, a draft, or the
+words of the user."""
+_OURS = (*BLOCK_TAGS, PINS_TAG, PAD_TAG, " · open with m_")
+"""What is in all that memory writes."""
+_ROLES = ("system", "user", "human", "assistant", "ai")
 
 
 class Appended(Struct, frozen=True, kw_only=True):
@@ -524,6 +83,8 @@ def append(
     one turn, gets none.
     """
     choices = [cleaning.choices(draft) for draft in drafts]
+    if after is None and shown is None and not _may_be_shown(choices):
+        chat = None
     # What came back is as it was stored: without its secrets, or, from an older store, with them.
     listed = [[each.drafts[0] for each in choices], drafts]
     returned = [ReturnedContext(each, chat) for each in listed] if chat else []
@@ -540,7 +101,7 @@ def append(
     if chat is None or not returned[0].is_shown:
         messages = named(place, choices)
     if chat is not None and (returned[0].is_shown or after is None or not _goes_through(messages, head)):
-        settled = _Offered(key, branch, head, place, after is not None, shown).settle(tx, returned)
+        settled = Offered(key, branch, head, place, after is not None, shown).settle(tx, returned)
         if settled.drafts is not returned[0].drafts or returned[0].is_shown:
             fresh = [cleaning.choices(draft) for draft in settled.drafts]
             messages = named(head if settled.from_head else place, fresh)
@@ -549,11 +110,51 @@ def append(
         return Appended(ids=ids, new=0, dropped=settled.dropped)
     new = tx.log.insert(key, messages)
     last = messages[-1]
-    if _goes_on(tx, key, head, last) or not _lies_behind(tx, key, head, last):
+    goes_on = head is None or (last.position > head.position and passes(tx, key, head_of(last), head))
+    if goes_on or not passes(tx, key, head, head_of(last)):
         tx.log.move(key, branch, last.id)
     if is_new or project or any(each.record for each in drafts[:FIRST_MESSAGES]):
         place_session(tx, key, project, drafts)
     return Appended(ids=ids, new=new, dropped=settled.dropped, redacted=cleaning.found)
+
+
+def append_given(
+    tx: Transaction,
+    key: SessionKey,
+    branch: str,
+    given: Given | Sequence[Given],
+    count: Count,
+    *,
+    format: str | None,
+    source: str | None,
+    shown: tuple[MessageId, int] | None,
+    after: str | None,
+    project: str,
+    now: datetime,
+    cleaning: Cleaning,
+) -> tuple[Appended, str | None]:
+    """Append what a caller handed in; with what the session is then, as `decode_given` tells.
+
+    `shown` is the head for which the last context was given out whole, and how many messages that had.
+    """
+    drafts, source = decode_given(given, format, source)
+    # A framework may put several messages of a list into one; it leaves none out.
+    may_be_back = shown is not None and len(drafts) * 2 >= shown[1]
+    appended = append(
+        tx,
+        key,
+        branch,
+        drafts,
+        count,
+        source=source,
+        after=after,
+        project=project,
+        chat=chat_format(format or chat_format_of(source) or DEFAULT_FORMAT),
+        shown=shown[0] if shown and may_be_back else None,
+        now=now,
+        cleaning=cleaning,
+    )
+    return appended, source
 
 
 def _dated(messages: Sequence[Message], place: Head | None, head: Head | None, now: datetime) -> list[Message]:
@@ -576,96 +177,6 @@ def _goes_through(messages: Sequence[Message], head: Head | None) -> bool:
     return 0 <= at < len(messages) and messages[at].id == head.id
 
 
-class NewDrafts(Struct, frozen=True, kw_only=True):
-    """What of a list is stored."""
-
-    drafts: tuple[Draft, ...]
-    ids: tuple[MessageId, ...] = ()
-    """The messages of the path that stand in the list themselves, before these."""
-    dropped: tuple[str, ...] = ()
-    from_head: bool = False
-    """They go on from the branch's head, wherever they were offered."""
-
-
-class _Offered:
-    """Where a list is offered."""
-
-    def __init__(
-        self,
-        key: SessionKey,
-        branch: str,
-        head: Head | None,
-        place: Head | None,
-        placed: bool,
-        shown: MessageId | None,
-    ) -> None:
-        self.key = key
-        self.branch = branch
-        self.head = head
-        self.place = place
-        self.placed = placed
-        """A place was named, so that it tells the whole path from there on."""
-        self.shown = shown
-
-    def settle(self, tx: Transaction, returned: Sequence[ReturnedContext]) -> NewDrafts:
-        """Find what is new in a list, which may be read in several ways; all of it, where nothing is of a context."""
-        first = returned[0]
-        if self.head is None:
-            return NewDrafts(drafts=first.apart())
-        path = ReturnedPath(tx, self.key, self.head)
-        covers = path.known(first)
-        known = len(covers) + path.marked(first)
-        begins = self._begins(tx, first, covers, known)
-        aligned: Alignment | None = None
-        for each in returned if len(returned) > 1 and returned[1].drafts != first.drafts else returned[:1]:
-            # What reads like a block may be the words of somebody who shows one: then the path is there without it.
-            for begin, found in [(begin, found) for begin in begins for found in ([covers, []] if covers else [[]])]:
-                tried = path.align(each, found, begin)
-                # An older context that comes back, with nothing behind it, tells nothing new either.
-                if tried.place and not tried.reached and each.ends(tried.place) and (self.placed or known):
-                    return NewDrafts(drafts=(), ids=tried.ids, from_head=True)
-                if tried.reached and (self.placed or known or self._was_shown(tried, each)):
-                    drafts, dropped = each.fresh(tried.place)
-                    return NewDrafts(drafts=drafts, ids=tried.ids, dropped=dropped, from_head=True)
-                if aligned is None or tried.place > aligned.place:
-                    aligned = tried
-        if self.placed and (known or first.is_shown):
-            raise self._refused(first, aligned)
-        if not self.placed and known and (known > 1 or (aligned is not None and aligned.ids)):
-            raise self._refused(first, aligned)
-        drafts, dropped = first.fresh(0) if first.blocks else (first.drafts, ())
-        return NewDrafts(drafts=drafts, dropped=dropped)
-
-    def _begins(
-        self, tx: Transaction, returned: ReturnedContext, covers: Sequence[CoveredStretch], known: int
-    ) -> list[int]:
-        """The positions at which a list may begin to tell the path."""
-        if self.placed:
-            if self.place is None:
-                return [0]
-            return [self.place.position + 1] if _lies_behind_head(tx, self.key, self.head, self.place) else []
-        if known:
-            opens = [covers[0].first] if covers and returned.opens_with_block else []
-            return [0, *opens]
-        # Without an id of ours in it only what was shown before can be told from what is said again.
-        return [0] if self.shown is not None else []
-
-    def _was_shown(self, aligned: Alignment, returned: ReturnedContext) -> bool:
-        """Whether a list without an id of ours is the context that was given out, and not the same said again."""
-        goes_on = aligned.place < len(returned.units)
-        calls = any(isinstance(unit.part, Call) for unit in returned.units)
-        return self.shown in aligned.ids and (goes_on or calls)
-
-    def _refused(self, returned: ReturnedContext, aligned: Alignment | None) -> BadInput:
-        words = returned.words_at(aligned.place if aligned else 0)
-        where = f"from “{words}” on" if words else "at its end"
-        return BadInput(
-            f"This list holds parts of a context, but {where} it is not what branch {self.branch!r} of session "
-            f"{self.key.session} says; hand in the last context as it was with the new messages behind it, or the new "
-            "messages alone, and rewind first where the session is to go on from an earlier place."
-        )
-
-
 def _place(tx: Transaction, key: SessionKey, after: str) -> Head | None:
     """The head that `after` names: a message by id, or the place before the first one."""
     if after == ROOT:
@@ -676,24 +187,43 @@ def _place(tx: Transaction, key: SessionKey, after: str) -> Head | None:
     return head_of(found[0])
 
 
-def _goes_on(tx: Transaction, key: SessionKey, head: Head | None, last: Message) -> bool:
-    """Whether `last` comes after `head` on one path."""
-    if head is None:
-        return True
-    if last.position <= head.position:
-        return False
-    at = tx.log.path(key, last.id, head.position, head.position)
-    return bool(at) and at[0].id == head.id
+def _may_be_shown(drafts: Sequence[DraftVariants]) -> bool:
+    """Whether something in a list may be memory's own: it bears a tag of ours, or a mark."""
+    return any(
+        tag in words for each in drafts for part in each.drafts[0].parts for words in _words(part) for tag in _OURS
+    )
 
 
-def _lies_behind(tx: Transaction, key: SessionKey, head: Head | None, last: Message) -> bool:
-    """Whether the path to `head` goes through `last`, so that nothing was said that is not there already."""
-    return _lies_behind_head(tx, key, head, head_of(last))
+def _words(part: Part) -> Iterable[str]:
+    match part:
+        case Text(text=text) | Result(text=text):
+            return (text,)
+        case Call(arguments=given):
+            return [given] if isinstance(given, str) else [each for each in given.values() if isinstance(each, str)]
+    return ()
 
 
-def _lies_behind_head(tx: Transaction, key: SessionKey, head: Head | None, place: Head) -> bool:
-    """Whether the path to `head` goes through `place`."""
-    if head is None or place.position > head.position:
-        return False
-    at = tx.log.path(key, head.id, place.position, place.position)
-    return bool(at) and at[0].id == place.id
+def decode_given(
+    given: Given | Sequence[Given], format: str | None, source: str | None = None
+) -> tuple[list[Draft], str | None]:
+    """Decode what a caller handed in for a session that came from `source`; with what the session is then.
+
+    That is its format, once something tells it; None while all that it holds is plain.
+    """
+    several = isinstance(given, Sequence) and not isinstance(given, str | bytes) and not _is_shorthand(given)
+    listed = list(given) if isinstance(given, Sequence) and several else [given]
+    read = read_given(listed, format=format, known=chat_format_of(source))
+    if read.unclear:
+        raise UnreadableLog(f"{read.unclear}.")
+    return read.drafts, source or _source_of(read, format)
+
+
+def _is_shorthand(given: Sequence[object]) -> bool:
+    """Whether it is a role and words in a tuple, as one framework takes a message; two messages are no such thing."""
+    return isinstance(given, tuple) and len(given) == 2 and given[0] in _ROLES and isinstance(given[1], str)
+
+
+def _source_of(read: ReadMessages, format: str | None) -> str | None:
+    """What a session is that begins with what was read: the format that was named, or whose marks it bears."""
+    told = format or next(iter(read.marks), None)
+    return f"{told}:{OBJECTS}" if told and told == read.objects else told

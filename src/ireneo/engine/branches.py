@@ -82,6 +82,14 @@ def fork(tx: Transaction, key: SessionKey, branch: str, name: str, at: str | Non
     return head
 
 
+def passes(tx: Transaction, key: SessionKey, head: Head | None, place: Head) -> bool:
+    """Whether the path to `head` goes through `place`."""
+    if head is None or place.position > head.position:
+        return False
+    at = tx.log.path(key, head.id, place.position, place.position)
+    return bool(at) and at[0].id == place.id
+
+
 def find_on_path(tx: Transaction, key: SessionKey, branch: str, name: str) -> Message:
     """The message that `name` names (an id, its beginning, or the id that its log gave it), on the branch's path.
 
@@ -93,10 +101,7 @@ def find_on_path(tx: Transaction, key: SessionKey, branch: str, name: str) -> Me
         raise MessageNotFound(f"There is no message {name} in session {key.session}.")
     head = tx.log.head(key, branch)
     for message in reversed(found):
-        if head is None or message.position > head.position:
-            continue
-        at = tx.log.path(key, head.id, message.position, message.position)
-        if at and at[0].id == message.id:
+        if passes(tx, key, head, head_of(message)):
             return message
     return found[-1]
 

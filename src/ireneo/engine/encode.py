@@ -16,7 +16,7 @@ from ireneo.context.view import ContextItem, ViewKind, drafts
 from ireneo.errors import BudgetTooSmall
 from ireneo.formats.chat.format import ChatFormat, FormatName, Payload, ThinkingRule
 from ireneo.formats.chat.losses import losses, without_dangling, without_thoughts
-from ireneo.formats.chat.registry import made_into_objects
+from ireneo.formats.chat.registry import OBJECTS, made_into_objects
 from ireneo.formats.chat.rules import THINKING_MISSING, Violation
 from ireneo.log.message import Draft, Thinking, short, texts
 from ireneo.log.weigh import Count, arguments_text, weigh
@@ -135,6 +135,11 @@ def make_context(
         thinking_off=_thinking_off(broken),
         repaired=_repaired(shown, whole or {}, payload, size.decoded, chat),
     )
+
+
+def gives_objects(source: str | None, format: str) -> bool:
+    """Whether a context of a session that came from `source` is made of a framework's objects in `format`."""
+    return source == f"{format}:{OBJECTS}"
 
 
 def with_objects(context: Context) -> Context:

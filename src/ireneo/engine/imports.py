@@ -12,6 +12,7 @@ from typing import TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from ireneo.engine.branches import passes
 from ireneo.engine.cleaning import Cleaning, DraftVariants, Naming, UncleanedIds, chain_named
 from ireneo.engine.known import due_ahead, write_ahead
 from ireneo.engine.projects import place_session
@@ -207,14 +208,6 @@ class _SessionImport:
             tx.log.move(key, MAIN, end.id)
         place_session(tx, key, drafts=[each.draft for run in runs for each in run])
         return self._new
-
-
-def passes(tx: Transaction, key: SessionKey, current: Head | None, end: Head) -> bool:
-    """Whether the path to `current` goes through `end`."""
-    if current is None or end.position > current.position:
-        return False
-    at = tx.log.path(key, current.id, end.position, end.position)
-    return bool(at) and at[0].id == end.id
 
 
 class JoinedImport:

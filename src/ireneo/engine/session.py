@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from ireneo.context.options import ContextOptions
 from ireneo.engine import annotations as noting
-from ireneo.engine import append as appending
 from ireneo.engine import branches
 from ireneo.engine import branches as pruning
 from ireneo.engine import context as cutting
@@ -19,14 +18,13 @@ from ireneo.engine import expand as expanding
 from ireneo.engine import summarise as summarising
 from ireneo.engine import tree as seeing
 from ireneo.engine.annotations import Pin
-from ireneo.engine.append import Appended
+from ireneo.engine.append import Appended, Given, append_given
 from ireneo.engine.branches import memory_named
 from ireneo.engine.context import ContextCache
 from ireneo.engine.diary import Diary
-from ireneo.engine.encode import Context, with_objects
+from ireneo.engine.encode import Context, gives_objects, with_objects
 from ireneo.engine.expand import Expanded, Tool
 from ireneo.engine.expand import tools as tools_of
-from ireneo.engine.given import Given, decode_given, gives_objects
 from ireneo.engine.leasing import Worker
 from ireneo.engine.models import Models
 from ireneo.engine.reports import OnProgress, SummariseReport, WorkReport, run_steps, work_report
@@ -112,23 +110,22 @@ class Session:
         where such a list isn't what the branch says.
         """
         source = await self._read_source()
-        drafts, self._source = decode_given(messages, format, source)
-        # A framework may put several messages of a list into one; it leaves none out.
-        may_be_back = self._shown is not None and len(drafts) * 2 >= self._shown[1]
-        return await self._store.write(
-            appending.append,
+        # Read in the transaction: in its thread, and in the order in which appends were asked for.
+        appended, self._source = await self._store.write(
+            append_given,
             self.key,
             self.branch,
-            drafts,
+            messages,
             self._count,
-            source=self._source,
+            format=format,
+            source=source,
+            shown=self._shown,
             after=after,
             project=self._project,
             now=self._resources.clock.now(),
             cleaning=self._resources.cleaning(),
-            chat=chat_format(format or chat_format_of(self._source) or DEFAULT_FORMAT),
-            shown=self._shown[0] if self._shown and may_be_back else None,
         )
+        return appended
 
     async def context(
         self,

@@ -11,9 +11,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.returned import pieces
 from ireneo.engine.branches import TreePath
 from ireneo.engine.known import text_id
+from ireneo.engine.returned import pieces
 from ireneo.errors import MessageNotFound, NotFound, StoreError
 from ireneo.formats.chat.format import NOTES
 from ireneo.log.message import BLOCK_TAGS, Message, MessageId, message_id, short

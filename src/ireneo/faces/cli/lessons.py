@@ -154,8 +154,6 @@ Logs = Annotated[
 ]
 STORY = "chat"
 """The format of stories: nothing is tried in them, so there is nothing to learn."""
-TOGETHER = 500
-"""Files whose digests are looked up at one time."""
 
 
 def learn(

@@ -1,0 +1,733 @@
+"""Know a context again that comes back as history: which messages of the path it stands for, and what in it is new.
+
+Whoever puts `context()` in front of each call of a model gets it back with the next message behind it. Everything in
+it that stands for messages bears the id of what it stands for: blocks, marks and notes are ours, and nobody said them.
+They are held against the path, and only what is new is stored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ireneo.engine.branches import passes
+from ireneo.errors import BadInput
+from ireneo.formats.chat.format import BEGINNING, NO_REPLY, NOTES, SYSTEM, UNANSWERED, ChatFormat, origin_of
+from ireneo.log.echo import CLOSING, is_recalled
+from ireneo.log.message import (
+    BLOCK_TAGS,
+    PAD_TAG,
+    PINS_TAG,
+    Call,
+    Draft,
+    Media,
+    Message,
+    MessageId,
+    Opaque,
+    Part,
+    Result,
+    Role,
+    Text,
+    Thinking,
+    short,
+    told_plainly,
+)
+from ireneo.log.tree import Head, SessionKey, atoms, head_of
+from ireneo.patterns import lazy_re
+from ireneo.ports.store import Transaction
+from ireneo.summaries.prose import clip
+from ireneo.summaries.work import HEADINGS
+
+_ID = r"[a-z2-7]{7}(?![a-z2-7])"
+_TAGS = "|".join(re.escape(tag) for tag in BLOCK_TAGS)
+_BLOCK = lazy_re(rf"(?:{_TAGS}) [^\n]*? · open with (?P<id>s_{_ID})[^\n]*")
+_GAP = lazy_re(rf"(?:{_TAGS}) [^\n]*? · open with (?P<first>m_{_ID})(?: to (?P<last>m_{_ID}))?$", re.M)
+_MARK = lazy_re(rf"^\[[^\n]* · open with (m_{_ID})(?: …)?\]$", re.M)
+_STORY_TAG = BLOCK_TAGS[2]
+_OURS = (*BLOCK_TAGS, PINS_TAG, PAD_TAG)
+_HEADED = frozenset(f"## {heading}" for heading in HEADINGS.values())
+_PLAIN = frozenset(f"## {HEADINGS[name]}" for name in ("strategy", "status", "goal"))
+"""The headings under which a line stands without a dash."""
+
+Kind = Literal["block", "gap", "note", "said"]
+
+
+class Piece(Struct, frozen=True, kw_only=True):
+    """A stretch of a text: a block, a line that stands for what is left out, a note of memory's own, or plain words."""
+
+    kind: Kind
+    text: str
+    start: int
+    """Where it begins in the text."""
+    first: str = ""
+    """Of a block the beginning of its id; of a gap that of its first message's."""
+    last: str = ""
+    """Of a gap: the beginning of the id of its last message."""
+
+
+def pieces(text: str, notes: str = "") -> list[Piece]:
+    """Cut `text` into what memory wrote into it and the words between.
+
+    What memory writes begins a text, or stands behind a blank line; `notes` is the line that may stand before it.
+    Words that merely quote a block within a sentence are words.
+    """
+    if not any(tag in text for tag in _OURS):
+        return [Piece(kind="said", text=text, start=0)]
+    out: list[Piece] = []
+    place = 0
+    while place < len(text):
+        place += len(text[place:]) - len(text[place:].lstrip())
+        if place >= len(text):
+            break
+        piece = _ours(text, place, notes)
+        if piece is None:
+            end = _next_of_ours(text, place, notes)
+            piece = Piece(kind="said", text=text[place:end].rstrip(), start=place)
+            place = end
+        else:
+            place += len(piece.text)
+        out.append(piece)
+    return out
+
+
+def marks(text: str) -> list[str]:
+    """The beginnings of the ids that the marks in `text` bear; a mark has a line of its own."""
+    return _MARK.findall(text) if " · open with m_" in text else []
+
+
+def is_mark(text: str) -> bool:
+    """Whether `text` is nothing but one mark: a masked output, or a picture that is left out."""
+    return _MARK.fullmatch(text.strip()) is not None
+
+
+def stands_for(shown: str, whole: str, ids: Collection[MessageId]) -> bool:
+    """Whether `shown` is `whole`, or shows it shortened by marks that open one of `ids`.
+
+    A mark that opens anything else is one that `whole` quotes.
+    """
+    if shown.strip() == whole.strip():
+        return True
+    own = {short(each) for each in ids}
+    if own.isdisjoint(marks(shown)):
+        return False
+    # Around a mark stand the beginning and the end of the text; of several texts in one the marks stand in order, and
+    # white space may be another.
+    cut = _MARK.sub(lambda mark: "\0" if mark[1] in own else mark[0], shown)
+    kept = [squeezed(each) for each in cut.split("\0")]
+    rest = squeezed(whole)
+    if not rest.startswith(kept[0]) or not rest.endswith(kept[-1]) or len(rest) < len(kept[0]) + len(kept[-1]):
+        return False
+    rest = rest[len(kept[0]) : len(rest) - len(kept[-1])]
+    for each in kept[1:-1]:
+        found = rest.find(each)
+        if found < 0:
+            return False
+        rest = rest[found + len(each) :]
+    return True
+
+
+def squeezed(text: str) -> str:
+    """`text` without its white space."""
+    return "".join(text.split())
+
+
+def _next_of_ours(text: str, place: int, notes: str) -> int:
+    """Where, behind a blank line, the next thing begins that memory wrote; the end of `text` where none does."""
+    for found in _blank_lines(text, place):
+        if _ours(text, found, notes):
+            return found
+    return len(text)
+
+
+def _blank_lines(text: str, place: int) -> Iterator[int]:
+    while (place := text.find("\n\n", place)) >= 0:
+        while text.startswith("\n", place):
+            place += 1
+        yield place
+
+
+def _ours(text: str, place: int, notes: str) -> Piece | None:
+    """What memory wrote from `place` on, if it wrote what begins there."""
+    begin = place
+    if notes and text.startswith(notes, place):
+        begin += len(notes)
+        begin += len(text[begin:]) - len(text[begin:].lstrip())
+    if found := _GAP.match(text, begin):
+        first = found["first"]
+        return Piece(kind="gap", text=text[place : found.end()], start=place, first=first, last=found["last"] or first)
+    if found := _BLOCK.match(text, begin):
+        prose = text.startswith(_STORY_TAG, begin)
+        end = _end_of_prose(text, found.end()) if prose else _end_of_sections(text, found.end())
+        return Piece(kind="block", text=text[place:end], start=place, first=found["id"])
+    if text.startswith(PINS_TAG, begin):
+        return Piece(kind="note", text=text[place : _end_of_list(text, begin)], start=place)
+    if text.startswith(PAD_TAG, begin):
+        end = text.find(CLOSING[PAD_TAG], begin)
+        end = len(text) if end < 0 else end + len(CLOSING[PAD_TAG])
+        if is_recalled(text[begin:end]):
+            return Piece(kind="note", text=text[place:end], start=place)
+    return None
+
+
+def _end_of_prose(text: str, place: int) -> int:
+    end = text.find("\n\n", place)
+    return len(text) if end < 0 else end
+
+
+def _end_of_sections(text: str, place: int) -> int:
+    """Where the sections of a block end: with the last line that reads like one of theirs."""
+    end, before = place, ""
+    while place < len(text):
+        line_end = text.find("\n", place + 1)
+        line_end = len(text) if line_end < 0 else line_end
+        line = text[place + 1 : line_end]
+        if not line.strip():
+            break
+        if line in _HEADED or line.startswith("- ") or before in _PLAIN:
+            end = line_end
+        before, place = line, line_end
+    return end
+
+
+def _end_of_list(text: str, place: int) -> int:
+    """Where a list of pins ends: with the last line that is one."""
+    end = text.find("\n", place)
+    end = len(text) if end < 0 else end
+    while text.startswith(("\n- ", "\n("), end):
+        following = text.find("\n", end + 1)
+        end = len(text) if following < 0 else following
+    return end
+
+
+_OF_NOBODY = frozenset(map(squeezed, (BEGINNING, NO_REPLY, UNANSWERED)))
+"""What a format had to add, so that a list is valid."""
+
+
+MAX_QUOTED = 60
+"""Characters of a text that an error quotes."""
+
+
+class Unit(Struct, frozen=True, kw_only=True):
+    """The smallest thing that is held against the path: a call, a result, or a piece of a text."""
+
+    part: Part
+    role: Role
+    draft: int
+    """The place of the draft that it stands in."""
+    place: int = 0
+    """The place of its part in that draft."""
+    piece: Piece | None = None
+    """Of a text: which stretch of it, and what that is."""
+    cast: bool = False
+    """Another's summary, which a format gives the role that it may have there."""
+
+    @property
+    def text(self) -> str:
+        """Its words, where it has some."""
+        return self.piece.text if self.piece else ""
+
+    @property
+    def is_block(self) -> bool:
+        """Whether it stands for messages, by the ids that it bears."""
+        return self.piece is not None and self.piece.kind in ("block", "gap")
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether it stands for no message and may be passed over: pins, a scratchpad, a brief, a format's filling."""
+        if isinstance(self.part, Thinking):
+            return True
+        if isinstance(self.part, Result):
+            return squeezed(self.part.text) in _OF_NOBODY
+        if self.piece is None:
+            return False
+        text = self.piece.text
+        if not text.strip():
+            return True
+        return self.piece.kind == "note" or squeezed(text) in _OF_NOBODY or is_recalled(text.removeprefix(f"{SYSTEM} "))
+
+
+class CoveredStretch(Struct, frozen=True, kw_only=True):
+    """What a block of the path stands for."""
+
+    unit: int
+    """The place of the block among the units of the list."""
+    first: int
+    """The position of the first message."""
+    last: int
+
+
+class Alignment(Struct, frozen=True, kw_only=True):
+    """How a list lies on a path."""
+
+    reached: bool
+    """Whether it tells the path to its end."""
+    ids: tuple[MessageId, ...]
+    """The messages of the path that it shows themselves, in order."""
+    place: int
+    """The unit behind the last one that tells something of the path."""
+
+
+class ReturnedContext:
+    """A list that was handed in, read as a context that came back."""
+
+    def __init__(self, drafts: Sequence[Draft], chat: ChatFormat) -> None:
+        """Read `drafts`, which were decoded from a list in the format `chat`."""
+        self.drafts = tuple(drafts)
+        self.chat = chat
+        self.units = tuple(_units(drafts))
+
+    @property
+    def blocks(self) -> list[int]:
+        """The places of what stands for messages; words that go on to quote a block are words."""
+        out: list[int] = []
+        heads: set[tuple[int, int]] = set()
+        for place, unit in enumerate(self.units):
+            if unit.piece is not None and unit.piece.kind == "said":
+                heads.add((unit.draft, unit.place))
+            elif unit.is_block and (unit.draft, unit.place) not in heads:
+                out.append(place)
+        return out
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether it holds what nobody but memory writes: blocks, pins, or a scratchpad."""
+        return bool(self.blocks) or any(map(_is_note, self.units))
+
+    @property
+    def opens_with_block(self) -> bool:
+        """Whether nothing stands before its first block."""
+        blocks = self.blocks
+        return bool(blocks) and all(unit.is_passing for unit in self.units[: blocks[0]])
+
+    def ends(self, place: int) -> bool:
+        """Whether nothing that somebody says comes from the unit at `place` on."""
+        return all(unit.is_passing for unit in self.units[place:])
+
+    def words_at(self, place: int) -> str:
+        """How the unit at `place` begins, or the next one that says something."""
+        words = (" ".join(_told(unit).split()) for unit in self.units[place:])
+        return clip(next(filter(None, words), ""), MAX_QUOTED)
+
+    def fresh(self, begin: int) -> tuple[tuple[Draft, ...], tuple[str, ...]]:
+        """The drafts from the unit `begin` on, without what memory wrote; and how the blocks began that are left out.
+
+        What somebody says stays as it is, also where it goes on to quote a block.
+        """
+        out: list[Draft] = []
+        dropped: list[str] = []
+        units = self.units[begin:]
+        for at in range(units[0].draft if units else len(self.drafts), len(self.drafts)):
+            draft, blocks = _said(self.drafts[at], [unit for unit in units if unit.draft == at])
+            dropped += blocks
+            if draft is not None:
+                out.append(draft)
+        return tuple(out), tuple(dropped)
+
+    def apart(self) -> tuple[Draft, ...]:
+        """The drafts, what memory wrote in drafts of its own: so it is nobody's speech, whoever stands for it."""
+        written = {self.units[place].draft for place in self.blocks}
+        written |= {unit.draft for unit in self.units if _is_note(unit)}
+        out: list[Draft] = []
+        for at, draft in enumerate(self.drafts):
+            units = [unit for unit in self.units if unit.draft == at]
+            out += _parted(draft, units) if at in written else [draft]
+        return tuple(out)
+
+
+class ReturnedPath:
+    """The path that a list is held against."""
+
+    def __init__(self, tx: Transaction, key: SessionKey, head: Head) -> None:
+        self.tx = tx
+        self.key = key
+        self.head = head
+
+    def known(self, returned: ReturnedContext) -> list[CoveredStretch]:
+        """What the blocks of a list stand for, of those that lie on the path one after the other."""
+        out: list[CoveredStretch] = []
+        for place in returned.blocks:
+            piece = returned.units[place].piece
+            found = self._stretch(piece) if piece else None
+            if found is not None and found[0] > (out[-1].last if out else -1):
+                out.append(CoveredStretch(unit=place, first=found[0], last=found[1]))
+        return out
+
+    def marked(self, returned: ReturnedContext) -> int:
+        """How many texts of a list bear a mark that opens a message of the path; what a tool printed is no such text.
+
+        Unless it is nothing but the mark.
+        """
+        names = [names[0] for unit in returned.units if (names := _marks(unit))]
+        return sum([self._position(name) is not None for name in names])
+
+    def align(self, returned: ReturnedContext, covers: Sequence[CoveredStretch], begin: int) -> Alignment:
+        """Lay a list on the path from position `begin` on.
+
+        A block stands for what it covers, a mark for its message, and a message for itself.
+        """
+        matching = _Matching(returned, begin)
+        for cover in covers:
+            before = self._messages(matching.position, cover.first - 1)
+            if cover.first < matching.position or not matching.read(before, cover.unit):
+                return matching.aligned(reached=False)
+            matching.skip(cover)
+        rest = self._messages(matching.position, self.head.position)
+        return matching.aligned(reached=matching.read(rest, None))
+
+    def _messages(self, first: int, last: int) -> Sequence[Message]:
+        return self.tx.log.path(self.key, self.head.id, first, last) if first <= last else ()
+
+    def _stretch(self, piece: Piece) -> tuple[int, int] | None:
+        """The first and the last position that a block stands for; None where they don't lie on the path."""
+        if piece.kind == "gap":
+            first, last = self._position(piece.first), self._position(piece.last)
+            return None if first is None or last is None else (first, last)
+        for summary in self.tx.summaries.find(self.key, piece.first):
+            there = self._messages(summary.last_position, summary.last_position)
+            if there and there[0].id == summary.last:
+                return summary.first_position, summary.last_position
+        return None
+
+    def _position(self, name: str) -> int | None:
+        """The position of the message whose id begins with `name`, if the path goes through it."""
+        for message in self.tx.log.find(self.key, [name]):
+            if passes(self.tx, self.key, self.head, head_of(message)):
+                return message.position
+        return None
+
+
+class _Matching:
+    """Reads a list along a path, atom by atom."""
+
+    def __init__(self, returned: ReturnedContext, position: int) -> None:
+        self.units = returned.units
+        self.chat = returned.chat
+        self.place = 0
+        """The unit that is read next."""
+        self.position = position
+        """The position of the message that is read next."""
+        self.ids: list[MessageId] = []
+
+    def aligned(self, *, reached: bool) -> Alignment:
+        """How far it came."""
+        return Alignment(reached=reached, ids=tuple(self.ids), place=self.place)
+
+    def skip(self, cover: CoveredStretch) -> None:
+        """Go on behind a block and what it stands for."""
+        self.place, self.position = cover.unit + 1, cover.last + 1
+
+    def read(self, messages: Sequence[Message], end: int | None) -> bool:
+        """Read on along `messages`, to just before the unit `end`: whether the units tell all of them, and no more.
+
+        Without `end` there may be more.
+        """
+        for group in _groups(messages):
+            place = self._read(group, len(self.units) if end is None else end)
+            if place is not None:
+                self.place = place
+                self.ids += [message.id for message in group]
+            elif any(message.role != "system" for message in group):
+                # A format that keeps the prompt apart from the messages hands back the messages alone.
+                return False
+            self.position = group[-1].position + 1
+        return end is None or all(unit.is_passing for unit in self.units[self.place : end])
+
+    def _read(self, group: Sequence[Message], end: int) -> int | None:
+        """The place behind the units that tell `group`; None where they don't."""
+        names = _AtomNames(group)
+        told = (self._told(wanted, names, end) for wanted in _wanted(group, self.chat))
+        return next((place for place in told if place is not None), None)
+
+    def _told(self, wanted: Sequence[Unit], names: _AtomNames, end: int) -> int | None:
+        place, left = self.place, list(wanted)
+        while left:
+            at = place
+            while at < end and not (same := _same(self.units, at, left, names)) and self.units[at].is_passing:
+                at += 1
+            if at < end and same:
+                place = at + same[0]
+                del left[: same[1]]
+            elif _is_optional(left[0]):
+                del left[0]
+            else:
+                return None
+        return place
+
+
+class _AtomNames:
+    """What the messages of an atom are known by."""
+
+    def __init__(self, group: Sequence[Message]) -> None:
+        self.ids = [message.id for message in group]
+        answered = {result.call_id for message in group for result in message.draft.results}
+        self.waiting = {call.id for message in group for call in message.draft.calls} - answered
+        """The calls whose results may come yet: for these the id tells which call it is."""
+
+
+def _same(units: Sequence[Unit], at: int, wanted: Sequence[Unit], names: _AtomNames) -> tuple[int, int] | None:
+    """How many units from `at` on tell how many of `wanted`; None where they say something else."""
+    unit, first = units[at], wanted[0]
+    if isinstance(unit.part, Text):
+        # A text that quotes a block is read as a whole before it is read in pieces.
+        more = next((more for more, each in enumerate(units[at:]) if each.part is not unit.part), len(units) - at)
+        if more > 1 and (count := _same_words(unit, unit.part.text, wanted, names)):
+            return more, count
+        return (1, count) if (count := _same_words(unit, unit.text, wanted, names)) else None
+    if isinstance(unit.part, Call) and isinstance(first.part, Call):
+        return (1, 1) if _same_call(unit.part, first.part, names) else None
+    if isinstance(unit.part, Result) and isinstance(first.part, Result):
+        shown = unit.part.text
+        masked = is_mark(shown) and stands_for(shown, "", names.ids)
+        return (1, 1) if masked or stands_for(shown, first.part.text, names.ids) else None
+    return (1, 1) if unit.part == first.part else None
+
+
+def _same_words(unit: Unit, text: str, wanted: Sequence[Unit], names: _AtomNames) -> int:
+    """How many of `wanted` are said by `text`, from the first on: formats put several texts into one."""
+    said = text.removeprefix(f"{NOTES}\n")
+    if is_mark(said) and stands_for(said, "", names.ids):
+        return 1
+    words: list[str] = []
+    for each in wanted:
+        if not isinstance(each.part, Text) or not (unit.role == each.role or each.role == "system" or each.cast):
+            break
+        words.append(each.text.removeprefix(f"{NOTES}\n"))
+    return _joined(said, words, names) or _joined(said.removeprefix(SYSTEM), words, names)
+
+
+def _joined(said: str, words: Sequence[str], names: _AtomNames) -> int:
+    """How many of `words`, from the first on, stand in `said` and make it up."""
+    if marks(said):
+        ends = range(1, len(words) + 1)
+        return next((end for end in ends if stands_for(said, "".join(words[:end]), names.ids)), 0)
+    rest = said.strip()
+    for count, each in enumerate(words, 1):
+        if not rest.startswith(each.strip()):
+            return 0
+        rest = rest[len(each.strip()) :].lstrip()
+        if not rest:
+            return count
+    return 0
+
+
+def _same_call(shown: Call, call: Call, names: _AtomNames) -> bool:
+    if shown.name != call.name or (call.id in names.waiting and shown.id != call.id):
+        return False
+    if isinstance(shown.arguments, str) or isinstance(call.arguments, str):
+        return stands_for(str(shown.arguments), str(call.arguments), names.ids)
+    if shown.arguments.keys() != call.arguments.keys():
+        return False
+    return all(_same_value(value, call.arguments[name], names) for name, value in shown.arguments.items())
+
+
+def _same_value(shown: object, value: object, names: _AtomNames) -> bool:
+    if isinstance(shown, str) and isinstance(value, str):
+        return stands_for(shown, value, names.ids)
+    return shown == value
+
+
+def _is_optional(unit: Unit) -> bool:
+    """Whether a format may have no place for it, or have added it itself."""
+    return isinstance(unit.part, Media | Opaque) or unit.is_passing
+
+
+def _is_note(unit: Unit) -> bool:
+    return unit.piece is not None and unit.piece.kind == "note"
+
+
+def _marks(unit: Unit) -> list[str]:
+    """The ids that the marks of a unit bear; a tool may have printed marks among other things."""
+    if isinstance(unit.part, Result):
+        return marks(unit.part.text) if is_mark(unit.part.text) else []
+    if isinstance(unit.part, Call):
+        given = unit.part.arguments
+        texts = [given] if isinstance(given, str) else [value for value in given.values() if isinstance(value, str)]
+        return [name for text in texts for name in marks(text)]
+    return marks(unit.text) if unit.piece is not None and unit.piece.kind == "said" else []
+
+
+def _said(draft: Draft, units: Sequence[Unit]) -> tuple[Draft | None, list[str]]:
+    """What `units` say of their draft that memory didn't write, and how the blocks begin that are left out."""
+    parts: list[Part] = []
+    dropped: list[str] = []
+    seen: set[int] = set()
+    for unit in units:
+        if unit.place in seen or squeezed(_told(unit)) in _OF_NOBODY:
+            continue
+        if unit.is_block or _is_note(unit):
+            dropped += [unit.text.partition("\n")[0]] if unit.is_block else []
+            continue
+        seen.add(unit.place)
+        parts.append(_from(unit))
+    if tuple(parts) == draft.parts:
+        return draft, dropped
+    if all(isinstance(part, Thinking | Opaque) for part in parts):
+        return None, dropped
+    origin = origin_of(parts) if draft.role == "user" else "spoken"
+    return replace(draft, parts=tuple(parts), origin=origin, native=None), dropped
+
+
+def _parted(draft: Draft, units: Sequence[Unit]) -> list[Draft]:
+    """A draft that holds blocks, or pins: each of these as one of its own, and the rest."""
+    if all(unit.is_block or _is_note(unit) for unit in units) and len(draft.parts) == 1:
+        return [replace(draft, origin="summary" if units[0].is_block else "injected", native=None)]
+    ours: list[Draft] = []
+    for unit in units:
+        if unit.is_block or _is_note(unit):
+            parts = (Text(text=unit.text),)
+            ours.append(Draft(role=draft.role, parts=parts, origin="summary" if unit.is_block else "injected"))
+    rest, _ = _said(draft, units)
+    return [*ours, rest] if rest else ours
+
+
+def _told(unit: Unit) -> str:
+    if isinstance(unit.part, Call):
+        return unit.part.name
+    return unit.part.text if isinstance(unit.part, Result) else unit.text
+
+
+def _from(unit: Unit) -> Part:
+    """The part from the unit's beginning on."""
+    if not isinstance(unit.part, Text) or unit.piece is None or not unit.part.text[: unit.piece.start].strip():
+        return unit.part
+    return replace(unit.part, text=unit.part.text[unit.piece.start :])
+
+
+def _wanted(group: Sequence[Message], chat: ChatFormat) -> Iterator[list[Unit]]:
+    """What a list may tell of some messages: as they are in the log, and as the format writes them."""
+    plain = [told_plainly(message.draft) for message in group]
+    yield _whole_units(plain)
+    yield _whole_units(_written(plain, chat))
+
+
+def _written(drafts: Sequence[Draft], chat: ChatFormat) -> list[Draft]:
+    payload = chat.encode([replace(draft, native=None) for draft in drafts])
+    given: dict[str, object] = {"messages": payload.messages}
+    if payload.system is not None:
+        given["system"] = payload.system
+    return chat.decode(given)
+
+
+def _groups(messages: Sequence[Message]) -> list[Sequence[Message]]:
+    """The atoms of `messages`, the system's words at the beginning as one: formats join them."""
+    first = next((at for at, message in enumerate(messages) if message.role != "system"), len(messages))
+    return [*([messages[:first]] if first else []), *atoms(messages[first:])]
+
+
+def _units(drafts: Sequence[Draft]) -> Iterator[Unit]:
+    for at, draft in enumerate(drafts):
+        for place, part in enumerate(draft.parts):
+            unit = Unit(part=part, role=draft.role, draft=at, place=place)
+            if isinstance(part, Text):
+                yield from (replace(unit, piece=piece) for piece in pieces(part.text, NOTES))
+            else:
+                yield unit
+
+
+def _whole_units(drafts: Sequence[Draft]) -> list[Unit]:
+    return [
+        Unit(
+            part=part,
+            role=draft.role,
+            draft=at,
+            place=place,
+            piece=Piece(kind="said", text=part.text, start=0) if isinstance(part, Text) else None,
+            cast=draft.origin == "summary",
+        )
+        for at, draft in enumerate(drafts)
+        for place, part in enumerate(draft.parts)
+    ]
+
+
+class NewDrafts(Struct, frozen=True, kw_only=True):
+    """What of a list is stored."""
+
+    drafts: tuple[Draft, ...]
+    ids: tuple[MessageId, ...] = ()
+    """The messages of the path that stand in the list themselves, before these."""
+    dropped: tuple[str, ...] = ()
+    from_head: bool = False
+    """They go on from the branch's head, wherever they were offered."""
+
+
+class Offered:
+    """Where a list is offered."""
+
+    def __init__(
+        self,
+        key: SessionKey,
+        branch: str,
+        head: Head | None,
+        place: Head | None,
+        placed: bool,
+        shown: MessageId | None,
+    ) -> None:
+        self.key = key
+        self.branch = branch
+        self.head = head
+        self.place = place
+        self.placed = placed
+        """A place was named, so that it tells the whole path from there on."""
+        self.shown = shown
+
+    def settle(self, tx: Transaction, returned: Sequence[ReturnedContext]) -> NewDrafts:
+        """Find what is new in a list, which may be read in several ways; all of it, where nothing is of a context."""
+        first = returned[0]
+        if self.head is None:
+            return NewDrafts(drafts=first.apart())
+        path = ReturnedPath(tx, self.key, self.head)
+        covers = path.known(first)
+        known = len(covers) + path.marked(first)
+        begins = self._begins(tx, first, covers, known)
+        aligned: Alignment | None = None
+        for each in returned if len(returned) > 1 and returned[1].drafts != first.drafts else returned[:1]:
+            # What reads like a block may be the words of somebody who shows one: then the path is there without it.
+            for begin, found in [(begin, found) for begin in begins for found in ([covers, []] if covers else [[]])]:
+                tried = path.align(each, found, begin)
+                # An older context that comes back, with nothing behind it, tells nothing new either.
+                if tried.place and not tried.reached and each.ends(tried.place) and (self.placed or known):
+                    return NewDrafts(drafts=(), ids=tried.ids, from_head=True)
+                if tried.reached and (self.placed or known or self._was_shown(tried, each)):
+                    drafts, dropped = each.fresh(tried.place)
+                    return NewDrafts(drafts=drafts, ids=tried.ids, dropped=dropped, from_head=True)
+                if aligned is None or tried.place > aligned.place:
+                    aligned = tried
+        if self.placed and (known or first.is_shown):
+            raise self._refused(first, aligned)
+        if not self.placed and known and (known > 1 or (aligned is not None and aligned.ids)):
+            raise self._refused(first, aligned)
+        drafts, dropped = first.fresh(0) if first.blocks else (first.drafts, ())
+        return NewDrafts(drafts=drafts, dropped=dropped)
+
+    def _begins(
+        self, tx: Transaction, returned: ReturnedContext, covers: Sequence[CoveredStretch], known: int
+    ) -> list[int]:
+        """The positions at which a list may begin to tell the path."""
+        if self.placed:
+            if self.place is None:
+                return [0]
+            return [self.place.position + 1] if passes(tx, self.key, self.head, self.place) else []
+        if known:
+            opens = [covers[0].first] if covers and returned.opens_with_block else []
+            return [0, *opens]
+        # Without an id of ours in it only what was shown before can be told from what is said again.
+        return [0] if self.shown is not None else []
+
+    def _was_shown(self, aligned: Alignment, returned: ReturnedContext) -> bool:
+        """Whether a list without an id of ours is the context that was given out, and not the same said again."""
+        goes_on = aligned.place < len(returned.units)
+        calls = any(isinstance(unit.part, Call) for unit in returned.units)
+        return self.shown in aligned.ids and (goes_on or calls)
+
+    def _refused(self, returned: ReturnedContext, aligned: Alignment | None) -> BadInput:
+        words = returned.words_at(aligned.place if aligned else 0)
+        where = f"from “{words}” on" if words else "at its end"
+        return BadInput(
+            f"This list holds parts of a context, but {where} it is not what branch {self.branch!r} of session "
+            f"{self.key.session} says; hand in the last context as it was with the new messages behind it, or the new "
+            "messages alone, and rewind first where the session is to go on from an earlier place."
+        )
