@@ -19,7 +19,7 @@ from tests.property.verbs import RUN, VERBS, Verb, furnish, memory_with_all
 from ireneo import Memory
 from ireneo.adapters.in_memory.store import InMemoryStore
 
-CALLS = 5_000
+CALLS = 10_000
 """Some milliseconds."""
 TURNS = 300
 
