@@ -149,8 +149,6 @@ def _named(tx: Transaction, key: SessionKey, sources: Collection[str], name: Sub
     )
 
 
-# Erase: take content out for good, with all that was derived from it alone, and out of every byte of the store.
-#
 # Read and plan, then one transaction, then the scrub of what the transaction has left behind in the file. Whoever is
 # killed in between has erased nothing or everything; the bytes are overwritten by whoever comes next.
 

@@ -20,8 +20,6 @@ from ireneo.log.message import MessageId, digest
 from ireneo.memories.wording import day, one_line
 from ireneo.patterns import lazy_re
 
-# The record of a memory: what it says, of which kind it is, and what speaks for it.
-#
 # What a record *is* (its evidence) is only ever added to. What follows from that (its state, its periods, who it was
 # superseded by) is settled anew each time by its kind, as a function of all the evidence under one key: so the order in
 # which things are told makes no difference, and telling them twice changes nothing.
