@@ -16,6 +16,8 @@ from ireneo.grounding.status import error_text
 from ireneo.grounding.story import StorySourceIndex, sentences, with_quotation_marks
 from ireneo.grounding.voice import names_oneself, telling_faults, tells_of_itself
 from ireneo.language.detect import other_language
+from ireneo.language.files import topic
+from ireneo.language.topics import Speech
 from ireneo.log.echo import as_said
 from ireneo.log.message import SHORT, Message, MessageId, Part, Result, Text, is_own_block, short
 from ireneo.log.weigh import Count
@@ -266,7 +268,6 @@ LEAST_WORDS, LEAST_SHARE = 40, 0.05
 RETOLD, RETOLD_HERE, RETOLD_WORDS = 0.8, 0.5, 5
 """A sentence with so much of what was known before, and no more than that of anything new, retells what was known."""
 _JUDGED_WORD = lazy_re(r"[^\W_]+(?:['’-][^\W_]+)*")
-_MYSELF = frozenset({"i", "me", "myself", "ich", "mich", "mir", "je", "moi", "yo"})
 
 
 class StoryManner(Struct, frozen=True, kw_only=True):
@@ -336,7 +337,10 @@ class StoryJudge:
     def named(self, thread: ThreadSaid) -> ThreadSaid:
         """The thread with the character's name in the place of “I”."""
         own = self._told.seen_by
-        who, whom = (own if own and name.strip().casefold() in _MYSELF else name for name in (thread.who, thread.whom))
+        who, whom = (
+            own if own and name.strip().casefold() in topic(Speech).myself else name
+            for name in (thread.who, thread.whom)
+        )
         return ThreadSaid(kind=thread.kind, text=with_quotation_marks(thread.text), who=who, whom=whom)
 
     def names(self, reply: StoryReply) -> list[str]:
@@ -392,7 +396,7 @@ class StoryJudge:
         return self._told.named and not self.evidence.has_name(role)
 
     def _is_person(self, name: str) -> bool:
-        return name.strip().casefold() in _MYSELF or self.evidence.has_name(name)
+        return name.strip().casefold() in topic(Speech).myself or self.evidence.has_name(name)
 
     @property
     def _english(self) -> bool:

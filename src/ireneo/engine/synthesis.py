@@ -14,6 +14,9 @@ from ireneo.grounding.claims import TextClaim, claims
 from ireneo.grounding.evidence import SourceIndex, call_text, check_text, source_texts
 from ireneo.grounding.neutral import instruction_like, neutralise
 from ireneo.grounding.status import error_text
+from ireneo.language.files import either, topic
+from ireneo.language.sentences import sentences
+from ireneo.language.topics import Instructions
 from ireneo.lessons.run import CATEGORY, MODEL, DiaryEntry, Observation
 from ireneo.lessons.shell import RunMaterial, run_steps
 from ireneo.lessons.study import MOST_AGAINST, MOST_SOURCES
@@ -34,14 +37,9 @@ OWN_TOOLS = "ireneo"
 """What memory's own tools are called by in a log: what they answer was recalled."""
 _OF_SOMETHING = frozenset(("path", "identifier", "error", "command", "quotation"))
 """Claims that name something of the project or its tools; a number alone, or a proper name, does not."""
-_ORDERS = lazy_re(
-    r"\b(?:always|never|must|should|shall|please|make sure|be sure|remember to|do not|don['’]t|ensure|required? to"
-    r"|before (?:you|any|each|every|running)|first,? run|need(?:s)? to|you (?:can|may|have))\b",
-    re.I,
-)
+_ORDERS = lazy_re(lambda: rf"\b{either(topic(Instructions).orders)}\b", re.I)
 _PLACE = lazy_re(r"(?<![\w/.:-])[\w.-]+(?:/[\w-]+(?:\.[\w-]+)*)+")
 """Names with a slash; in prose some are words side by side, which a lesson can do without."""
-_SENTENCE = lazy_re(r"(?<=[.!?])\s+|\n+")
 _WORD = lazy_re(r"(?<![\w./:@|&=+-])[\w./:@|&=+-]*\w")
 
 
@@ -110,7 +108,8 @@ def _orders_fault(taught: LessonSaid, cited: Sequence[Message]) -> str:
     for each in cited:
         if each.role != "tool":
             continue
-        for sentence in _SENTENCE.split("\n".join(source_texts([each]))):
+        lines = "\n".join(source_texts([each])).splitlines()
+        for sentence in (sentence for line in lines for sentence in sentences(line, small_opens=True)):
             if _ORDERS.search(sentence) and runs & _runs(sentence):
                 return "It repeats what an output asks for."
     return ""

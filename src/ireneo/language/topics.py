@@ -374,6 +374,8 @@ class Speech(Topic, frozen=True, kw_only=True):
     """Who tells a story and isn't in it."""
     selves: Set = frozenset()
     """Words for oneself."""
+    myself: Set = frozenset()
+    """Words for oneself that may stand in the place of a name."""
     labels: Set = frozenset()
     """What stands before a colon and is nobody's name."""
 
@@ -463,6 +465,8 @@ class Instructions(Topic, frozen=True, kw_only=True):
     worded: Row = ()
     addressed: Row = ()
     """It speaks to a model; here a blank is a blank."""
+    orders: Row = ()
+    """It asks for something, or says what has to be so."""
 
 
 class TaskType(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
