@@ -9,6 +9,7 @@ from pathlib import Path
 
 import ireneo
 from ireneo import Draft, Memory, Session, log_format
+from ireneo.adapters.log_files import LogFile
 from ireneo.adapters.redact.redactor import SecretRedactor
 from ireneo.engine.exchange import MemoryFile
 from ireneo.engine.models import Models
@@ -70,6 +71,7 @@ def memory_with_all(store: Store, before: Callable[[], Awaitable[None]] | None =
             models=Models.of(TellingModel(before)),
             embedder=LetterEmbedder(before),
             redactor=SecretRedactor,
+            open_log=LogFile,
         ),
         "mine",
     )
