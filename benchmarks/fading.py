@@ -72,7 +72,7 @@ class Ours:
 
     async def context(self, messages: Sequence[Message], policy: Policy, words: int) -> Cut:
         """The widest context of at most `words` words behind the last of `messages`."""
-        session = await self._memory.session(policy.family)
+        session = await self._memory.session(policy.summarizer)
         if not await self._stored(session):
             await session.append([message.draft for message in messages])
             await session.catch_up(preset=policy)
@@ -157,7 +157,7 @@ async def print_played(given: argparse.Namespace) -> None:
         best = Cut(blocks=[], live="")
         for fan_in, limit in ((2, 6), (4, 4), (4, 8), (6, 6), (4, 6)):
             started = time.perf_counter()
-            # The limit is no part of a family: cut otherwise, the same summaries are shown.
+            # The limit is no part of a summarizer: cut otherwise, the same summaries are shown.
             best = await ours.context(messages, told(StorySettings(fan_in=fan_in, limit=limit)), given.words)
             show(f"fan-in {fan_in}, limit {limit}", best, names, time.perf_counter() - started)
         rivals: dict[str, Callable[[], list[str]]] = {

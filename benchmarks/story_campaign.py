@@ -103,7 +103,7 @@ async def stored(database: Path) -> tuple[int, list[Summary]]:
         out: list[Summary] = []
         head = tx.log.head(key)
         depth = 1
-        while head and (spans := tx.summaries.spans(key, head.id, STORY.family, depth)):
+        while head and (spans := tx.summaries.spans(key, head.id, STORY.summarizer, depth)):
             out += tx.summaries.get(key, [span.id for span in spans])
             depth += 1
         return out

@@ -64,11 +64,11 @@ def _on_paths(tx: Transaction, heads: Sequence[MessageId]) -> set[str]:
 
 
 PASSING = "/whole"
-"""How the families of blocks end that only a narrow context shows."""
+"""How the summarizers of blocks end that only a narrow context shows."""
 
 
 def duplicate_anchors(tx: Transaction) -> tuple[int, int, int]:
-    """How many stretches are stored twice in one family; how many texts there are by a model, and untrusted ones."""
+    """How many stretches are stored twice by one summarizer; how many texts are of a model, and untrusted."""
     ids = tx.upkeep.summaries(KEY)
     seen: Counter[tuple[str, ...]] = Counter()
     texts = untrusted = 0
@@ -76,8 +76,8 @@ def duplicate_anchors(tx: Transaction) -> tuple[int, int, int]:
         for each in tx.summaries.get(KEY, ids[start : start + AT_A_TIME]):
             # One block over all of the past, where a budget holds nothing else, is named after the texts that it was
             # made from: of these there may be several, and none of them covers anything in the row.
-            if not each.family.endswith(PASSING):
-                seen[each.level, each.first, each.last, each.family] += 1
+            if not each.summarizer.endswith(PASSING):
+                seen[each.level, each.first, each.last, each.summarizer] += 1
             texts += each.writing is not None
             untrusted += each.writing is not None and not each.writing.trusted
     return sum(times - 1 for times in seen.values()), texts, untrusted

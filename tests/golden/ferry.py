@@ -16,7 +16,7 @@ from ireneo.summaries.summary import Line, Section, Summary, Thread, ThreadChang
 
 KEY = SessionKey("default", "night-ferry")
 COUNT = EstimatedTokenizer().count
-FAMILY = STORY.family
+SUMMARIZER = STORY.summarizer
 NAMES = ("Mara", "Tobias", "Ilse")
 
 
@@ -57,19 +57,19 @@ def thread(
     )
 
 
-def leaf(messages: Sequence[Message], threads: ThreadChanges | None = None, family: str = FAMILY) -> Summary:
+def leaf(messages: Sequence[Message], threads: ThreadChanges | None = None, summarizer: str = SUMMARIZER) -> Summary:
     """A leaf over adjacent messages."""
     first, last = messages[0], messages[-1]
     text = f"Between {first.position + 1} and {last.position + 1} the ferry crossed, and nobody spoke of the letter."
     return Summary(
-        id=anchor("story", first.id, last.id, family),
+        id=anchor("story", first.id, last.id, summarizer),
         level="story",
         depth=1,
         first=first.id,
         last=last.id,
         first_position=first.position,
         last_position=last.position,
-        family=family,
+        summarizer=summarizer,
         source_tokens=sum(message.tokens for message in messages),
         sections=(Section(name="story", lines=(Line(text=text), Line(text="Rain came."))),),
         leaves=1,
@@ -84,7 +84,7 @@ def deeper(children: Sequence[Summary], threads: ThreadChanges | None = None) ->
     line = Line(text=f"In {sum(child.leaves for child in children)} parts the crossing went on.")
     return replace(
         first,
-        id=anchor("story", first.first, last.last, first.family),
+        id=anchor("story", first.first, last.last, first.summarizer),
         depth=first.depth + 1,
         last=last.last,
         last_position=last.last_position,

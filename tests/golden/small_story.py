@@ -87,7 +87,7 @@ def story_record(
         last=last.id,
         first_position=first.position,
         last_position=last.position,
-        family="golden",
+        summarizer="golden",
         source_tokens=0,
         sections=sections,
         retellings=retellings,

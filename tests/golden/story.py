@@ -17,7 +17,7 @@ from ireneo.summaries.summary import (
     thread_id,
 )
 
-FAMILY = "offline-1/story/150-20000-4"
+SUMMARIZER = "offline-1/story/150-20000-4"
 
 
 def quarters(text: str) -> int:
@@ -109,7 +109,7 @@ OPEN = (OWED, WHERE)
 def record(
     messages: Sequence[Message] = STORY,
     *,
-    family: str = FAMILY,
+    summarizer: str = SUMMARIZER,
     depth: int = 1,
     leaves: int = 1,
     text: str = "Holm struck the table with his left hand, and the lamp fell.",
@@ -121,14 +121,14 @@ def record(
     mentions = tuple(Mention(name, float(10 - place)) for place, name in enumerate(names))
     line = Line(text=text, position=first.position + 4, sources=(messages[min(4, len(messages) - 1)].id,))
     return Summary(
-        id=anchor("story", first.id, last.id, family),
+        id=anchor("story", first.id, last.id, summarizer),
         level="story",
         depth=depth,
         first=first.id,
         last=last.id,
         first_position=first.position,
         last_position=last.position,
-        family=family,
+        summarizer=summarizer,
         source_tokens=sum(message.tokens for message in messages),
         sections=(
             Section(name="story", lines=(line,)),

@@ -37,9 +37,9 @@ class Model:
             self.drafts[message.id] = message.draft
         return len(new)
 
-    def frontier(self, path: Sequence[Message], family: str) -> list[Summary]:
+    def frontier(self, path: Sequence[Message], summarizer: str) -> list[Summary]:
         on_path = {message.id for message in path}
-        mine = [each for each in self.summaries.values() if each.family == family and each.last in on_path]
+        mine = [each for each in self.summaries.values() if each.summarizer == summarizer and each.last in on_path]
         out: list[Summary] = []
         start = 0
         while ahead := [each for each in mine if each.first_position >= start]:
@@ -51,20 +51,22 @@ class Model:
             start = furthest + 1
         return out
 
-    def last_rebuild(self, path: Sequence[Message], family: str) -> Rebuild | None:
-        marks = [self.rebuilds.get((family, 1000, message.id)) for message in path]
+    def last_rebuild(self, path: Sequence[Message], summarizer: str) -> Rebuild | None:
+        marks = [self.rebuilds.get((summarizer, 1000, message.id)) for message in path]
         return next((mark for mark in reversed(marks) if mark is not None), None)
 
     def annotations_on(self, path: Sequence[Message]) -> list[Annotation]:
         noted_there = [[each for each in self.annotations.values() if each.at == message.id] for message in path]
         return [each for there in noted_there for each in sorted(there, key=lambda each: each.id)]
 
-    def spans(self, path: Sequence[Message], family: str, depth: int, first: int) -> list[Span]:
+    def spans(self, path: Sequence[Message], summarizer: str, depth: int, first: int) -> list[Span]:
         on_path = {message.id for message in path}
         return [
             Span(id=each.id, first_position=each.first_position, last_position=each.last_position)
             for each in self.listed()
-            if (each.family, each.depth) == (family, depth) and each.last in on_path and each.first_position >= first
+            if (each.summarizer, each.depth) == (summarizer, depth)
+            and each.last in on_path
+            and each.first_position >= first
         ]
 
     def listed(self) -> list[Summary]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import pytest
 from tests.examples import times
-from tests.golden.story import FAMILY, quarters, record
+from tests.golden.story import SUMMARIZER, quarters, record
 from tests.property.hostile.story import HIDDEN, NOBODY, NUMBERS, HostileStoryteller, Tale, tale
 
 from ireneo.engine.story_writing import StoryJob, StoryTask
@@ -69,8 +69,8 @@ async def write(story: Tale, seed: int, outcomes: Counter[str]) -> list[Summary]
     """A leaf, as told from outside or as Vera's own memory, and what a deeper summary makes of it."""
     own = seed % 3 == 0
     model = ScriptedLLM(HostileStoryteller(seed, story, truth=0.2 + 0.7 * (seed % 7) / 6, own=own))
-    family = f"{FAMILY}/as/Vera" if own else FAMILY
-    offline = record(story.messages, family=family, text="It was so.", names=("Vera",))
+    summarizer = f"{SUMMARIZER}/as/Vera" if own else SUMMARIZER
+    offline = record(story.messages, summarizer=summarizer, text="It was so.", names=("Vera",))
     leaf = StoryJob(
         offline=offline, messages=story.messages, voice="first" if own else "third", seen_by="Vera" if own else ""
     )
@@ -79,7 +79,7 @@ async def write(story: Tale, seed: int, outcomes: Counter[str]) -> list[Summary]
         written = await write_summary(StoryTask(leaf, quarters), model)
         outcomes[written.verdict] += 1
         found.append(written.text)
-        deep = record(story.messages, family=family, depth=2, leaves=2, text="It was so.", names=("Vera",))
+        deep = record(story.messages, summarizer=summarizer, depth=2, leaves=2, text="It was so.", names=("Vera",))
         job = StoryJob(offline=deep, parts=(written.text,), voice=leaf.voice, seen_by=leaf.seen_by)
         found.append((await write_summary(StoryTask(job, quarters), model)).text)
     except ModelError:

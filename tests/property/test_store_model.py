@@ -130,15 +130,17 @@ class Stores(RuleBasedStateMachine):
 
         self.write(work)
 
-    @rule(key=keys, place=places, first=places, last=places, depth=st.integers(1, 3), family=st.sampled_from(FAMILIES))
-    def summarise(self, key: SessionKey, place: int, first: int, last: int, depth: int, family: str) -> None:
+    @rule(
+        key=keys, place=places, first=places, last=places, depth=st.integers(1, 3), summarizer=st.sampled_from(FAMILIES)
+    )
+    def summarise(self, key: SessionKey, place: int, first: int, last: int, depth: int, summarizer: str) -> None:
         model = self.models[key]
         if not model.paths:
             return
         path = model.pick(place)
         start, end = sorted((first % len(path), last % len(path)))
         level = ("turn", "goal", "story")[depth - 1]
-        summary = summarise(path[start], path[end], level=level, depth=depth, family=family)  # type: ignore[arg-type]
+        summary = summarise(path[start], path[end], level=level, depth=depth, summarizer=summarizer)  # type: ignore[arg-type]
         wanted = 0 if summary.id in model.summaries else 1
         model.summaries.setdefault(summary.id, summary)
 
@@ -150,18 +152,18 @@ class Stores(RuleBasedStateMachine):
     @rule(
         key=keys,
         place=places,
-        family=st.sampled_from(FAMILIES),
+        summarizer=st.sampled_from(FAMILIES),
         target_tokens=st.integers(0, 3),
         taken_up=st.sampled_from([(), (SummaryId("s_one"),), (SummaryId("s_two"), SummaryId("s_one"))]),
     )
     def rebuild(
-        self, key: SessionKey, place: int, family: str, target_tokens: int, taken_up: tuple[SummaryId, ...]
+        self, key: SessionKey, place: int, summarizer: str, target_tokens: int, taken_up: tuple[SummaryId, ...]
     ) -> None:
         model = self.models[key]
         if not model.paths:
             return
-        mark = rebuilt(model.pick(place)[-1], family=family, target_tokens=target_tokens, taken_up=taken_up)
-        model.rebuilds[family, 1000, mark.at] = mark
+        mark = rebuilt(model.pick(place)[-1], summarizer=summarizer, target_tokens=target_tokens, taken_up=taken_up)
+        model.rebuilds[summarizer, 1000, mark.at] = mark
 
         def work(tx: Transaction) -> None:
             tx.rebuilds.put(key, mark)
@@ -291,8 +293,8 @@ class Stores(RuleBasedStateMachine):
             tx.log.insert(key, messages)
             tx.log.move(key, "main", messages[-1].id)
             tx.log.move(key, "broken off", None)
-            tx.summaries.put(key, [summarise(messages[0], messages[-1], family="one")])
-            tx.rebuilds.put(key, rebuilt(messages[0], family="one", target_tokens=99))
+            tx.summaries.put(key, [summarise(messages[0], messages[-1], summarizer="one")])
+            tx.rebuilds.put(key, rebuilt(messages[0], summarizer="one", target_tokens=99))
             tx.annotations.put(key, [noted(messages[0], "broken off")])
             tx.spending.add(key, DAYS[0], Spent(calls=1, tokens=99))
             tx.leases.take(key, "v", "broken off", NOON, NOON + MINUTE)
@@ -391,20 +393,20 @@ class Stores(RuleBasedStateMachine):
         assert list(tx.upkeep.summaries(key)) == [each.id for each in model.listed()]
         assert list(tx.upkeep.abandoned_heads(key)) == model.ends()
         assert list(tx.rebuilds.of_session(key)) == sorted(
-            model.rebuilds.values(), key=lambda each: (each.at_position, each.at, each.family, each.budget_tokens)
+            model.rebuilds.values(), key=lambda each: (each.at_position, each.at, each.summarizer, each.budget_tokens)
         )
-        assert list(tx.summaries.families(key)) == sorted({each.family for each in model.summaries.values()})
+        assert list(tx.summaries.summarizers(key)) == sorted({each.summarizer for each in model.summaries.values()})
         leaves = [path for path in model.paths.values() if path[-1] in model.branches.values()]
         for path in leaves:
             end = path[-1].id
             assert list(tx.log.path(key, end, 0, len(path))) == path
             assert list(tx.annotations.on_path(key, end)) == model.annotations_on(path)
-            for family in FAMILIES:
-                assert list(tx.summaries.frontier(key, end, family)) == model.frontier(path, family)
-                assert tx.rebuilds.last(key, end, family, 1000) == model.last_rebuild(path, family)
+            for summarizer in FAMILIES:
+                assert list(tx.summaries.frontier(key, end, summarizer)) == model.frontier(path, summarizer)
+                assert tx.rebuilds.last(key, end, summarizer, 1000) == model.last_rebuild(path, summarizer)
                 for depth, first in ((1, 0), (2, 1), (3, 2)):
-                    spans = tx.summaries.spans(key, end, family, depth, first)
-                    assert list(spans) == model.spans(path, family, depth, first)
+                    spans = tx.summaries.spans(key, end, summarizer, depth, first)
+                    assert list(spans) == model.spans(path, summarizer, depth, first)
 
 
 Stores.TestCase.settings = settings(max_examples=times(4), stateful_step_count=30, deadline=None)

@@ -320,3 +320,26 @@ def test_what_can_not_be_read_is_refused_with_its_place(payload: object, says: s
     with pytest.raises(UnreadableLog) as refused:
         FORM.decode(payload)
     assert says in str(refused.value)
+
+
+def test_a_step_without_ids_does_not_part_a_reply_from_the_reasoning_that_it_goes_on_from() -> None:
+    def call(name: str) -> dict[str, object]:
+        return {"type": "function_call", "call_id": name, "name": "run", "arguments": "{}"}
+
+    def output(name: str) -> dict[str, object]:
+        return {"type": "function_call_output", "call_id": name, "output": "ok"}
+
+    said: dict[str, object] = {"type": "message", "role": "assistant", "id": "msg_0", "content": []}
+    said["content"] = [{"type": "output_text", "text": "Done."}]
+    listed = [
+        {"role": "user", "content": "Go on."},
+        {"type": "reasoning", "summary": []},
+        *(call("a"), output("a"), call("b"), output("b")),
+        said,
+    ]
+    form = OpenAIResponses()
+    drafts = form.decode(listed)
+    assert form.encode(drafts).messages == listed
+    # Without the reasoning its id would be refused.
+    (written,) = [each for each in form.encode([drafts[0], *drafts[2:]]).messages if each.get("role") == "assistant"]
+    assert "id" not in written

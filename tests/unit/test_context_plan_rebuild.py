@@ -117,7 +117,7 @@ def test_a_policy_takes_a_low_mark_and_prices() -> None:
     policy = CODING.down_to(0.4).priced("openai")
     assert policy.low_water == 0.4
     assert policy.prices == prices_named("openai")
-    assert policy.family == CODING.family
+    assert policy.summarizer == CODING.summarizer
     with pytest.raises(BadInput, match="above 0"):
         CODING.down_to(0)
     with pytest.raises(BadInput, match="There are no prices"):

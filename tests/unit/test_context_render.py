@@ -26,7 +26,7 @@ def block(level: SummaryLevel, sections: dict[SectionName, list[Line]]) -> Summa
         last=LAST,
         first_position=0,
         last_position=30,
-        family="test",
+        summarizer="test",
         source_tokens=9_000,
         calls=14,
         sections=tuple(Section(name=name, lines=tuple(lines)) for name, lines in sections.items()),

@@ -216,5 +216,5 @@ def test_without_a_store_it_cuts_as_well() -> None:
 
 
 def test_its_summaries_are_those_of_the_agents_work() -> None:
-    assert preset("scratchpad").family == CODING.family
-    assert Policy(name="other", cuts=True).without("plan").family == CODING.without("plan").family
+    assert preset("scratchpad").summarizer == CODING.summarizer
+    assert Policy(name="other", cuts=True).without("plan").summarizer == CODING.without("plan").summarizer

@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 from msgspec.structs import replace
-from tests.golden.ferry import COUNT, FAMILY, KEY, deeper, drafts, leaf, tell, told_story
+from tests.golden.ferry import COUNT, KEY, SUMMARIZER, deeper, drafts, leaf, tell, told_story
 from tests.golden.material import session as material
 
 from ireneo.adapters.in_memory.store import InMemoryStore
@@ -203,16 +203,16 @@ def test_what_may_overlap_is_no_fault(on_store: Callable[[Work], None]) -> None:
         def change(tx: Transaction) -> None:
             # A block that another branch ended early, and a running summary, which covers all that came before.
             tx.summaries.put(KEY, [leaf(m[45:50]), leaf(m[45:48])])
-            one, two = leaf(m[:5], family=RUNNING.family), leaf(m[5:10], family=RUNNING.family)
+            one, two = leaf(m[:5], summarizer=RUNNING.summarizer), leaf(m[5:10], summarizer=RUNNING.summarizer)
             folded = replace(deeper([one, two]), depth=1)
             tx.summaries.put(KEY, [one, folded])
             # A text by a model is paid for, and its parts are made again under the same names.
             writing = Writing(prompt="story-1", model="m", tokens_in=1, tokens_out=1, supported=1, recall=1)
-            family = f"story-1/third/{FAMILY}"
+            summarizer = f"story-1/third/{SUMMARIZER}"
             text = replace(
                 leaf(m[50:55]),
-                id=anchor("story", m[50].id, m[54].id, family),
-                family=family,
+                id=anchor("story", m[50].id, m[54].id, summarizer),
+                summarizer=summarizer,
                 writing=writing,
                 sources=(SummaryId("s_" + "b" * 26),),
             )
@@ -263,7 +263,7 @@ def test_marks_and_disputes_about_what_is_gone(on_store: Callable[[Work], None])
         m = await told_story(store)
         there, gone = leaf(m[0:4]).id, "s_" + "c" * 26
         mark = Rebuild(
-            family=FAMILY,
+            summarizer=SUMMARIZER,
             budget_tokens=4000,
             at=m[50].id,
             at_position=50,
@@ -287,7 +287,7 @@ def test_marks_and_disputes_about_what_is_gone(on_store: Callable[[Work], None])
         await store.write(change)
         found = await memory.doctor()
         assert said(found) == [
-            f"The rebuild at message 51 to 4,000 tokens ({FAMILY}) shows s_ccccccc, and no such text is there."
+            f"The rebuild at message 51 to 4,000 tokens ({SUMMARIZER}) shows s_ccccccc, and no such text is there."
         ]
         assert said(found, "note") == [f"Dispute {dispute.id[:9]} at message 50 is about a summary that is not there."]
         await mended(memory)

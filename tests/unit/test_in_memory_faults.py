@@ -26,7 +26,7 @@ def sound() -> SessionState:
     tree.branches = {"main": MESSAGES[-1].id, "empty": None}
     summary, mark, note = summarise(MESSAGES[0], MESSAGES[3]), rebuilt(MESSAGES[2]), noted(MESSAGES[1], "note")
     tree.summaries = {summary.id: summary}
-    tree.rebuilds = {(mark.family, mark.budget_tokens, mark.at): mark}
+    tree.rebuilds = {(mark.summarizer, mark.budget_tokens, mark.at): mark}
     tree.annotations = {note.id: note}
     tree.leases = {"work": Lease(key=KEY, work="work", holder="one", token=1, until=NOON)}
     tree.leased = 1

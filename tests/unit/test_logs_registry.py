@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 
 from ireneo.errors import UnknownFormat
+from ireneo.formats.chat.registry import chat_format_of
 from ireneo.formats.logs.format import LogFormat
 from ireneo.formats.logs.registry import LOG_FORMATS, LogFormatName, log_format, recognise
 
@@ -140,6 +141,7 @@ def test_only_formats_whose_mark_stands_in_a_file_are_loaded_to_recognise_it(nam
 
 def test_a_format_has_a_name() -> None:
     assert [known.name for known in LOG_FORMATS] == list(get_args(LogFormatName))
+    assert [known.chat for known in LOG_FORMATS] == [chat_format_of(known.name) for known in LOG_FORMATS]
     assert [log_format(known.name) for known in LOG_FORMATS] == list(LOG_FORMATS)
 
 

@@ -23,10 +23,10 @@ from ireneo.summaries.summary import SummaryId
 from ireneo.testing.conformance.learned import learned, observed, ran
 from ireneo.testing.conformance.material import (
     DAY,
-    FAMILY,
     KEY,
     MINUTE,
     NOON,
+    SUMMARIZER,
     after,
     noted,
     numbered,
@@ -54,7 +54,7 @@ def version_1(tmp_path: Path) -> Path:
     put_summaries(filled, KEY, [SUMMARY])
     database = written_by(1, path, filled)
     # Without the column for what a mark took up, which came later.
-    database.execute("INSERT INTO rebuilds VALUES (1, ?, 1000, 0, 3, ?, 500)", (FAMILY, MESSAGES[3].id))
+    database.execute("INSERT INTO rebuilds VALUES (1, ?, 1000, 0, 3, ?, 500)", (SUMMARIZER, MESSAGES[3].id))
     database.close()
     return path
 
@@ -72,8 +72,8 @@ def test_a_file_of_version_1_is_migrated_and_keeps_what_it_holds(version_1: Path
             for path in (MESSAGES, FORK):
                 assert tx.log.path(KEY, path[-1].id, 0, 9) == light(path)
             assert tx.log.drafts(KEY, [MESSAGES[0].id])[MESSAGES[0].id] == MESSAGES[0].draft
-            assert tx.summaries.frontier(KEY, MESSAGES[-1].id, FAMILY) == [SUMMARY]
-            assert tx.rebuilds.last(KEY, MESSAGES[-1].id, FAMILY, 1000) == rebuilt(MESSAGES[3])
+            assert tx.summaries.frontier(KEY, MESSAGES[-1].id, SUMMARIZER) == [SUMMARY]
+            assert tx.rebuilds.last(KEY, MESSAGES[-1].id, SUMMARIZER, 1000) == rebuilt(MESSAGES[3])
             assert tx.annotations.on_path(KEY, MESSAGES[-1].id) == []
             assert tx.spending.of_session(KEY) == Spent()
             assert tx.leases.of_session(KEY) == []
@@ -108,7 +108,7 @@ def test_a_file_of_version_1_takes_what_came_later(version_1: Path) -> None:
 
         def look(tx: Transaction) -> None:
             assert tx.annotations.on_path(KEY, FORK[-1].id) == [note]
-            assert tx.rebuilds.last(KEY, MESSAGES[-1].id, FAMILY, 1000) == mark
+            assert tx.rebuilds.last(KEY, MESSAGES[-1].id, SUMMARIZER, 1000) == mark
             assert tx.spending.of_day(KEY.space, DAY) == Spent(calls=1, tokens=20)
             assert tx.leases.of_session(KEY) == [lease]
             assert tx.upkeep.faults() == []

@@ -78,7 +78,7 @@ def test_no_query_scans_a_table(migrated: apsw.Connection) -> None:
         plan = [row[3] for row in migrated.execute(f"EXPLAIN QUERY PLAN {query}", bindings)]
         # A virtual table is an index of words, which is asked for a term or a row, or a list that was handed in.
         scans = {step.split()[1] for step in plan if step.startswith("SCAN") and "VIRTUAL TABLE INDEX" not in step}
-        # Migrations and marks of erasures are a handful; `stretch`, `needed` and `family` are walks, a `tip` is a
+        # Migrations and marks of erasures are a handful; `stretch`, `needed` and `summarizer` are walks, a `tip` is a
         # segment's last row, and what is `cited` was looked up.
         walks = {"stretch", "needed", "family", "tip", "cited"}
         walks |= {"sessions"} if name == "list_all_sessions" else {"spaces"} if name == "list_all_spaces" else set()

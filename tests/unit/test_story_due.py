@@ -41,12 +41,12 @@ class Desk:
         done = await progress_of(self.memory.work, until_idle=True, preset=policy)
         return [each for each in done if each.did not in ("remembered", "reflected")]
 
-    async def summaries(self, family: str) -> list[Summary]:
+    async def summaries(self, summarizer: str) -> list[Summary]:
 
         def look(tx: Transaction) -> list[Summary]:
             (info,) = tx.sessions.list("mine")
             found = tx.summaries.get(info.key, tx.upkeep.summaries(info.key))
-            return [each for each in found if each.family == family]
+            return [each for each in found if each.summarizer == summarizer]
 
         return await self.store.read(look)
 
@@ -95,7 +95,7 @@ def test_many_that_fail_for_good_keep_no_other_waiting() -> None:
     async def work(desk: Desk) -> None:
         session = await desk.begin(*["chats"] * 14)
         await caught_up(session, TINY_STORY)
-        canonical = await desk.summaries(TINY_STORY.family)
+        canonical = await desk.summaries(TINY_STORY.summarizer)
 
         def change(tx: Transaction) -> list[Summary]:
             (info,) = tx.sessions.list("mine")
@@ -125,7 +125,7 @@ def test_what_is_disputed_is_due_again_and_once() -> None:
         session = await desk.begin("chats", "chats")
         await desk.work()
         assert await session.due(0, preset=TINY_STORY) == 0
-        leaf = (await desk.summaries(f"story-1/third/{TINY_STORY.family}"))[0]
+        leaf = (await desk.summaries(f"story-1/third/{TINY_STORY.summarizer}"))[0]
         await session.dispute(leaf.id, "It was the other harbour.")
         assert await session.due(0, preset=TINY_STORY) == 1
         assert [each.depth for each in await desk.work()] == [leaf.depth]
@@ -161,8 +161,8 @@ def test_a_running_summary_is_folded_once_for_every_leaf() -> None:
     async def work(desk: Desk) -> None:
         session = await desk.begin("chats", "chats", "chats", "scene")
         await desk.work(RUNNING)
-        for family in (RUNNING.family, f"story-1/third/{RUNNING.family}"):
-            chain = sorted(await desk.summaries(family), key=lambda each: each.last_position)
+        for summarizer in (RUNNING.summarizer, f"story-1/third/{RUNNING.summarizer}"):
+            chain = sorted(await desk.summaries(summarizer), key=lambda each: each.last_position)
             assert [each.retellings for each in chain] == list(range(1, len(chain) + 1))
             assert {each.first for each in chain} == {chain[0].first}
             assert len(chain) > 3

@@ -115,15 +115,15 @@ def test_a_fact_is_retold_twice_up_to_fifty_thousand_messages(fan_in: int, messa
 def test_a_family_tells_its_policy(name: str, running: bool) -> None:
     sizes = StorySettings(leaf_messages=7, leaf_tokens=800, fan_in=3, running=running)
     policy = Policy(name="running" if running else "story", story=sizes, live_share=0.5, seen_by=name)
-    found = story_of(policy.family)
+    found = story_of(policy.summarizer)
     assert found is not None
     assert found.seen_by == name
-    assert found.family == policy.family
-    assert story_of(f"{policy.family}/open") is None
-    assert story_of(f"{policy.family}/whole") is None
-    assert story_of(f"story-1/third/{policy.family}") is None
+    assert found.summarizer == policy.summarizer
+    assert story_of(f"{policy.summarizer}/open") is None
+    assert story_of(f"{policy.summarizer}/whole") is None
+    assert story_of(f"story-1/third/{policy.summarizer}") is None
 
 
 def test_other_families_are_no_stories() -> None:
     assert story_of("offline-1/coding") is None
-    assert story_of(STORY.family) == STORY
+    assert story_of(STORY.summarizer) == STORY

@@ -75,7 +75,7 @@ class House:
         def look(tx: Transaction) -> Summary:
             head = tx.log.head(KEY)
             assert head is not None
-            (leaf, *_) = tx.summaries.spans(KEY, head.id, POLICY.family, 1)
+            (leaf, *_) = tx.summaries.spans(KEY, head.id, POLICY.summarizer, 1)
             (summary,) = tx.summaries.get(KEY, [leaf.id])
             return summary
 

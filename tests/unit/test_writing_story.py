@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import pytest
 from msgspec.structs import replace
-from tests.golden.story import FAMILY, GOOD, OPEN, OWED, STORY, WHERE, logged, quarters, record, say, thread
+from tests.golden.story import GOOD, OPEN, OWED, STORY, SUMMARIZER, WHERE, logged, quarters, record, say, thread
 
-from ireneo.engine.known import text_family, text_id
+from ireneo.engine.known import text_id, text_summarizer
 from ireneo.engine.story_writing import MOST_WORDS, StoryJob, StoryTask, story_text, words_in
 from ireneo.engine.writing import WrittenSummary, write
 from ireneo.errors import BadReply, ModelRefused
@@ -51,7 +51,7 @@ def test_a_good_text_stands_as_it_is() -> None:
     text = written.text
     assert (written.verdict, written.faults, len(model.prompts)) == ("written", (), 1)
     assert story_text(text) == TEXT
-    assert text.family == f"story-1/third/{FAMILY}"
+    assert text.summarizer == f"story-1/third/{SUMMARIZER}"
     assert (text.retellings, text.sources) == (1, ())
     assert text.writing is not None
     assert (text.writing.supported, text.writing.recall, text.writing.prompt) == (1.0, 1.0, "story-1/third")
@@ -203,10 +203,10 @@ def test_what_was_known_before_is_not_told_again() -> None:
 
 
 def test_the_memory_of_a_character_is_told_by_her_and_has_what_she_heard() -> None:
-    job = replace(JOB, offline=record(family=f"{FAMILY}/as/Vera"), voice="first", seen_by="Vera")
+    job = replace(JOB, offline=record(summarizer=f"{SUMMARIZER}/as/Vera"), voice="first", seen_by="Vera")
     written, _ = wrote(VERA, job=job)
     assert written.verdict == "written"
-    assert written.text.family == f"story-1/first/{FAMILY}/as/Vera"
+    assert written.text.summarizer == f"story-1/first/{SUMMARIZER}/as/Vera"
     (promise,) = written.text.threads.opened
     assert (promise.who, promise.whom) == ("Vera", "Holm")
     for wrong in ("Vera left the lighthouse.", "When I had gone, Holm said “Not a word to Vera” to Old Tam."):
@@ -354,6 +354,6 @@ def test_nobody_speaks_in_anothers_name_or_to_the_model() -> None:
 
 
 def test_a_story_has_a_voice_of_its_own() -> None:
-    alone, whole = record(family=f"{FAMILY}/as/Vera"), record()
-    assert text_family(whole, (), "third") == f"story-1/third/{FAMILY}"
+    alone, whole = record(summarizer=f"{SUMMARIZER}/as/Vera"), record()
+    assert text_summarizer(whole, (), "third") == f"story-1/third/{SUMMARIZER}"
     assert text_id(whole, (), "third") != text_id(alone, (), "first")

@@ -227,7 +227,7 @@ def assemble(
         _, why = first_target(head.total_tokens, budget, 1.0, None)
         return Assembled(composed=cut, mark=None, why=why)
     recent = RecentValues(1) if recent is None else recent
-    kind = (policy.family, options.thinking)
+    kind = (policy.summarizer, options.thinking)
     if mark is not None and not options.rebuild and not _newly_disputed(mark, options):
         frozen = recent.find((kind, mark))
         if frozen is None:

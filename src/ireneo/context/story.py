@@ -373,7 +373,7 @@ ONE_BLOCK = 128
 """Under so many tokens everything is one block."""
 
 PASSING = ("/open", "/whole")
-"""How the families end of summaries that are made for one context."""
+"""How the summarizers end of summaries that are made for one context."""
 
 
 class Story(Struct, frozen=True, kw_only=True):
@@ -434,13 +434,13 @@ class StoryTeller:
         self, nodes: Sequence[Summary], room: int, doubts: Mapping[SummaryId, str], strategy: Strategy
     ) -> Sequence[str]:
         """Write the blocks of `nodes` in `room` tokens, in view of why some are disputed."""
-        self.passing.extend(node for node in nodes if node.family.endswith(PASSING))
+        self.passing.extend(node for node in nodes if node.summarizer.endswith(PASSING))
         name = (*(node.id for node in nodes), room, *sorted(doubts.items()))
         return self._told.get(name, lambda: tell_blocks(nodes, room, self._billed, doubts=doubts, strategy=strategy))
 
     def leaf(self, messages: Sequence[Message], before: Sequence[Thread], policy: Policy) -> Summary:
         """Write the leaf over `messages`, before which the threads `before` are open."""
-        name = (messages[0].id, messages[-1].id, policy.family, *(thread.id for thread in before))
+        name = (messages[0].id, messages[-1].id, policy.summarizer, *(thread.id for thread in before))
         return self._leaves.get(name, lambda: make_leaf(messages, before, policy))
 
     def threads(self, nodes: Sequence[Summary], cap: int) -> tuple[tuple[Thread, ...], int]:
@@ -557,10 +557,10 @@ def _everything(story: Story, options: ContextOptions) -> Summary:
 def _over(nodes: Sequence[Summary], options: ContextOptions) -> Summary:
     """Cover adjacent summaries by one that is none of the canonical ones."""
     whole = make_deeper(nodes, nodes, options.policy)
-    family = f"{options.policy.family}/whole"
+    summarizer = f"{options.policy.summarizer}/whole"
     # What it says depends on the texts that there are: with other ones it is another summary.
-    told = " ".join([family, *(node.id for node in nodes)])
-    return replace(whole, family=family, id=anchor("story", whole.first, whole.last, told), sources=())
+    told = " ".join([summarizer, *(node.id for node in nodes)])
+    return replace(whole, summarizer=summarizer, id=anchor("story", whole.first, whole.last, told), sources=())
 
 
 def _past(story: Story, room: int, options: ContextOptions, teller: StoryTeller) -> list[ContextItem]:
@@ -649,8 +649,8 @@ def _open(
     messages: Sequence[Message], before: Sequence[Thread], room: int, options: ContextOptions, teller: StoryTeller
 ) -> ContextItem:
     leaf = teller.leaf(messages, before, options.policy)
-    family = f"{options.policy.family}/open"
-    leaf = replace(leaf, family=family, depth=0, id=anchor("story", leaf.first, leaf.last, family))
+    summarizer = f"{options.policy.summarizer}/open"
+    leaf = replace(leaf, summarizer=summarizer, depth=0, id=anchor("story", leaf.first, leaf.last, summarizer))
     room -= MESSAGE_TOKENS + NOTES_TOKENS
     threads = thread_lines(leaf.threads.opened, 0, room // 3, options.count)
     room -= sum(options.count(line) + 1 for line in threads)

@@ -17,8 +17,7 @@ from ireneo.errors import MessageNotFound, UnreadableLog
 from ireneo.formats.chat.format import (
     ChatFormat,
 )
-from ireneo.formats.chat.registry import DEFAULT_FORMAT, OBJECTS, ReadMessages, chat_format, read_given
-from ireneo.formats.logs.registry import chat_format_of
+from ireneo.formats.chat.registry import DEFAULT_FORMAT, OBJECTS, ReadMessages, chat_format, chat_format_of, read_given
 from ireneo.log.message import (
     BLOCK_TAGS,
     PAD_TAG,

@@ -262,7 +262,7 @@ def _handed(reader: StoredReader, shown: Sequence[ContextItem]) -> Mapping[str, 
 
 def last_mark(tx: Transaction, key: SessionKey, head: Head, options: ContextOptions) -> Mark | None:
     """The mark of the last rebuild on the path to `head`."""
-    last = tx.rebuilds.last(key, head.id, options.policy.family, options.budget)
+    last = tx.rebuilds.last(key, head.id, options.policy.summarizer, options.budget)
     if last is None:
         return None
     return Mark(at=last.at, at_position=last.at_position, target_tokens=last.target_tokens, taken_up=last.taken_up)
@@ -294,7 +294,7 @@ def _keep_last(tx: Transaction, key: SessionKey, options: ContextOptions, cut: _
     # Its head may have been pruned since it was read: then there is nothing to come back to.
     if mark is not None and tx.log.find(key, [mark.at]):
         rebuild = Rebuild(
-            family=options.policy.family,
+            summarizer=options.policy.summarizer,
             budget_tokens=options.budget,
             at=mark.at,
             at_position=mark.at_position,

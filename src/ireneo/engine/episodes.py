@@ -86,7 +86,7 @@ def remembered_turns(tx: Transaction, space: str, turns: Sequence[DueEpisode]) -
 
 def due_leaves(tx: Transaction, key: SessionKey, head: Head, policy: Policy, floor: int = 0) -> list[DueEpisode]:
     """The leaves of a story that no memory tells of, in order, from position `floor` on."""
-    spans = tx.summaries.spans(key, head.id, policy.family, 1, floor)
+    spans = tx.summaries.spans(key, head.id, policy.summarizer, 1, floor)
     leaves = [
         DueEpisode(opening=MessageId(""), id=span.id, first=span.first_position, last=span.last_position)
         for span in spans

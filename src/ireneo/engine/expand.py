@@ -69,7 +69,7 @@ def _summary(tx: Transaction, key: SessionKey, name: str) -> Expanded:
     if parts and summary.messages > MOST_OPENED:
         return Expanded(summary=summary, messages=(), parts=parts)
     messages = tx.log.path(key, summary.last, summary.first_position, summary.last_position)
-    if character := seen_by(summary.family):
+    if character := seen_by(summary.summarizer):
         # What one character remembers opens to what she was there for, and to nothing else.
         messages = [message for message in messages if heard_by(message.draft, character)]
     return Expanded(summary=summary, messages=tuple(_whole(tx, key, messages)), parts=parts)

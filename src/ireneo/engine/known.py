@@ -45,20 +45,20 @@ def was_erased(tx: Transaction, key: SessionKey, erased: int | None) -> bool:
     return erased is not None and tx.erasure.count(key) != erased
 
 
-def text_family(summary: Summary, disputes: Sequence[str], voice: Voice) -> str:
-    """The family of the text that a model writes of what the canonical `summary` covers, in view of `disputes`."""
+def text_summarizer(summary: Summary, disputes: Sequence[str], voice: Voice) -> str:
+    """The summarizer of the text that a model writes of what the canonical `summary` covers, in view of `disputes`."""
     doubts = f"/{digest('d', *(each.encode() for each in sorted(disputes)))[:12]}" if disputes else ""
-    return f"{undisputed(summary.level, summary.family, voice)}{doubts}"
+    return f"{undisputed(summary.level, summary.summarizer, voice)}{doubts}"
 
 
-def undisputed(level: SummaryLevel, family: str, voice: Voice) -> str:
-    """The family of the texts that a model writes of canonical summaries of that level and `family`."""
-    return f"{PROMPTS[level].name}/{voice}/{family}"
+def undisputed(level: SummaryLevel, summarizer: str, voice: Voice) -> str:
+    """The summarizer of the texts that a model writes of canonical summaries of that level and `summarizer`."""
+    return f"{PROMPTS[level].name}/{voice}/{summarizer}"
 
 
 def text_id(summary: Summary, disputes: Sequence[str], voice: Voice) -> SummaryId:
     """The anchor of that text: written twice, it is the same."""
-    return anchor(summary.level, summary.first, summary.last, text_family(summary, disputes, voice))
+    return anchor(summary.level, summary.first, summary.last, text_summarizer(summary, disputes, voice))
 
 
 def best_texts(
@@ -105,7 +105,7 @@ class StoredReader:
     def frontier(self, last: int) -> Sequence[Summary]:
         """The widest stored summaries up to position `last`."""
         end = self.head.id if last == self.head.position else self.path(last, last)[0].id
-        return self._tx.summaries.frontier(self._key, end, self._options.policy.family)
+        return self._tx.summaries.frontier(self._key, end, self._options.policy.summarizer)
 
     def get(self, ids: Sequence[SummaryId]) -> Sequence[Summary]:
         """Those of these summaries that are stored."""

@@ -130,8 +130,7 @@ def settle_lessons(tx: Transaction, space: str, observations: Sequence[Observati
 # What a run has shown once and shows no more: its session was rewound, or the rules have changed since.
 #
 # The evidence that a lesson has from a run is what the run shows now. What it showed of a path that was left, or by
-# older
-# rules, is taken back, and a lesson that stands on nothing else goes.
+# older rules, is taken back, and a lesson that stands on nothing else goes.
 
 
 def still_told(tx: Transaction, key: SessionKey, head: Head, before: Iterable[Observation]) -> list[Observation]:

@@ -34,9 +34,8 @@ from ireneo.engine.summarise import Summarised
 from ireneo.engine.tree import Tree
 from ireneo.engine.work import SummaryWork, TextWriter, WorkResult, summarised_by
 from ireneo.errors import BadInput, SessionNotFound
-from ireneo.formats.chat.format import ThinkingRule
-from ireneo.formats.chat.registry import DEFAULT_FORMAT, chat_format
-from ireneo.formats.logs.registry import chat_format_of
+from ireneo.formats.chat.format import FormatName, ThinkingRule
+from ireneo.formats.chat.registry import DEFAULT_FORMAT, chat_format, chat_format_of
 from ireneo.lessons.write_diary import AgentNotes, lines_of
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import Annotation, Head, SessionKey
@@ -86,7 +85,7 @@ class Session:
         self,
         messages: Given | Sequence[Given],
         *,
-        format: str | None = None,
+        format: FormatName | None = None,
         after: str | None = None,
     ) -> Appended:
         """Store one message or several after the branch's head; durable once this returns.
@@ -132,7 +131,7 @@ class Session:
         self,
         budget: int,
         *,
-        to: str | None = None,
+        to: FormatName | None = None,
         preset: str | Policy | None = None,
         prices: str | Prices | None = None,
         explain: bool = False,

@@ -75,11 +75,11 @@ def due_texts(
     failing = tx.leases.of_session(key)
     hopeless = {lease.work for lease in failing if lease.failures >= PATIENCE}
     resting = {lease.work for lease in failing if _rests(lease, now)}
-    family = options.policy.family
+    summarizer = options.policy.summarizer
     missing: list[tuple[Span, int]] = []
     depth = 1
-    while canonical := tx.summaries.spans(key, head.id, family, depth):
-        written = tx.summaries.spans(key, head.id, undisputed("story", family, voice), depth)
+    while canonical := tx.summaries.spans(key, head.id, summarizer, depth):
+        written = tx.summaries.spans(key, head.id, undisputed("story", summarizer, voice), depth)
         there = {(span.first_position, span.last_position) for span in written}
         missing += [(span, depth) for span in canonical if (span.first_position, span.last_position) not in there]
         depth += 1
@@ -118,7 +118,7 @@ def _disputed(tx: Transaction, key: SessionKey, options: ContextOptions, voice: 
         level, first, last = stretch.split(" ")
         if level != "story":
             continue
-        canonical = anchor("story", MessageId(first), MessageId(last), options.policy.family)
+        canonical = anchor("story", MessageId(first), MessageId(last), options.policy.summarizer)
         for summary in tx.summaries.get(key, [canonical]):
             name = text_id(summary, [note.id for note in notes], voice)
             if not tx.summaries.get(key, [name]):
@@ -293,7 +293,7 @@ def _due_summaries(
     due = tuple(
         summary
         for summary in path.shown
-        if not summary.family.endswith("/open")
+        if not summary.summarizer.endswith("/open")
         and not tx.summaries.get(key, [text_id(summary, options.disputes_of(summary), voice)])
     )
     return DueTexts(ready=due, missing=len(due), options=options, erased=tx.erasure.count(key)), path.made

@@ -133,7 +133,7 @@ def tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: C
         live_tokens=live_tokens,
         behind=_behind(live, policy),
         nodes=tuple(_node(each, by_id[each.id], each.id in widest, count) for each in found),
-        branches=tuple(_branches(tx, key, branch, policy.family)),
+        branches=tuple(_branches(tx, key, branch, policy.summarizer)),
         threads=_open(policy, [by_id[each.id] for each in shown], options),
     )
 
@@ -203,17 +203,17 @@ def _behind(live: int, policy: Policy) -> int:
     return whole * policy.story.leaf_messages
 
 
-def _branches(tx: Transaction, key: SessionKey, current: str, family: str) -> list[TreeBranch]:
+def _branches(tx: Transaction, key: SessionKey, current: str, summarizer: str) -> list[TreeBranch]:
     heads = tx.sessions.branches(key)
     named = sorted(heads.items(), key=lambda each: (each[0] != current, each[0]))
     grown = tree_paths(tx, key, [(name, head) for name, head in named if head is not None])
-    out = {limb.name: _branch(tx, key, limb, grown, family) for limb in grown}
+    out = {limb.name: _branch(tx, key, limb, grown, summarizer) for limb in grown}
     empty = TreeBranch(name="", head=None, messages=0, tokens=0, parent="", shared=0, forks_at=None, summarised=0)
     return [out.get(name) or replace(empty, name=name) for name, _ in named]
 
 
-def _branch(tx: Transaction, key: SessionKey, limb: TreePath, grown: Sequence[TreePath], family: str) -> TreeBranch:
-    covering = tx.summaries.frontier(key, limb.head.id, family)
+def _branch(tx: Transaction, key: SessionKey, limb: TreePath, grown: Sequence[TreePath], summarizer: str) -> TreeBranch:
+    covering = tx.summaries.frontier(key, limb.head.id, summarizer)
     return TreeBranch(
         name=limb.name,
         head=limb.head.id,

@@ -287,7 +287,7 @@ class SummaryWork:
         writer, key, branch, policy = self._writer, self._key, self._writer.branch, self._policy
         if await self._store.read(due_ahead, key, branch, policy) is None:
             return
-        async with writer.worker.leased(key, f"write ahead {branch} {policy.family}") as lease:
+        async with writer.worker.leased(key, f"write ahead {branch} {policy.summarizer}") as lease:
             if lease is None:
                 writer.waits = True
                 return
@@ -576,18 +576,18 @@ class Works:
         own = self._own(info)
         found = [own] if own.story else []
         if self._preset is None:
-            stored = (story_of(family) for family in tx.summaries.families(info.key))
-            found += [each for each in stored if each and all(each.family != known.family for known in found)]
+            stored = (story_of(summarizer) for summarizer in tx.summaries.summarizers(info.key))
+            found += [each for each in stored if each and all(each.summarizer != known.summarizer for known in found)]
         return found
 
     def _works(self, tx: Transaction, info: SessionInfo) -> list[ContextOptions]:
         """The options with which contexts of an agent's work were asked for, as their rebuilds tell."""
         marks = tx.rebuilds.of_session(info.key)
-        known = {policy.family: policy for policy in PRESETS.values() if not policy.story}
+        known = {policy.summarizer: policy for policy in PRESETS.values() if not policy.story}
         return [
-            self._options(known[family], budget)
-            for family, budget in sorted({(mark.family, mark.budget_tokens) for mark in marks})
-            if family in known and self._preset in (None, known[family])
+            self._options(known[summarizer], budget)
+            for summarizer, budget in sorted({(mark.summarizer, mark.budget_tokens) for mark in marks})
+            if summarizer in known and self._preset in (None, known[summarizer])
         ]
 
     def _own(self, info: SessionInfo) -> Policy:

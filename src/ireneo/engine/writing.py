@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.parts import share, shorten
-from ireneo.engine.known import text_family, text_id
+from ireneo.engine.known import text_id, text_summarizer
 from ireneo.grounding.claims import TextClaim
 from ireneo.grounding.evidence import recall
 from ireneo.grounding.neutral import instruction_like
@@ -133,7 +133,7 @@ class WritingJob(Struct, frozen=True, kw_only=True):
         return replace(
             self.offline,
             id=text_id(self.offline, writing.disputes, self.voice),
-            family=text_family(self.offline, writing.disputes, self.voice),
+            summarizer=text_summarizer(self.offline, writing.disputes, self.voice),
             writing=writing,
         )
 

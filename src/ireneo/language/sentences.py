@@ -11,6 +11,8 @@ from ireneo.language.topics import Sentences
 from ireneo.patterns import lazy_re
 
 _END = lazy_re(r"(?:(?<![.!?…])[.!?…]+[\"'”“’»«)\]*_]*(?=\s)|[。！？]+[」』”’）]*|[।؟۔]+)\s*")
+# The same where no other sign can stand: it begins with a set, by which a search goes on much faster.
+_ASCII_END = lazy_re(r"[.!?](?<![.!?]{2})[.!?]*[\"')\]*_]*(?=\s)\s*")
 _LONGEST = 12
 """Characters before a full stop by which it is known that it ends nothing."""
 _CLOSES = r"\.[\"'”“’»«)\]*_]*$"
@@ -22,10 +24,10 @@ def breaks(text: str, *, small_opens: bool = False) -> Iterator[tuple[int, int]]
     A small letter goes on with a sentence (“Where are you?” she asked), unless `small_opens` one: so people chat.
     """
     start = 0
-    for found in _END.finditer(text):
+    for found in (_ASCII_END if text.isascii() else _END).finditer(text):
         end = found.start() + len(found[0].rstrip())
         if end < len(text) and not (
-            (text[found.end()].islower() and not small_opens) or _goes_on(text, start, end, found.end())
+            (text[found.end()].islower() and not small_opens) or _goes_on(text, start, found.start(), end, found.end())
         ):
             yield end, found.end()
             start = found.end()
@@ -68,26 +70,19 @@ def _pieces(text: str, small_opens: bool) -> Iterator[str]:
         yield rest
 
 
-def _goes_on(text: str, start: int, end: int, following: int) -> bool:
-    """Whether what stands before `end` is an abbreviation, an initial or an ordinal number."""
-    before = max(start, end - _LONGEST)
-    if _NO_END.search(text, before, end):
-        return True
-    parts, after = _inside()
-    if _ORDINAL.search(text, before, end):
-        word = _WORD.match(text, following)
-        led = _WORDS_BEFORE.search(text, max(start, before - _LONGEST), end)
-        return bool(word and word[0] in after) or bool(led and led[1] in topic(Sentences).ordinal_before)
-    inner = _WORD_BEFORE.search(text, before, end)
-    return inner is not None and text.startswith(parts.get(inner[1], ()), following)
-
-
-_WORD = lazy_re(r"[^\W\d_]+")
-_ORDINAL = lazy_re(rf"(?<![\w.,])\d{{1,3}}{_CLOSES}")
-_WORDS_BEFORE = lazy_re(rf"(?<![^\W\d_])([^\W\d_]{{1,20}})\s\d{{1,3}}{_CLOSES}")
-_WORD_BEFORE = lazy_re(rf"(?<!\w)(\w{{1,6}}){_CLOSES}")
-# A title or an initial; the English I ends sentences as well.
-_NO_END = lazy_re(lambda: rf"(?:\b{either(map(_written, _abbreviations()))}|(?<![\w'’])[A-HJ-ZÄÖÜ]){_CLOSES}")
+def _goes_on(text: str, start: int, mark: int, end: int, following: int) -> bool:
+    """Whether the full stop at `mark` stands behind an abbreviation, an initial or an ordinal number."""
+    if text[mark] != "." or (mark >= _SURE and text[mark - _SURE : mark].isalpha()):
+        return False
+    found = _DOUBTFUL.search(text, max(start, end - _LONGEST), end)
+    if found is None or found["never"]:
+        return found is not None
+    if found["part"]:
+        return text.startswith(_following_parts()[found["part"]], following)
+    known = topic(Sentences)
+    word = _WORD.match(text, following)
+    led = _LED.search(text, max(start, end - 2 * _LONGEST), end)
+    return bool(word and word[0] in known.ordinal_after) or bool(led and led[1] in known.ordinal_before)
 
 
 def _abbreviations() -> tuple[str, ...]:
@@ -99,11 +94,23 @@ def _written(abbreviation: str) -> str:
 
 
 @from_data
-def _inside() -> tuple[dict[str, tuple[str, ...]], frozenset[str]]:
-    """What follows a part of an abbreviation that has several, and what follows an ordinal number."""
+def _following_parts() -> dict[str, tuple[str, ...]]:
+    """By a part of an abbreviation that has several, the parts that may follow it."""
     parts: dict[str, tuple[str, ...]] = {}
     for abbreviation in _abbreviations():
-        pieces = abbreviation.split(". ")
-        for one, other in pairwise(pieces):
+        for one, other in pairwise(abbreviation.split(". ")):
             parts[one] = (*parts.get(one, ()), f"{other}.")
-    return parts, topic(Sentences).ordinal_after
+    return parts
+
+
+_SURE = 7
+"""A word of so many letters is no abbreviation."""
+_WORD = lazy_re(r"[^\W\d_]+")
+_LED = lazy_re(rf"(?<![^\W\d_])([^\W\d_]{{1,20}})\s\d{{1,3}}{_CLOSES}")
+# A title, an initial (the English I ends sentences as well), a figure, or a part of an abbreviation that has several.
+_DOUBTFUL = lazy_re(
+    lambda: (
+        rf"(?:(?P<never>\b{either(map(_written, _abbreviations()))}|(?<![\w'’])[A-HJ-ZÄÖÜ])"
+        rf"|(?<![\w.,])(?P<figure>\d{{1,3}})|(?<!\w)(?P<part>{'|'.join(map(re.escape, _following_parts()))})){_CLOSES}"
+    )
+)

@@ -72,8 +72,7 @@ def _lesson_head(each: BriefLine) -> str:
 # The brief: what a turn is given of all four kinds at once, each found by its own cue, packed to a budget.
 #
 # What is shown is chosen by value for cost over the whole brief, so that no kind has a fixed part of it: the best of
-# each
-# kind comes first, and what is left goes to whoever has most to say.
+# each kind comes first, and what is left goes to whoever has most to say.
 
 
 LEAST_BUDGET = 64

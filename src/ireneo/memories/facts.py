@@ -118,8 +118,7 @@ def _slot(found: re.Match[str], attribute: str, speaker: str, known: Slots) -> S
 #
 # Each piece of evidence says "from `at` on (until `until`) it is so". It is taken in, unless another value that is
 # trusted more holds at that time: then it is disputed. A value lasts until the next one begins, so that a late word
-# about
-# the past goes where it belongs and changes nothing later, and A, B, A gives A two periods.
+# about the past goes where it belongs and changes nothing later, and A, B, A gives A two periods.
 
 
 class Point(Struct, frozen=True, kw_only=True):

@@ -27,8 +27,7 @@ from ireneo.memories.wording import quoted
 # What becomes of a draft beside what is known: added, reinforced, superseded, disputed, overturned, ignored.
 #
 # The evidence goes to the memory that says the same, or makes a new one; then the kind settles anew all that stands
-# under
-# the key. No model is asked, and what comes out depends on the evidence alone.
+# under the key. No model is asked, and what comes out depends on the evidence alone.
 
 
 RememberOutcome: TypeAlias = Literal["added", "reinforced", "superseded", "disputed", "overturned", "ignored"]
@@ -156,8 +155,7 @@ def _outcome(
 # Which conclusions must be reconsidered, since none of what they were drawn from stands any more.
 #
 # A conclusion stands while one piece of its evidence does: one that cites no memory, or only such as are active and
-# need
-# not be reconsidered themselves. So it goes on through any number of conclusions, and is lifted when the ground is
+# need not be reconsidered themselves. So it goes on through any number of conclusions, and is lifted when the ground is
 # back.
 
 

@@ -19,8 +19,7 @@ from ireneo.patterns import lazy_re
 # Conclusions from episodes: when some are due, and what one must show before it is believed.
 #
 # An event that is told again in other words is no conclusion, so one rests on episodes of at least two events, speaks
-# of
-# what each of two of them tells, and reads like none of them. That is checked here, whoever drew it.
+# of what each of two of them tells, and reads like none of them. That is checked here, whoever drew it.
 
 
 EPISODES_DUE = 12

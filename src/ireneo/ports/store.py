@@ -234,7 +234,7 @@ class SessionInfo(Struct, frozen=True, kw_only=True):
 class Rebuild(Struct, frozen=True, kw_only=True):
     """The mark that a rebuild of a context left, so that its beginning stays the same until the next one."""
 
-    family: str
+    summarizer: str
     budget_tokens: int
     at: MessageId
     """The head for which it was rebuilt."""
@@ -343,10 +343,10 @@ class SummariesPort(Protocol):
         Raises MessageNotFound when the first or last message is not stored, BadInput when it stands elsewhere.
         """
 
-    def frontier(self, key: SessionKey, to: MessageId, family: str) -> Sequence[Summary]:
+    def frontier(self, key: SessionKey, to: MessageId, summarizer: str) -> Sequence[Summary]:
         """The widest summaries along the path to `to`, in order, none overlapping.
 
-        From the start of the path: of those of `family` that begin nearest, the one that reaches furthest (and
+        From the start of the path: of those of `summarizer` that begin nearest, the one that reaches furthest (and
         lies wholly on the path), and of two alike the deeper; then on from its end.
         """
 
@@ -356,28 +356,28 @@ class SummariesPort(Protocol):
     def find(self, key: SessionKey, prefix: str) -> Sequence[Summary]:
         """Read the summaries whose id begins with `prefix`, the newest stretch first, at most 10."""
 
-    def spans(self, key: SessionKey, to: MessageId, family: str, depth: int, first: int = 0) -> Sequence[Span]:
-        """What the summaries of `family` at `depth` cover that lie wholly on the path to `to` from position `first` on.
+    def spans(self, key: SessionKey, to: MessageId, summarizer: str, depth: int, first: int = 0) -> Sequence[Span]:
+        """What the summaries of `summarizer` at `depth` cover that lie wholly on the path to `to`, from `first` on.
 
         Those that begin before `first` are left out, however far they reach. In order of their first positions, then
         their last ones, then their ids; their records are not read.
         """
 
-    def families(self, key: SessionKey) -> Sequence[str]:
-        """The families of which the session has summaries, in order of their names."""
+    def summarizers(self, key: SessionKey) -> Sequence[str]:
+        """The summarizers of which the session has summaries, in order of their names."""
 
 
 class RebuildsPort(Protocol):
     """The marks of rebuilds."""
 
-    def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
-        """The mark for this family and budget whose head lies furthest along the path to `to`."""
+    def last(self, key: SessionKey, to: MessageId, summarizer: str, budget_tokens: int) -> Rebuild | None:
+        """The mark for this summarizer and budget whose head lies furthest along the path to `to`."""
 
     def put(self, key: SessionKey, rebuild: Rebuild) -> None:
-        """Store a mark; one at the same head, family and budget is replaced. Raises as `SummariesPort.put` does."""
+        """Store a mark; one at the same head, summarizer and budget is replaced. Raises as `SummariesPort.put` does."""
 
     def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
-        """Every mark of a session, on whatever path, by position, then head, family and budget."""
+        """Every mark of a session, on whatever path, by position, then head, summarizer and budget."""
 
 
 class AnnotationsPort(Protocol):

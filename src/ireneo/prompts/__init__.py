@@ -11,7 +11,7 @@ TURN = PromptText(task="turn", version=1, max_tokens=1_600)
 GOAL = PromptText(task="goal", version=1, max_tokens=1_600)
 STORY = PromptText(task="story", version=1, max_tokens=2_400)
 STORY_DEEP = PromptText(task="story", text="deep", version=STORY.version, max_tokens=STORY.max_tokens)
-"""By which the deeper summaries of a story are written. Its version is the leaf's: their texts are of one family."""
+"""By which the deeper summaries of a story are written. Its version is the leaf's: one summarizer writes both."""
 REFLECT = PromptText(task="reflect", version=1, max_tokens=1_200)
 CLASSIFY = PromptText(task="classify", version=1, max_tokens=200)
 
@@ -20,4 +20,4 @@ LESSONS_FAILURE = PromptText(task="lessons", text="failure", version=1, max_toke
 """Runs that went well and runs that didn't teach different things, and are read by different prompts."""
 
 PROMPTS: MappingProxyType[SummaryLevel, PromptText] = MappingProxyType({"turn": TURN, "goal": GOAL, "story": STORY})
-"""The prompt by which the text of each level is written, and after which its family is named."""
+"""The prompt by which the text of each level is written, and after which its summarizer is named."""

@@ -215,7 +215,7 @@ def _strength(sentence: str) -> float:
         base = max(base, STRONG)
     elif _MUST.search(sentence):
         base = max(base, MEDIUM)
-    elif _HINT.search(sentence) and len(sentence.split()) <= SHORT_WORDS and not _TELLS.search(sentence):
+    elif len(sentence.split()) <= SHORT_WORDS and _HINT.search(sentence) and not _TELLS.search(sentence):
         base = max(base, MILD)
     if base and _WIDE.search(sentence):
         return STANDING

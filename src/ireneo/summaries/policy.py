@@ -198,7 +198,7 @@ class Policy(Struct, frozen=True, kw_only=True):
         return replace(self, seen_by=character)
 
     @property
-    def family(self) -> str:
+    def summarizer(self) -> str:
         """The name under which its summaries are stored; policies that cut alike share them."""
         if self.story is not None:
             sizes = f"{self.story.leaf_messages}-{self.story.leaf_tokens}-{self.story.fan_in}"
@@ -229,9 +229,9 @@ SCRATCHPAD = Policy(name="scratchpad", cuts=True)
 PRESETS = {policy.name: policy for policy in (CODING, FORGE, STORY, RUNNING, SCRATCHPAD)}
 
 
-def story_of(family: str) -> Policy | None:
-    """The policy whose summaries are stored as `family`, where it is one for stories."""
-    found = _STORY_FAMILY.fullmatch(family)
+def story_of(summarizer: str) -> Policy | None:
+    """The policy whose summaries are stored as `summarizer`, where it is one for stories."""
+    found = _STORY_FAMILY.fullmatch(summarizer)
     if found is None:
         return None
     sizes = StorySettings(leaf_messages=int(found[2]), leaf_tokens=int(found[3]), fan_in=int(found[4]))
@@ -239,12 +239,12 @@ def story_of(family: str) -> Policy | None:
     return replace(policy, story=replace(sizes, running=found[1] == "running"), seen_by=_read(found[5] or ""))
 
 
-def seen_by(family: str) -> str:
-    """The character whose memory the summaries of a story's `family` are, or the texts and passing ones named after it.
+def seen_by(summarizer: str) -> str:
+    """The character whose memory the summaries of a story's `summarizer` are, or the texts named after it.
 
     Empty where it is nobody's.
     """
-    return _read(family.partition("/as/")[2].partition("/")[0])
+    return _read(summarizer.partition("/as/")[2].partition("/")[0])
 
 
 def _written(name: str) -> str:

@@ -211,14 +211,14 @@ def make_leaf(messages: Sequence[Message], before: Sequence[Thread], policy: Pol
     told = story_strategy(policy).leaf(messages, "", ends_turn=False)
     sections = [*told, *(_constraints(messages) if is_answered(messages) else ())]
     return Summary(
-        id=anchor("story", first.id, last.id, policy.family),
+        id=anchor("story", first.id, last.id, policy.summarizer),
         level="story",
         depth=1,
         first=first.id,
         last=last.id,
         first_position=first.position,
         last_position=last.position,
-        family=policy.family,
+        summarizer=policy.summarizer,
         source_tokens=sum(message.tokens for message in messages),
         calls=sum(len(message.draft.calls) for message in messages),
         sections=tuple(sections),
@@ -234,14 +234,14 @@ def make_deeper(children: Sequence[Summary], told: Sequence[Summary], policy: Po
     threads = join([child.threads for child in children], settings(policy).open_threads)
     sections = [*story_strategy(policy).roll_up(told), *_constraints(children)]
     return Summary(
-        id=anchor("story", first.first, last.last, policy.family),
+        id=anchor("story", first.first, last.last, policy.summarizer),
         level="story",
         depth=max(child.depth for child in children) + 1,
         first=first.first,
         last=last.last,
         first_position=first.first_position,
         last_position=last.last_position,
-        family=policy.family,
+        summarizer=policy.summarizer,
         source_tokens=sum(child.source_tokens for child in children),
         calls=sum(child.calls for child in children),
         sections=tuple(sections),

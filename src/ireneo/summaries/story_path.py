@@ -362,7 +362,7 @@ class StoryPath:
         """
         story = self._settings if ends else replace(self._settings, live_messages=0)
         planned = plan_leaves(messages, story, story_strategy(self._policy))
-        names = [anchor("story", leaf[0].id, leaf[-1].id, self._policy.family) for leaf in planned.leaves]
+        names = [anchor("story", leaf[0].id, leaf[-1].id, self._policy.summarizer) for leaf in planned.leaves]
         stored = {each.id: each for each in self._known.stored([] if self._settings.running else names)}
         written = passed = 0
         for name, leaf in zip(names, planned.leaves, strict=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NewType, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ireneo.log.message import MessageId, digest
 
@@ -54,7 +54,7 @@ def thread_id(kind: ThreadKind, text: str, source: MessageId | None) -> ThreadId
 
 
 SummaryId = NewType("SummaryId", str)
-"""The anchor: ``s_`` and 26 characters, from level, first, last and family. Two writers of one stretch meet in it."""
+"""The anchor: ``s_`` and 26 characters, from level, first, last and summarizer. Two who write one stretch meet."""
 
 SummaryLevel = Literal["turn", "goal", "story"]
 SectionName: TypeAlias = str
@@ -132,7 +132,7 @@ class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     last: MessageId
     first_position: int
     last_position: int
-    family: str
+    summarizer: str = field(name="family")
     """Which summariser and which version of its prompt or rules wrote it."""
     source_tokens: int
     """What the messages that it covers cost."""
@@ -168,6 +168,6 @@ class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return ()
 
 
-def anchor(level: SummaryLevel, first: MessageId, last: MessageId, family: str) -> SummaryId:
-    """Name the summary of a stretch: the same stretch, level and family is the same summary, whoever writes it."""
-    return SummaryId(digest("s", level.encode(), first.encode(), last.encode(), family.encode()))
+def anchor(level: SummaryLevel, first: MessageId, last: MessageId, summarizer: str) -> SummaryId:
+    """Name the summary of a stretch: the same stretch, level and summarizer is the same summary, whoever writes it."""
+    return SummaryId(digest("s", level.encode(), first.encode(), last.encode(), summarizer.encode()))

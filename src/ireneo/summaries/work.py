@@ -223,9 +223,9 @@ def grow(row: Sequence[RowItem], following: Sequence[Message], policy: Policy, t
 
 def open_block(loose: Sequence[Message], goal: str, policy: Policy) -> Summary:
     """Cover messages that no block covers yet, at depth 0; the block that is due there takes its place."""
-    # A family of its own keeps its anchor apart from that of the block that takes its place.
-    family = f"{policy.family}/open"
-    return _summary("turn", 0, loose, strategy_of(policy).leaf(loose, goal, ends_turn=False), family)
+    # A summarizer of its own keeps its anchor apart from that of the block that takes its place.
+    summarizer = f"{policy.summarizer}/open"
+    return _summary("turn", 0, loose, strategy_of(policy).leaf(loose, goal, ends_turn=False), summarizer)
 
 
 def cover_row(row: Sequence[RowItem], policy: Policy) -> Summary:
@@ -243,8 +243,8 @@ def cover_row(row: Sequence[RowItem], policy: Policy) -> Summary:
             parts.append(item)
     work = [part for part in parts if isinstance(part, Summary)]
     whole = _parent("goal", parts, work, strategy_of(policy).roll_up(parts, turns=True), policy)
-    family = f"{policy.family}/whole"
-    return replace(whole, family=family, id=anchor("goal", whole.first, whole.last, family), sources=())
+    summarizer = f"{policy.summarizer}/whole"
+    return replace(whole, summarizer=summarizer, id=anchor("goal", whole.first, whole.last, summarizer), sources=())
 
 
 def is_kept(message: Message, policy: Policy) -> bool:
@@ -354,7 +354,7 @@ class _Forest:
         messages = [message for atom in self.leaf for message in atom]
         goal = turn.opener.text if turn.opener else ""
         sections = self.strategy.leaf(messages, goal, ends_turn=ends_turn)
-        self._push(_summary("turn", 1, messages, sections, self.policy.family))
+        self._push(_summary("turn", 1, messages, sections, self.policy.summarizer))
         self.leaf = []
         while count := due_merge(self._depths(), self.policy):
             self._merge(count)
@@ -418,18 +418,18 @@ def _depths_at_end(items: Sequence[RowItem]) -> list[int]:
 
 
 def _summary(
-    level: SummaryLevel, depth: int, messages: Sequence[Message], sections: Sequence[Section], family: str
+    level: SummaryLevel, depth: int, messages: Sequence[Message], sections: Sequence[Section], summarizer: str
 ) -> Summary:
     first, last = messages[0], messages[-1]
     return Summary(
-        id=anchor(level, first.id, last.id, family),
+        id=anchor(level, first.id, last.id, summarizer),
         level=level,
         depth=depth,
         first=first.id,
         last=last.id,
         first_position=first.position,
         last_position=last.position,
-        family=family,
+        summarizer=summarizer,
         source_tokens=sum(message.tokens for message in messages),
         calls=sum(len(message.draft.calls) for message in messages),
         sections=tuple(sections),
@@ -449,14 +449,14 @@ def _parent(
     last_id, last_position = _end(last)
     depths = [child.depth for child in children if child.level == level]
     return Summary(
-        id=anchor(level, first_id, last_id, policy.family),
+        id=anchor(level, first_id, last_id, policy.summarizer),
         level=level,
         depth=max(depths, default=0) + 1,
         first=first_id,
         last=last_id,
         first_position=first_position,
         last_position=last_position,
-        family=policy.family,
+        summarizer=policy.summarizer,
         source_tokens=sum(part.source_tokens if isinstance(part, Summary) else part.tokens for part in parts),
         calls=sum(part.calls if isinstance(part, Summary) else len(part.draft.calls) for part in parts),
         sections=tuple(sections) if policy.strategy is None else _with_pins(level, parts, sections),

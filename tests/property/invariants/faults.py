@@ -80,18 +80,18 @@ class _Breaking:
         return breaking
 
 
-def everything(tx: Transaction, space: str, families: tuple[str, ...], budgets: tuple[int, ...]) -> object:
+def everything(tx: Transaction, space: str, summarizers: tuple[str, ...], budgets: tuple[int, ...]) -> object:
     """All that a store holds of a space, but for the times."""
     out: list[object] = []
     for info in sorted(tx.sessions.list(space), key=lambda each: each.key):
         out.append((info.key, info.source, info.messages, info.tokens))
         out += [(branch, head) for branch, head in tx.sessions.branches(info.key).items()]
-        out += _along_the_branches(tx, info.key, families, budgets)
+        out += _along_the_branches(tx, info.key, summarizers, budgets)
     return out
 
 
 def _along_the_branches(
-    tx: Transaction, key: SessionKey, families: tuple[str, ...], budgets: tuple[int, ...]
+    tx: Transaction, key: SessionKey, summarizers: tuple[str, ...], budgets: tuple[int, ...]
 ) -> list[object]:
     out: list[object] = []
     for head in tx.sessions.branches(key).values():
@@ -100,9 +100,9 @@ def _along_the_branches(
         path = tx.log.path(key, head.id, 0, head.position)
         out += path
         out.append(tx.log.drafts(key, [message.id for message in path]))
-        for family in families:
-            out += tx.summaries.frontier(key, head.id, family)
-            out += [tx.rebuilds.last(key, head.id, family, budget) for budget in budgets]
+        for summarizer in summarizers:
+            out += tx.summaries.frontier(key, head.id, summarizer)
+            out += [tx.rebuilds.last(key, head.id, summarizer, budget) for budget in budgets]
     # The open blocks and those that cover everything are on no frontier.
     out += sorted(each.id for each in tx.summaries.find(key, "s_"))
     return out

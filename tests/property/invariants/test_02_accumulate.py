@@ -44,7 +44,7 @@ class Seen:
             assert record is not None
             assert (record.first, record.last, record.depth) == (row.first, row.last, row.depth)
             self.records[row.id] = record
-            if not record.family.endswith("/whole"):
+            if not record.summarizer.endswith("/whole"):
                 self.ranges[context.budget, row.id] = stands(row, path)
 
 

@@ -152,11 +152,11 @@ def is_prefix(before: Context, now: Context) -> bool:
 
 async def rebuilt(store: Store, session: Session, budget: int, preset: str | Policy) -> int:
     """How many messages there were when the context was rebuilt last."""
-    family = preset.family if isinstance(preset, Policy) else preset_named(preset).family
+    summarizer = preset.summarizer if isinstance(preset, Policy) else preset_named(preset).summarizer
 
     def look(tx: Transaction) -> int:
         head = tx.log.head(session.key, session.branch)
-        mark = tx.rebuilds.last(session.key, head.id, family, budget) if head else None
+        mark = tx.rebuilds.last(session.key, head.id, summarizer, budget) if head else None
         return mark.at_position + 1 if mark else 0
 
     return await store.read(look)

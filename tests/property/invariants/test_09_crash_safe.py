@@ -76,7 +76,7 @@ def test_a_deed_that_is_broken_off_is_done_or_not_begun_and_can_be_done_again(
         breaking = memory_over(BreakingStore(inner, fuse))
 
         async def held() -> object:
-            return await inner.read(everything, "mine", (TINY.family,), (LOOK.budget,))
+            return await inner.read(everything, "mine", (TINY.summarizer,), (LOOK.budget,))
 
         for number, (kind, steps, place, at) in enumerate(script):
             deed = await next_deed(sound, kind, steps, place, number)

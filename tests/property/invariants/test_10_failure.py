@@ -14,7 +14,7 @@ from .material import PRESETS, Teller, places
 FAMILIES = (
     "offline-1/coding",
     "offline-1/forge",
-    *(preset.family for preset in PRESETS if not isinstance(preset, str)),
+    *(preset.summarizer for preset in PRESETS if not isinstance(preset, str)),
 )
 
 

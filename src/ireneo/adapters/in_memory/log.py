@@ -169,10 +169,10 @@ class MemorySummaries(StatePort, SummariesPort):
             tree.summaries.setdefault(summary.id, summary)
         return len(tree.summaries) - before
 
-    def frontier(self, key: SessionKey, to: MessageId, family: str) -> Sequence[Summary]:
+    def frontier(self, key: SessionKey, to: MessageId, summarizer: str) -> Sequence[Summary]:
         tree = self._snapshot.session(key)
         path = {message.id for message in tree.walk(to)}
-        on_path = [each for each in tree.summaries.values() if each.family == family and each.last in path]
+        on_path = [each for each in tree.summaries.values() if each.summarizer == summarizer and each.last in path]
         on_path.sort(key=lambda each: (each.first_position, -each.last_position, -each.depth, each.id))
         out: list[Summary] = []
         start = 0
@@ -191,27 +191,29 @@ class MemorySummaries(StatePort, SummariesPort):
         found.sort(key=lambda each: (-each.last_position, -each.first_position, each.id))
         return found[:SUMMARIES_FOUND_AT_MOST]
 
-    def spans(self, key: SessionKey, to: MessageId, family: str, depth: int, first: int = 0) -> Sequence[Span]:
+    def spans(self, key: SessionKey, to: MessageId, summarizer: str, depth: int, first: int = 0) -> Sequence[Span]:
         tree = self._snapshot.session(key)
         path = {message.id for message in tree.walk(to)}
         found = [
             Span(id=each.id, first_position=each.first_position, last_position=each.last_position)
             for each in tree.summaries.values()
-            if (each.family, each.depth) == (family, depth) and each.first_position >= first and each.last in path
+            if (each.summarizer, each.depth) == (summarizer, depth)
+            and each.first_position >= first
+            and each.last in path
         ]
         return sorted(found, key=lambda span: (span.first_position, span.last_position, span.id))
 
-    def families(self, key: SessionKey) -> Sequence[str]:
-        return sorted({each.family for each in self._snapshot.session(key).summaries.values()})
+    def summarizers(self, key: SessionKey) -> Sequence[str]:
+        return sorted({each.summarizer for each in self._snapshot.session(key).summaries.values()})
 
 
 class MemoryRebuilds(StatePort, RebuildsPort):
     """`ireneo.ports.store.RebuildsPort` in memory."""
 
-    def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
+    def last(self, key: SessionKey, to: MessageId, summarizer: str, budget_tokens: int) -> Rebuild | None:
         tree = self._snapshot.session(key)
         for message in tree.walk(to):
-            rebuild = tree.rebuilds.get((family, budget_tokens, message.id))
+            rebuild = tree.rebuilds.get((summarizer, budget_tokens, message.id))
             if rebuild is not None:
                 return rebuild
         return None
@@ -220,11 +222,11 @@ class MemoryRebuilds(StatePort, RebuildsPort):
         tree = self._snapshot.change_session(key)
         if tree.need(rebuild.at).position != rebuild.at_position:
             raise BadInput(f"The rebuild gives a position at which its edge {rebuild.at} doesn't stand.")
-        tree.rebuilds[rebuild.family, rebuild.budget_tokens, rebuild.at] = rebuild
+        tree.rebuilds[rebuild.summarizer, rebuild.budget_tokens, rebuild.at] = rebuild
 
     def of_session(self, key: SessionKey) -> Sequence[Rebuild]:
         marks = self._snapshot.session(key).rebuilds.values()
-        return sorted(marks, key=lambda mark: (mark.at_position, mark.at, mark.family, mark.budget_tokens))
+        return sorted(marks, key=lambda mark: (mark.at_position, mark.at, mark.summarizer, mark.budget_tokens))
 
 
 class MemoryAnnotations(StatePort, AnnotationsPort):

@@ -153,7 +153,7 @@ class MemoryErasure(StatePort, ErasurePort):
 
     def notes(self, key: SessionKey, annotations: Sequence[AnnotationId], marks: Sequence[Rebuild]) -> int:
         tree = self._snapshot.change_session(key)
-        places = [(mark.family, mark.budget_tokens, mark.at) for mark in marks]
+        places = [(mark.summarizer, mark.budget_tokens, mark.at) for mark in marks]
         gone = sum(tree.annotations.pop(name, None) is not None for name in annotations)
         return gone + sum(tree.rebuilds.pop(place, None) is not None for place in places)
 

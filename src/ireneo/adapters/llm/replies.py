@@ -26,16 +26,14 @@ def shown(words: str, keys: tuple[str, ...]) -> str:
     return line or "no reason was given"
 
 
-# How a model is told what its answer has to look like: the JSON schema of the reply, in the prompt.
-#
-# In words, and not by a provider's own means for structured output, so that it works with any server.
-
-
 _ASK = "Answer with one JSON object and nothing else: no prose before or after it, no code fence. Its JSON schema:"
 
 
 def with_shape(user: str, reply: type[msgspec.Struct]) -> str:
-    """What the user says, and after it what the answer has to look like."""
+    """What the user says, and after it what the answer has to look like.
+
+    In words, and not by a provider's own means for structured output, so that it works with any server.
+    """
     shape = json.dumps(schema(reply), ensure_ascii=False, separators=(",", ":"))
     return f"{user.rstrip()}\n\n{_ASK}\n{shape}"
 

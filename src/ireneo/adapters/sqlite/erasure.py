@@ -19,13 +19,6 @@ from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import AnnotationId, SessionKey
 from ireneo.ports.store import ErasurePort, Pruned, Rebuild, Scrubbed
 
-# Overwrite what erasures have left in a SQLite file and its WAL.
-#
-# Overwriting what is deleted (`secure_delete`) is not enough: when SQLite moves rows from page to page, it leaves their
-# old copies where they were, and nobody knows of them any more when the row itself is deleted. So the file is written
-# anew from what is there (VACUUM), and then the WAL is brought into it and emptied.
-
-
 WAIT_SECONDS = 5.0
 """So long at most it waits for others who read or write."""
 
@@ -46,7 +39,12 @@ def look_at_scrubs(database: apsw.Connection) -> Scrubbed:
 
 
 def scrub_file(database: apsw.Connection) -> Scrubbed:
-    """Write the file anew and empty its WAL, unless nothing was erased since that was done last."""
+    """Write the file anew and empty its WAL, unless nothing was erased since that was done last.
+
+    Overwriting what is deleted (`secure_delete`) is not enough: when SQLite moves rows from page to page, it leaves
+    their old copies where they were, and nobody knows of them any more when the row itself is deleted. So the file is
+    written anew from what is there (VACUUM), and then the WAL is brought into it and emptied.
+    """
     marks = [mark for (mark,) in database.execute(SQL["list_scrubs"])]
     if not marks:
         return Scrubbed(complete=True)
@@ -71,18 +69,16 @@ def _forget(database: apsw.Connection, marks: list[str]) -> None:
             database.execute(SQL["delete_scrub"], {"mark": mark})
 
 
-# Take out of a session's tree what no branch leads to.
-#
-# A segment is kept up to the last position that a branch needs, so what branches off behind that is needed by nobody
-# either, and what branches off before it finds its parent where it was: no segment changes its place.
-
-
 LOOSE = ("delete_loose_rebuilds", "delete_loose_annotations")
 """What hangs on a message that is gone, the summaries aside, which are counted."""
 
 
 def prune_session(database: apsw.Connection, key: SessionKey) -> Pruned:
-    """Take out every message that no branch leads to; says how much that was."""
+    """Take out every message that no branch leads to; says how much that was.
+
+    A segment is kept up to the last position that a branch needs, so what branches off behind that is needed by nobody
+    either, and what branches off before it finds its parent where it was: no segment changes its place.
+    """
     session = need_session(database, key).key
     ((branches, segments),) = database.execute(SQL["count_branches"], {"key": session})
     check_branches(key, is_empty=segments == 0, has_branch=branches > 0)
@@ -197,7 +193,7 @@ class SqliteErasure(Port, ErasurePort):
             self._rows(
                 "delete_rebuild",
                 key=session.key,
-                family=mark.family,
+                summarizer=mark.summarizer,
                 budget_tokens=mark.budget_tokens,
                 segment=place.segment,
                 at_position=mark.at_position,

@@ -22,18 +22,16 @@ from ireneo.memories.index import (
 )
 from ireneo.patterns import lazy_re
 
-# Terms as they stand in the indexes of words: one token each, which begins with the number of its space.
-#
-# A token is made of small letters, digits, ``_`` and whatever is not ASCII, all of which the tokenizer takes as it is.
-# The number ends at the ``s``, so no token of one space is ever one of another.
-
-
 _PLAIN = lazy_re(r"[a-z0-9\x80-\U0010ffff]*\Z")
 _ODD = lazy_re(r"[^a-z0-9\x80-\U0010ffff]")
 
 
 def token(prefix: str, term: str) -> str:
-    """The token of a term; what the tokenizer would split at or fold is written as ``_`` and two hexadecimal digits."""
+    """The token of a term; what the tokenizer would split at or fold is written as ``_`` and two hexadecimal digits.
+
+    A token is made of small letters, digits, ``_`` and whatever is not ASCII, which the tokenizer takes as it is. The
+    number of the space that it begins with ends at the ``s``, so no token of one space is ever one of another.
+    """
     return prefix + (term if _PLAIN.match(term) else _ODD.sub(_escape, term))
 
 

@@ -59,12 +59,6 @@ def time_of(microseconds: int) -> datetime:
     return _EPOCH + microseconds * _MICROSECOND
 
 
-# Checksums of rows: a byte that changed by itself is told from what was stored.
-#
-# SQLite sees to it that a page can be read, and not that it holds what was written. So each row that says something
-# carries a CRC-32 of its columns, which no change of a single byte escapes.
-
-
 Value = str | bytes | int | None
 """What is bound to a query."""
 
@@ -110,7 +104,11 @@ _WRITTEN = {table: _BETWEEN.join(["%s"] * len(names)) for table, names in COVERE
 
 
 def checksum(values: Sequence[bytes | None]) -> int:
-    """The checksum of a row, by its columns as bytes, in order: numbers in digits, as SQLite gives them."""
+    """The checksum of a row, by its columns as bytes, in order: numbers in digits, as SQLite gives them.
+
+    SQLite sees to it that a page can be read, and not that it holds what was written. So each row that says something
+    carries a CRC-32 of its columns, which no change of a single byte escapes.
+    """
     return zlib.crc32(_BETWEEN.encode().join([_NOTHING if value is None else value for value in values]))
 
 

@@ -145,12 +145,6 @@ def _phrase(prefix: str, term: str) -> str:
     return f'"{token(prefix, term)}"'
 
 
-# Make the indexes of words anew: of a file that an earlier version wrote, and where they don't fit what is stored.
-#
-# The number of the rules that all of a file's words are indexed by stands in its header, as SQLite's `user_version`. It
-# is 0 for as long as messages may be there that no index knows of.
-
-
 BATCH = 20_000
 """Messages that are indexed in one transaction: a few seconds, in which nobody else writes."""
 
@@ -177,7 +171,11 @@ def is_current(database: apsw.Connection) -> bool:
 
 
 def read_format(database: apsw.Connection) -> int:
-    """The number of the rules that a file's words are indexed by; 0: some are not."""
+    """The number of the rules that a file's words are indexed by; 0: some are not.
+
+    It stands in the file's header, as SQLite's `user_version`, and is 0 for as long as messages may be there that no
+    index knows of.
+    """
     ((number,),) = database.execute(SQL["read_format"])
     return int(number)
 

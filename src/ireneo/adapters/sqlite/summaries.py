@@ -35,7 +35,7 @@ class SqliteSummaries(Port, SummariesPort):
         return put_summaries(self._database, key, summaries)
 
     @reads
-    def frontier(self, key: SessionKey, to: MessageId, family: str) -> Sequence[Summary]:
+    def frontier(self, key: SessionKey, to: MessageId, summarizer: str) -> Sequence[Summary]:
         """The widest summaries along the path to `to`.
 
         Each stretch offers its nearest candidate, and a heap keeps the nearest of all. One that an earlier choice
@@ -49,7 +49,12 @@ class SqliteSummaries(Port, SummariesPort):
             if first > stretch.last:
                 return
             row = self._row(
-                "next_summary", key=session.key, family=family, segment=stretch.segment, first=first, last=stretch.last
+                "next_summary",
+                key=session.key,
+                summarizer=summarizer,
+                segment=stretch.segment,
+                first=first,
+                last=stretch.last,
             )
             if row is not None:
                 heapq.heappush(waiting, (row[0], -row[1], -row[2], row[3], stretch))
@@ -80,8 +85,8 @@ class SqliteSummaries(Port, SummariesPort):
         return [_decoded(record) for (record,) in rows]
 
     @reads
-    def spans(self, key: SessionKey, to: MessageId, family: str, depth: int, first: int = 0) -> Sequence[Span]:
-        """What the summaries of one family and depth cover: a range of the index for each stretch, no record read."""
+    def spans(self, key: SessionKey, to: MessageId, summarizer: str, depth: int, first: int = 0) -> Sequence[Span]:
+        """What the summaries of one summarizer and depth cover: a range of the index for a stretch, no record read."""
         session, stretches = find_path(self._database, key, to, first)
         found: list[tuple[int, int, SummaryId]] = []
         for stretch in stretches:
@@ -89,7 +94,7 @@ class SqliteSummaries(Port, SummariesPort):
                 self._rows(
                     "list_spans",
                     key=session.key,
-                    family=family,
+                    summarizer=summarizer,
                     segment=stretch.segment,
                     first=first,
                     last=stretch.last,
@@ -100,11 +105,11 @@ class SqliteSummaries(Port, SummariesPort):
         return [Span(id=name, first_position=start, last_position=end) for start, end, name in found]
 
     @reads
-    def families(self, key: SessionKey) -> Sequence[str]:
+    def summarizers(self, key: SessionKey) -> Sequence[str]:
         session = find_session(self._database, key)
         if session is None:
             return []
-        return [family for (family,) in self._rows("list_families", key=session.key)]
+        return [summarizer for (summarizer,) in self._rows("list_families", key=session.key)]
 
 
 def put_summaries(database: apsw.Connection, key: SessionKey, summaries: Sequence[Summary]) -> int:
@@ -123,7 +128,7 @@ def put_summaries(database: apsw.Connection, key: SessionKey, summaries: Sequenc
                 {
                     "key": session.key,
                     "id": summary.id,
-                    "family": summary.family,
+                    "family": summary.summarizer,
                     "segment": last.segment,
                     "first_position": summary.first_position,
                     "last_position": summary.last_position,
@@ -171,21 +176,21 @@ class SqliteRebuilds(Port, RebuildsPort):
     """`ireneo.ports.store.RebuildsPort` in SQLite."""
 
     @reads
-    def last(self, key: SessionKey, to: MessageId, family: str, budget_tokens: int) -> Rebuild | None:
+    def last(self, key: SessionKey, to: MessageId, summarizer: str, budget_tokens: int) -> Rebuild | None:
         """The mark whose edge lies furthest along the path to `to`, looked for from the path's end."""
         session, stretches = find_path(self._database, key, to)
         for stretch in stretches:
             row = self._row(
                 "last_rebuild",
                 key=session.key,
-                family=family,
+                summarizer=summarizer,
                 budget_tokens=budget_tokens,
                 segment=stretch.segment,
                 last=stretch.last,
             )
             if row is not None:
                 return Rebuild(
-                    family=family,
+                    summarizer=summarizer,
                     budget_tokens=budget_tokens,
                     at=row[0],
                     at_position=row[1],
@@ -203,7 +208,7 @@ class SqliteRebuilds(Port, RebuildsPort):
         self._rows(
             "put_rebuild",
             key=session.key,
-            family=rebuild.family,
+            summarizer=rebuild.summarizer,
             budget_tokens=rebuild.budget_tokens,
             segment=place.segment,
             at_position=rebuild.at_position,
@@ -219,14 +224,14 @@ class SqliteRebuilds(Port, RebuildsPort):
             return []
         return [
             Rebuild(
-                family=family,
+                summarizer=summarizer,
                 budget_tokens=budget_tokens,
                 at=at,
                 at_position=at_position,
                 target_tokens=target_tokens,
                 taken_up=_TEXTS.decode(taken_up),
             )
-            for family, budget_tokens, at, at_position, target_tokens, taken_up in self._rows(
+            for summarizer, budget_tokens, at, at_position, target_tokens, taken_up in self._rows(
                 "list_rebuilds", key=session.key
             )
         ]

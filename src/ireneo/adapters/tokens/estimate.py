@@ -12,13 +12,6 @@ from pathlib import Path
 
 from ireneo.patterns import lazy_re
 
-# Which pieces of text are one token: the fingerprint of the 96,000 most useful entries of the o200k vocabulary.
-#
-# An entry is kept as 24 bits of its CRC-32 and not as text, so that the whole takes 112 kB. One piece in 175 is taken
-# for an entry by mistake, and a rare entry is taken for two tokens; both are small beside what is counted.
-# The file is written by `benchmarks/token_fingerprint.py`.
-
-
 SPACE = 1 << 24
 """How many fingerprints there can be."""
 
@@ -32,7 +25,12 @@ def fingerprint(piece: str) -> int:
 
 @cache
 def known() -> frozenset[int]:
-    """The fingerprints of the entries; read from the package when first asked for."""
+    """The fingerprints of the entries; read from the package when first asked for.
+
+    An entry is kept as 24 bits of its CRC-32 and not as text, so that the whole takes 112 kB. One piece in 175 is taken
+    for an entry by mistake, and a rare entry is taken for two tokens; both are small beside what is counted.
+    The file is written by `benchmarks/token_fingerprint.py`.
+    """
     return unpack(Path(__file__).with_name(_FILE).read_bytes())
 
 
@@ -48,12 +46,6 @@ def unpack(packed: bytes) -> frozenset[int]:
     return frozenset(accumulate(gaps))
 
 
-# What one piece of text costs, in thousandths of a token.
-#
-# A piece in the vocabulary is one token. Another costs as many entries as it falls into, longest first, which is close
-# to the merges that the real thing would make. Rules stand in only where entries would mislead: rulers, random letters.
-
-
 _TOKEN = 1000
 _LONGEST_WORD_PART = 12
 _LONGEST_SIGN_PART = 6  # and of Chinese, Japanese and Korean, which put as much into a sign
@@ -67,7 +59,12 @@ _BLOCKS = frozenset(map(chr, range(0x2580, 0x25A0)))
 
 
 def cost(piece: str) -> int:
-    """What `piece` costs, in thousandths of a token."""
+    """What `piece` costs, in thousandths of a token.
+
+    A piece in the vocabulary is one token. Another costs as many entries as it falls into, longest first, which is
+    close to the merges that the real thing would make. Rules stand in only where entries would mislead: rulers, random
+    letters.
+    """
     if piece.isspace():
         return _white(piece)
     if piece.isascii() and (len(piece) == 1 or piece.isdecimal()):

@@ -178,7 +178,7 @@ def above_of(shelf: StoredSummaries) -> dict[SummaryId, list[SummaryId]]:
 
 def _misnamed(name: SummaryId, summary: Summary) -> str:
     """A summary whose id is another's: whoever looks for its stretch would not find it, or find the wrong one."""
-    right = anchor(summary.level, summary.first, summary.last, summary.family)
+    right = anchor(summary.level, summary.first, summary.last, summary.summarizer)
     return "" if name == summary.id == right else "has an id that is not that of its stretch"
 
 
@@ -203,7 +203,7 @@ def _misplaced(tx: Transaction, key: SessionKey, summary: Summary) -> str:
 
 def is_partial(summary: Summary) -> bool:
     """Whether it is of a story as one character knows it, which leaves messages out."""
-    return "/as/" in summary.family
+    return "/as/" in summary.summarizer
 
 
 def is_running(summary: Summary) -> bool:
@@ -211,7 +211,7 @@ def is_running(summary: Summary) -> bool:
 
     Only the last is shown, and what was folded into it is not kept.
     """
-    return "/running/" in summary.family
+    return "/running/" in summary.summarizer
 
 
 def _unmade(summary: Summary, shelf: StoredSummaries) -> str:
@@ -242,12 +242,12 @@ def _covers_all(summary: Summary, parts: Sequence[Summary]) -> bool:
 
 def check_doubles(tx: Transaction, key: SessionKey, heads: Sequence[Head], shelf: StoredSummaries) -> list[Diagnosis]:
     """Which summaries cover each other's messages along the branches that stand on `heads`."""
-    kinds = sorted({(each.family, each.depth) for each in shelf.canonical if not is_running(each)})
+    kinds = sorted({(each.summarizer, each.depth) for each in shelf.canonical if not is_running(each)})
     above = above_of(shelf)
     found: dict[tuple[str, str], Diagnosis] = {}
     for head in heads:
-        for family, depth in kinds:
-            spans = tx.summaries.spans(key, head.id, family, depth)
+        for summarizer, depth in kinds:
+            spans = tx.summaries.spans(key, head.id, summarizer, depth)
             row = [shelf.there[span.id] for span in spans if span.id in shelf.there]
             for one, other in _overlapping(row):
                 text = (
@@ -296,7 +296,7 @@ def _broken_mark(key: SessionKey, mark: Rebuild, there: Collection[str]) -> Diag
         return None
     kept = replace(mark, taken_up=tuple(name for name in mark.taken_up if name not in lost))
     text = (
-        f"The rebuild at message {mark.at_position + 1:,} to {mark.budget_tokens:,} tokens ({mark.family}) shows "
+        f"The rebuild at message {mark.at_position + 1:,} to {mark.budget_tokens:,} tokens ({mark.summarizer}) shows "
         f"{', '.join(short(name) for name in lost)}, and no such text is there."
     )
     advice = "`ireneo doctor --mend` takes it off the mark; the text of the structure is shown there."

@@ -45,6 +45,7 @@ from ireneo.faces.cli.screens.layout import catching_up, waiting
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory, Session
+    from ireneo.types import FormatName
 
 
 Named = Annotated[
@@ -109,6 +110,11 @@ def context(
         show_cut(cut)
 
 
+def _format(named: str | None) -> FormatName | None:
+    """The chat format that was named. Raises UnknownFormat."""
+    return ireneo.chat_format(named).name if named else None
+
+
 def cut_file(named: str, budget: int, *, to: str | None, preset: str | None, within: Within) -> Cut:
     """Cut a log on disk, or standard input."""
     logged, log = read_session(named, within.session, within.format)
@@ -139,7 +145,7 @@ def cut_stored(
     with waiting("Cutting …"):
         made = session.context(
             budget,
-            to=to,
+            to=_format(to),
             preset=preset,
             prices=how.prices,
             explain=how.explain,
@@ -181,7 +187,7 @@ def compact(file: Messages, budget: Budget, to: To = None, preset: Preset = None
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
         raise UnreadableLog(f"{label} is no JSON ({fault}); for a log, take `ireneo context {file}`.") from fault
     try:
-        cut = ireneo.compact(messages, budget, to=ireneo.chat_format(to).name if to else None, preset=preset)
+        cut = ireneo.compact(messages, budget, to=_format(to), preset=preset)
     except UnreadableLog as fault:
         raise UnreadableLog(f"{label}: {fault}.") from fault
     write_json(_shaped(messages, cut))
@@ -233,7 +239,7 @@ def snapshot(
         raise BadInput(f"There is no folder {out}.")
     with reading(db, space) as memory:
         named = session_named(memory, session)
-        id, context = named.id, named.context(UNCUT if budget is None else budget, to=to, preset=preset)
+        id, context = named.id, named.context(UNCUT if budget is None else budget, to=_format(to), preset=preset)
     payload: dict[str, object] = {} if context.system is None else {"system": context.system}
     payload["messages"] = context.messages
     data = msgspec.json.format(msgspec.json.encode(payload), indent=2)

@@ -20,8 +20,7 @@ from ireneo.faces.cli.context import compact, context, snapshot
 from ireneo.faces.cli.demo import demo
 from ireneo.faces.cli.files import log_on_stderr
 from ireneo.faces.cli.imports import export, import_logs
-from ireneo.faces.cli.learn import learn
-from ireneo.faces.cli.lessons import check, lessons, report
+from ireneo.faces.cli.lessons import check, learn, lessons, report
 from ireneo.faces.cli.memories import fading, history, recall, remember, restore
 from ireneo.faces.cli.options import Stored, embedder_named, grouped, keeps_secrets
 from ireneo.faces.cli.place import database, forget_notes, room_for

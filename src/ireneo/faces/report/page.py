@@ -1,24 +1,356 @@
-"""The page: its parts in order, each made by a module of its own. All text is escaped where it enters the page."""
+"""What runs taught as one page: it needs no network, no script and no server.
+
+All text is escaped where it enters the page.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from html import escape
 from importlib.resources import files
+from statistics import median
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from ireneo.faces.cli.output import counted
-from ireneo.faces.report import calibrated, dead_ends, kept, runs, taught
-from ireneo.faces.report.markup import anchor, rounded, safe, tile
+from ireneo.faces.cli.output import counted, printable
 
 if TYPE_CHECKING:
-    from ireneo.types import CalibrationReport, ClaimTotals, LearnedRun, Lesson
+    from ireneo.types import CalibrationReport, Cited, ClaimTotals, DiaryEntry, DiaryLine, LearnedRun, Lesson
+
+_STEPS = ((1_000_000_000, "bn"), (1_000_000, "M"), (10_000, "k"))
+
+
+def safe(text: str) -> str:
+    """`text` as nothing but text, without what would steer a terminal or turn its letters around."""
+    return escape(printable(text), quote=True)
+
+
+def code_marked(text: str) -> str:
+    """`text` with what stands in backticks set as code."""
+    pieces = safe(text).split("`")
+    if len(pieces) % 2 == 0:
+        # A backtick that is never closed is one.
+        pieces[-2:] = ["`".join(pieces[-2:])]
+    return "".join(f"<code>{piece}</code>" if at % 2 else piece for at, piece in enumerate(pieces))
+
+
+def section(heading: str, content: str, note: str = "") -> str:
+    """A part of the page, which is named by its heading's last word; `note` says in a sentence what it shows."""
+    said = f'<p class="note">{note}</p>\n' if note else ""
+    return f'<section id="{anchor(heading)}">\n<h2>{safe(heading)}</h2>\n{said}{content}\n</section>'
+
+
+def anchor(heading: str) -> str:
+    """The name by which a part is linked to."""
+    return heading.lower().replace(" ", "-")
+
+
+def tile(value: float, label: str) -> str:
+    """A figure with what it counts, rounded; the figure itself is told to whoever points at it."""
+    return f'<div class="tile" title="{value:,.0f}"><b>{rounded(value)}</b><span>{safe(label)}</span></div>'
+
+
+def rounded(value: float) -> str:
+    """A number in at most four digits: 20.8 M for twenty million eight hundred thousand."""
+    for size, name in _STEPS:
+        if value >= size:
+            by = 1_000 if name == "k" else size
+            return f"{value / by:,.{1 if value / by < 100 else 0}f}\u202f{name}"
+    return f"{value:,.0f}"
+
+
+def tag(text: str, kind: str = "") -> str:
+    """A word in a frame, coloured by its kind."""
+    return f'<span class="tag {kind or text}">{safe(text)}</span>'
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], total: Sequence[str] = ()) -> str:
+    """A table of cells that are markup already; a column whose name begins with ``>`` stands to the right."""
+    right = [name.startswith(">") for name in columns]
+    head = "".join(f"<th{_side(side)}>{safe(name.lstrip('>'))}</th>" for name, side in zip(columns, right, strict=True))
+    body = "\n".join(_row(row, right) for row in rows)
+    foot = f"\n<tfoot>{_row(total, right)}</tfoot>" if total else ""
+    return f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>{foot}\n</table></div>'
+
+
+def bar(share: float, label: str) -> str:
+    """A bar of so much of its width, for a reader who would rather look; `label` is read out instead."""
+    width = round(100 * min(max(share, 0.0), 1.0), 1)
+    frame = f'<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="{safe(label)}">'
+    return f'{frame}<rect class="back" width="100" height="8"/><rect class="full" width="{width}" height="8"/></svg>'
+
+
+def _row(row: Sequence[str], right: Sequence[bool]) -> str:
+    cells = "".join(f"<td{_side(side)}>{cell}</td>" for cell, side in zip(row, right, strict=True))
+    return f"<tr>{cells}</tr>"
+
+
+def _side(right: bool) -> str:
+    return ' class="right"' if right else ""
+
+
+CONFIDENCE_TITLE = "Confidence"
+_SIDE = 200
+_MARGIN = 28
+
+
+def calibrated(measured: CalibrationReport | None) -> str:
+    """The reliability diagram, the table by level, and the Brier score beside that of constant guesses."""
+    if measured is None or not measured.count:
+        return section(CONFIDENCE_TITLE, "<p>There are too few runs to hold confidence against what came true.</p>")
+    told = (
+        f"The first half of the runs by time foretold {measured.count:,} outcomes of the second. The mean square of "
+        f"what was foretold less what came (Brier score, 0 is perfect) is {measured.brier:.3f}; foretelling for each "
+        f"lesson what is usual for its category gives {measured.category_brier:.3f}, what is usual for all "
+        f"{measured.base_brier:.3f}."
+    )
+    rows = [
+        [safe(row.name), f"{row.count:,}", f"{row.foretold:.2f}", f"{row.true:.2f}"]
+        for row in (*measured.levels, *measured.bins)
+    ]
+    columns = ["confidence", ">outcomes", ">foretold", ">came true"]
+    return section(CONFIDENCE_TITLE, f'<div class="beside">{_diagram(measured)}{table(columns, rows)}</div>', told)
+
+
+def _diagram(measured: CalibrationReport) -> str:
+    """What was foretold to the right, what came true upwards; on the dotted line they are the same."""
+    most = max(row.count for row in measured.bins) if measured.bins else 1
+    dots = "".join(
+        f'<circle class="dot" cx="{_x(row.foretold)}" cy="{_y(row.true)}" r="{3 + 6 * (row.count / most) ** 0.5:.1f}">'
+        f"<title>{safe(row.name)}: foretold {row.foretold:.2f}, came true {row.true:.2f}, of {row.count:,}</title>"
+        "</circle>"
+        for row in measured.bins
+        if row.count
+    )
+    far = _MARGIN + _SIDE
+    ticks = "".join(
+        f'<text x="{_x(share)}" y="{far + 14}" text-anchor="middle">{share:.1f}</text>'
+        f'<text x="{_MARGIN - 5}" y="{_y(share) + 3}" text-anchor="end">{share:.1f}</text>'
+        for share in (0.0, 0.5, 1.0)
+    )
+    return (
+        f'<svg class="chart" viewBox="0 0 {far + 20} {far + 30}" role="img" aria-label="Confidence against outcomes">'
+        f'<rect class="axis" x="{_MARGIN}" y="{_MARGIN}" width="{_SIDE}" height="{_SIDE}"/>'
+        f'<line class="ideal" x1="{_MARGIN}" y1="{far}" x2="{far}" y2="{_MARGIN}"/>{ticks}'
+        f'<text x="{far}" y="{far + 26}" text-anchor="end">foretold</text>'
+        f'<text x="{_MARGIN}" y="{_MARGIN - 8}">came true</text>{dots}</svg>'
+    )
+
+
+def _x(share: float) -> float:
+    return round(_MARGIN + _SIDE * share, 1)
+
+
+def _y(share: float) -> float:
+    return round(_MARGIN + _SIDE * (1 - share), 1)
+
+
+DEAD_ENDS_TITLE = "Dead ends that recurred"
+MOST = 30
+"""Rows of the table, the dearest first."""
+_DEAD_END_COLUMNS = ("what failed again", ">runs", ">times", ">tokens", "", ">minutes", ">last")
+
+
+def dead_ends(claims: Sequence[ClaimTotals], lessons: Sequence[Lesson]) -> str:
+    """A table of the failures that came back in other runs and that a lesson tells of."""
+    told = {lesson.cue: lesson for lesson in lessons if lesson.category == "failure"}
+    again = [claim for claim in claims if claim.cue in told and claim.runs > 1]
+    again.sort(key=lambda claim: (-claim.tokens, -claim.held, claim.cue))
+    if not again:
+        return section(DEAD_ENDS_TITLE, "<p>None: nothing that a lesson tells of failed in a second run.</p>")
+    most = max(claim.tokens for claim in again) or 1
+    rows = [
+        [
+            code_marked(told[claim.cue].lesson),
+            f"{claim.runs:,}",
+            f"{claim.held:,}",
+            f"{claim.tokens:,}",
+            bar(claim.tokens / most, f"{claim.tokens:,} tokens"),
+            f"{claim.seconds / 60:,.1f}" if claim.seconds else "–",
+            f"{claim.last:%Y-%m-%d}" if claim.last else "–",
+        ]
+        for claim in again[:MOST]
+    ]
+    more = f" The {MOST} dearest are shown." if len(again) > MOST else ""
+    times, runs = sum(claim.held for claim in again), max(claim.runs for claim in again)
+    note = (
+        f"{counted(len(again), 'dead end')} came back, {counted(times, 'time')} in all, one of them in "
+        f"{counted(runs, 'run')}. What a failed call cost is its own length and its answer's, and how long it took."
+    )
+    return section(DEAD_ENDS_TITLE, table(_DEAD_END_COLUMNS, rows), note + more)
+
+
+KEPT_TITLE = "What is kept"
+_KEPT_COLUMNS = (
+    "source",
+    ">runs",
+    ">tokens of log",
+    ">tokens kept",
+    ">compression",
+    ">median run",
+    ">calls",
+    ">failed",
+)
+_A_TOKEN = 4
+"""Characters of a lesson that are about one token."""
+
+
+def kept(found: Sequence[LearnedRun], lessons: Sequence[Lesson]) -> str:
+    """A table by log format: tokens of log over tokens of what is kept of it."""
+    by_source: dict[str, list[LearnedRun]] = {}
+    for run in found:
+        by_source.setdefault(run.source.partition(":")[0] or "appended", []).append(run)
+    shares = lesson_tokens(lessons)
+    rows = [[safe(source), *_kept_row(its, shares)] for source, its in sorted(by_source.items())]
+    total = ["together", *_kept_row(found, shares)] if len(rows) > 1 else ()
+    note = "Kept are each run's diary and its share of the lessons that it speaks for."
+    return section(KEPT_TITLE, table(_KEPT_COLUMNS, rows, total) if rows else "<p>Nothing yet.</p>", note)
+
+
+def tokens_kept(found: Sequence[LearnedRun], lessons: Sequence[Lesson]) -> int:
+    """What the diaries and the lessons cost together."""
+    return sum(run.diary_tokens for run in found) + round(sum(lesson_tokens(lessons).values()))
+
+
+def lesson_tokens(lessons: Sequence[Lesson]) -> dict[str, float]:
+    """What the lessons cost each run, a lesson shared by the runs that it quotes."""
+    out: dict[str, float] = {}
+    for lesson in lessons:
+        sessions = {cited.session for cited in lesson.sources}
+        for session in sessions:
+            out[session] = out.get(session, 0.0) + len(lesson.lesson) / _A_TOKEN / len(sessions)
+    return out
+
+
+def _kept_row(its: Sequence[LearnedRun], shares: dict[str, float]) -> list[str]:
+    each = [(run.tokens, run.diary_tokens + shares.get(run.session, 0.0)) for run in its]
+    log, cost = sum(tokens for tokens, _ in each), sum(cost for _, cost in each)
+    ratios = [tokens / cost for tokens, cost in each if cost]
+    return [
+        f"{len(its):,}",
+        f"{log:,}",
+        f"{cost:,.0f}",
+        f"<b>{log / cost:,.0f}\u202f×</b>" if cost else "–",
+        f"{median(ratios):,.0f}\u202f×" if ratios else "–",
+        f"{sum(run.calls for run in its):,}",
+        f"{sum(run.failures for run in its):,}",
+    ]
+
+
+RUNS_TITLE = "Runs"
+_OPEN = 400
+"""Runs whose diaries are told; beyond them only the table of formats counts them."""
+_GOAL = 110
+"""Characters of its first goal by which a run is told."""
+
+
+def runs(found: Sequence[LearnedRun]) -> str:
+    """Every run with its diary, the newest first."""
+    parts = "".join(map(_run, found[:_OPEN]))
+    more = f"<p class='note'>{counted(len(found) - _OPEN, 'earlier run')} more.</p>" if len(found) > _OPEN else ""
+    note = "Open one to read its diary: what was tried, what came of it, what held in the end."
+    return section(RUNS_TITLE, f"<div class='list'>{parts}</div>{more}" if found else "<p>None yet.</p>", note)
+
+
+def _run(run: LearnedRun) -> str:
+    day = f"{run.started:%Y-%m-%d}" if run.started else "–"
+    failed = f"{run.failures:,} of {counted(run.calls, 'call')} failed" if run.failures else counted(run.calls, "call")
+    goal = next((entry.goal for entry in run.diary if entry.goal), "")
+    return (
+        f"<details class='run'><summary><span class='day'>{day}</span>"
+        f"<span class='text'><b>{safe(run.project or 'no project')}</b> {code_marked(_begun(goal))}</span>"
+        f"<span class='sure'>{rounded(run.tokens)} tokens · {failed}</span></summary>\n"
+        f"<div class='inside'><p class='note'>{safe(run.session)}{safe(_source(run))}</p>"
+        f"{''.join(map(_entry, run.diary)) or '<p>Nothing was tried.</p>'}</div></details>\n"
+    )
+
+
+def _begun(goal: str) -> str:
+    line = " ".join(goal.split())
+    return line if len(line) <= _GOAL else f"{line[: _GOAL - 1].rstrip()}…"
+
+
+def _source(run: LearnedRun) -> str:
+    return f" · {run.source}" if run.source else ""
+
+
+def _entry(entry: DiaryEntry) -> str:
+    parts = [f"<h4>{code_marked(entry.goal)}</h4>"]
+    if entry.attempted:
+        parts.append(f"<ol>{''.join(map(_line, entry.attempted))}</ol>")
+    for heading, lines in (("What worked", entry.worked), ("What failed", entry.failed)):
+        if lines:
+            parts.append(f"<h5>{heading}</h5>\n<ul>{''.join(map(_line, lines))}</ul>")
+    if entry.pattern:
+        parts.append(f"<h5>Pattern</h5><p>{code_marked(entry.pattern)}</p>")
+    return f'<div class="entry">{"".join(parts)}</div>'
+
+
+def _line(line: DiaryLine) -> str:
+    return f"<li>{code_marked(line.text)}</li>"
+
+
+LESSONS_TITLE = "Lessons"
+A_MINUTE = 60
+ANYWHERE = "In several projects, or in none"
+
+
+def taught(lessons: Sequence[Lesson]) -> str:
+    """The lessons of each project, the project with most of them first, the surest first."""
+    by_project: dict[str, list[Lesson]] = {}
+    for lesson in lessons:
+        by_project.setdefault(lesson.project, []).append(lesson)
+    order = sorted(by_project, key=lambda name: (not name, -len(by_project[name]), name))
+    parts = [_of_project(project, by_project[project]) for project in order]
+    note = "Open one to see the passages that it is drawn from. The bar tells how likely it holds the next time."
+    return section(LESSONS_TITLE, "\n".join(parts) or "<p>None yet.</p>", note if lessons else "")
+
+
+def _of_project(project: str, lessons: Sequence[Lesson]) -> str:
+    sure = "".join(_lesson(each) for each in lessons if each.confidence != "low")
+    low = [_lesson(each) for each in lessons if each.confidence == "low"]
+    if low and sure:
+        told = f"{counted(len(low), 'lesson')} of low confidence"
+        rest = f'<details class="more"><summary>{told}</summary>\n{"".join(low)}</details>'
+    else:
+        rest = "".join(low)
+    return f"<h3>{safe(project) or ANYWHERE}</h3>\n<div class='list'>{sure}{rest}</div>"
+
+
+def _lesson(lesson: Lesson) -> str:
+    runs = counted(lesson.seen, "run")
+    conditions = ", ".join(f"{name} {value}" for name, value in sorted(lesson.conditions.items()))
+    cost = f"cost {lesson.tokens:,} tokens so far" if lesson.tokens else ""
+    minutes = f"and {lesson.seconds / A_MINUTE:,.0f} minutes" if cost and lesson.seconds >= A_MINUTE else ""
+    seen = f"last seen on {lesson.last_seen:%Y-%m-%d}" if lesson.last_seen else ""
+    notes = [lesson.task_type, seen, conditions, f"{cost} {minutes}".strip()]
+    told = " · ".join(safe(note) for note in [*notes, lesson.id] if note)
+    sure = f"{lesson.confidence} confidence, {lesson.chance:.0%}"
+    return (
+        f'<details class="lesson"><summary>{tag(lesson.category)}<span class="text">{code_marked(lesson.lesson)}</span>'
+        f'<span class="sure {lesson.confidence}" title="{sure}">{bar(lesson.chance, sure)}'
+        f"{lesson.confidence} · {runs}</span></summary>\n"
+        f'<div class="inside"><p class="note">{told}</p>\n{_quoted(lesson.sources)}</div></details>\n'
+    )
+
+
+def _quoted(sources: Sequence[Cited]) -> str:
+    """The passages, those of one run together; what stands there word for word twice is shown once."""
+    by_session: dict[str, dict[str, str]] = {}
+    for cited in sources:
+        by_session.setdefault(cited.session, {}).setdefault(cited.quote, cited.message)
+    parts = []
+    for session, its in by_session.items():
+        lines = "\n".join(f'<li title="{safe(message)}">{safe(quote)}</li>' for quote, message in its.items())
+        parts.append(f"<figure><figcaption>{safe(session)}</figcaption><ol>{lines}</ol></figure>")
+    return "\n".join(parts)
+
 
 NO_NETWORK = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """What a browser may load for the page: nothing. So whatever a log held, the page fetches and runs nothing."""
-PARTS = (taught.HEADING, dead_ends.HEADING, kept.HEADING, calibrated.HEADING, runs.HEADING)
+PARTS = (LESSONS_TITLE, DEAD_ENDS_TITLE, KEPT_TITLE, CONFIDENCE_TITLE, RUNS_TITLE)
 
 
 class ReportMaterial(Struct, frozen=True, kw_only=True):
@@ -39,11 +371,11 @@ def page(material: ReportMaterial) -> str:
     body = "\n".join(
         [
             _head(material, title),
-            taught.taught(material.lessons),
-            dead_ends.dead_ends(material.claims, material.lessons),
-            kept.kept(material.runs, material.lessons),
-            calibrated.calibrated(material.calibration),
-            runs.runs(material.runs),
+            taught(material.lessons),
+            dead_ends(material.claims, material.lessons),
+            kept(material.runs, material.lessons),
+            calibrated(material.calibration),
+            runs(material.runs),
         ]
     )
     return (
@@ -60,7 +392,7 @@ def _head(material: ReportMaterial, title: str) -> str:
     days = sorted(day for day in told if day is not None)
     period = f" · {days[0]:%Y-%m-%d} to {days[-1]:%Y-%m-%d}" if days else ""
     log = sum(run.tokens for run in material.runs)
-    cost = kept.tokens_kept(material.runs, material.lessons)
+    cost = tokens_kept(material.runs, material.lessons)
     failed, calls = sum(run.failures for run in material.runs), sum(run.calls for run in material.runs)
     tiles = [
         tile(log, "tokens of log"),

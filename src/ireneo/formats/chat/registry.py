@@ -79,6 +79,21 @@ def chat_format(name: str) -> ChatFormat:
     return CHAT_FORMATS[name]
 
 
+_OF_LOGS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("specstory", "pi", "claude-code"), ANTHROPIC),
+    **dict.fromkeys(("aider", "atif", "swe-agent", "openhands", "mini-swe-agent", "chat"), OPENAI),
+    "gemini-cli": GEMINI,
+    "codex": RESPONSES,
+}
+"""In which format the models of agents' logs speak."""
+
+
+def chat_format_of(source: str | None) -> str | None:
+    """The chat format of a session whose messages came from `source` (a format's name, perhaps with a file)."""
+    name = (source or "").partition(":")[0]
+    return _OF_LOGS.get(name, name if name in CHAT_FORMATS else None)
+
+
 # By what one message tells which provider's format it is in. A list is not asked as a whole.
 
 _ANSWERING = ("tool", "function")

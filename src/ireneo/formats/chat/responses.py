@@ -604,9 +604,9 @@ class OpenAIResponses(ChatFormat):
             draft = self._draft(group)
             items = [item for _, item in group]
             if draft.role == "assistant":
-                has_ids = any(isinstance(item.get("id"), str) for item in items)
-                # Its ids may belong to the reasoning before the outputs; without that they would be refused.
-                goes_on = reasoned and out[-1].role == "tool" and has_ids and not _reasons(items)
+                # Its ids, or those of a later one, may belong to the reasoning before the outputs; without that they
+                # would be refused.
+                goes_on = reasoned and out[-1].role == "tool" and not _reasons(items)
                 draft = replace(draft, joined=goes_on)
                 reasoned = reasoned or _reasons(items)
             elif draft.role != "tool":

@@ -7,8 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, overload
 
 from ireneo.errors import UnknownFormat
-from ireneo.formats.chat.format import ANTHROPIC, GEMINI, OPENAI, RESPONSES, FormatName
-from ireneo.formats.chat.registry import CHAT_FORMATS
 from ireneo.formats.values import BOM
 
 if TYPE_CHECKING:
@@ -36,7 +34,6 @@ class _Row(NamedTuple):
     """What is known of a format before its module is loaded."""
 
     name: LogFormatName
-    chat: FormatName
     home: str
     marks: tuple[bytes, ...] = ()
     """One of these stands near the beginning of every file of the format; none: it is always asked."""
@@ -44,34 +41,32 @@ class _Row(NamedTuple):
 
 _ROWS: Final = (
     # Those first whose files begin with a mark of their own.
-    _Row("specstory", ANTHROPIC, "specstory.SpecStory", (b"<!-- ",)),
-    _Row("aider", OPENAI, "aider.Aider", (b"# aider chat started at ",)),
-    _Row("pi", ANTHROPIC, "pi.Pi", (b'"session"', b'"toolResult"')),
-    _Row("gemini-cli", GEMINI, "gemini_cli.GeminiCli", (b'"projectHash"',)),
-    _Row("claude-code", ANTHROPIC, "claude_code.ClaudeCode", (b'"uuid"', b'"leafUuid"', b'"isSnapshotUpdate"')),
+    _Row("specstory", "specstory.SpecStory", (b"<!-- ",)),
+    _Row("aider", "aider.Aider", (b"# aider chat started at ",)),
+    _Row("pi", "pi.Pi", (b'"session"', b'"toolResult"')),
+    _Row("gemini-cli", "gemini_cli.GeminiCli", (b'"projectHash"',)),
+    _Row("claude-code", "claude_code.ClaudeCode", (b'"uuid"', b'"leafUuid"', b'"isSnapshotUpdate"')),
     _Row(
         "codex",
-        RESPONSES,
         "codex.Codex",
         (
             *(b'"payload"', b'"record_type"', b'"instructions"', b'"git"', b'put_text"', b'_call"', b'_output"'),
             *(b'"reasoning"', b'"ghost_snapshot"', b'"compaction"'),
         ),
     ),
-    _Row("atif", OPENAI, "atif.Atif", (b'"schema_version"', b'"step_id"')),
+    _Row("atif", "atif.Atif", (b'"schema_version"', b'"step_id"')),
     # Before mini-SWE-agent, whose mark of a run's cost stands in its older sibling's files as well.
-    _Row("swe-agent", OPENAI, "swe_agent.SweAgent", (b'"trajectory"', b'"message_type"')),
-    _Row("openhands", OPENAI, "openhands.OpenHands", (b'"kind"', b'"agent_class"', b'"action"', b'"observation"')),
+    _Row("swe-agent", "swe_agent.SweAgent", (b'"trajectory"', b'"message_type"')),
+    _Row("openhands", "openhands.OpenHands", (b'"kind"', b'"agent_class"', b'"action"', b'"observation"')),
     _Row(
         "mini-swe-agent",
-        OPENAI,
         "mini_swe_agent.MiniSweAgent",
         (b'"trajectory_format"', b'"mini_version"', b'"instance_cost"'),
     ),
-    _Row("anthropic", ANTHROPIC, "transcripts.AnthropicTranscript", (b'"role"',)),
-    _Row("openai", OPENAI, "transcripts.OpenAITranscript", (b'"role"',)),
+    _Row("anthropic", "transcripts.AnthropicTranscript", (b'"role"',)),
+    _Row("openai", "transcripts.OpenAITranscript", (b'"role"',)),
     # The last: whatever another format knows is an agent's log and no story.
-    _Row("chat", OPENAI, "dialogue.Dialogue"),
+    _Row("chat", "dialogue.Dialogue"),
 )
 """Asked in this order whether they recognise a file; another format is one more row."""
 
@@ -125,12 +120,6 @@ def recognise(sample: bytes, filename: str) -> LogFormat:
         if marked and (known := _FORMATS.of(row)).recognises(sample):
             return known
     raise UnknownFormat(f"{filename} is in no log format that is known here; name it with --format: {_names()}.")
-
-
-def chat_format_of(source: str | None) -> str | None:
-    """The chat format of a session whose messages came from `source` (a format's name, perhaps with a file)."""
-    name = (source or "").partition(":")[0]
-    return next((row.chat for row in _ROWS if row.name == name), name if name in CHAT_FORMATS else None)
 
 
 def _names() -> str:

@@ -15,11 +15,11 @@ from ireneo.ports.store import Spent, Store, Transaction
 from ireneo.testing.conformance.check import async_check, check, expect, expect_error
 from ireneo.testing.conformance.material import (
     DAY,
-    FAMILY,
     KEY,
     MINUTE,
     NOON,
     SPACE,
+    SUMMARIZER,
     BrokenOffError,
     aside,
     break_off,
@@ -195,7 +195,7 @@ def a_session_goes_whole(store: Place) -> None:
     for key in (OTHER, ELSEWHERE):
         head = store.log.head(key)
         expect(head, head_of(m[4]), "the head of another")
-        expect(len(store.summaries.frontier(key, m[4].id, FAMILY)), 1, "the summaries of another")
+        expect(len(store.summaries.frontier(key, m[4].id, SUMMARIZER)), 1, "the summaries of another")
     expect(store.upkeep.faults(), [], "the faults")
 
 
@@ -208,7 +208,7 @@ def a_session_that_went_can_begin_anew(store: Place) -> None:
     store.write(erase_session)
     again = store.write(tell, numbered(4))
     expect([each.id for each in again], [each.id for each in m], "the ids")
-    expect(store.summaries.frontier(KEY, m[3].id, FAMILY), [], "the summaries")
+    expect(store.summaries.frontier(KEY, m[3].id, SUMMARIZER), [], "the summaries")
     expect(store.annotations.on_path(KEY, m[3].id), [], "the annotations")
 
 

@@ -12,7 +12,7 @@ from ireneo.summaries.summary import Line, Section, Summary, SummaryId, SummaryL
 
 SPACE = "space"
 KEY = SessionKey(SPACE, "session")
-FAMILY = "family-1"
+SUMMARIZER = "summarizer-1"
 NOWHERE = "m_aaaaaaaaaaaaaaaaaaaaaaaaaa"
 DAY = date(2031, 5, 9)
 NOON = datetime(2031, 5, 9, 12, tzinfo=UTC)
@@ -85,19 +85,19 @@ def summarise(
     *,
     level: SummaryLevel = "turn",
     depth: int = 1,
-    family: str = FAMILY,
+    summarizer: str = SUMMARIZER,
     text: str = "done",
 ) -> Summary:
     """A summary of the stretch from `first` to `last`."""
     return Summary(
-        id=anchor(level, first.id, last.id, family),
+        id=anchor(level, first.id, last.id, summarizer),
         level=level,
         depth=depth,
         first=first.id,
         last=last.id,
         first_position=first.position,
         last_position=last.position,
-        family=family,
+        summarizer=summarizer,
         source_tokens=first.tokens + last.tokens,
         sections=(Section(name="status", lines=(Line(text=text, sources=(first.id, last.id)),)),),
     )
@@ -113,14 +113,14 @@ def noted(at: Message, text: str, *, kind: AnnotationKind = "pin", about: str = 
 def rebuilt(
     edge: Message,
     *,
-    family: str = FAMILY,
+    summarizer: str = SUMMARIZER,
     budget_tokens: int = 1000,
     target_tokens: int = 500,
     taken_up: tuple[SummaryId, ...] = (),
 ) -> Rebuild:
     """The mark of a rebuild whose edge is `edge`."""
     return Rebuild(
-        family=family,
+        summarizer=summarizer,
         budget_tokens=budget_tokens,
         at=edge.id,
         at_position=edge.position,

@@ -15,11 +15,11 @@ from ireneo.testing.conformance.check import Again, expect, expect_error, shared
 from ireneo.testing.conformance.learned import learned
 from ireneo.testing.conformance.material import (
     DAY,
-    FAMILY,
     KEY,
     MINUTE,
     NOON,
     SPACE,
+    SUMMARIZER,
     after,
     noted,
     numbered,
@@ -66,8 +66,8 @@ async def what_was_committed_is_there_when_it_is_opened_again(store: Store, agai
         expect(tx.sessions.list(SPACE), infos, "the sessions")
         natives = tx.log.drafts(KEY, [message.id for message in m])
         expect([natives[message.id] for message in m], drafts, "the drafts")
-        expect(tx.summaries.frontier(KEY, m[-1].id, FAMILY), [summarise(m[0], m[3])], "the frontier")
-        expect(tx.rebuilds.last(KEY, m[-1].id, FAMILY, 1000), mark, "the mark")
+        expect(tx.summaries.frontier(KEY, m[-1].id, SUMMARIZER), [summarise(m[0], m[3])], "the frontier")
+        expect(tx.rebuilds.last(KEY, m[-1].id, SUMMARIZER, 1000), mark, "the mark")
         expect(tx.annotations.on_path(KEY, m[-1].id), [noted(m[2], "kept")], "the annotations")
         expect(tx.spending.of_session(KEY), Spent(calls=1, tokens=100), "what the session spent")
         expect(tx.leases.of_session(KEY), [lease], "the leases")

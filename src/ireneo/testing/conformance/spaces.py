@@ -12,11 +12,11 @@ from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.learned import cited, learned, pad
 from ireneo.testing.conformance.material import (
     DAY,
-    FAMILY,
     KEY,
     MINUTE,
     NOON,
     SPACE,
+    SUMMARIZER,
     aside,
     noted,
     numbered,
@@ -76,7 +76,7 @@ def expect_nothing(tx: Transaction, key: SessionKey) -> None:
     expect(tx.log.drafts(key, [messages[0].id]), {}, "the natives")
     expect(tx.summaries.find(key, "s_"), [], "the summaries")
     expect(tx.upkeep.summaries(key), [], "the summaries that are listed")
-    expect(tx.summaries.families(key), [], "the families")
+    expect(tx.summaries.summarizers(key), [], "the families")
     expect(tx.leases.of_session(key), [], "the leases")
     expect(tx.upkeep.abandoned_heads(key), [], "the ends")
     expect(tx.spending.of_session(key), Spent(), "what the session spent")
@@ -86,11 +86,11 @@ def expect_nothing(tx: Transaction, key: SessionKey) -> None:
     with expect_error(MessageNotFound, "the path"):
         tx.log.path(key, messages[0].id, 0, 0)
     with expect_error(MessageNotFound, "the frontier"):
-        tx.summaries.frontier(key, messages[0].id, FAMILY)
+        tx.summaries.frontier(key, messages[0].id, SUMMARIZER)
     with expect_error(MessageNotFound, "the spans"):
-        tx.summaries.spans(key, messages[0].id, FAMILY, 1)
+        tx.summaries.spans(key, messages[0].id, SUMMARIZER, 1)
     with expect_error(MessageNotFound, "the mark"):
-        tx.rebuilds.last(key, messages[0].id, FAMILY, 1000)
+        tx.rebuilds.last(key, messages[0].id, SUMMARIZER, 1000)
     with expect_error(MessageNotFound, "the annotations"):
         tx.annotations.on_path(key, messages[0].id)
 
@@ -165,8 +165,8 @@ def nothing_is_written_across(store: Place) -> None:
     expect(read_path(store, first[-1]), first, "the first path")
     head = store.log.head(KEY)
     expect(head.id if head else None, first[-1].id, "the first head")
-    expect(store.summaries.frontier(KEY, first[-1].id, FAMILY), [], "the first frontier")
-    expect(store.rebuilds.last(KEY, first[-1].id, FAMILY, 1000), None, "the first mark")
+    expect(store.summaries.frontier(KEY, first[-1].id, SUMMARIZER), [], "the first frontier")
+    expect(store.rebuilds.last(KEY, first[-1].id, SUMMARIZER, 1000), None, "the first mark")
     expect(store.annotations.on_path(KEY, first[-1].id), [], "the first annotations")
     expect(store.spending.of_session(KEY), Spent(), "what the first session spent")
     expect(store.spending.of_day(SPACE, DAY), Spent(calls=1, tokens=100), "what the first space spent")

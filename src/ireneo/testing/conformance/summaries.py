@@ -13,9 +13,9 @@ from ireneo.ports.store import Rebuild, Span, Transaction
 from ireneo.summaries.summary import Summary, SummaryId, Writing
 from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.material import (
-    FAMILY,
     KEY,
     SPACE,
+    SUMMARIZER,
     after,
     noted,
     numbered,
@@ -32,14 +32,14 @@ def put(tx: Transaction, *summaries: Summary) -> int:
     return tx.summaries.put(KEY, summaries)
 
 
-def frontier(tx: Transaction, to: Message, family: str = FAMILY) -> list[Summary]:
+def frontier(tx: Transaction, to: Message, summarizer: str = SUMMARIZER) -> list[Summary]:
     """Read the frontier along the path to a message."""
-    return list(tx.summaries.frontier(KEY, to.id, family))
+    return list(tx.summaries.frontier(KEY, to.id, summarizer))
 
 
 def spans(tx: Transaction, to: Message, depth: int = 1, first: int = 0) -> list[tuple[int, int]]:
     """Read the spans along the path to a message: where each begins and ends."""
-    found = tx.summaries.spans(KEY, to.id, FAMILY, depth, first)
+    found = tx.summaries.spans(KEY, to.id, SUMMARIZER, depth, first)
     return [(span.first_position, span.last_position) for span in found]
 
 
@@ -92,7 +92,7 @@ def a_summary_needs_its_messages(store: Place) -> None:
         last=messages[1].id,
         first_position=1,
         last_position=2,
-        family=FAMILY,
+        summarizer=SUMMARIZER,
         source_tokens=0,
     )
     with expect_error(MessageNotFound, "a summary of messages that are not stored"):
@@ -111,7 +111,7 @@ def a_summary_needs_a_session(store: Place) -> None:
     expect(store.summaries.find(KEY, "s_"), [], "what is found")
     expect(store.summaries.get(KEY, [SummaryId("s_x")]), [], "what is got")
     with expect_error(MessageNotFound, "a frontier"):
-        store.summaries.frontier(KEY, messages[1].id, FAMILY)
+        store.summaries.frontier(KEY, messages[1].id, SUMMARIZER)
 
 
 @check
@@ -160,13 +160,13 @@ def a_frontier_takes_the_deeper_of_two_alike(store: Place) -> None:
 
 @check
 def a_frontier_is_of_one_family(store: Place) -> None:
-    """A frontier holds summaries of the family asked for, and no others."""
+    """A frontier holds summaries of the summarizer asked for, and no others."""
     m = store.write(tell, numbered(8))
-    ours, theirs = summarise(m[0], m[3]), summarise(m[0], m[7], family="family-2")
+    ours, theirs = summarise(m[0], m[3]), summarise(m[0], m[7], summarizer="summarizer-2")
     put(store, ours, theirs)
     expect(frontier(store, m[-1]), [ours], "the frontier")
-    expect(frontier(store, m[-1], "family-2"), [theirs], "the frontier of the other family")
-    expect(frontier(store, m[-1], "family-3"), [], "the frontier of no family")
+    expect(frontier(store, m[-1], "summarizer-2"), [theirs], "the frontier of the other family")
+    expect(frontier(store, m[-1], "summarizer-3"), [], "the frontier of no family")
 
 
 @check
@@ -212,14 +212,14 @@ def a_frontier_crosses_every_fork(store: Place) -> None:
 
 
 @check
-def spans_are_of_one_family_and_depth(store: Place) -> None:
-    """Spans are what the summaries of one family and depth cover, in order, overlapping ones too, with their ids."""
+def spans_are_of_one_summarizer_and_depth(store: Place) -> None:
+    """Spans are what the summaries of one summarizer and depth cover, in order, overlapping ones too, with ids."""
     m = store.write(tell, numbered(20))
     alike = [summarise(m[4], m[7], level=level) for level in ("turn", "story")]
     own = [summarise(m[0], m[3]), summarise(m[4], m[5]), *sorted(alike, key=lambda each: each.id)]
-    others = [summarise(m[0], m[7], level="goal", depth=2), summarise(m[8], m[11], family="family-2")]
+    others = [summarise(m[0], m[7], level="goal", depth=2), summarise(m[8], m[11], summarizer="summarizer-2")]
     put(store, *reversed(own), *others)
-    found = store.summaries.spans(KEY, m[-1].id, FAMILY, 1)
+    found = store.summaries.spans(KEY, m[-1].id, SUMMARIZER, 1)
     wanted = [Span(id=each.id, first_position=each.first_position, last_position=each.last_position) for each in own]
     expect(list(found), wanted, "the spans")
     expect(spans(store, m[-1], depth=2), [(0, 7)], "the deeper ones")
@@ -261,14 +261,14 @@ def spans_need_their_message(store: Place) -> None:
 
 @check
 def families_are_listed(store: Place) -> None:
-    """The families of a session's summaries are listed by name, each once, whatever their paths."""
+    """The summarizers of a session's summaries are listed by name, each once, whatever their paths."""
     m = store.write(tell, numbered(8))
     fork = store.write(tell_after, m[3], numbered(2, "fork"))
-    expect(store.summaries.families(KEY), [], "the families of a session without summaries")
-    put(store, *(summarise(m[number], m[number + 1], family=f"family-{number % 3}") for number in range(7)))
-    put(store, summarise(fork[0], fork[1], family="another"), summarise(m[0], m[7], family=""))
-    wanted = ["", "another", "family-0", "family-1", "family-2"]
-    expect(store.summaries.families(KEY), wanted, "the families")
+    expect(store.summaries.summarizers(KEY), [], "the families of a session without summaries")
+    put(store, *(summarise(m[number], m[number + 1], summarizer=f"summarizer-{number % 3}") for number in range(7)))
+    put(store, summarise(fork[0], fork[1], summarizer="another"), summarise(m[0], m[7], summarizer=""))
+    wanted = ["", "another", "summarizer-0", "summarizer-1", "summarizer-2"]
+    expect(store.summaries.summarizers(KEY), wanted, "the families")
 
 
 NEVER = SessionKey(SPACE, "never made")
@@ -280,9 +280,9 @@ def put_marks(tx: Transaction, *rebuilds: Rebuild) -> None:
         tx.rebuilds.put(KEY, rebuild)
 
 
-def last(tx: Transaction, to: Message, family: str = FAMILY, budget_tokens: int = 1000) -> Rebuild | None:
+def last(tx: Transaction, to: Message, summarizer: str = SUMMARIZER, budget_tokens: int = 1000) -> Rebuild | None:
     """Read the mark that is furthest along the path to a message."""
-    return tx.rebuilds.last(KEY, to.id, family, budget_tokens)
+    return tx.rebuilds.last(KEY, to.id, summarizer, budget_tokens)
 
 
 @check
@@ -300,19 +300,19 @@ def the_mark_furthest_along_the_path_counts(store: Place) -> None:
 
 @check
 def marks_are_apart_by_family_and_budget(store: Place) -> None:
-    """A mark counts for its own family and budget only."""
+    """A mark counts for its own summarizer and budget only."""
     m = store.write(tell, numbered(6))
-    one, two, three = rebuilt(m[2]), rebuilt(m[3], budget_tokens=2000), rebuilt(m[4], family="family-2")
+    one, two, three = rebuilt(m[2]), rebuilt(m[3], budget_tokens=2000), rebuilt(m[4], summarizer="summarizer-2")
     put_marks(store, one, two, three)
     expect(last(store, m[-1]), one, "the first mark")
     expect(last(store, m[-1], budget_tokens=2000), two, "the mark of another budget")
-    expect(last(store, m[-1], "family-2"), three, "the mark of another family")
-    expect(last(store, m[-1], "family-2", 2000), None, "the mark of neither")
+    expect(last(store, m[-1], "summarizer-2"), three, "the mark of another family")
+    expect(last(store, m[-1], "summarizer-2", 2000), None, "the mark of neither")
 
 
 @check
 def a_mark_is_replaced_at_its_edge(store: Place) -> None:
-    """A mark at the same edge, family and budget takes the place of the one before."""
+    """A mark at the same edge, summarizer and budget takes the place of the one before."""
     m = store.write(tell, numbered(4))
     put_marks(store, rebuilt(m[2], target_tokens=100), rebuilt(m[2], target_tokens=70))
     expect(last(store, m[-1]), rebuilt(m[2], target_tokens=70), "the mark")
@@ -352,14 +352,14 @@ def a_mark_needs_its_edge(store: Place) -> None:
     with expect_error(SessionNotFound, "a mark without a session"):
         store.rebuilds.put(KEY, rebuilt(elsewhere[0]))
     with expect_error(MessageNotFound, "the last mark of an unknown path"):
-        store.rebuilds.last(KEY, elsewhere[0].id, FAMILY, 1000)
+        store.rebuilds.last(KEY, elsewhere[0].id, SUMMARIZER, 1000)
     m = store.write(tell, numbered(3, "ours"))
-    wrong = Rebuild(family=FAMILY, budget_tokens=1000, at=m[1].id, at_position=2, target_tokens=1)
+    wrong = Rebuild(summarizer=SUMMARIZER, budget_tokens=1000, at=m[1].id, at_position=2, target_tokens=1)
     with expect_error(MessageNotFound, "a mark at an unknown edge"):
         store.rebuilds.put(KEY, rebuilt(elsewhere[0]))
     with expect_error(BadInput, "a mark with a wrong position"):
         store.rebuilds.put(KEY, wrong)
-    expect(store.rebuilds.last(KEY, m[-1].id, FAMILY, 1000), None, "what is stored")
+    expect(store.rebuilds.last(KEY, m[-1].id, SUMMARIZER, 1000), None, "what is stored")
 
 
 @check
@@ -367,7 +367,7 @@ def every_mark_of_a_session_is_listed(store: Place) -> None:
     """A session's marks are listed by position, those on other paths too; a session that was never made has none."""
     m = store.write(tell, numbered(6))
     fork = store.write(tell_after, m[2], numbered(3, "fork"))
-    near, far, aside = rebuilt(m[1]), rebuilt(m[4], budget_tokens=2000), rebuilt(fork[0], family="family-2")
+    near, far, aside = rebuilt(m[1]), rebuilt(m[4], budget_tokens=2000), rebuilt(fork[0], summarizer="summarizer-2")
     put_marks(store, far, aside, near)
     expect(store.rebuilds.of_session(KEY), [near, aside, far], "the marks")
     expect(store.rebuilds.of_session(NEVER), [], "the marks of a session that is not there")

@@ -16,12 +16,12 @@ from ireneo.ports.store import Lease, SessionInfo, Spent, Store, Transaction
 from ireneo.testing.conformance.check import PATIENCE_SECONDS, UnmetError, async_check, check, expect, expect_error
 from ireneo.testing.conformance.material import (
     DAY,
-    FAMILY,
     KEY,
     MINUTE,
     NOON,
     NOWHERE,
     SPACE,
+    SUMMARIZER,
     BrokenOffError,
     after,
     break_off,
@@ -133,7 +133,7 @@ async def an_exception_leaves_nothing(store: Store) -> None:
 
     def look(tx: Transaction) -> None:
         expect(tx.annotations.on_path(KEY, again[-1].id), [], "the annotations on it")
-        expect(tx.rebuilds.last(KEY, again[-1].id, FAMILY, 1000), None, "the mark on it")
+        expect(tx.rebuilds.last(KEY, again[-1].id, SUMMARIZER, 1000), None, "the mark on it")
 
     await store.read(look)
 
@@ -243,7 +243,7 @@ async def a_snapshot_stands_still(store: Store) -> None:
         expect(tx.log.head(KEY), head_of(m[-1]), "the head in the snapshot")
         expect(tx.log.find(KEY, [more[0].id]), [], "a later message")
         expect(len(tx.sessions.list(SPACE)), 1, "the sessions in the snapshot")
-        expect(tx.summaries.frontier(KEY, m[-1].id, FAMILY), [], "the frontier in the snapshot")
+        expect(tx.summaries.frontier(KEY, m[-1].id, SUMMARIZER), [], "the frontier in the snapshot")
         expect(tx.annotations.on_path(KEY, m[-1].id), [], "the annotations in the snapshot")
         expect(tx.spending.of_day(SPACE, DAY), Spent(), "what was spent in the snapshot")
 

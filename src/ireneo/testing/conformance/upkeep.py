@@ -16,11 +16,11 @@ from ireneo.summaries.summary import SummaryId
 from ireneo.testing.conformance.check import check, expect, expect_error
 from ireneo.testing.conformance.learned import learned, observed, pad, ran
 from ireneo.testing.conformance.material import (
-    FAMILY,
     KEY,
     MINUTE,
     NOON,
     SPACE,
+    SUMMARIZER,
     noted,
     numbered,
     read_path,
@@ -84,11 +84,11 @@ def a_sound_store_has_no_faults(store: Place) -> None:
 
 @check
 def every_summary_is_listed(store: Place) -> None:
-    """The ids of all summaries of a session are listed, of every family, depth and path, by what they cover."""
+    """The ids of all summaries of a session are listed, of every summarizer, depth and path, by what they cover."""
     m = store.write(tell, numbered(12))
     fork = store.write(tell_after, m[3], numbered(4, "fork"))
     wanted = [
-        summarise(m[0], m[1], family="family-2"),
+        summarise(m[0], m[1], summarizer="summarizer-2"),
         summarise(m[0], m[9], level="goal", depth=2),
         summarise(m[2], fork[1]),
         summarise(m[8], m[11]),
@@ -105,7 +105,7 @@ def summaries_are_discarded(store: Place) -> None:
     one, two = summarise(m[0], m[2]), summarise(m[3], m[5])
     store.summaries.put(KEY, [one, two])
     expect(store.upkeep.discard(KEY, [one.id, SummaryId("s_unknown"), one.id]), 1, "how many were there")
-    expect(store.summaries.frontier(KEY, m[-1].id, FAMILY), [two], "the frontier")
+    expect(store.summaries.frontier(KEY, m[-1].id, SUMMARIZER), [two], "the frontier")
     expect(store.summaries.put(KEY, [one]), 1, "new when it is put again")
     with expect_error(SessionNotFound, "to discard in no session"):
         store.upkeep.discard(SessionKey(SPACE, "nowhere"), [one.id])
@@ -206,9 +206,9 @@ def what_hangs_on_pruned_messages_goes_with_them(store: Place) -> None:
     expect(set(natives), {each.id for each in m[:5]}, "the messages with payloads")
     # Stored again they are new: nothing of the old hangs on them.
     expect(store.write(tell, [each.draft for each in m[5:]]), m[5:], "the messages told again")
-    expect(store.rebuilds.last(KEY, m[-1].id, FAMILY, 1000), rebuilt(m[4]), "the last mark")
+    expect(store.rebuilds.last(KEY, m[-1].id, SUMMARIZER, 1000), rebuilt(m[4]), "the last mark")
     expect(store.annotations.on_path(KEY, m[-1].id), [noted(m[4], "note")], "the annotations")
-    expect(store.summaries.frontier(KEY, m[-1].id, FAMILY), [kept], "the frontier")
+    expect(store.summaries.frontier(KEY, m[-1].id, SUMMARIZER), [kept], "the frontier")
 
 
 @check

@@ -18,8 +18,7 @@ from rich.text import Text
 from ireneo.faces.cli.context import Cut, cut_stored, show_cut
 from ireneo.faces.cli.files import SearchCounts, search
 from ireneo.faces.cli.imports import import_logs
-from ireneo.faces.cli.learn import LearningTally, RunReporter, learn_from, told
-from ireneo.faces.cli.lessons import LessonFilter, lessons
+from ireneo.faces.cli.lessons import LearningTally, LessonFilter, RunReporter, learn_from, lessons, told
 from ireneo.faces.cli.options import AUTO, Stored, reading
 from ireneo.faces.cli.output import counted
 from ireneo.faces.cli.place import DEFAULT_SPACE
