@@ -20,7 +20,7 @@ DELETE FROM annotations WHERE session = :key AND id = :id;
 
 -- name: delete_rebuild
 DELETE FROM rebuilds
-WHERE session = :key AND family = :family AND budget_tokens = :budget_tokens
+WHERE session = :key AND family = :summarizer AND budget_tokens = :budget_tokens
     AND segment = :segment AND at_position = :at_position;
 
 -- name: delete_messages

@@ -3,7 +3,7 @@
 -- name: last_rebuild
 SELECT at, at_position, target_tokens, taken_up
 FROM rebuilds
-WHERE session = :key AND family = :family AND budget_tokens = :budget_tokens
+WHERE session = :key AND family = :summarizer AND budget_tokens = :budget_tokens
     AND segment = :segment AND at_position <= :last
 ORDER BY at_position DESC
 LIMIT 1;
@@ -16,6 +16,6 @@ ORDER BY at_position, at, family, budget_tokens;
 
 -- name: put_rebuild
 INSERT INTO rebuilds (session, family, budget_tokens, segment, at_position, at, target_tokens, taken_up)
-VALUES (:key, :family, :budget_tokens, :segment, :at_position, :at, :target_tokens, :taken_up)
+VALUES (:key, :summarizer, :budget_tokens, :segment, :at_position, :at, :target_tokens, :taken_up)
 ON CONFLICT (session, family, budget_tokens, segment, at_position)
 DO UPDATE SET target_tokens = excluded.target_tokens, taken_up = excluded.taken_up;

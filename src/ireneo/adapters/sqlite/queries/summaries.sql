@@ -9,7 +9,7 @@ ON CONFLICT (session, id) DO NOTHING;
 -- Of one stretch: the summary that begins nearest at or after `first`; of several, the one that reaches furthest.
 SELECT first_position, last_position, depth, id
 FROM summaries
-WHERE session = :key AND family = :family AND segment = :segment
+WHERE session = :key AND family = :summarizer AND segment = :segment
     AND first_position BETWEEN :first AND :last AND last_position <= :last
 ORDER BY first_position, last_position DESC, depth DESC, id
 LIMIT 1;
@@ -28,7 +28,7 @@ LIMIT 10;
 -- Of one stretch. In no order: those of several stretches are put in order together.
 SELECT first_position, last_position, id
 FROM summaries
-WHERE session = :key AND family = :family AND segment = :segment
+WHERE session = :key AND family = :summarizer AND segment = :segment
     AND first_position BETWEEN :first AND :last AND last_position <= :last AND depth = :depth;
 
 -- name: list_families
