@@ -94,6 +94,29 @@ def test_a_sound_store_has_no_faults(on_store: Callable[[Work], None]) -> None:
     on_store(work)
 
 
+def test_progress_is_told_on_the_loop_that_asked_and_a_listener_may_end_the_work(
+    on_store: Callable[[Work], None],
+) -> None:
+    class EnoughError(Exception):
+        pass
+
+    async def work(store: Store, memory: Memory) -> None:
+        await (await memory.session("run")).append(material(1))
+        told: list[asyncio.AbstractEventLoop] = []
+        await memory.doctor(on_progress=lambda _: told.append(asyncio.get_running_loop()))
+        await memory.secrets(on_progress=lambda _: told.append(asyncio.get_running_loop()))
+        assert set(told) == {asyncio.get_running_loop()}
+
+        def stop(examined: Examined) -> None:
+            raise EnoughError
+
+        with pytest.raises(EnoughError):
+            await memory.doctor(on_progress=stop)
+        assert await memory.sessions()
+
+    on_store(work)
+
+
 def test_an_empty_store_is_sound(on_store: Callable[[Work], None]) -> None:
     async def work(store: Store, memory: Memory) -> None:
         assert await memory.doctor() == []

@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec
+from typing import ParamSpec, TypeVar
 
 import pytest
 from tests.progress import progress_of
@@ -57,6 +57,9 @@ def forked(count: int) -> list[bytes]:
     ]
 
 
+T = TypeVar("T")
+
+
 class BrokenOffError(Exception):
     """The process ends here."""
 
@@ -69,13 +72,13 @@ class Frail(InMemoryStore):
         self.left: int | None = None
         self.written = 0
 
-    async def _write(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
+    async def write(self, function: Callable[..., T], /, *args: object, **kwargs: object) -> T:
         self.written += 1
         if self.left is not None:
             self.left -= 1
             if self.left < 0:
                 raise BrokenOffError
-        return await super()._write(function, *args, **kwargs)
+        return await super().write(function, *args, **kwargs)
 
 
 def memory(store: Store) -> Memory:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from typing import TypeAlias, TypeVar
@@ -38,14 +39,22 @@ class Examined(Struct, frozen=True, kw_only=True):
 
 
 def counting(on_progress: OnProgress[Examined]) -> Callable[[int], None]:
-    """Add up how many more messages were looked at each time, for who listens."""
+    """Add up how many more messages were looked at each time, for who listens.
+
+    What this gives is called in the thread of a transaction, which waits until the caller's loop has told.
+    """
+    loop = asyncio.get_running_loop()
     messages = 0
+
+    async def tell() -> None:
+        if on_progress is not None:
+            on_progress(Examined(messages=messages))
 
     def told(more: int) -> None:
         nonlocal messages
         messages += more
         if on_progress is not None:
-            on_progress(Examined(messages=messages))
+            asyncio.run_coroutine_threadsafe(tell(), loop).result()
 
     return told
 
