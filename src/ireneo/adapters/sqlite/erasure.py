@@ -193,7 +193,7 @@ class SqliteErasure(Port, ErasurePort):
             self._rows(
                 "delete_rebuild",
                 key=session.key,
-                family=mark.summarizer,
+                summarizer=mark.summarizer,
                 budget_tokens=mark.budget_tokens,
                 segment=place.segment,
                 at_position=mark.at_position,

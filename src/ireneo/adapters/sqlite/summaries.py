@@ -51,7 +51,7 @@ class SqliteSummaries(Port, SummariesPort):
             row = self._row(
                 "next_summary",
                 key=session.key,
-                family=summarizer,
+                summarizer=summarizer,
                 segment=stretch.segment,
                 first=first,
                 last=stretch.last,
@@ -94,7 +94,7 @@ class SqliteSummaries(Port, SummariesPort):
                 self._rows(
                     "list_spans",
                     key=session.key,
-                    family=summarizer,
+                    summarizer=summarizer,
                     segment=stretch.segment,
                     first=first,
                     last=stretch.last,
@@ -183,7 +183,7 @@ class SqliteRebuilds(Port, RebuildsPort):
             row = self._row(
                 "last_rebuild",
                 key=session.key,
-                family=summarizer,
+                summarizer=summarizer,
                 budget_tokens=budget_tokens,
                 segment=stretch.segment,
                 last=stretch.last,
@@ -208,7 +208,7 @@ class SqliteRebuilds(Port, RebuildsPort):
         self._rows(
             "put_rebuild",
             key=session.key,
-            family=rebuild.summarizer,
+            summarizer=rebuild.summarizer,
             budget_tokens=rebuild.budget_tokens,
             segment=place.segment,
             at_position=rebuild.at_position,
