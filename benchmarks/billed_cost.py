@@ -29,8 +29,7 @@ from billed_methods import COUNTED, METHODS, Method, Prompt, Run, Setting, weigh
 from ireneo.context.parts import without_thinking
 from ireneo.formats.chat.format import ChatFormat
 from ireneo.formats.chat.registry import chat_format
-from ireneo.log.message import Draft, Result
-from ireneo.log.weigh import weigh
+from ireneo.log.message import Draft, Result, weigh
 from ireneo.summaries.policy import prices_named
 from valid_cuts import path_of, sessions
 

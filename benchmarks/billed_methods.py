@@ -14,8 +14,7 @@ from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.engine.encode import ViewRow
 from ireneo.formats.chat.format import Payload
 from ireneo.formats.chat.registry import chat_format
-from ireneo.log.message import Draft, Result, Text
-from ireneo.log.weigh import weigh
+from ireneo.log.message import Draft, Result, Text, weigh
 from ireneo.summaries.policy import CODING, FORGE, Policy, Prices
 
 PLACEHOLDER = "[Earlier messages were left out. " + "A summary of them would stand here. " * 60 + "]"

@@ -38,7 +38,7 @@ from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import Resources
 from ireneo.errors import BadReply, IreneoError, ModelError, ModelRefused, SpendingLimit
 from ireneo.ports.models import LanguageModel, Prompt, Reply
-from ireneo.prompts.voices import Voice
+from ireneo.prompts.replies import Voice
 from ireneo.wiring import models
 from valid_cuts import DATA, path_of, sessions
 

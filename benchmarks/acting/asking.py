@@ -12,10 +12,9 @@ from msgspec import Meta, Struct
 from acting.voices import OWN, revoiced
 from ireneo import Context, chat_format
 from ireneo.formats.chat.format import NOTES, Payload
-from ireneo.log.message import Call, Draft
-from ireneo.log.weigh import arguments_text
+from ireneo.log.message import Call, Draft, arguments_text
 from ireneo.ports.models import Prompt
-from ireneo.prompts.voices import Voice
+from ireneo.prompts.replies import Voice
 from ireneo.summaries.steps import CHANGES, understand
 from ireneo.summaries.summary import Line
 from ireneo.summaries.tell_work import approach

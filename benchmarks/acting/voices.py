@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from types import MappingProxyType
 
-from ireneo.prompts.voices import Voice
+from ireneo.prompts.replies import Voice
 from ireneo.summaries.work import HEADINGS
 
 TOLD = frozenset(HEADINGS[name] for name in ("strategy", "discoveries", "achieved", "dead_ends", "worked", "status"))

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from ireneo.adapters.sqlite.store import SqliteStore, open_sqlite
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
-from ireneo.context.options import ContextOptions
+from ireneo.context.compose import ContextOptions
 from ireneo.engine.leasing import Worker
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Limits, Models

@@ -4,7 +4,7 @@ from ireneo.types import RecallHit
 """
 
 from ireneo.compacting import CompactOptions, TokenCounts
-from ireneo.context.rebuild import Explained
+from ireneo.context.compose import Explained
 from ireneo.context.view import ViewKind
 from ireneo.engine.append import Appended, Given
 from ireneo.engine.archive import ArchiveCandidate
@@ -49,15 +49,17 @@ from ireneo.memories.scratchpad import Pad, PlanStep
 from ireneo.ports.files import LogPlace
 from ireneo.ports.models import Embedder, LanguageModel, Prompt, Reply, Task, Tokenizer, Usage
 from ireneo.ports.store import Pruned
-from ireneo.prompts.voices import Voice
+from ireneo.prompts.replies import Voice
 from ireneo.summaries.policy import StorySettings
 from ireneo.summaries.story import StoryStrategy
-from ireneo.summaries.strategy import Atom, SectionStyle, Strategy
 from ireneo.summaries.summary import (
+    Atom,
     Line,
     Mention,
     Section,
     SectionName,
+    SectionStyle,
+    Strategy,
     SummaryId,
     SummaryLevel,
     Thread,

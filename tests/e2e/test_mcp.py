@@ -20,7 +20,7 @@ from tests.e2e.test_cli_command import COMMAND, run
 
 import ireneo
 from ireneo.faces.mcp import MemoryServer, make_server
-from ireneo.log.echo import BRIEF_HEADING, is_recalled
+from ireneo.log.message import BRIEF_HEADING, is_recalled
 
 READS = {"recall", "check", "expand"}
 TOOLS = {"brief", "remember", "scratchpad", "dispute", *READS}

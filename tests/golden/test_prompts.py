@@ -19,7 +19,7 @@ from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.engine.models import Models
 from ireneo.engine.resources import Resources
 from ireneo.ports.models import Prompt
-from ireneo.prompts.voices import Voice
+from ireneo.prompts.replies import Voice
 from ireneo.testing.scripted import ManualClock, Scripted, ScriptedLLM
 
 FOLDER = Path(__file__).parent

@@ -11,8 +11,7 @@ from tests.golden.learned import NOW, learned
 from tests.property.invariants.houses import calm
 
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
-from ireneo.log.echo import is_recalled, without_recalled
-from ireneo.log.message import digest, short
+from ireneo.log.message import digest, is_recalled, short, without_recalled
 from ireneo.memories.brief import LEAST_BUDGET, BriefCandidate, line_of, make_brief
 from ireneo.memories.record import MemoryId
 from ireneo.memories.scratchpad import Pad, PlanStep, pad_block, pad_text

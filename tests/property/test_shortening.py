@@ -14,9 +14,8 @@ from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.context.parts import shorten
 from ireneo.engine.story_writing import StoryJob, StoryTask, heard, shown_speech
 from ireneo.engine.work_writing import WINDOW_TOKENS, Sources, shown_sources
-from ireneo.log.message import Message, Text
+from ireneo.log.message import Message, Text, weigh
 from ireneo.log.tree import chain
-from ireneo.log.weigh import weigh
 from ireneo.summaries.policy import STORY
 from ireneo.summaries.story import make_leaf
 

@@ -11,9 +11,8 @@ import ireneo
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.context.parts import fit
 from ireneo.formats.chat.registry import CHAT_FORMATS
-from ireneo.log.message import Draft, Native, Result, Text, as_read, heard_by, message_id, texts, told_plainly
+from ireneo.log.message import Draft, Native, Result, Text, as_read, heard_by, message_id, texts, told_plainly, weigh
 from ireneo.log.tree import chain
-from ireneo.log.weigh import weigh
 
 count = EstimatedTokenizer().count
 

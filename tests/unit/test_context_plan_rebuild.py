@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import ireneo
-from ireneo.context.rebuild import RebuildTo, Stay, decide, first_target, idle_seconds
+from ireneo.context.compose import RebuildTo, Stay, decide, first_target, idle_seconds
 from ireneo.errors import BadInput
 from ireneo.log.message import Call, Draft, Message, Result, Role, Text
 from ireneo.log.tree import chain

@@ -13,8 +13,7 @@ from tests.property.invariants.promises import bounded, exactly_once, recount, s
 import ireneo
 from ireneo import Context, Memory, Policy, chat_format
 from ireneo.formats.chat.openai import OpenAIChat
-from ireneo.log.echo import said_in
-from ireneo.log.message import opens_turn
+from ireneo.log.message import opens_turn, said_in
 from ireneo.summaries.policy import CODING, preset
 
 WORK = ["instruct", "ask", "work", "answer", "ask", "work", "answer", "ask", "work", "answer"]

@@ -10,8 +10,24 @@ from tests.property.invariants.houses import calm
 from ireneo import Draft, chat_format
 from ireneo.engine.append import decode_given
 from ireneo.grounding.evidence import critical, source_texts
-from ireneo.log.echo import BRIEF_HEADING, CLOSING, as_said, fenced, is_recalled, said_in, without_recalled
-from ireneo.log.message import BRIEF_TAG, PAD_TAG, PINS_TAG, Call, Message, Result, Role, Text, opens_turn
+from ireneo.log.message import (
+    BRIEF_HEADING,
+    BRIEF_TAG,
+    CLOSING,
+    PAD_TAG,
+    PINS_TAG,
+    Call,
+    Message,
+    Result,
+    Role,
+    Text,
+    as_said,
+    fenced,
+    is_recalled,
+    opens_turn,
+    said_in,
+    without_recalled,
+)
 from ireneo.log.tree import chain
 from ireneo.summaries.pins import find_pins
 from ireneo.summaries.tell_work import write_leaf

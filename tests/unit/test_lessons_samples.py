@@ -17,8 +17,8 @@ from ireneo.lessons.lessons import lesson_drafts
 from ireneo.lessons.run import Observation
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.study import observations_of
+from ireneo.log.message import weigh
 from ireneo.log.tree import chain
-from ireneo.log.weigh import weigh
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 RUNS = 24

@@ -7,8 +7,7 @@ from tests.golden.small_story import story, story_record
 
 from ireneo.context.story import block, tell_blocks
 from ireneo.log.message import Message
-from ireneo.summaries.strategy import header
-from ireneo.summaries.summary import Line, Mention, Section, Summary, Writing
+from ireneo.summaries.summary import Line, Mention, Section, Summary, Writing, header
 from ireneo.summaries.tell_story import tell_leaf
 
 WRITING = Writing(prompt="story-1", model="m", tokens_in=1, tokens_out=1, supported=1.0, recall=1.0)

@@ -11,11 +11,10 @@ import pytest
 from msgspec.structs import replace
 from tests.unit.earlier_files import newest, written_by
 
-from ireneo.adapters.sqlite.log import create_session, move_branch, store_messages
+from ireneo.adapters.sqlite.log import create_session, move_branch, need_session, store_messages
 from ireneo.adapters.sqlite.migrate import apply_migration, load_migrations
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.adapters.sqlite.summaries import put_summaries
-from ireneo.adapters.sqlite.tree import need_session
 from ireneo.log.message import Message
 from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Lease, Spent, Transaction

@@ -11,11 +11,10 @@ import pytest
 from tests.unit.earlier_files import newest, written_by
 
 from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.sqlite.log import create_session, move_branch, store_messages
+from ireneo.adapters.sqlite.log import create_session, move_branch, need_session, store_messages
 from ireneo.adapters.sqlite.migrate import apply_migration, load_migrations
 from ireneo.adapters.sqlite.search import WORD_SENTENCES, find_word_faults, is_current, read_format, reindex
 from ireneo.adapters.sqlite.store import open_sqlite
-from ireneo.adapters.sqlite.tree import need_session
 from ireneo.log.tree import SessionKey
 from ireneo.memories.index import place_of
 from ireneo.ports.store import Store, Transaction

@@ -9,8 +9,8 @@ from pathlib import Path
 import apsw
 import pytest
 
+from ireneo.adapters.sqlite.connection import SQL, parse_queries
 from ireneo.adapters.sqlite.migrate import APPLICATION_ID, load_migrations
-from ireneo.adapters.sqlite.rows import SQL, parse_queries
 
 PACKAGE = files("ireneo.adapters.sqlite")
 OF_ALL_SPACES = ("connection.sql", "faults.sql", "scrub.sql", "checksums.sql", "claim_codes.sql")

@@ -18,14 +18,13 @@ from tests.property.stories.material import SMALL, TINY_STORY, Storyteller, form
 import ireneo
 from ireneo import Policy
 from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.context.options import ContextOptions
+from ireneo.context.compose import ContextOptions
 from ireneo.context.story import Story, StoryTeller, compose_story
 from ireneo.engine.encode import view_rows
-from ireneo.log.message import Message
+from ireneo.log.message import Message, weigh
 from ireneo.log.tree import chain
-from ireneo.log.weigh import weigh
-from ireneo.summaries.reader import ListReader
 from ireneo.summaries.story_path import Grown, StoryPath
+from ireneo.summaries.summary import ListReader
 
 LOOKS = times(100)
 

@@ -18,7 +18,7 @@ from ireneo.engine.work import CHUNK, CHUNK_LEASE_SECONDS
 from ireneo.log.message import Draft, Text
 from ireneo.log.tree import SessionKey
 from ireneo.summaries.policy import STORY, Policy, StorySettings
-from ireneo.summaries.reader import RecentValues
+from ireneo.summaries.summary import RecentValues
 from ireneo.testing.scripted import ManualClock
 
 P = ParamSpec("P")

@@ -16,8 +16,7 @@ from ireneo.engine.models import Limits, Models
 from ireneo.engine.resources import Resources
 from ireneo.errors import BadReply, ModelRefused, ModelTimeout, ModelUnavailable
 from ireneo.lessons.run import MODEL
-from ireneo.log.echo import BRIEF_HEADING
-from ireneo.log.message import Call, Draft, Result, Text
+from ireneo.log.message import BRIEF_HEADING, Call, Draft, Result, Text
 from ireneo.testing.scripted import ManualClock, Scripted, ScriptedLLM
 
 BERTHS = "The tide tables lie in data/tides.csv and are read by `read_tides`."

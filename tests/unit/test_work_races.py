@@ -12,8 +12,8 @@ from functools import partial
 from tests.progress import progress_of
 
 from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.context.options import ContextOptions
-from ireneo.engine.known import text_id
+from ireneo.context.compose import ContextOptions
+from ireneo.engine.context import text_id
 from ireneo.engine.leasing import Worker
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Models

@@ -10,7 +10,7 @@ from tests.property.invariants.houses import House, every_store, live_in
 from tests.property.invariants.material import Teller
 
 from ireneo import Draft, Message, Session
-from ireneo.engine import known as ahead
+from ireneo.engine import context as ahead
 from ireneo.formats.logs.registry import log_format
 from ireneo.log.tree import atoms, chain, settled
 
@@ -32,7 +32,7 @@ def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if these runs were long."""
     monkeypatch.setattr("ireneo.summaries.work.CHUNK", 32)
     monkeypatch.setattr(ahead, "BEHIND", 40)
-    monkeypatch.setattr("ireneo.engine.known.CHUNK", 32)
+    monkeypatch.setattr("ireneo.summaries.work.CHUNK", 32)
 
 
 async def shown(session: Session, budget: int = 2_000) -> list[object]:

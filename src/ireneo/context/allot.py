@@ -15,9 +15,8 @@ from operator import truediv
 from msgspec import Struct
 
 from ireneo.grounding.claims import artifacts
-from ireneo.log.weigh import Count, Recount
-from ireneo.summaries.strategy import Choice, Strategy
-from ireneo.summaries.summary import Line, SectionName, Summary
+from ireneo.log.message import Count, Recount
+from ireneo.summaries.summary import Choice, Line, SectionName, Strategy, Summary
 from ireneo.summaries.tell_work import AGAIN, SAID, SUBJECT, both, faded, overturned, succeeded
 from ireneo.summaries.work import WORK
 

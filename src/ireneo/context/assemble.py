@@ -15,30 +15,34 @@ from ireneo.context.compose import (
     WORDS_FLOOR,
     WORDS_SHARE,
     Composed,
+    ContextOptions,
+    Explained,
+    RebuildTo,
+    Stay,
     all_in_one,
     choose_edge,
     close_loose,
     composed,
+    decide,
+    first_target,
+    idle_seconds,
     is_cramped,
     live,
     newest_slots,
     next_to_open,
     one_block,
     opened,
+    pin_block,
     split_system,
     too_fine,
+    whole,
     with_blocks,
     with_masks,
 )
-from ireneo.context.options import ContextOptions
-from ireneo.context.pinned import pin_block
-from ireneo.context.rebuild import Explained, RebuildTo, Stay, decide, first_target, idle_seconds, whole
 from ireneo.context.view import ContextItem, gap, settle, slot_within, slots_within
-from ireneo.log.message import BLOCK_TAGS, Message, MessageId, short, texts
+from ireneo.log.message import BLOCK_TAGS, Count, Message, MessageId, short, texts
 from ireneo.log.tree import atoms, loop_runs, torn
-from ireneo.log.weigh import Count
-from ireneo.summaries.reader import RecentValues
-from ireneo.summaries.summary import Summary
+from ireneo.summaries.summary import RecentValues, Summary
 from ireneo.summaries.work import RowItem, WorkPath, cover_row
 
 

@@ -1,13 +1,14 @@
-"""What a tier makes of a path in a given room: the cover, and the context composed of it."""
+"""Compose a context: what is shown of the path, in which order, under which limits."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Literal
 
 from msgspec import Struct
 
-from ireneo.context.options import ContextOptions
-from ireneo.context.pinned import NOTES_SHARE, fitting_notes, pin_block
+from ireneo.context.allot import Statements
 from ireneo.context.view import (
     MIN_BLOCK_TOKENS,
     ContextItem,
@@ -20,11 +21,301 @@ from ireneo.context.view import (
     slots_within,
     verbatim,
 )
-from ireneo.log.message import Message, texts
-from ireneo.log.tree import atoms, next_loop, running_turn
-from ireneo.summaries.policy import Policy
-from ireneo.summaries.summary import Summary
-from ireneo.summaries.work import RowItem, loose_from, open_block
+from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Draft, Message, Text, short, texts
+from ireneo.log.tree import Annotation, AnnotationId, atoms, next_loop, running_turn
+from ireneo.summaries.pins import BY_HAND, MEDIUM, MILD, STANDING, STRONG, constraints, pinned, standing
+from ireneo.summaries.policy import Policy, Prices, rebuild_cost
+from ireneo.summaries.summary import Line, Summary
+from ireneo.summaries.work import RowItem, loose_from, open_block, strategy_of
+
+Thinking = Literal["prefix", "turn", "none"]
+"""When signed thinking may be shown: as long as nothing before it was changed; in the turn that is running; never."""
+
+
+class ContextOptions(Struct, frozen=True, kw_only=True, dict=True):
+    """What a context is asked for."""
+
+    budget: int
+    policy: Policy
+    count: Count
+    thinking: Thinking = "none"
+    asked: Thinking | None = None
+    """What the caller says of the model's thinking; None: as the format has it."""
+    notes: tuple[Annotation, ...] = ()
+    """The pins, releases and disputes along the path."""
+    rebuild: bool = False
+    """The context is to be made anew, whatever its beginning was until now."""
+    idle_seconds: float | None = None
+    """How long no context was asked for; None where that is not known."""
+
+    kept: Statements | None = None
+    """What is known of lines from contexts before, as `count` counts them."""
+
+    @cached_property
+    def statements(self) -> Statements:
+        """What is known of the lines of summaries."""
+        return self.kept or Statements(self.count, strategy_of(self.policy))
+
+    def ruled(self, rule: Thinking) -> Thinking:
+        """Which thinking may be shown in a format that has this rule, where the caller says nothing else."""
+        return rule if rule == "none" or self.asked is None else self.asked
+
+    @cached_property
+    def pins(self) -> tuple[list[Line], list[Line]]:
+        """The pins and the releases among the notes."""
+        return pinned(self.notes)
+
+    @cached_property
+    def disputes(self) -> dict[str, list[Annotation]]:
+        """The disputes by the stretch that they are about."""
+        out: dict[str, list[Annotation]] = {}
+        for note in self.notes:
+            if note.kind == "dispute":
+                out.setdefault(note.about, []).append(note)
+        return out
+
+    def disputes_of(self, summary: Summary) -> list[AnnotationId]:
+        """The ids of the disputes of what a summary covers."""
+        return [note.id for note in self.disputes.get(summary.stretch, ())]
+
+    def doubts(self, summary: Summary) -> list[Annotation]:
+        """The disputes of a summary that it was not written in view of."""
+        answered = summary.writing.disputes if summary.writing else ()
+        return [note for note in self.disputes.get(summary.stretch, ()) if note.id not in answered]
+
+
+FILLED = 0.9
+"""Of its low mark, so much a context is rebuilt to where calls have a price: what is needed least would be paid for at
+every call until the next rebuild."""
+ENOUGH = 0.25
+"""A rebuild that no budget asks for has to save this share of the budget at the least: it is paid in recall."""
+
+
+class Explained(Struct, frozen=True, kw_only=True):
+    """Why a context was kept or rebuilt, in tokens, calls and one sentence."""
+
+    tokens_before: int
+    """What the context would cost if it were kept."""
+    tokens_after: int
+    """What it may cost."""
+    suffix_tokens: int
+    """What has to be written again, because what stands before it changes."""
+    saved_tokens: int
+    """What each further call is spared."""
+    calls: int | None
+    """After so many calls a rebuild has paid for itself; None: never, or there are no prices."""
+    expired: bool
+    """Whether the provider's cache has forgotten the context by now."""
+    decision: str
+
+
+class Stay(Struct, frozen=True):
+    """The context keeps its beginning, and what came since follows it."""
+
+    why: Explained
+
+
+class RebuildTo(Struct, frozen=True):
+    """The context is rebuilt, in `target` tokens."""
+
+    target: int
+    why: Explained
+
+
+def decide(
+    *,
+    frozen_tokens: int,
+    since_tokens: int,
+    budget: int,
+    low_water: float,
+    idle_seconds: float | None = None,
+    prices: Prices | None = None,
+) -> Stay | RebuildTo:
+    """Whether a context of `frozen_tokens`, followed by `since_tokens`, stays as it is in a `budget`.
+
+    `idle_seconds` is how long ago the last call was; None, where that is not known. Without `prices` nothing is
+    known of a cache, and only the budget decides.
+    """
+    before = frozen_tokens + since_tokens
+    low = int(budget * low_water * (FILLED if prices else 1.0))
+    expired = prices is not None and prices.expired(idle_seconds)
+    if before > budget:
+        return RebuildTo(low, _explain(before, low, prices, expired, f"over its budget of {budget:,}"))
+    if expired and before - low >= budget * ENOUGH:
+        return RebuildTo(low, _explain(before, low, prices, expired, "the cache has expired"))
+    return Stay(_explain(before, before, prices, expired, f"within its budget of {budget:,}"))
+
+
+def first_target(tokens: int, budget: int, low_water: float, prices: Prices | None) -> tuple[int, Explained]:
+    """What the first rebuild of a path of `tokens` may cost, and why.
+
+    Who gives no prices may be cutting a list once, and wants as much of it as there is room for. Who gives them calls
+    again and again: full to the brim, the context would have to be rebuilt at the next call.
+    """
+    target = budget if prices is None or tokens <= budget else int(budget * low_water * FILLED)
+    return target, _explain(tokens, min(target, tokens), prices, False, f"over its budget of {budget:,}")
+
+
+def whole(tokens: int, budget: int) -> Explained:
+    """Why a path that fits is shown whole."""
+    return _explain(tokens, tokens, None, False, f"within its budget of {budget:,}")
+
+
+def idle_seconds(since: Sequence[Message]) -> float | None:
+    """How long before the newest of these messages the model was last called; None where the log does not say.
+
+    The model was called when an assistant's message came; what followed is a tool's work, or a user who thinks.
+    """
+    now = since[-1].draft.at if since else None
+    called = next((message.draft.at for message in reversed(since) if message.role == "assistant"), None)
+    if now is None or called is None:
+        return None
+    return max((now - called).total_seconds(), 0.0)
+
+
+def _explain(before: int, after: int, prices: Prices | None, expired: bool, why: str) -> Explained:
+    """Put it into figures: a rebuild changes a context from near its beginning, so that all of it is written again."""
+    rebuilt = after < before
+    calls = None
+    if rebuilt and prices is not None:
+        calls = rebuild_cost(
+            suffix_tokens=after,
+            saved_tokens=before - after,
+            summary_tokens=0,
+            summariser_tokens=0,
+            prices=prices,
+            expired=expired,
+        ).calls
+    return Explained(
+        tokens_before=before,
+        tokens_after=after,
+        suffix_tokens=after if rebuilt else 0,
+        saved_tokens=before - after,
+        calls=calls,
+        expired=expired,
+        decision=_sentence(before, after, calls, why),
+    )
+
+
+def _sentence(before: int, after: int, calls: int | None, why: str) -> str:
+    if after >= before:
+        return f"Kept at {before:,} tokens: {why}."
+    sentence = f"Rebuilt from {before:,} tokens to {after:,}: {why}"
+    if calls is None:
+        return f"{sentence}."
+    return f"{sentence}; it pays at once." if not calls else f"{sentence}; it pays after {calls:,} calls."
+
+
+SHARES = ((BY_HAND, 0.5), (STANDING, 0.4), (STRONG, 0.35), (MEDIUM, 0.25), (MILD, 0.12))
+"""Of a context's room, what constraints at least so binding may take together with those that bind more."""
+WITH_SOURCES = 2_000
+"""From this room on each pin names the message that it comes from."""
+WITH_COUNT = 400
+"""From this room on it is said how many have no place, where not one has."""
+NOTES_SHARE = 0.5
+"""Of a context's room, what pins and releases by hand may take where they were made."""
+HEADING = f"{PINS_TAG} Constraints that stand, word for word:"
+
+
+def pin_block(
+    items: Iterable[Summary | Message], said: Sequence[str], options: ContextOptions, room: int
+) -> ContextItem | None:
+    """Show the pins of `items`, and those by hand, that stand in none of the texts that are shown (`said`).
+
+    Where `room` tokens have no place for all of them, the most binding are shown, and how many are left out.
+    """
+    pins, lifts = constraints(items)
+    last = max((_end(item) for item in items), default=0)
+    by_hand, released = options.pins
+    # What is noted at the end of the path, or later, is shown there: so a block once shown stays as it is.
+    pins += [pin for pin in by_hand if pin.position < last]
+    lifts += [lift for lift in released if lift.position < last]
+    shown = " ".join("\n".join(said).split())
+    missing = [pin for pin in standing(pins, lifts) if " ".join(pin.text.split()) not in shown]
+    chosen = _fitting(missing, options, room)
+    if not chosen:
+        return _unshown(missing, options.count) if missing and room >= WITH_COUNT else None
+    return _show(chosen, len(missing) - len(chosen), options.count, sources=room >= WITH_SOURCES)
+
+
+def note(annotation: Annotation, count: Count) -> ContextItem | None:
+    """Show a pin or a release by hand where it was made; the others stand in the messages themselves."""
+    if annotation.kind not in ("pin", "release") or annotation.by != "hand":
+        return None
+    heading = HEADING if annotation.kind == "pin" else f"{PINS_TAG} Lifted, and holds no longer:"
+    return written(f"{heading}\n- {annotation.text}", annotation.id, count, annotation.at, annotation.at)
+
+
+def fitting_notes(
+    annotations: Sequence[Annotation], count: Count, room: int
+) -> tuple[dict[AnnotationId, ContextItem], ContextItem | None]:
+    """The pins and releases by hand as they are shown, by id; what has no room in `room` tokens is counted in one line.
+
+    The newest pins go first, and releases last.
+    """
+    told = {each.id: shown for each in annotations if (shown := note(each, count))}
+    if sum(shown.tokens for shown in told.values()) <= room:
+        return told, None
+    kept: set[str] = set()
+    left: list[Annotation] = []
+    pins = [each for each in annotations if each.kind == "pin"]
+    others = [each for each in annotations if each.kind != "pin"]
+    for each in (*reversed(pins), *reversed(others)):
+        if each.id in told and told[each.id].tokens <= room:
+            room -= told[each.id].tokens
+            kept.add(each.id)
+        elif each.id in told and each.kind == "pin":
+            left.append(each)
+    fitting = {name: shown for name, shown in told.items() if name in kept}
+    if not left:
+        return fitting, None
+    text = f"{PINS_TAG} {len(left)} standing constraints have no room here."
+    return fitting, written(text, "pins", count, left[-1].at, left[0].at)
+
+
+def _fitting(pins: Sequence[Line], options: ContextOptions, room: int) -> list[Line]:
+    """The most binding pins that there is room for, in the order in which they were set."""
+    used = options.count(HEADING) + MESSAGE_TOKENS
+    chosen: list[Line] = []
+    costs = {id(pin): options.statements.recount(_line(pin, sources=room >= WITH_SOURCES)) + 1 for pin in pins}
+    for pin in sorted(pins, key=lambda line: (-line.weight, costs[id(line)])):
+        share = max((share for weight, share in SHARES if pin.weight >= weight), default=SHARES[-1][1])
+        if used + costs[id(pin)] <= room * share:
+            used += costs[id(pin)]
+            chosen.append(pin)
+    return sorted(chosen, key=lambda line: line.position)
+
+
+def _show(pins: Sequence[Line], left_out: int, count: Count, *, sources: bool) -> ContextItem:
+    lines = [HEADING, *(_line(pin, sources=sources) for pin in pins)]
+    if left_out:
+        lines.append(f"({left_out} more have no room here.)")
+    first, last = pins[0].sources[:1], pins[-1].sources[-1:]
+    return written("\n".join(lines), "pins", count, *(first or ("",)), *(last or ("",)))
+
+
+def _unshown(pins: Sequence[Line], count: Count) -> ContextItem:
+    """Say that there are some, where not one has room."""
+    text = f"{PINS_TAG} {len(pins)} standing constraints have no room here."
+    return written(text, "pins", count, *(pins[0].sources[:1] or ("",)), *(pins[-1].sources[-1:] or ("",)))
+
+
+def _line(pin: Line, *, sources: bool) -> str:
+    words = " ".join(pin.text.split())
+    return f"- {words} · {short(pin.sources[0])}" if sources and pin.sources else f"- {words}"
+
+
+def written(text: str, id: str, count: Count, first: str, last: str) -> ContextItem:
+    """Show pins as a note in the user's place."""
+    draft = Draft(role="user", parts=(Text(text=text),), origin="injected")
+    return ContextItem(
+        what="pins", id=id, first=first, last=last, covers=0, tokens=count(text) + MESSAGE_TOKENS, draft=draft
+    )
+
+
+def _end(item: Summary | Message) -> int:
+    return item.last_position if isinstance(item, Summary) else item.position
+
 
 BLOCK_TOKENS = 360
 """A block with less than this on the average says little beside its frame: then a coarser one serves better."""

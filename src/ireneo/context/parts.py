@@ -8,8 +8,22 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.log.message import Call, Draft, Media, Message, Part, Result, Text, Thinking, as_read, short
-from ireneo.log.weigh import CALL_TOKENS, MESSAGE_TOKENS, Count, weigh
+from ireneo.log.message import (
+    CALL_TOKENS,
+    MESSAGE_TOKENS,
+    Call,
+    Count,
+    Draft,
+    Media,
+    Message,
+    Part,
+    Result,
+    Text,
+    Thinking,
+    as_read,
+    short,
+    weigh,
+)
 from ireneo.summaries.steps import understand
 from ireneo.summaries.summary import Line
 from ireneo.summaries.tell_work import MAX_NAMES, SEEN, WRITTEN, NameTally

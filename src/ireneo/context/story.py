@@ -16,10 +16,16 @@ from msgspec.structs import replace
 
 from ireneo.context.allot import BestFirst
 from ireneo.context.assemble import Assembled
-from ireneo.context.compose import Composed, composed, newest_slots, with_notes
-from ireneo.context.options import ContextOptions
-from ireneo.context.pinned import pin_block, written
-from ireneo.context.rebuild import whole
+from ireneo.context.compose import (
+    Composed,
+    ContextOptions,
+    composed,
+    newest_slots,
+    pin_block,
+    whole,
+    with_notes,
+    written,
+)
 from ireneo.context.view import (
     MAX_DOUBT,
     NOTES_TOKENS,
@@ -30,13 +36,11 @@ from ireneo.context.view import (
     slots_within,
     verbatim,
 )
-from ireneo.log.message import PINS_TAG, Message, Text, short
+from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, short
 from ireneo.log.tree import atoms
-from ireneo.log.weigh import MESSAGE_TOKENS, Count
 from ireneo.patterns import lazy_re
 from ireneo.summaries.policy import Policy, StorySettings
-from ireneo.summaries.prose import clip
-from ireneo.summaries.reader import RecentValues
+from ireneo.summaries.steps import clip
 from ireneo.summaries.story import (
     TOLD_TOKENS,
     StoryStrategy,
@@ -47,8 +51,18 @@ from ireneo.summaries.story import (
     story_strategy,
 )
 from ireneo.summaries.story_path import StoryPath, StoryRecords, Waiting, open_threads
-from ireneo.summaries.strategy import Strategy, header, render
-from ireneo.summaries.summary import Line, SectionName, Summary, SummaryId, Thread, anchor
+from ireneo.summaries.summary import (
+    Line,
+    RecentValues,
+    SectionName,
+    Strategy,
+    Summary,
+    SummaryId,
+    Thread,
+    anchor,
+    header,
+    render,
+)
 from ireneo.summaries.tell_story import key_words
 from ireneo.summaries.threads import thread_lines
 

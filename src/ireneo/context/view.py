@@ -11,12 +11,24 @@ from msgspec.structs import replace
 from ireneo.context.allot import Allotter, LineOffer, Statements
 from ireneo.context.parts import Fitted, fit, mask, share, without_thinking
 from ireneo.grounding.claims import artifacts
-from ireneo.log.message import Call, Draft, Message, Text, Thinking, is_own_block, opens_turn, texts, told_plainly
+from ireneo.log.message import (
+    MESSAGE_TOKENS,
+    Call,
+    Count,
+    Draft,
+    Message,
+    Text,
+    Thinking,
+    arguments_text,
+    is_own_block,
+    opens_turn,
+    texts,
+    told_plainly,
+    weigh,
+)
 from ireneo.log.tree import Annotation
-from ireneo.log.weigh import MESSAGE_TOKENS, Count, arguments_text, weigh
-from ireneo.summaries.prose import clip
-from ireneo.summaries.strategy import Choice, Strategy, header, render
-from ireneo.summaries.summary import Line, SectionName, Summary, SummaryLevel
+from ireneo.summaries.steps import clip
+from ireneo.summaries.summary import Choice, Line, SectionName, Strategy, Summary, SummaryLevel, header, render
 
 NOTES_TOKENS = 14
 """The line that says whose notes a block is, where a format has to put it into the user's mouth."""

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from ireneo.context.options import ContextOptions
+from ireneo.context.compose import ContextOptions
 from ireneo.context.story import story_notes
+from ireneo.engine.context import StoredReader
 from ireneo.engine.expand import find_summary
-from ireneo.engine.known import StoredReader
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, AnnotationKind, Head, SessionKey, annotation_id
 from ireneo.ports.store import Transaction
-from ireneo.prompts.voices import Voice
+from ireneo.prompts.replies import Voice
 from ireneo.summaries.pins import constraints, pinned, standing
 from ireneo.summaries.policy import CODING, Policy
-from ireneo.summaries.prose import clip
+from ireneo.summaries.steps import clip
 from ireneo.summaries.story_path import StoryPath
 from ireneo.summaries.summary import Line, Summary, Thread
 from ireneo.summaries.work import WorkPath

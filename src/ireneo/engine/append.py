@@ -23,6 +23,7 @@ from ireneo.log.message import (
     PAD_TAG,
     PINS_TAG,
     Call,
+    Count,
     Draft,
     Message,
     MessageId,
@@ -30,9 +31,9 @@ from ireneo.log.message import (
     Result,
     Text,
     opens_turn,
+    weigh,
 )
 from ireneo.log.tree import ROOT, Head, SessionKey, head_of
-from ireneo.log.weigh import Count, weigh
 from ireneo.ports.store import Transaction
 
 Given: TypeAlias = "Draft | Mapping[str, object] | str | object"

@@ -7,15 +7,14 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from ireneo.context.assemble import WorkComposer
-from ireneo.context.options import ContextOptions, Thinking
+from ireneo.context.compose import ContextOptions, Thinking
 from ireneo.context.view import ContextItem
 from ireneo.engine.encode import Composer, Context, check_budget, fitted, make_context
 from ireneo.formats.chat.format import ChatFormat
-from ireneo.log.message import Draft, MessageId
+from ireneo.log.message import Count, Draft, MessageId, weigh
 from ireneo.log.tree import chain
-from ireneo.log.weigh import Count, weigh
 from ireneo.summaries.policy import Policy
-from ireneo.summaries.reader import ListReader
+from ireneo.summaries.summary import ListReader
 from ireneo.summaries.work import WorkPath
 
 

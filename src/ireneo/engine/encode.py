@@ -9,17 +9,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.assemble import Assembled
-from ireneo.context.options import ContextOptions
+from ireneo.context.compose import ContextOptions, Explained
 from ireneo.context.parts import without_thinking
-from ireneo.context.rebuild import Explained
 from ireneo.context.view import ContextItem, ViewKind, drafts
 from ireneo.errors import BudgetTooSmall
 from ireneo.formats.chat.format import ChatFormat, FormatName, Payload, ThinkingRule
 from ireneo.formats.chat.losses import losses, without_dangling, without_thoughts
 from ireneo.formats.chat.registry import OBJECTS, made_into_objects
 from ireneo.formats.chat.rules import THINKING_MISSING, Violation
-from ireneo.log.message import Draft, Thinking, short, texts
-from ireneo.log.weigh import Count, arguments_text, weigh
+from ireneo.log.message import Count, Draft, Thinking, arguments_text, short, texts, weigh
 from ireneo.summaries.summary import SummaryLevel
 
 CHARACTERS_PER_TOKEN = 4

@@ -11,13 +11,12 @@ from msgspec.structs import replace
 from ireneo.context.story import tell_blocks
 from ireneo.engine.branches import MIN_ID_LENGTH, messages_named, only_match
 from ireneo.errors import BadInput, MessageNotFound, SummaryNotFound
-from ireneo.log.message import Draft, Message, MessageId, heard_by, texts
+from ireneo.log.message import Draft, Message, MessageId, arguments_text, heard_by, texts
 from ireneo.log.tree import SessionKey
-from ireneo.log.weigh import arguments_text
 from ireneo.memories.record import Record
 from ireneo.ports.store import Transaction
 from ireneo.summaries.policy import seen_by
-from ireneo.summaries.prose import clip
+from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Summary, SummaryId
 
 MOST_OPENED = 2_000

@@ -14,13 +14,12 @@ from msgspec.structs import replace
 
 from ireneo.engine.branches import passes
 from ireneo.engine.cleaning import Cleaning, DraftVariants, Naming, UncleanedIds, chain_named
-from ireneo.engine.known import due_ahead, write_ahead
+from ireneo.engine.context import due_ahead, write_ahead
 from ireneo.engine.projects import place_session
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import LinearFormat, LogFault, LogFormat, LoggedNode, StreamedSession, nothing_readable
-from ireneo.log.message import Call, Draft, Media, Message, MessageId, Opaque, Result, Text, Thinking
+from ireneo.log.message import Call, Count, Draft, Media, Message, MessageId, Opaque, Result, Text, Thinking, weigh
 from ireneo.log.tree import MAIN, Head, SessionKey, head_of
-from ireneo.log.weigh import Count, weigh
 from ireneo.ports.store import Store, Transaction
 from ireneo.summaries.policy import Policy, preset_of
 from ireneo.summaries.work import Reached

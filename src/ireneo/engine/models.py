@@ -17,8 +17,8 @@ import msgspec
 from msgspec import Struct
 
 from ireneo.errors import BadInput, IreneoError, ModelError, ModelTimeout, SpendingLimit
+from ireneo.log.message import Count
 from ireneo.log.tree import SessionKey
-from ireneo.log.weigh import Count
 from ireneo.ports.models import Clock, LanguageModel, Prompt, Reply, Task
 from ireneo.ports.store import Spent, Store, Transaction
 

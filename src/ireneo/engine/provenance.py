@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from ireneo.errors import BadInput
 from ireneo.language.words import terms
-from ireneo.log.echo import said_in
-from ireneo.log.message import Message, MessageId, texts
+from ireneo.log.message import Message, MessageId, said_in, texts
 from ireneo.log.tree import SessionKey
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.reconcile import cites_memories, restaled

@@ -42,7 +42,7 @@ from ireneo.ports.models import LanguageModel, Usage
 from ireneo.ports.store import Transaction
 from ireneo.prompts import REFLECT
 from ireneo.prompts.replies import ConclusionSaid, ReflectReply
-from ireneo.summaries.prose import clip
+from ireneo.summaries.steps import clip
 
 _SHOWN = 80
 """Characters of a refused conclusion that are told with the reason."""

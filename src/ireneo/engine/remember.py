@@ -36,7 +36,7 @@ from ireneo.ports.memories import MemoryFilter
 from ireneo.ports.store import Transaction
 from ireneo.prompts import CLASSIFY
 from ireneo.prompts.replies import ClassifyReply
-from ireneo.summaries.prose import clip
+from ireneo.summaries.steps import clip
 
 _TELLING = ("kind", "subject", "attribute", "value", "task_type", "name", "signature", "conditions")
 """What a caller may say of a text by which its kind is settled."""

@@ -11,12 +11,12 @@ from ireneo.engine.cleaning import Cleaning, MakesRedactor
 from ireneo.engine.models import Limits, Models, Spending
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import Spool
+from ireneo.log.message import Count
 from ireneo.log.tree import SessionKey
-from ireneo.log.weigh import Count
 from ireneo.ports.files import LogPlace, LogSource, OpensLog
 from ireneo.ports.models import Clock, Embedder
 from ireneo.ports.store import Store
-from ireneo.prompts.voices import Voice
+from ireneo.prompts.replies import Voice
 from ireneo.summaries.policy import CODING, Policy
 
 KEEP_MEMORIES = 100_000

@@ -17,9 +17,9 @@ from msgspec.structs import replace
 from ireneo.engine.branches import passes
 from ireneo.errors import BadInput
 from ireneo.formats.chat.format import BEGINNING, NO_REPLY, NOTES, SYSTEM, UNANSWERED, ChatFormat, origin_of
-from ireneo.log.echo import CLOSING, is_recalled
 from ireneo.log.message import (
     BLOCK_TAGS,
+    CLOSING,
     PAD_TAG,
     PINS_TAG,
     Call,
@@ -33,13 +33,14 @@ from ireneo.log.message import (
     Role,
     Text,
     Thinking,
+    is_recalled,
     short,
     told_plainly,
 )
 from ireneo.log.tree import Head, SessionKey, atoms, head_of
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
-from ireneo.summaries.prose import clip
+from ireneo.summaries.steps import clip
 from ireneo.summaries.work import HEADINGS
 
 _ID = r"[a-z2-7]{7}(?![a-z2-7])"

@@ -8,7 +8,7 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from ireneo.context.options import ContextOptions
+from ireneo.context.compose import ContextOptions
 from ireneo.engine import annotations as noting
 from ireneo.engine import branches
 from ireneo.engine import branches as pruning
@@ -41,7 +41,7 @@ from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import Annotation, Head, SessionKey
 from ireneo.memories.record import Record
 from ireneo.ports.store import Pruned, Transaction
-from ireneo.prompts.voices import Voice
+from ireneo.prompts.replies import Voice
 from ireneo.summaries.policy import Policy, Prices, preset, preset_of
 from ireneo.summaries.summary import SummaryLevel
 

@@ -18,13 +18,10 @@ from ireneo.grounding.voice import names_oneself, telling_faults, tells_of_itsel
 from ireneo.language.detect import other_language
 from ireneo.language.files import topic
 from ireneo.language.topics import Speech
-from ireneo.log.echo import as_said
-from ireneo.log.message import SHORT, Message, MessageId, Part, Result, Text, is_own_block, short
-from ireneo.log.weigh import Count
+from ireneo.log.message import SHORT, Count, Message, MessageId, Part, Result, Text, as_said, is_own_block, short
 from ireneo.patterns import lazy_re
 from ireneo.prompts import STORY, STORY_DEEP
-from ireneo.prompts.replies import StoryReply, ThreadSaid
-from ireneo.prompts.voices import Voice, story_voice
+from ireneo.prompts.replies import StoryReply, ThreadSaid, Voice, story_voice
 from ireneo.summaries.summary import (
     Line,
     Mention,

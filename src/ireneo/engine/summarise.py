@@ -16,10 +16,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.assemble import assemble
-from ireneo.context.options import ContextOptions
-from ireneo.engine.context import keep_made, last_mark
+from ireneo.context.compose import ContextOptions
+from ireneo.engine.context import StoredReader, best_texts, keep_made, last_mark, text_id, undisputed, was_erased
 from ireneo.engine.encode import check_budget
-from ireneo.engine.known import StoredReader, best_texts, text_id, undisputed, was_erased
 from ireneo.engine.models import Models
 from ireneo.engine.story_writing import StoryJob, StoryTask
 from ireneo.engine.work_writing import Sources, WorkJob, WorkTask
@@ -29,7 +28,7 @@ from ireneo.log.message import Message, MessageId, heard_by
 from ireneo.log.tree import Head, SessionKey, head_of
 from ireneo.ports.models import LanguageModel
 from ireneo.ports.store import Lease, Span, Store, Transaction
-from ireneo.prompts.voices import Voice
+from ireneo.prompts.replies import Voice
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import settings, source_depth
 from ireneo.summaries.story_path import StoryPath, open_threads

@@ -22,8 +22,7 @@ from ireneo.lessons.shell import RunMaterial, run_steps
 from ireneo.lessons.study import MOST_AGAINST, MOST_SOURCES
 from ireneo.lessons.wording import limited
 from ireneo.lessons.write_diary import render_diary
-from ireneo.log.message import Message
-from ireneo.log.weigh import Count
+from ireneo.log.message import Count, Message
 from ireneo.memories.record import Record, likeness_key
 from ireneo.patterns import lazy_re
 from ireneo.ports.models import LanguageModel, Prompt, Usage

@@ -7,21 +7,19 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.options import ContextOptions
+from ireneo.context.compose import ContextOptions
 from ireneo.context.story import billed, standing_threads, tell_blocks
 from ireneo.engine.branches import TreePath, tree_paths
-from ireneo.engine.known import StoredReader, best_texts
-from ireneo.log.message import MessageId
+from ireneo.engine.context import StoredReader, best_texts
+from ireneo.log.message import Count, MessageId
 from ireneo.log.tree import Head, SessionKey
-from ireneo.log.weigh import Count
 from ireneo.ports.store import Transaction
 from ireneo.prompts import PROMPTS
-from ireneo.prompts.voices import Voice
+from ireneo.prompts.replies import Voice
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.story import TOLD_TOKENS
 from ireneo.summaries.story_path import KnownStory, StoryRecords
-from ireneo.summaries.strategy import render
-from ireneo.summaries.summary import Summary, SummaryId, SummaryLevel, Thread
+from ireneo.summaries.summary import Summary, SummaryId, SummaryLevel, Thread, render
 from ireneo.summaries.work import WORK
 
 

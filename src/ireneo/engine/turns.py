@@ -16,8 +16,7 @@ from ireneo.memories.record import TRUST, MemoryDraft, Record
 from ireneo.memories.signature import action_of, action_signature, error_signature, signature
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
-from ireneo.summaries.prose import clip
-from ireneo.summaries.steps import CHANGES, Step, error_line, steps
+from ireneo.summaries.steps import CHANGES, Step, clip, error_line, steps
 from ireneo.summaries.summary import Line, Summary
 from ireneo.summaries.tell_work import dead_ends, said_in_refusal, write_leaf
 

@@ -17,10 +17,10 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.options import ContextOptions
+from ireneo.context.compose import ContextOptions
 from ireneo.engine.archive import archive
+from ireneo.engine.context import StoredReader, due_ahead, is_pruned, keep, text_id, write_ahead
 from ireneo.engine.episodes import Gatherer
-from ireneo.engine.known import StoredReader, due_ahead, is_pruned, keep, text_id, write_ahead
 from ireneo.engine.leasing import FIRST_WAIT_SECONDS, Worker
 from ireneo.engine.models import Models
 from ireneo.engine.reflect import Reflected, is_due, reflect

@@ -24,16 +24,12 @@ from ireneo.grounding.neutral import neutralise
 from ireneo.grounding.status import LastOutcome, contradicts, error_text, flipped, overclaims
 from ireneo.grounding.voice import MARKUP, voice_faults
 from ireneo.language.detect import other_language
-from ireneo.log.echo import as_said, without_recalled
-from ireneo.log.message import Media, Message, Result, Text, as_read
-from ireneo.log.weigh import Count, arguments_text
+from ireneo.log.message import Count, Media, Message, Result, Text, arguments_text, as_read, as_said, without_recalled
 from ireneo.patterns import lazy_re
 from ireneo.prompts import PROMPTS
-from ireneo.prompts.replies import DeadEnd, GoalReply, KeptName, TurnReply
-from ireneo.prompts.voices import VOICES, Voice
+from ireneo.prompts.replies import VOICES, DeadEnd, GoalReply, KeptName, TurnReply, Voice
 from ireneo.summaries.pins import STRONG, standing
-from ireneo.summaries.prose import finding_score
-from ireneo.summaries.steps import steps
+from ireneo.summaries.steps import finding_score, steps
 from ireneo.summaries.summary import Line, Section, SectionName, Summary, Writing
 from ireneo.summaries.tell_work import SAID, NameTally
 from ireneo.summaries.work import HEADINGS, WORK

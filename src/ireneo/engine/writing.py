@@ -14,16 +14,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.context.parts import share, shorten
-from ireneo.engine.known import text_id, text_summarizer
+from ireneo.engine.context import text_id, text_summarizer
 from ireneo.grounding.claims import TextClaim
 from ireneo.grounding.evidence import recall
 from ireneo.grounding.neutral import instruction_like
 from ireneo.grounding.status import error_text
-from ireneo.log.message import short
+from ireneo.log.message import Count, short
 from ireneo.log.tree import Annotation
-from ireneo.log.weigh import Count
 from ireneo.ports.models import LanguageModel, Prompt, Usage
-from ireneo.prompts.voices import Voice
+from ireneo.prompts.replies import Voice
 from ireneo.summaries.summary import Summary, Writing
 
 R = TypeVar("R", bound=Struct)

@@ -23,8 +23,7 @@ from ireneo.grounding.claims import (
     without_gutter,
 )
 from ireneo.language.times import Date, dates
-from ireneo.log.echo import said_in, without_recalled
-from ireneo.log.message import Call, Message, Result, is_own_block, texts
+from ireneo.log.message import Call, Message, Result, is_own_block, said_in, texts, without_recalled
 from ireneo.log.outcome import derive_failed, runs_something
 from ireneo.patterns import lazy_re
 

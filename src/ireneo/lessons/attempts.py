@@ -14,11 +14,9 @@ from ireneo.language.topics import Tasks
 from ireneo.lessons.run import Cost, costs_of, sum_costs
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.step_words import cause
-from ireneo.log.echo import without_recalled
-from ireneo.log.message import Message, MessageId
+from ireneo.log.message import Message, MessageId, without_recalled
 from ireneo.patterns import lazy_re
-from ireneo.summaries.prose import clip, sentences
-from ireneo.summaries.steps import CHANGES, Step, is_environment, steps
+from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, sentences, steps
 from ireneo.summaries.tell_work import put_back, thrown_away
 
 _ACCIDENT = lazy_re(r"0x[0-9a-f]+|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b|\b\d+\b")

@@ -21,8 +21,7 @@ from ireneo.lessons.shell import RunMaterial, Shape, normalized_error, shape
 from ireneo.lessons.situation import PastOutcome, Situation, base, keys
 from ireneo.log.message import Call, Message, MessageId
 from ireneo.patterns import lazy_re
-from ireneo.summaries.prose import clip
-from ireneo.summaries.steps import Step, steps
+from ireneo.summaries.steps import Step, clip, steps
 
 
 class Proof(Struct, frozen=True, kw_only=True):

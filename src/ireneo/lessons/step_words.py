@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from ireneo.grounding.neutral import instruction_like
 from ireneo.patterns import lazy_re
-from ireneo.summaries.prose import clip
-from ireneo.summaries.steps import Step, exit_status
+from ireneo.summaries.steps import Step, clip, exit_status
 
 MOST_OF_A_COMMAND = 60
 MOST_OF_AN_ERROR = 110

@@ -15,7 +15,7 @@ from ireneo.lessons.run import DiaryEntry, Observation, costs_of
 from ireneo.lessons.run import sum_costs as cost_sum
 from ireneo.lessons.shell import RunMaterial, run_steps, tried_calls
 from ireneo.lessons.write_diary import AgentNotes, write_diary
-from ireneo.log.weigh import Count
+from ireneo.log.message import Count
 
 
 def observations_of(material: RunMaterial) -> list[Observation]:

@@ -23,13 +23,10 @@ from ireneo.lessons.attempts import Attempt, Task, task_type, way
 from ireneo.lessons.run import DiaryEntry, DiaryLine
 from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.step_words import MOST_OF_AN_ERROR, cause, changes_named, error_quoted, named, telling
-from ireneo.log.echo import harmless, without_recalled
-from ireneo.log.message import MessageId
+from ireneo.log.message import Count, MessageId, harmless, without_recalled
 from ireneo.log.tree import Annotation
-from ireneo.log.weigh import Count
 from ireneo.patterns import lazy_re
-from ireneo.summaries.prose import clip
-from ireneo.summaries.steps import CHANGES, Step
+from ireneo.summaries.steps import CHANGES, Step, clip
 
 UNASKED = "(nobody asked)"
 """What stands in the place of a goal where there is none."""

@@ -1,19 +1,25 @@
-"""What happened: immutable messages, the parts that they are made of, and ids that are made from their content.
-
-A message's id is the hash of its parent's id, its role and its parts, so that it names the whole path to it.
-"""
+"""What happened: messages and their parts, what they weigh, and what in them only echoes what was recalled."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, NewType, TypeAlias
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
+
+from ireneo.patterns import lazy_re
+
+# What happened: immutable messages, the parts that they are made of, and ids that are made from their content.
+#
+# A message's id is the hash of its parent's id, its role and its parts, so that it names the whole path to it.
+
 
 MessageId = NewType("MessageId", str)
 """The name of a message and of the whole path that leads to it: ``m_`` and 26 characters."""
@@ -30,7 +36,7 @@ PINS_TAG = "[PINNED]"
 """What the constraints that stand begin with, where they are shown together."""
 PAD_TAG = "[SCRATCHPAD]"
 BRIEF_TAG = "[BRIEF]"
-"""What a scratchpad and a brief begin with, where they are shown; `ireneo.log.echo` finds them again."""
+"""What a scratchpad and a brief begin with, where they are shown; `ireneo.log.message` finds them again."""
 
 
 class Text(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="text"):
@@ -270,3 +276,204 @@ def message_id(parent: MessageId | None, role: Role, parts: Sequence[Part]) -> M
 def short(name: str) -> str:
     """The part of an id that is shown to a reader, and that opens it again."""
     return name[:SHORT]
+
+
+# What memory itself put into a text: a brief or a scratchpad, told apart from what somebody says.
+#
+# Such a block stands between two tags, in whatever role and format it comes back. It is evidence for nothing: what was
+# recalled once would else be learned again, each time with more weight.
+
+
+BRIEF_HEADING = f"{BRIEF_TAG} Recalled from memory for this turn; nobody says it here."
+PAD_HEADING = f"{PAD_TAG} My working notes on the task; not a request."
+"""The first lines of the blocks; one that was cut short is known by them."""
+CLOSING = {BRIEF_TAG: "[/BRIEF]", PAD_TAG: "[/SCRATCHPAD]"}
+"""What each block ends with."""
+EXPORT_BEGINS, EXPORT_ENDS = "<!-- ireneo: lessons begin", "<!-- ireneo: lessons end -->"
+"""Between these stand lessons in a file that agents read; who reads them there recalls them."""
+_EXPORTED = lazy_re(rf"{EXPORT_BEGINS}.*?(?:{EXPORT_ENDS}|\Z)", re.S)
+_HEADINGS = {BRIEF_TAG: BRIEF_HEADING, PAD_TAG: PAD_HEADING}
+_TAGS = (*BLOCK_TAGS, PINS_TAG, *CLOSING, *CLOSING.values())
+
+
+def without_recalled(text: str) -> str:
+    """`text` without the briefs and scratchpads in it; the same text where there are none."""
+    for tag, closing in CLOSING.items():
+        if tag in text:
+            text = _without(text, tag, closing)
+    return _EXPORTED.sub("", text) if EXPORT_BEGINS in text else text
+
+
+def is_recalled(text: str) -> bool:
+    """Whether `text` is nothing but briefs and scratchpads."""
+    return bool(text.strip()) and not without_recalled(text).strip()
+
+
+def said_in(draft: Draft) -> Draft:
+    """`draft` as far as it is evidence: without the briefs and scratchpads in its texts and results.
+
+    The same draft where there are none. What is left of it is for reading: as a message it would be another one.
+    """
+    parts = tuple(_said(part) for part in draft.parts)
+    if all(new is old for new, old in zip(parts, draft.parts, strict=True)):
+        return draft
+    kept = tuple(part for part in parts if not isinstance(part, Text) or part.text.strip())
+    return replace(draft, parts=kept, native=None)
+
+
+def as_said(messages: Iterable[Message]) -> list[Message]:
+    """`messages` as far as they are evidence: `said_in` for the draft of each, under the ids that they have."""
+    return [
+        message if (said := said_in(message.draft)) is message.draft else replace(message, draft=said)
+        for message in messages
+    ]
+
+
+def fenced(tag: str, lines: Sequence[str]) -> str:
+    """`lines` as the block of ours that `tag` names; none of them can end it, or begin another."""
+    return "\n".join([_HEADINGS[tag], *(harmless(line) for line in lines), CLOSING[tag]])
+
+
+def harmless(text: str) -> str:
+    """`text` with round brackets in the place of the square ones round a tag of ours."""
+    for tag in _TAGS:
+        if tag in text:
+            text = text.replace(tag, f"({tag[1:-1]})")
+    return text
+
+
+def _said(part: Part) -> Part:
+    if isinstance(part, Text):
+        return _words(part)
+    if isinstance(part, Result):
+        inner = tuple(_words(each) if isinstance(each, Text) else each for each in part.parts)
+        if any(new is not old for new, old in zip(inner, part.parts, strict=True)):
+            return replace(part, parts=inner)
+    return part
+
+
+def _words(part: Text) -> Text:
+    said = without_recalled(part.text)
+    return part if said == part.text else replace(part, text=said)
+
+
+def _without(text: str, tag: str, closing: str) -> str:
+    out: list[str] = []
+    place = 0
+    closes = True
+    while (begin := text.find(tag, place)) >= 0:
+        end = text.find(closing, begin) if closes else -1
+        closes = end >= 0
+        if closes:
+            end += len(closing)
+        elif text.startswith(_HEADINGS[tag], begin):
+            end = _end_of_lines(text, begin)
+        else:
+            # A word in brackets that somebody wrote: without its end it is no block of ours.
+            end = begin + len(tag)
+            out.append(text[place:end])
+            place = end
+            continue
+        out.append(text[place:begin])
+        place = end
+    return "".join([*out, text[place:]])
+
+
+def _end_of_lines(text: str, begin: int) -> int:
+    """Where a block ends whose end was cut off: with the first line that reads like none of its lines."""
+    place = begin
+    while place < len(text):
+        end = text.find("\n", place) + 1 or len(text)
+        if place > begin and text[place:end].strip() and not text.startswith(_LINES, place):
+            break
+        place = end
+    return place
+
+
+_LINES = ("## ", "- ", "Goal: ", "Plan:", "Facts:", "Open questions:", "(")
+"""How the lines of a block begin."""
+
+
+Count = Callable[[str], int]
+"""Counts the tokens of a text."""
+
+
+class Recount:
+    """Counts texts that are said again and again; it remembers those of this turn and of the one before."""
+
+    def __init__(self, count: Count) -> None:
+        """Begin with nothing."""
+        self._count = count
+        self._before: dict[str, int] = {}
+        self._now: dict[str, int] = {}
+
+    def __call__(self, text: str) -> int:
+        """Count the tokens of `text`."""
+        known = self._now.get(text)
+        if known is None:
+            known = self._before.get(text)
+            self._now[text] = known = self._count(text) if known is None else known
+        return known
+
+    def turn(self) -> None:
+        """Begin the next turn."""
+        self._before, self._now = self._now, {}
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        self._before, self._now = {}, {}
+
+
+MESSAGE_TOKENS = 4
+"""A message's role and its frame in the provider's template."""
+CALL_TOKENS = 8
+"""A call's or a result's id and frame."""
+IMAGE_TOKENS = 1_500
+"""A full-size image; providers scale larger ones down to about this."""
+BYTES_PER_TOKEN = 4
+"""Of a document or a sound whose length in tokens only its provider knows."""
+
+
+def weigh(parts: Sequence[Part], count: Count) -> tuple[int, int]:
+    """Count the tokens of a message's parts: (all but its thinking, its thinking)."""
+    tokens, thinking = MESSAGE_TOKENS, 0
+    for part in parts:
+        if isinstance(part, Thinking):
+            thinking += count(part.text) if part.text else len(part.sealed or "") // BYTES_PER_TOKEN
+        else:
+            tokens += _of_part(part, count)
+    return tokens, thinking
+
+
+def _of_part(part: Part, count: Count) -> int:
+    if isinstance(part, Text):
+        return count(as_read(part))
+    if isinstance(part, Call):
+        return CALL_TOKENS + count(part.name) + count(arguments_text(part))
+    if isinstance(part, Result):
+        return CALL_TOKENS + sum(_of_part(inner, count) for inner in part.parts)
+    if isinstance(part, Media):
+        size = len(part.data or part.url or "")
+        return IMAGE_TOKENS if part.media_type.startswith("image/") else size // BYTES_PER_TOKEN
+    if isinstance(part, Opaque):
+        return count(json.dumps(part.payload, ensure_ascii=False))
+    return 0
+
+
+def arguments_text(call: Call) -> str:
+    """A call's arguments as the model reads them."""
+    if isinstance(call.arguments, str):
+        return call.arguments
+    return json.dumps(call.arguments, ensure_ascii=False)
+
+
+def strings(value: object) -> Iterator[str]:
+    """Every string among a call's arguments, however deep: what the agent wrote, without the names its tool gave."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from strings(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from strings(item)

@@ -8,8 +8,7 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.log.echo import fenced
-from ireneo.log.message import BRIEF_TAG, short
+from ireneo.log.message import BRIEF_TAG, fenced, short
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import Kind, MemoryId, Record, disputes
 from ireneo.memories.scratchpad import Count, Pad, pad_text, pad_within

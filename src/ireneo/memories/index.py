@@ -11,8 +11,7 @@ from typing import Literal, TypeAlias
 from ireneo.language.files import topic
 from ireneo.language.topics import Speech
 from ireneo.language.words import document_terms, terms
-from ireneo.log.echo import said_in
-from ireneo.log.message import Call, Draft, Message, Result, Text
+from ireneo.log.message import Call, Draft, Message, Result, Text, said_in
 from ireneo.memories.record import Kind, Record
 from ireneo.patterns import lazy_re
 

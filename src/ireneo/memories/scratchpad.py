@@ -9,8 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput
-from ireneo.log.echo import fenced, harmless
-from ireneo.log.message import PAD_TAG
+from ireneo.log.message import PAD_TAG, fenced, harmless
 
 PAD_TOKENS = 300
 """What a scratchpad may cost."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from ireneo.prompts.text import PromptText
+from ireneo.prompts.replies import PromptText
 from ireneo.summaries.summary import SummaryLevel
 
 TURN = PromptText(task="turn", version=1, max_tokens=1_600)

@@ -14,8 +14,7 @@ from ireneo.language.files import either, topic
 from ireneo.language.sentences import sentences
 from ireneo.language.topics import Constraints
 from ireneo.language.words import common_words, light_stem
-from ireneo.log.echo import without_recalled
-from ireneo.log.message import PINS_TAG, Message, MessageId, Text
+from ireneo.log.message import PINS_TAG, Message, MessageId, Text, without_recalled
 from ireneo.log.tree import Annotation
 from ireneo.patterns import lazy_re
 from ireneo.summaries.summary import Line, Summary, ThreadKind

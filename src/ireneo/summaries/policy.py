@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ireneo.errors import BadInput
 from ireneo.patterns import lazy_re
-from ireneo.summaries.strategy import Strategy
+from ireneo.summaries.summary import Strategy
 
 # What a provider takes for a prompt, and when it pays to change the part of it that is cached.
 #

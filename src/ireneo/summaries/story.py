@@ -8,13 +8,22 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput
-from ireneo.log.echo import as_said
-from ireneo.log.message import Message
+from ireneo.log.message import Message, as_said
 from ireneo.log.tree import atoms
 from ireneo.summaries.pins import constraints, standing
 from ireneo.summaries.policy import Policy, StorySettings
-from ireneo.summaries.strategy import Atom, SectionStyle, Strategy
-from ireneo.summaries.summary import Line, Section, SectionName, Summary, SummaryLevel, Thread, anchor
+from ireneo.summaries.summary import (
+    Atom,
+    Line,
+    Section,
+    SectionName,
+    SectionStyle,
+    Strategy,
+    Summary,
+    SummaryLevel,
+    Thread,
+    anchor,
+)
 from ireneo.summaries.tell_story import tell_deeper, tell_leaf
 from ireneo.summaries.threads import find_threads, join
 

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from ireneo.log.message import Message, MessageId, heard_by
 from ireneo.log.tree import atoms, torn
 from ireneo.summaries.policy import Policy
-from ireneo.summaries.reader import PathReader, RecentValues
 from ireneo.summaries.story import (
     due_merge,
     finest,
@@ -30,7 +29,7 @@ from ireneo.summaries.story import (
     source_depth,
     story_strategy,
 )
-from ireneo.summaries.summary import Summary, SummaryId, Thread, anchor
+from ireneo.summaries.summary import PathReader, RecentValues, Summary, SummaryId, Thread, anchor
 from ireneo.summaries.threads import follow
 
 RECORDS = 128

@@ -1,16 +1,20 @@
-"""A summary: an immutable record that covers a stretch of one path, as sections, lines and names.
-
-Of a story also its threads: what was promised, owed, hidden, suffered or asked, and has not come to its end yet.
-"""
+"""A summary as a record, the strategy that tells it, and where it is read from."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, NewType, TypeAlias
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Generic, Literal, NewType, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
-from ireneo.log.message import MessageId, digest
+from ireneo.log.message import BLOCK_TAGS, Message, MessageId, digest, short
+from ireneo.log.tree import Head, head_of
+
+# A summary: an immutable record that covers a stretch of one path, as sections, lines and names.
+#
+# Of a story also its threads: what was promised, owed, hidden, suffered or asked, and has not come to its end yet.
+
 
 ThreadId = NewType("ThreadId", str)
 """``t_`` and 26 characters, from the thread's words and the message that they stand in."""
@@ -171,3 +175,183 @@ class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def anchor(level: SummaryLevel, first: MessageId, last: MessageId, summarizer: str) -> SummaryId:
     """Name the summary of a stretch: the same stretch, level and summarizer is the same summary, whoever writes it."""
     return SummaryId(digest("s", level.encode(), first.encode(), last.encode(), summarizer.encode()))
+
+
+# How the past of a path is told: the one Protocol behind agents' work, stories, and what a user hands in.
+#
+# A strategy says where a stretch ends (`ends`), what a summary of it says (`leaf`), what one over several says
+# (`roll_up`), what each line is worth to its reader (`worth`), and how it reads (`sections`, `say`). All the rest is
+# done alike for all of them: the cover, the choice of lines within a budget, pins, branches, and what is stored.
+
+
+Atom: TypeAlias = tuple[Message, ...]
+"""The smallest group of messages that no cut splits: a tool call with all its results, say."""
+Choice: TypeAlias = Mapping[SectionName, Sequence[tuple[Line, Sequence[str]]]]
+"""What is shown of a summary: of each section the chosen lines, each with the names that follow it."""
+
+TAGS: dict[SummaryLevel, str] = dict(zip(("turn", "goal", "story"), BLOCK_TAGS, strict=False))
+TWICE = 2
+
+
+class SectionStyle(Struct, frozen=True):
+    """How a section reads."""
+
+    heading: str
+    """What stands before it: a line of its own, or the beginning of its prose."""
+    prose: bool = False
+    """Its lines are sentences that follow each other."""
+
+
+class Strategy(Protocol):
+    """How the past of a path is told.
+
+    The methods depend on nothing but what they are given: two processes that cut the same path have to come to the
+    same summaries, and a context that was shown has to be the same again.
+    """
+
+    name: str
+    """Its summaries are stored under this name: after a change of what it says, with another name they are made anew.
+    """
+
+    def ends(self, stretch: Sequence[Atom], following: Atom) -> bool:
+        """Whether a summary ends between `stretch` and the atom that follows it; a turn's end ends it in any case."""
+
+    def leaf(self, messages: Sequence[Message], goal: str, *, ends_turn: bool) -> Sequence[Section]:
+        """What a summary of `messages` says, which stand in a turn that was opened with the words `goal`.
+
+        `ends_turn` says that the turn is over with them.
+        """
+
+    def roll_up(self, parts: Sequence[Summary | Message], *, turns: bool = False) -> Sequence[Section]:
+        """What a deeper summary says, over adjacent summaries.
+
+        With `turns` they stand for complete turns, between the messages in which these were asked for.
+        """
+
+    def sections(self, level: SummaryLevel) -> Mapping[SectionName, SectionStyle]:
+        """The sections that a summary of this level shows, in order."""
+
+    def worth(self, section: SectionName) -> float:
+        """What a line of a section is worth before its names; a name that the agent wrote just now is worth 12."""
+
+    def say(self, section: SectionName, line: Line, names: Sequence[str]) -> str:
+        """One line of a section in words, with the names that follow it."""
+
+
+def header(summary: Summary, disputed: str = "") -> str:
+    """The line that tells the reader that this is reconstructed, how much it stands for, and how to open it.
+
+    `disputed` is why it is disputed, if it is. A story that was told from the messages themselves is not called retold.
+    """
+    messages, calls = _counted(summary.messages, "message"), _counted(summary.calls, "call")
+    retold = ""
+    if summary.level == "turn":
+        what = calls if summary.calls else messages
+    elif summary.level == "goal":
+        what = f"{messages}, {calls}"
+    else:
+        what = _counted(summary.messages, "message", ",")
+        if summary.retellings >= TWICE:
+            retold = " · retold " + ("twice" if summary.retellings == TWICE else f"{summary.retellings} times")
+    doubt = f" · (disputed): {disputed}" if disputed else ""
+    return f"{TAGS[summary.level]} {what} · open with {short(summary.id)}{retold}{doubt}"
+
+
+def render(summary: Summary, choice: Choice, strategy: Strategy, disputed: str = "") -> str:
+    """Write a summary out: its header, and of each section what was chosen."""
+    lines = [header(summary, disputed)]
+    for name, style in strategy.sections(summary.level).items():
+        said = [strategy.say(name, line, names) for line, names in choice.get(name, ())]
+        if said and style.prose:
+            lines.append(style.heading + " ".join(said))
+        elif said:
+            lines += [style.heading, *said]
+    return "\n".join(lines)
+
+
+def _counted(number: int, thing: str, grouping: str = "") -> str:
+    return f"{number:{grouping}} {thing}{'' if number == 1 else 's'}"
+
+
+T = TypeVar("T")
+
+
+class PathReader(Protocol):
+    """Reads the path to `head`. A store's does so within one transaction, so that all answers fit together."""
+
+    head: Head
+
+    def path(self, first: int, last: int) -> Sequence[Message]:
+        """The messages of positions `first` to `last`, both included; none where `last` is before `first`."""
+
+    def frontier(self, last: int) -> Sequence[Summary]:
+        """The widest stored summaries along the path up to position `last`, in order."""
+
+    def get(self, ids: Sequence[SummaryId]) -> Sequence[Summary]:
+        """Those of these summaries that are stored."""
+
+    def texts(self, summaries: Sequence[Summary], known: Sequence[str] | None = None) -> Sequence[Summary]:
+        """For each of `summaries` the best text of its stretch: itself, or one that a model wrote.
+
+        Of those that a model wrote only those among `known`, where that is given: a context that was shown before is
+        to be the same again.
+        """
+
+
+class ListReader:
+    """Reads a path that is at hand as a whole, over which nothing is stored."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        """Stand on the last of `messages`, which begin with the first of the path; there is at least one."""
+        self.head = head_of(messages[-1])
+        self._messages = messages
+
+    def path(self, first: int, last: int) -> Sequence[Message]:
+        """The messages of positions `first` to `last`."""
+        return self._messages[max(first, 0) : last + 1]
+
+    def frontier(self, last: int) -> Sequence[Summary]:
+        """None: nothing is stored."""
+        return ()
+
+    def get(self, ids: Sequence[SummaryId]) -> Sequence[Summary]:
+        """None: nothing is stored."""
+        return ()
+
+    def texts(self, summaries: Sequence[Summary], known: Sequence[str] | None = None) -> Sequence[Summary]:
+        """The summaries themselves."""
+        return summaries
+
+
+class RecentValues(Generic[T]):
+    """The values that were needed last, by what they follow from."""
+
+    def __init__(self, most: int) -> None:
+        """Keep `most` of them."""
+        self._most = most
+        self._values: OrderedDict[Hashable, T] = OrderedDict()
+
+    def get(self, name: Hashable, make: Callable[[], T]) -> T:
+        """The value of that name; it is made where it is not at hand."""
+        if name in self._values:
+            self._values.move_to_end(name)
+            return self._values[name]
+        value = make()
+        self.put(name, value)
+        return value
+
+    def put(self, name: Hashable, value: T) -> None:
+        """Keep a value."""
+        self._values[name] = value
+        while len(self._values) > self._most:
+            self._values.popitem(last=False)
+
+    def find(self, name: Hashable) -> T | None:
+        """The value of that name, if it is at hand."""
+        if name in self._values:
+            self._values.move_to_end(name)
+        return self._values.get(name)
+
+    def clear(self) -> None:
+        """Let go of all of them."""
+        self._values.clear()

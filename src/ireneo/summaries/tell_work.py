@@ -10,13 +10,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from ireneo.grounding.claims import artifacts
-from ireneo.log.echo import as_said, without_recalled
-from ireneo.log.message import Message, is_own_block
-from ireneo.log.weigh import strings
+from ireneo.log.message import Message, as_said, is_own_block, strings, without_recalled
 from ireneo.patterns import lazy_re
 from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, standing
-from ireneo.summaries.prose import clip, finding_score, is_intent, sentences
-from ireneo.summaries.steps import CHANGES, ActionKind, Step, error_line, is_environment, signature, steps
+from ireneo.summaries.steps import (
+    CHANGES,
+    ActionKind,
+    Step,
+    clip,
+    error_line,
+    finding_score,
+    is_environment,
+    is_intent,
+    sentences,
+    signature,
+    steps,
+)
 from ireneo.summaries.summary import Line, Mention, Section, SectionName, Summary
 
 WRITTEN: dict[ActionKind, float] = {

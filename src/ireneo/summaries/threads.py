@@ -13,8 +13,8 @@ from ireneo.language.files import either, from_data, topic
 from ireneo.language.words import common_words, light_stem
 from ireneo.log.message import Message, short
 from ireneo.patterns import lazy_re
-from ireneo.summaries.prose import clip
 from ireneo.summaries.speech import Sentence, Voiced, VoicedTexts, sentences
+from ireneo.summaries.steps import clip
 from ireneo.summaries.summary import Thread, ThreadChanges, ThreadId, ThreadKind, thread_id
 
 # Which threads are open after a stretch of a story, and which give way where too many are.

@@ -14,10 +14,20 @@ from ireneo.log.message import Message, MessageId, is_own_block
 from ireneo.log.tree import atoms, settled
 from ireneo.summaries.pins import MAX_PINS, constraints, standing
 from ireneo.summaries.policy import CODING, Policy
-from ireneo.summaries.reader import PathReader
 from ireneo.summaries.steps import CHANGES, ActionKind, understand
-from ireneo.summaries.strategy import Atom, SectionStyle, Strategy
-from ireneo.summaries.summary import Line, Section, SectionName, Summary, SummaryId, SummaryLevel, anchor
+from ireneo.summaries.summary import (
+    Atom,
+    Line,
+    PathReader,
+    Section,
+    SectionName,
+    SectionStyle,
+    Strategy,
+    Summary,
+    SummaryId,
+    SummaryLevel,
+    anchor,
+)
 from ireneo.summaries.tell_work import write_goal_batch, write_goal_rollup, write_leaf, write_turn_rollup
 
 # Where the work of a turn is cut into blocks, and when adjacent blocks become a deeper one.

@@ -1,25 +1,404 @@
-"""The redactor: what is found becomes a mark, and is known again wherever it stands later."""
+"""Find secrets in texts, and put marks in their place."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from ireneo.adapters.redact.patterns import (
-    SecretSpan,
-    detected,
-    formed,
-    is_carried,
-    lines_of,
-    merged,
-    named,
-    private_keys,
-    value_named,
-)
+import redact_secret
+
 from ireneo.patterns import lazy_re
+
+GUESSED = ("secret", "password")
+"""The kinds of what only its name or its place gives away, the less telling first."""
+
+
+class SecretSpan(NamedTuple):
+    """A secret in a text, from `start` up to `end`."""
+
+    start: int
+    end: int
+    kind: str
+
+
+def merged(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
+    """`spans` in their order, those that overlap made one, whose kind is the most telling of theirs."""
+    out: list[SecretSpan] = []
+    for span in sorted(spans):
+        if out and span.start < out[-1].end:
+            last = out[-1]
+            out[-1] = SecretSpan(last.start, max(last.end, span.end), max(last.kind, span.kind, key=_telling))
+        else:
+            out.append(span)
+    return out
+
+
+def _telling(kind: str) -> int:
+    return GUESSED.index(kind) if kind in GUESSED else len(GUESSED)
+
+
+_PLACEHOLDERS = lazy_re(
+    r"^[<{\[]|^%\w*%?$|\{\{|xxxx|\*\*\*|\.\.\.|…|your[-_]?|example|change[-_]?me|placeholder|redacted|dummy|insert|"
+    r"^(?:test|fake|mock|sample|null|none|true|false|undefined|string|todo|tbd)(?:[-_ ]|$)",
+    re.IGNORECASE,
+)
+_VARIABLE = lazy_re(r"\$(?:[({].*|[A-Z_][A-Z0-9_]*|[a-z_]+(?:[A-Z][a-z]+)*)", re.DOTALL)
+_PATH = lazy_re(r"^(?:~|\.{1,2})?/|^[A-Za-z]:\\|://")
+_CODE = lazy_re(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+"""A name with a dot in it, as `os.environ` and `config.json` are."""
+_SEPARATED = lazy_re(
+    r"(?:[A-Z]?[a-z]+\d{0,2}|[A-Z]+\d{0,2}|v?\d+)(?:[-_./:](?:[A-Z]?[a-z]+\d{0,2}|[A-Z]+\d{0,2}|v?\d+))+"
+)
+"""Words with something between them, as `api-key-v2` has."""
+_PIECE = lazy_re(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_UUID = lazy_re(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_VOWELS = frozenset("aeiou")
+_SYMBOLS = frozenset("!@#%^&*?+~|")
+
+SHORT_PIECES = 3.2
+SHORT_PIECES_OF_LONG = 3.6
+"""A name is made of words: its pieces, each of one case, are longer than this on average, and those of random letters
+are not. Of 2,186 mixed names in a log of Go development, ten were below; of random letters and digits, 97 to 99 in 100
+are. From `LONG` characters on, names and random letters lie further apart."""
+LONG = 20
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether `value` stands for a secret that is elsewhere: a variable, a hole to fill, an example, a mark of ours."""
+    return bool(_PLACEHOLDERS.search(value) or _VARIABLE.fullmatch(value))
+
+
+def is_password(value: str, *, quoted: bool) -> bool:
+    """Whether `value`, which was called a password, is one: it has a digit, or a symbol, or no words in it."""
+    if len(value) < 6 or is_placeholder(value) or _PATH.search(value) or (not quoted and _CODE.fullmatch(value)):
+        return False
+    letters = any(char.isalpha() for char in value)
+    if letters and (
+        any(char.isdigit() for char in value) or any(char in _SYMBOLS for char in (value if quoted else value[:-1]))
+    ):
+        return True
+    return len(value) >= 8 and letters and (_is_random(value) or _is_unspeakable(value))
+
+
+def is_token(value: str, *, quoted: bool, uuid: bool = False) -> bool:
+    """Whether `value`, which was called a token or a key, is one: long, and no name that people would give a thing."""
+    if len(value) < 12 or is_placeholder(value) or _PATH.search(value) or (not quoted and _CODE.fullmatch(value)):
+        return False
+    if _UUID.fullmatch(value):
+        return uuid
+    return _is_random(value)
+
+
+def is_name(value: str) -> bool:
+    """Whether `value` is one that programs give a thing: `test_key`, `my-secret-2`."""
+    return value.isidentifier() or bool(_SEPARATED.fullmatch(value))
+
+
+def is_carried(value: str) -> bool:
+    """Whether `value` is unlike any word, so that it can be looked for where nothing gives it away."""
+    if len(value) < 8 or not any(char.isalpha() for char in value):
+        return False
+    return any(char.isdigit() or char in _SYMBOLS for char in value) or (len(value) >= 12 and _is_random(value))
+
+
+def _is_unspeakable(value: str) -> bool:
+    """Whether no vowel is in a third of the pieces of a value in mixed letters."""
+    if not value.isalpha() or value.islower() or value.isupper():
+        return False
+    pieces = _PIECE.findall(value)
+    return 3 * sum(not _VOWELS & set(piece.lower()) for piece in pieces) >= len(pieces) > 1
+
+
+def _is_random(value: str) -> bool:
+    pieces = _PIECE.findall(value)
+    if not any(char.isalpha() for char in value) or _SEPARATED.fullmatch(value):
+        return False
+    if value.isalpha() and (value.islower() or value.isupper()):
+        return False
+    short = SHORT_PIECES if len(value) < LONG else SHORT_PIECES_OF_LONG
+    return not pieces or sum(len(piece) for piece in pieces) / len(pieces) < short
+
+
+_BEGIN = lazy_re(r"-----BEGIN ((?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?)-----")
+_BODY = lazy_re(r"[A-Za-z0-9+/=]{24,}")
+_LAST = lazy_re(r"[A-Za-z0-9+/=]{4,}")
+_ENDS = lazy_re(r"\\+[nrt]|[^A-Za-z0-9+/=]+")
+_BETWEEN = lazy_re(
+    r"(?:\\+[nrt]|\\*[\"'`]|[\s\d→|>+,:;-]|(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[^\n\\]*)*"
+)
+"""What stands between two lines of a key: their ends, numbers before them, quotes of a program, and headers."""
+
+LONGEST = 64 * 1024
+
+
+def private_keys(text: str) -> Iterator[SecretSpan]:
+    """The private keys in `text`; a beginning with nothing behind it, as programs look for it, is none."""
+    at = 0
+    while "-----BEGIN " in text and (begin := _BEGIN.search(text, at)):
+        at = begin.end()
+        end = _end_of_body(text, at)
+        if end == at:
+            continue
+        closing = f"-----END {begin[1]}-----"
+        close = text.find(closing, end, end + 256)
+        if close >= 0:
+            end = close + len(closing)
+        yield SecretSpan(begin.start(), end, "private-key")
+        at = end
+
+
+def lines_of(key: str) -> list[str]:
+    """The lines of a key that are long enough to be known again where they stand alone."""
+    # The plus before a line may be the line's, or that of a diff.
+    lines = (line.lstrip("+") for line in _ENDS.split(key))
+    return [line for line in lines if len(line) >= 40]
+
+
+def _end_of_body(text: str, at: int) -> int:
+    """Where the lines end that stand behind `at`; there, where none does."""
+    last = at
+    while last - at < LONGEST:
+        between = _BETWEEN.match(text, last)
+        start = between.end() if between else last
+        line = _BODY.match(text, start)
+        if line is None:
+            short = _LAST.match(text, start)
+            # The last line of a key is as short as it comes out.
+            return short.end() if short and last > at and "-----END" in text[short.end() : short.end() + 40] else last
+        last = line.end()
+    return last
+
+
+class Form(NamedTuple):
+    """A form of secrets; the last group of its pattern is the secret, and without a group all of it is."""
+
+    kind: str
+    needle: str
+    """What each text holds that has one: only there is the pattern tried, which costs far more."""
+    pattern: re.Pattern[str]
+    like: Callable[[str], bool] | None = None
+    """What it must look like besides, where other things have that form."""
+
+
+def _form(kind: str, needle: str, pattern: str, like: Callable[[str], bool] | None = None) -> Form:
+    return Form(kind, needle, lazy_re(pattern), like)
+
+
+def _like_a_token(value: str) -> bool:
+    return is_token(value, quoted=True)
+
+
+def _like_a_password(value: str) -> bool:
+    return is_password(value, quoted=False)
+
+
+def _no_common_password(value: str) -> bool:
+    return value.lower() not in _NO_PASSWORDS and is_password(value, quoted=False)
+
+
+_NO_PASSWORDS = frozenset("password passwd pass pwd pw secret token user username postgres root mysql admin".split())
+"""What stands for a password in an example of a URL, or is the one that everybody knows."""
+FORMS = (
+    _form("slack-webhook", "hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/-]{20,})"),
+    _form("discord-webhook", "/webhooks/", r"discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d+/([\w-]{40,})"),
+    _form("teams-webhook", "webhook.office.com/", r"webhook\.office\.com/webhookb2/([\w@/-]{60,})"),
+    _form("anthropic-token", "sk-ant-", r"(?<![\w-])sk-ant-[a-z]+\d{2}-[\w-]{20,}"),
+    # Many a provider took over the beginning of OpenAI's keys.
+    _form("api-key", "sk-", r"(?<![\w-])sk-(?:[a-z]+-(?:v\d-)?)?([A-Za-z0-9]{20,})(?![\w-])", _like_a_token),
+    _form("google-oauth-token", "ya29.", r"(?<!\w)ya29\.[\w-]{30,}"),
+    _form("google-refresh-token", "1//0", r"(?<![\w/])1//0[\w-]{30,}"),
+    _form("twilio-api-key", "SK", r"(?<!\w)SK[0-9a-f]{32}(?!\w)"),
+    _form("age-key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{50,}"),
+    _form("tailscale-key", "tskey-", r"(?<!\w)tskey-[a-z]+-\w{6,}-\w{16,}"),
+    _form("figma-token", "figd_", r"(?<!\w)figd_[\w-]{30,}"),
+    _form("azure-signature", "sig=", r"[?&]sig=([\w%+/-]{30,}={0,2})"),
+    _form("aws-signature", "X-Amz-Signature=", r"X-Amz-Signature=([0-9a-f]{64})"),
+    _form("aws-session-token", "X-Amz-Security-Token=", r"X-Amz-Security-Token=([\w%+/-]{60,})"),
+    _form("url-token", "://", r"://([^\s/:@\"'`<>\\{}$]{16,256})@", _like_a_token),
+    _form("netrc-password", "login", r"(?<!\w)login\s+\S{1,256}\s+password\s+([^\s\"'\\]{6,256})", _like_a_password),
+    _form(
+        "login-password",
+        "curl",
+        r"(?<![\w-])curl\s[^\n|;]{0,400}?\s?(?:-u|--user|--proxy-user)[ =]?\s{0,8}\\{0,8}[\"']?[^\s:\"'\\]{1,128}"
+        r":([^\s\"'\\]{3,256})",
+        _no_common_password,
+    ),
+    _form(
+        "database-password",
+        "-p",
+        r"(?<![\w-])(?:mysql|mariadb)\w{0,16}\s[^\n|;]{0,400}?\s?-p\\{0,8}[\"']?([^\s\"'\\-][^\s\"'\\]{2,255})",
+        _no_common_password,
+    ),
+    _form("sshpass-password", "sshpass", r"sshpass\s+-p\s*\\*[\"']?([^\s\"'\\]{3,256})"),
+)
+
+_URL_PASSWORD = lazy_re(r"://[^\s/:@\"'`<>\\]{0,128}:([^\s/@\"'`<>\\{}]{3,256})@")
+
+
+def formed(text: str) -> Iterator[SecretSpan]:
+    """The secrets in `text` that have one of the forms."""
+    for form in FORMS:
+        if form.needle not in text:
+            continue
+        for found in form.pattern.finditer(text):
+            group = found.lastindex or 0
+            if form.like and not form.like(found[group]):
+                continue
+            if not is_placeholder(found[group]):
+                yield SecretSpan(
+                    found.start() if form.kind == "api-key" else found.start(group), found.end(group), form.kind
+                )
+    if "://" in text and "@" in text:
+        yield from _passwords_of_urls(text)
+
+
+def _passwords_of_urls(text: str) -> Iterator[SecretSpan]:
+    for found in _URL_PASSWORD.finditer(text):
+        value = found[1]
+        if value.lower() in _NO_PASSWORDS or value.startswith("//") or is_placeholder(value):
+            continue
+        if not value.isdigit() or len(value) > 5:
+            yield SecretSpan(found.start(1), found.end(1), "url-password")
+
+
+PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd")
+KEYS = tuple(
+    f"{word}{dash}key" for word in ("api", "access", "auth", "private", "secret", "account") for dash in ("_", "-", "")
+)
+TOKENS = ("token", "secret", "credential", *KEYS)
+"""What the names of secrets end with, in small letters."""
+_STEMS = (*((word, "password") for word in PASSWORDS), *((word, "secret") for word in TOKENS[:3]), ("key", "secret"))
+
+_COUNTED_TOKENS = lazy_re(r"(?:page|next|cursor|continuation|sync|cancellation|max|stop|eos|bos|pad|sep|unk)[_-]?token")
+"""Tokens that open nothing."""
+
+LONGEST_NAME = 64
+
+_QUOTE = r"\\*[\"'`]"
+_BARE = r"[^\s\"'`\\,;&<>(){}\[\]|]{6,512}"
+_QUOTED = r"[^\s\"'`\\\[\]]{6,512}"
+_ASSIGNED = lazy_re(
+    rf"(?P<close>{_QUOTE})?\]?(?P<sign>[ \t]{{0,8}}(?::=|=>|==?|:)[ \t]{{0,8}}|[ \t]+is:?[ \t]+)"
+    rf"(?:(?P<open>{_QUOTE})(?P<quoted>{_QUOTED})(?={_QUOTE})|(?P<bare>{_BARE}))",
+    re.IGNORECASE,
+)
+_OPTION = lazy_re(rf"[ \t]+(?:{_QUOTE})?(?P<bare>{_BARE})")
+_NAME = lazy_re(r"(?<![\w-])[\w-]*\Z")
+_COOKIES = lazy_re(rf"(?:{_QUOTE})?[ \t]*[:=][ \t]*(?:{_QUOTE})?(?P<line>[^\r\n\"'\\]{{1,4096}})")
+_COOKIE = lazy_re(r"[\w.-]{1,128}=([^;,\s\[\]]{16,4096})")
+
+
+def named(text: str) -> Iterator[SecretSpan]:
+    """The values in `text` that stand behind the name of a secret, and look like one."""
+    small = _small(text)
+    for word, kind in _STEMS:
+        at = small.find(word)
+        while at >= 0:
+            end = at + len(word)
+            if word != "key" or small.endswith(KEYS, 0, end):
+                yield from _behind(text, small, end, kind)
+            at = small.find(word, end)
+    at = small.find("cookie")
+    while at >= 0:
+        yield from _cookies(text, at + len("cookie"))
+        at = small.find("cookie", at + len("cookie"))
+
+
+def value_named(text: str, name: str) -> Iterator[SecretSpan]:
+    """All of `text`, where it stands under the `name` of a secret and looks like one."""
+    small = name.lower()
+    kind = "password" if small.endswith(PASSWORDS) else "secret" if small.endswith(TOKENS) else None
+    if kind and not any(char.isspace() for char in text) and _is_secret(text, kind, small, quoted=True):
+        yield SecretSpan(0, len(text), kind)
+
+
+def _behind(text: str, small: str, end: int, kind: str) -> Iterator[SecretSpan]:
+    """What stands behind a name that ends at `end`, where it is a secret."""
+    found = _ASSIGNED.match(text, end) or _OPTION.match(text, end)
+    if found is None:
+        return
+    before = _NAME.search(small[max(0, end - LONGEST_NAME) : end])
+    name = before[0] if before else ""
+    held = found.groupdict()
+    if "sign" not in held and not name.startswith("-"):
+        return
+    quoted = held.get("quoted") is not None
+    if not quoted and (held.get("close") or text[found.end() : found.end() + 1] in ("(", "[")):
+        # The value of a key in quotes is in quotes, or it is a number, a name or a call.
+        return
+    value = found["quoted"] if quoted else found["bare"].rstrip(".:!?")
+    is_variable = held.get("sign") == "=" and text[end - 3 : end].isupper()
+    if _is_secret(value, kind, name, quoted=quoted) or (kind == "password" and is_variable and _is_set(value)):
+        start = found.start("quoted" if quoted else "bare")
+        yield SecretSpan(start, start + len(value), kind)
+
+
+def _is_secret(value: str, kind: str, name: str, *, quoted: bool) -> bool:
+    if kind == "password":
+        return is_password(value, quoted=quoted)
+    if name.endswith("token"):
+        # Many a token is a number or a UUID that only counts.
+        return not _COUNTED_TOKENS.search(name) and is_token(value, quoted=quoted)
+    return is_token(value, quoted=quoted, uuid=True)
+
+
+def _is_set(value: str) -> bool:
+    """Whether a variable of the environment that is called a password has this for one, a word though it be."""
+    return len(value) >= 8 and value.isalpha() and not is_placeholder(value)
+
+
+def _cookies(text: str, at: int) -> Iterator[SecretSpan]:
+    line = _COOKIES.match(text, at)
+    if line is None:
+        return
+    for cookie in _COOKIE.finditer(text, line.start("line"), line.end("line")):
+        if is_token(cookie[1], quoted=True):
+            yield SecretSpan(cookie.start(1), cookie.end(1), "cookie")
+
+
+def _small(text: str) -> str:
+    """`text` in small letters, each where it was; a few letters become two of them, and are left as they are."""
+    small = text.lower()
+    if len(small) == len(text):
+        return small
+    return "".join(char.lower() if char.isascii() else char for char in text)
+
+
+_LONE_SURROGATES = lazy_re("[\ud800-\udfff]")
+_LIMITS = redact_secret.WholeInputLimits(max_input_bytes=1 << 31, max_findings=1 << 20)
+
+_CALL = lazy_re(r"(?:[A-Za-z_]+(?:\.[A-Za-z_]+)+\)*|[a-z_]+\)+)\Z")
+"""A call, or a name of the program, with what may close the call that it is handed to: `api_key=_sdk.api_key)`."""
+_KEY = lazy_re(r"[A-Za-z0-9+/=]{24}")
+"""What every private key has between its first line and its last."""
+_GUESSED = "contextual_secret"
+"""What the detector calls a value that only its name gives away; it takes the names of things for secrets as well."""
+
+
+def detected(text: str) -> Iterator[SecretSpan]:
+    """The secrets that the detector finds in `text`."""
+    try:
+        findings = redact_secret.scan(text, limits=_LIMITS)
+    except redact_secret.InvalidInputError:
+        # Half a character is no text to the detector; another in its place leaves every other where it was.
+        findings = redact_secret.scan(_LONE_SURROGATES.sub("?", text), limits=_LIMITS)
+    for finding in findings:
+        value = text[finding.start : finding.end]
+        if finding.type != _GUESSED:
+            if finding.type == "private_key" and not _KEY.search(value):
+                continue
+            if finding.type == "bearer_token" and (is_placeholder(value) or (value.islower() and is_name(value))):
+                continue
+            yield SecretSpan(finding.start, finding.end, finding.type.replace("_", "-"))
+            continue
+        if _CALL.match(value) or "(" in value or "[" in value or "{" in value:
+            continue
+        if is_token(value, quoted=True, uuid=True) or (is_password(value, quoted=False) and not is_name(value)):
+            yield SecretSpan(finding.start, finding.end, "secret")
+
 
 SHORTEST = 6
 """Nothing shorter is a secret, unless a URL or a command has it in a secret's place."""
@@ -44,7 +423,7 @@ again and again."""
 _CLEAN: set[tuple[str, str]] = set()
 
 
-LONG = 1_024
+LONG_SECRET = 1_024
 BETWEEN = "\n\n"
 MOST_PARAGRAPHS = 200_000
 """Paragraphs of long texts without a secret of which a hash is remembered, over all messages."""
@@ -56,7 +435,7 @@ def _remember_clean(text: str, name: str) -> None:
         if len(_CLEAN) >= MOST_CLEAN:
             _CLEAN.clear()
         _CLEAN.add((text, name))
-    elif len(text) >= LONG:
+    elif len(text) >= LONG_SECRET:
         if len(_PARAGRAPHS) >= MOST_PARAGRAPHS:
             _PARAGRAPHS.clear()
         _PARAGRAPHS.update(map(hash, text.split(BETWEEN)))
@@ -112,7 +491,7 @@ class SecretRedactor:
     def redact_record(self, text: str, name: str = "") -> str:
         """The same; of a long text only the paragraphs that stood in none before are looked through."""
         # A private key may have a blank line in it, and nothing else that is looked for.
-        if len(text) < LONG or self._known or (text, name) in self._texts or "-----BEGIN " in text:
+        if len(text) < LONG_SECRET or self._known or (text, name) in self._texts or "-----BEGIN " in text:
             return self.redact(text, name)
         paragraphs = text.split(BETWEEN)
         new = BETWEEN.join(each for each in paragraphs if hash(each) not in _PARAGRAPHS)

@@ -12,7 +12,7 @@ from typing import cast
 import apsw
 import msgspec
 
-from ireneo.adapters.sqlite.rows import SQL, Value, with_checksum
+from ireneo.adapters.sqlite.connection import SQL, Value, with_checksum
 
 _GUARD = "guard: "
 _PHRASES: Mapping[str, str] = {

@@ -1,17 +1,21 @@
-"""One SQLite connection: how it is opened, how it waits for a locked file, and what its errors mean."""
+"""A connection to a SQLite file and what goes over it: transactions, queries by name, and values as rows."""
 
 from __future__ import annotations
 
 import os
 import random
+import re
 import struct
 import threading
 import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from functools import wraps
+from operator import itemgetter
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 from urllib.parse import quote
 
@@ -20,8 +24,216 @@ import msgspec
 from msgspec import Struct
 
 from ireneo.adapters.pool import Cancellation
-from ireneo.adapters.sqlite.rows import SQL, Value
+from ireneo.adapters.rules import unpack
 from ireneo.errors import BadInput, NotADatabase, ReadOnlyStore, StoreBusy, StoreError, Unreachable
+from ireneo.log.message import Draft, Message, MessageId, Origin, Part, Role
+from ireneo.log.tree import Head
+from ireneo.patterns import lazy_re
+
+_NAME = lazy_re(r"^-- name: (\w+)\n", re.MULTILINE)
+
+
+def parse_queries(text: str) -> dict[str, str]:
+    """Split the text of a .sql file into its queries by name; what stands before the first name is a comment."""
+    _, *pieces = _NAME.split(text)
+    names, bodies = pieces[0::2], pieces[1::2]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two queries are named {name}")
+    return {name: body.strip() for name, body in zip(names, bodies, strict=True)}
+
+
+def load_queries() -> Mapping[str, str]:
+    """Read every query that ships with the package; a name stands once in all files together."""
+    found: dict[str, str] = {}
+    for file in sorted(Path(__file__).with_name("queries").iterdir(), key=lambda file: file.name):
+        queries = parse_queries(file.read_text(encoding="utf-8"))
+        if twice := found.keys() & queries.keys():
+            raise ValueError(f"two queries are named {', '.join(sorted(twice))}")
+        found |= queries
+    return MappingProxyType(found)
+
+
+SQL = load_queries()
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def microseconds(at: datetime) -> int:
+    """The microseconds from the beginning of 1970 in UTC to `at`, which has a zone."""
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def time_of(microseconds: int) -> datetime:
+    """The time that is so many microseconds after the beginning of 1970, in UTC."""
+    return _EPOCH + microseconds * _MICROSECOND
+
+
+Value = str | bytes | int | None
+"""What is bound to a query."""
+
+COVERED: Mapping[str, tuple[str, ...]] = {
+    "messages": (
+        *("key", "segment", "position", "id", "parent", "role", "origin", "turn", "tokens", "thinking_tokens"),
+        *("total_tokens", "at", "source_id", "joined", "parts", "erased"),
+    ),
+    "branches": ("key", "branch", "segment", "position"),
+    "summaries": ("key", "id", "family", "segment", "first_position", "last_position", "depth", "record"),
+    "annotations": ("key", "id", "segment", "at_position", "record"),
+    "memories": (
+        *("space", "id", "kind", "key", "state", "archived", "subject", "task_type", "at", "recorded"),
+        *("unreflected", "stale", "cue", "record"),
+    ),
+    "pads": ("space", "task", "written", "record"),
+    "runs": ("space", "session", "head", "ended", "record"),
+    "sightings": ("space", "session", "cue", "at", "category", "project", "held", "broke", "tokens", "record"),
+}
+"""What the checksum of a row covers, by the names under which it is written, in the order in which `ROWS` gives them.
+That of a vector covers its set, its document and itself."""
+
+
+ROWS: Mapping[str, str] = {
+    "messages": "rows_of_messages",
+    "payloads": "rows_of_payloads",
+    "branches": "rows_of_branches",
+    "summaries": "rows_of_summaries",
+    "annotations": "rows_of_annotations",
+    "memories": "rows_of_memories",
+    "pads": "rows_of_pads",
+    "runs": "rows_of_runs",
+    "sightings": "rows_of_sightings",
+    "vectors": "rows_of_vectors",
+}
+"""The query that reads all rows of a table. Payloads have a checksum of their own inside."""
+
+
+_BETWEEN = "\x1f"
+_NOTHING = str(None).encode()
+_VALUES = {table: itemgetter(*names) for table, names in COVERED.items()}
+_WRITTEN = {table: _BETWEEN.join(["%s"] * len(names)) for table, names in COVERED.items()}
+
+
+def checksum(values: Sequence[bytes | None]) -> int:
+    """The checksum of a row, by its columns as bytes, in order: numbers in digits, as SQLite gives them.
+
+    SQLite sees to it that a page can be read, and not that it holds what was written. So each row that says something
+    carries a CRC-32 of its columns, which no change of a single byte escapes.
+    """
+    return zlib.crc32(_BETWEEN.encode().join([_NOTHING if value is None else value for value in values]))
+
+
+def with_checksum(table: str, row: Mapping[str, Value]) -> dict[str, Value]:
+    """`row` as it is written, with its checksum; it holds no bytes and no truth values."""
+    # The same as above, in one step for all columns: there are as many rows as messages.
+    return {**row, "checksum": zlib.crc32((_WRITTEN[table] % _VALUES[table](row)).encode())}
+
+
+_PARTS = msgspec.json.Decoder(tuple[Part, ...])
+
+Bindings = dict[str, Value]
+"""The values for a query's names."""
+
+END = 2**63 - 1
+"""The last position that there can be."""
+
+
+class MessageRow(Struct, frozen=True, array_like=True):
+    """The light columns of a message, in the order in which the queries name them."""
+
+    id: MessageId
+    parent: MessageId | None
+    role: Role
+    origin: Origin
+    position: int
+    turn: int
+    tokens: int
+    thinking_tokens: int
+    total_tokens: int
+    at: str | None
+    source_id: str | None
+    joined: int
+    parts: str
+    erased: int = 0
+
+
+def to_row(session: int, segment: int, message: Message) -> Bindings:
+    """Write the light columns of a message, and the place where it stands."""
+    draft = message.draft
+    row: Bindings = {
+        "key": session,
+        "segment": segment,
+        "position": message.position,
+        "id": message.id,
+        "parent": message.parent,
+        "role": draft.role,
+        "origin": draft.origin,
+        "turn": message.turn,
+        "tokens": message.tokens,
+        "thinking_tokens": message.thinking_tokens,
+        "total_tokens": message.total_tokens,
+        "at": write_time(draft.at),
+        "source_id": draft.source_id,
+        "joined": int(draft.joined),
+        "parts": msgspec.json.encode(draft.parts).decode(),
+        "erased": 0,
+    }
+    return with_checksum("messages", row)
+
+
+def message_row(values: Sequence[object]) -> MessageRow:
+    """The light columns of a message. Raises ValidationError for what can't stand there.
+
+    In a damaged file a text may be bytes, and a role none that there is.
+    """
+    return msgspec.convert(values, MessageRow)
+
+
+def read_head(id: object, position: object, turn: object, total_tokens: object) -> Head:
+    """A head of the columns of its message. Raises as `message_row` does."""
+    return msgspec.convert({"id": id, "position": position, "turn": turn, "total_tokens": total_tokens}, Head)
+
+
+def from_row(row: MessageRow, packed: bytes | None = None) -> Message:
+    """Read a message; `packed` holds its payloads, where they are asked for."""
+    native, record = unpack(packed)
+    return Message(
+        id=row.id,
+        parent=row.parent,
+        position=row.position,
+        turn=row.turn,
+        tokens=row.tokens,
+        thinking_tokens=row.thinking_tokens,
+        total_tokens=row.total_tokens,
+        draft=Draft(
+            role=row.role,
+            parts=read_parts(row.parts),
+            origin=row.origin,
+            at=read_time(row.at),
+            source_id=row.source_id,
+            joined=bool(row.joined),
+            native=native,
+            record=record,
+        ),
+        erased=bool(row.erased),
+    )
+
+
+def read_parts(text: str) -> tuple[Part, ...]:
+    """Read the parts of a message."""
+    return _PARTS.decode(text)
+
+
+def write_time(at: datetime | None) -> str | None:
+    """Write a time with its zone, if it has one."""
+    return None if at is None else at.isoformat()
+
+
+def read_time(text: str | None) -> datetime | None:
+    """Read what `write_time` wrote."""
+    return None if text is None else datetime.fromisoformat(text)
+
 
 SHORTEST_SECONDS = 0.001
 LONGEST_SECONDS = 0.025

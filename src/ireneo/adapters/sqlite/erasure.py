@@ -10,11 +10,21 @@ import apsw
 import msgspec
 
 from ireneo.adapters.rules import between, check_branches, check_erased
-from ireneo.adapters.sqlite.connection import Port, reads, writes
+from ireneo.adapters.sqlite.connection import (
+    COVERED,
+    END,
+    SQL,
+    Bindings,
+    Port,
+    read_time,
+    reads,
+    with_checksum,
+    write_time,
+    writes,
+)
 from ireneo.adapters.sqlite.index import forget_documents
+from ireneo.adapters.sqlite.log import find_place, find_session, forget_undone, need_place, need_session
 from ireneo.adapters.sqlite.memories import remove_memories, remove_run
-from ireneo.adapters.sqlite.rows import COVERED, END, SQL, Bindings, read_time, with_checksum, write_time
-from ireneo.adapters.sqlite.tree import find_place, find_session, forget_undone, need_place, need_session
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import AnnotationId, SessionKey
 from ireneo.ports.store import ErasurePort, Pruned, Rebuild, Scrubbed

@@ -10,7 +10,7 @@ from typing import cast
 import apsw
 from msgspec import Struct
 
-from ireneo.adapters.sqlite.rows import SQL, Bindings, read_parts
+from ireneo.adapters.sqlite.connection import SQL, Bindings, read_parts
 from ireneo.log.message import Draft, Message, Origin
 from ireneo.memories.index import (
     MOST_IN_SESSION,

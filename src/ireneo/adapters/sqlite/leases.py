@@ -9,9 +9,8 @@ from typing import TypeAlias, cast
 import apsw
 
 from ireneo.adapters.rules import check_holder, failed, is_held, may_take, renewed, taken
-from ireneo.adapters.sqlite.connection import Port, reads, writes
-from ireneo.adapters.sqlite.rows import SQL, microseconds, time_of
-from ireneo.adapters.sqlite.tree import find_session, need_session
+from ireneo.adapters.sqlite.connection import SQL, Port, microseconds, reads, time_of, writes
+from ireneo.adapters.sqlite.log import find_session, need_session
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Lease, LeasesPort, SpendingPort, Spent
 

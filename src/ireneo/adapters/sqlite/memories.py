@@ -10,10 +10,9 @@ import apsw
 import msgspec
 
 from ireneo.adapters.rules import check_observations, utc
-from ireneo.adapters.sqlite.connection import Port, reads, writes
+from ireneo.adapters.sqlite.connection import SQL, Bindings, Port, microseconds, reads, time_of, with_checksum, writes
 from ireneo.adapters.sqlite.index import need_prefix, tokens
 from ireneo.adapters.sqlite.log import list_projects
-from ireneo.adapters.sqlite.rows import SQL, Bindings, microseconds, time_of, with_checksum
 from ireneo.lessons.run import Category, ClaimTotals, LearnedRun, Observation
 from ireneo.memories.index import memory_number, terms_of_memory
 from ireneo.memories.record import Kind, MemoryId, Record, project_of

@@ -11,8 +11,7 @@ import apsw
 from msgspec import Struct
 
 from ireneo.adapters.sqlite.claim_codes import rename_claims
-from ireneo.adapters.sqlite.connection import BusyHandler
-from ireneo.adapters.sqlite.rows import SQL
+from ireneo.adapters.sqlite.connection import SQL, BusyHandler
 from ireneo.adapters.sqlite.search import BATCH, is_current, reindex
 from ireneo.errors import BadInput, NewerDatabase, NotADatabase, ReadOnlyStore, StoreError, Unreachable
 

@@ -8,11 +8,10 @@ from typing import cast
 import apsw
 import msgspec
 
-from ireneo.adapters.sqlite.connection import Port, reads, writes
+from ireneo.adapters.sqlite.connection import SQL, Port, from_row, message_row, reads, writes
 from ireneo.adapters.sqlite.index import Placed, find_prefix, index_messages, token
+from ireneo.adapters.sqlite.log import list_aside, need_place, need_session, settle_undone
 from ireneo.adapters.sqlite.memories import index_memory
-from ireneo.adapters.sqlite.rows import SQL, from_row, message_row
-from ireneo.adapters.sqlite.tree import list_aside, need_place, need_session, settle_undone
 from ireneo.language.words import FORMAT
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey

@@ -13,7 +13,14 @@ from typing import Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 import apsw
 
 from ireneo.adapters.pool import Cancellation, Pool, ReentryGuard, check_plain, check_result
-from ireneo.adapters.sqlite.connection import READ_ONLY, Connection, OpenTransaction, ReadOnlyConnection, is_writable
+from ireneo.adapters.sqlite.connection import (
+    READ_ONLY,
+    SQL,
+    Connection,
+    OpenTransaction,
+    ReadOnlyConnection,
+    is_writable,
+)
 from ireneo.adapters.sqlite.erasure import WAIT_SECONDS, look_at_scrubs, scrub_file
 from ireneo.adapters.sqlite.migrate import (
     Durability,
@@ -22,7 +29,6 @@ from ireneo.adapters.sqlite.migrate import (
     prepare_reader,
     prepare_writer,
 )
-from ireneo.adapters.sqlite.rows import SQL
 from ireneo.errors import BadInput, ReadOnlyStore, Unreachable
 from ireneo.ports.memories import LedgerPort, MemoriesPort, PadsPort, RunsPort, SearchPort, VectorsPort, WordsPort
 from ireneo.ports.store import (

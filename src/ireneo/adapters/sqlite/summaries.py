@@ -9,9 +9,8 @@ from functools import lru_cache
 import apsw
 import msgspec
 
-from ireneo.adapters.sqlite.connection import Port, reads, writes
-from ireneo.adapters.sqlite.rows import SQL, with_checksum
-from ireneo.adapters.sqlite.tree import find_path, find_session, need_place, need_session
+from ireneo.adapters.sqlite.connection import SQL, Port, reads, with_checksum, writes
+from ireneo.adapters.sqlite.log import find_path, find_session, need_place, need_session
 from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, PathRange, SessionKey

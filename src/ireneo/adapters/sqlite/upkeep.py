@@ -10,13 +10,23 @@ from typing import cast
 import apsw
 import msgspec
 
-from ireneo.adapters.sqlite.connection import UNPARSABLE, Port, reads, writes
+from ireneo.adapters.sqlite.connection import (
+    ROWS,
+    SQL,
+    UNPARSABLE,
+    Port,
+    checksum,
+    read_head,
+    read_parts,
+    read_time,
+    reads,
+    writes,
+)
 from ireneo.adapters.sqlite.erasure import prune_session, recount
+from ireneo.adapters.sqlite.log import find_session, need_session, settle_undone
 from ireneo.adapters.sqlite.memories import remove_run
-from ireneo.adapters.sqlite.rows import ROWS, SQL, checksum, read_head, read_parts, read_time
 from ireneo.adapters.sqlite.search import MOST_NAMED, rebuild_words
 from ireneo.adapters.sqlite.summaries import discard_summaries, list_summaries
-from ireneo.adapters.sqlite.tree import find_session, need_session, settle_undone
 from ireneo.lessons.run import LearnedRun, Observation
 from ireneo.log.tree import Annotation, Head, SessionKey
 from ireneo.memories.record import Record

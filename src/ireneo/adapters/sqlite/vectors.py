@@ -9,8 +9,7 @@ import apsw
 from msgspec import Struct
 
 from ireneo.adapters.rules import check_lengths
-from ireneo.adapters.sqlite.connection import Port, reads, writes
-from ireneo.adapters.sqlite.rows import SQL, checksum
+from ireneo.adapters.sqlite.connection import SQL, Port, checksum, reads, writes
 from ireneo.memories.index import Vector
 from ireneo.ports.memories import IndexName, VectorChanges, VectorsPort
 

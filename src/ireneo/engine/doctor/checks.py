@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.branches import TreePath
-from ireneo.engine.known import text_id
+from ireneo.engine.context import text_id
 from ireneo.engine.returned import pieces
 from ireneo.errors import MessageNotFound, NotFound, StoreError
 from ireneo.formats.chat.format import NOTES
@@ -21,7 +21,7 @@ from ireneo.log.tree import Annotation, Head, SessionKey
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Lease, Rebuild, Transaction
 from ireneo.prompts import PROMPTS
-from ireneo.prompts.voices import Voice
+from ireneo.prompts.replies import Voice
 from ireneo.summaries.summary import Summary, SummaryId, ThreadChanges, anchor
 
 RESTORE = (

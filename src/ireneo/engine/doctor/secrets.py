@@ -19,10 +19,9 @@ from ireneo.engine.cleaning import Cleaning
 from ireneo.engine.forgetting import all_annotations, all_messages, all_summaries
 from ireneo.engine.remember import settle_drafts
 from ireneo.engine.resources import Resources
-from ireneo.log.message import Draft, Message, MessageId, message_id
+from ireneo.log.message import Draft, Message, MessageId, message_id, weigh
 from ireneo.log.redaction import cleaned_value, erase
 from ireneo.log.tree import Annotation, SessionKey, annotation_id
-from ireneo.log.weigh import weigh
 from ireneo.memories.exchange import carried, drafts_of
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import MemoryId, Record

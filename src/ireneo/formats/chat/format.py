@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from ireneo.errors import UnreadableLog
 from ireneo.formats.chat.rules import Outlines, Rule, Violation, violations
 from ireneo.formats.values import detached, kind, record
-from ireneo.log.echo import is_recalled
 from ireneo.log.message import (
     BLOCK_TAGS,
     PINS_TAG,
@@ -28,6 +27,7 @@ from ireneo.log.message import (
     Role,
     Text,
     Thinking,
+    is_recalled,
 )
 from ireneo.patterns import lazy_re
 
