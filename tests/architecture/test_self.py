@@ -33,3 +33,13 @@ def test_the_version_is_the_same_everywhere() -> None:
     newest = re.search(r"^## \[?(\d+\.\d+\.\d+[\w.]*)", changelog, re.MULTILINE)
     assert newest, "CHANGELOG.md has no entry that begins with a version"
     assert project["version"] == newest[1] == ireneo.__version__
+
+
+def test_the_page_on_the_architecture_names_what_there_is() -> None:
+    page = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z_/]+/[a-z_]+\.(?:py|toml))`", page))
+    links = set(re.findall(r"\(((?:decisions|guides)/[^)]+\.md)\)", page))
+    assert len(named) > 40
+    missing = [name for name in named if not any((ROOT / start / name).exists() for start in ("src/ireneo", "."))]
+    missing += [link for link in links if not (ROOT / "docs" / link).exists()]
+    assert not missing, "\n".join(sorted(missing))
