@@ -61,13 +61,13 @@ def tool_lines(path: Sequence[Draft]) -> list[str]:
 def repeated(call: Call, dead_ends: Sequence[Line]) -> list[Line]:
     """The dead ends that `call` would run into again: the same deed on the same thing."""
     action = understand(call)
-    name = approach(action.deed, action.subject)
+    name = approach(action.kind, action.subject)
     added = " ".join(action.added.split())
     undone = f"undo {action.subject} "
     out = []
     for line in dead_ends:
         change = line.subject.removeprefix(undone).rstrip("…")
-        again = action.deed in CHANGES and line.subject.startswith(undone) and change in added
+        again = action.kind in CHANGES and line.subject.startswith(undone) and change in added
         if line.subject == name or again:
             out.append(line)
     return out

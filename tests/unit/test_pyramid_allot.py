@@ -5,9 +5,11 @@ from __future__ import annotations
 from msgspec.structs import replace
 from tests.golden.small_story import story, story_record
 
-from ireneo.context.story import block, tell_blocks
+from ireneo.context.story import tell_blocks
 from ireneo.log.message import Message
-from ireneo.summaries.summary import Line, Mention, Section, Summary, Writing, header
+from ireneo.summaries.policy import preset
+from ireneo.summaries.story import story_strategy
+from ireneo.summaries.summary import Line, Mention, Section, Summary, Writing, header, render
 from ireneo.summaries.tell_story import tell_leaf
 
 WRITING = Writing(prompt="story-1", model="m", tokens_in=1, tokens_out=1, supported=1.0, recall=1.0)
@@ -35,7 +37,8 @@ def test_a_header_says_what_it_stands_for() -> None:
 
 def test_sentences_are_prose_and_names_follow_them() -> None:
     told = node(story()[:8], "The ferry came", "Vera left.")
-    assert block(told, told.lines("story"), ["Orsk", "Ilse"]).splitlines()[1:] == [
+    choice = {"story": [(line, ()) for line in told.lines("story")], "artifacts": [(Line(), ("Orsk", "Ilse"))]}
+    assert render(told, choice, story_strategy(preset("story"))).splitlines()[1:] == [
         "The ferry came. Vera left.",
         "Names: Orsk, Ilse",
     ]

@@ -32,11 +32,3 @@ def test_lengths_rise_with_their_classes() -> None:
     assert classes == sorted(classes)
     assert (classes[0], classes[-1]) == (0, 31)
     assert list(of.LENGTHS) == sorted(of.LENGTHS)
-
-
-def test_neighbours_stay_in_their_session() -> None:
-    first = of.place_of(of.document_number(3, 0, 1, of.USER))
-    last = of.place_of(of.document_number(3, of.MOST_IN_SESSION - 1, 1, of.USER))
-    assert list(of.neighbours(first, 2)) == [first, first + 1, first + 2]
-    assert list(of.neighbours(last, 2)) == [last - 2, last - 1, last]
-    assert list(of.neighbours(first + 5, 1)) == [first + 4, first + 5, first + 6]

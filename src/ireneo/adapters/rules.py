@@ -82,7 +82,12 @@ def between(times: Sequence[datetime]) -> tuple[datetime | None, datetime | None
     """The earliest and the latest of `times`; a time without a zone is taken for UTC."""
     if not times:
         return None, None
-    return min(times, key=utc), max(times, key=utc)
+    return min(times, key=_zoned), max(times, key=_zoned)
+
+
+def _zoned(at: datetime) -> datetime:
+    # Not converted: at the ends of the calendar there is no such time in UTC.
+    return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
 
 
 def check_branches(key: SessionKey, *, is_empty: bool, has_branch: bool) -> None:
