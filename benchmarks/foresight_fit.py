@@ -17,14 +17,7 @@ from pathlib import Path
 
 from foresight_data import DATA, FITTED_ON, halves
 from ireneo.lessons.cues import is_named
-from ireneo.lessons.guard import (
-    GUARD,
-    CallInSituation,
-    calls_in_situations,
-    estimate,
-    guard_observations,
-    tally,
-)
+from ireneo.lessons.guard import GUARD, CallInSituation, calls_in_situations, estimate, guard_observations, tally
 from ireneo.lessons.run import Observation
 from ireneo.lessons.shell import RunMaterial
 

@@ -26,16 +26,7 @@ from ireneo.context.compose import (
     with_notes,
     written,
 )
-from ireneo.context.view import (
-    MAX_DOUBT,
-    NOTES_TOKENS,
-    ContextItem,
-    gap,
-    settle,
-    show_block,
-    slots_within,
-    verbatim,
-)
+from ireneo.context.view import MAX_DOUBT, NOTES_TOKENS, ContextItem, gap, settle, show_block, slots_within, verbatim
 from ireneo.log.message import MESSAGE_TOKENS, PINS_TAG, Count, Message, Text, short
 from ireneo.log.tree import atoms
 from ireneo.patterns import lazy_re

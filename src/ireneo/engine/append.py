@@ -14,9 +14,7 @@ from ireneo.engine.cleaning import Cleaning, DraftVariants, chain_named
 from ireneo.engine.projects import FIRST_MESSAGES, place_session
 from ireneo.engine.returned import NewDrafts, Offered, ReturnedContext
 from ireneo.errors import MessageNotFound, UnreadableLog
-from ireneo.formats.chat.format import (
-    ChatFormat,
-)
+from ireneo.formats.chat.format import ChatFormat
 from ireneo.formats.chat.registry import DEFAULT_FORMAT, OBJECTS, ReadMessages, chat_format, chat_format_of, read_given
 from ireneo.log.message import (
     BLOCK_TAGS,

@@ -5,27 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.property.forgetting.material import (
-    MARK,
-    all_told,
-    learn_from,
-    marks_of,
-    needles,
-    opened,
-    raw,
-    settle_in,
-)
+from tests.property.forgetting.material import MARK, all_told, learn_from, marks_of, needles, opened, raw, settle_in
 from tests.property.invariants.houses import House, calm, every_store, live_in
 from tests.property.invariants.material import FORMATS, TINY, Teller, places, scripts
-from tests.property.invariants.promises import (
-    bounded,
-    exactly_once,
-    in_place,
-    strings,
-    user_words,
-    valid,
-    whole_atoms,
-)
+from tests.property.invariants.promises import bounded, exactly_once, in_place, strings, user_words, valid, whole_atoms
 
 from ireneo import Memory, Message, Session
 from ireneo.log.redaction import erase

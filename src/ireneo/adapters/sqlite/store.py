@@ -22,13 +22,7 @@ from ireneo.adapters.sqlite.connection import (
     is_writable,
 )
 from ireneo.adapters.sqlite.erasure import WAIT_SECONDS, look_at_scrubs, scrub_file
-from ireneo.adapters.sqlite.migrate import (
-    Durability,
-    check_place,
-    prepare_read_only,
-    prepare_reader,
-    prepare_writer,
-)
+from ireneo.adapters.sqlite.migrate import Durability, check_place, prepare_read_only, prepare_reader, prepare_writer
 from ireneo.errors import BadInput, ReadOnlyStore, Unreachable
 from ireneo.ports.memories import LedgerPort, MemoriesPort, PadsPort, RunsPort, SearchPort, VectorsPort, WordsPort
 from ireneo.ports.store import (

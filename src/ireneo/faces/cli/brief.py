@@ -12,17 +12,7 @@ from msgspec.structs import asdict
 from ireneo.errors import BadInput
 from ireneo.faces.cli.files import log_on_stderr
 from ireneo.faces.cli.memories import remembered_answer, told_of
-from ireneo.faces.cli.options import (
-    As,
-    AsJson,
-    Embedder,
-    Stored,
-    Undone,
-    embedder_named,
-    reading,
-    tried,
-    writing,
-)
+from ireneo.faces.cli.options import As, AsJson, Embedder, Stored, Undone, embedder_named, reading, tried, writing
 from ireneo.faces.cli.output import counted, one_line, printable, said, short, write_json
 from ireneo.faces.cli.place import database, existing
 from ireneo.faces.cli.work import Asking

@@ -17,11 +17,7 @@ from msgspec import Struct
 
 import ireneo
 from ireneo.errors import BadInput, IreneoError, ReadOnlyStore, UnreadableLog
-from ireneo.faces.cli.files import (
-    is_file,
-    log_file,
-    read_session,
-)
+from ireneo.faces.cli.files import is_file, log_file, read_session
 from ireneo.faces.cli.options import (
     AsJson,
     Budget,

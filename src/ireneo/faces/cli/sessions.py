@@ -10,10 +10,7 @@ from msgspec import Struct
 
 import ireneo
 from ireneo.errors import NotFound
-from ireneo.faces.cli.files import (
-    log_file,
-    log_format_of,
-)
+from ireneo.faces.cli.files import log_file, log_format_of
 from ireneo.faces.cli.options import (
     AUTO,
     AsJson,

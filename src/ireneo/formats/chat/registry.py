@@ -19,16 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.errors import BadInput, UnknownFormat, UnreadableLog
-from ireneo.formats.chat.format import (
-    ANTHROPIC,
-    GEMINI,
-    LANGCHAIN,
-    OPENAI,
-    PYDANTIC_AI,
-    RESPONSES,
-    ChatFormat,
-    Payload,
-)
+from ireneo.formats.chat.format import ANTHROPIC, GEMINI, LANGCHAIN, OPENAI, PYDANTIC_AI, RESPONSES, ChatFormat, Payload
 from ireneo.formats.values import CLIENTS, detached, kind, library_of, moment, objects, record, text_or, without
 from ireneo.log.message import Draft
 from ireneo.patterns import lazy_re
