@@ -32,7 +32,7 @@ def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if these runs were long."""
     monkeypatch.setattr("ireneo.summaries.work.CHUNK", 32)
     monkeypatch.setattr(ahead, "BEHIND", 40)
-    monkeypatch.setattr("ireneo.summaries.work.CHUNK", 32)
+    monkeypatch.setattr("ireneo.engine.context.CHUNK", 32)
 
 
 async def shown(session: Session, budget: int = 2_000) -> list[object]:
