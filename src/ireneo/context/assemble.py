@@ -168,7 +168,7 @@ def _cut(row: Sequence[RowItem], newest: Sequence[Message], options: ContextOpti
     asked = [slot_within(item, _share(room), count) for item in opener if isinstance(item, Message)]
     limit = room - sum(slot.fixed(count) for slot in asked)
     slots = [*first, *asked, *newest_slots(newest, limit, options, limit)]
-    said = [text for slot in slots for text in texts(slot.draft(()).parts)]
+    said = [text for slot in slots for text in texts(slot.draft().parts)]
     pins = pin_block([*row, *newest], said, options, options.budget)
     told = [pins] if pins else []
     lines, gap = _marked(before, count), _marked(between, count)

@@ -546,7 +546,7 @@ def all_in_one(whole: Summary, target: int, options: ContextOptions) -> Composed
 
 def _settled(slots: Sequence[ViewSlot], items: Sequence[RowItem], target: int, options: ContextOptions) -> Composed:
     """Fill the slots, the pins that no message shows behind the system's words before the rest."""
-    said = [text for slot in slots if isinstance(slot.item, Message) for text in texts(slot.draft(()).parts)]
+    said = [text for slot in slots if isinstance(slot.item, Message) for text in texts(slot.draft().parts)]
     pins = pin_block(items, said, options, target)
     shown = settle(slots, target - (pins.tokens if pins else 0), options.statements)
     if pins is None:

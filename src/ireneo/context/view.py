@@ -8,9 +8,8 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.context.allot import Allotter, LineOffer, Statements
+from ireneo.context.allot import Allotter, LineOffer, Statements, terms
 from ireneo.context.parts import Fitted, fit, mask, share, without_thinking
-from ireneo.grounding.claims import artifacts
 from ireneo.log.message import (
     MESSAGE_TOKENS,
     Call,
@@ -27,8 +26,9 @@ from ireneo.log.message import (
     weigh,
 )
 from ireneo.log.tree import Annotation
+from ireneo.summaries.state import shown_state
 from ireneo.summaries.steps import clip
-from ireneo.summaries.summary import Choice, Line, SectionName, Strategy, Summary, SummaryLevel, header, render
+from ireneo.summaries.summary import Choice, Line, Strategy, Summary, SummaryLevel, header, render
 
 NOTES_TOKENS = 14
 """The line that says whose notes a block is, where a format has to put it into the user's mouth."""
@@ -95,22 +95,27 @@ class ViewSlot:
         """The disputes of a block that it was not written in view of."""
         self.frame = MESSAGE_TOKENS + NOTES_TOKENS
         """Of a block: what its message costs besides its text."""
+        self.state: Sequence[Line] = ()
+        """Of the last block: where the work stands."""
 
     def offer(self, statements: Statements, done: Mapping[str, int]) -> LineOffer:
         """The lines and names that it could show; a dead end of an approach that was `done` later is none."""
         if isinstance(self.item, Summary):
             lines = tuple(statements.of(self.item, done))
             if any(each.claim for each in self.doubts):
-                lines = tuple(statements.state(each.section, self._marked(each.line)) for each in lines)
-            return LineOffer(statements=lines, limit=block_limit(self.item))
-        line = self.fitted.line if isinstance(self.fitted, Fitted) else None
-        return LineOffer(statements=(statements.state(LEFT_OUT, line),) if line else (), standing=True)
+                lines = tuple(statements.price(each.section, self._marked(each.line)) for each in lines)
+            return LineOffer(
+                statements=(*lines, *(statements.price("state", line) for line in self.state)),
+                limit=block_limit(self.item),
+                names=tuple(self.item.lines("names")),
+            )
+        return LineOffer(statements=())
 
     def fixed(self, count: Count) -> int:
         """What it costs before its lines and names."""
         if isinstance(self.item, Summary):
             return count(header(self.item, self._doubt)) + 1 + self.frame
-        return sum(weigh(self.draft(()).parts, count))
+        return sum(weigh(self.draft().parts, count))
 
     @property
     def _doubt(self) -> str:
@@ -121,12 +126,12 @@ class ViewSlot:
         disputed = any(each.claim and each.claim in line.text for each in self.doubts)
         return replace(line, text=f"{line.text} (disputed)") if disputed else line
 
-    def draft(self, names: Sequence[str]) -> Draft:
-        """The message as it is shown, with these names in its marks."""
+    def draft(self) -> Draft:
+        """The message as it is shown."""
         if isinstance(self.fitted, Fitted):
-            return self.fitted.build(names)
+            return self.fitted.draft
         if self.fitted is None or isinstance(self.item, Summary):
-            raise TypeError("a summary is written from its choice, not from names")
+            raise TypeError("a summary is written from its choice")
         return self.fitted
 
     def shown(self, choice: Choice, count: Count, strategy: Strategy) -> ContextItem:
@@ -134,16 +139,11 @@ class ViewSlot:
         if isinstance(self.item, Summary):
             shown = show_block(self.item, render(self.item, choice, strategy, self._doubt), self.frame, count)
             return replace(shown, disputed=self._doubt)
-        names = [name for _, chosen in choice.get(LEFT_OUT, ()) for name in chosen]
-        draft = self.draft(names)
+        draft = self.draft()
         changed = self.masked and isinstance(self.fitted, Fitted) and not self.fitted.whole
         # What was to be shortened, and had no need of it, is whole as well.
         whole = not isinstance(self.fitted, Fitted) or self.fitted.whole
         return _message(self.item, draft, sum(weigh(draft.parts, count)), masked=changed, whole=whole)
-
-
-LEFT_OUT: SectionName = "operations"
-"""Names in a mark are like those of an operation's line: what it brought to light."""
 
 
 def block_limit(summary: Summary) -> int:
@@ -194,17 +194,14 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
     for slot, following in zip(slots, [*slots[1:], None], strict=True):
         slot.frame = _frame(following)
     fixed = sum(slot.fixed(count) for slot in slots)
-    standing = [
-        name
-        for slot in slots
-        if isinstance(slot.item, Message)
-        for text in _read(slot.draft(()))
-        for name in artifacts(text)
-    ]
+    read = [text for slot in slots if isinstance(slot.item, Message) for text in _read(slot.draft())]
+    standing = [term for text in read for term in terms(text)]
     end = max((_end(slot.item) for slot in slots), default=0)
     blocks = [slot.item for slot in slots if isinstance(slot.item, Summary)]
     if blocks:
         statements.keep(blocks)
+        last = next(slot for slot in reversed(slots) if isinstance(slot.item, Summary))
+        last.state = shown_state(line for block in blocks for line in block.lines("state"))
     done = statements.done(blocks)
     offers = [slot.offer(statements, done) for slot in slots]
     aim = room

@@ -41,7 +41,7 @@ from ireneo.log.tree import Head, SessionKey, atoms, head_of
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
 from ireneo.summaries.steps import clip
-from ireneo.summaries.work import HEADINGS
+from ireneo.summaries.work import WORK
 
 _ID = r"[a-z2-7]{7}(?![a-z2-7])"
 _TAGS = "|".join(re.escape(tag) for tag in BLOCK_TAGS)
@@ -50,9 +50,9 @@ _GAP = lazy_re(rf"(?:{_TAGS}) [^\n]*? · open with (?P<first>m_{_ID})(?: to (?P<
 _MARK = lazy_re(rf"^\[[^\n]* · open with (m_{_ID})(?: …)?\]$", re.M)
 _STORY_TAG = BLOCK_TAGS[2]
 _OURS = (*BLOCK_TAGS, PINS_TAG, PAD_TAG)
-_HEADED = frozenset(f"## {heading}" for heading in HEADINGS.values())
-_PLAIN = frozenset(f"## {HEADINGS[name]}" for name in ("strategy", "status", "goal"))
-"""The headings under which a line stands without a dash."""
+_HEADED = frozenset(style.heading for style in WORK.sections("turn").values() if style.heading)
+_NAMES = WORK.sections("turn")["names"].heading
+"""The heading under which a line stands without a dash."""
 
 Kind = Literal["block", "gap", "note", "said"]
 
@@ -188,7 +188,7 @@ def _end_of_sections(text: str, place: int) -> int:
         line = text[place + 1 : line_end]
         if not line.strip():
             break
-        if line in _HEADED or line.startswith("- ") or before in _PLAIN:
+        if line in _HEADED or line.startswith(("- ", "  - ")) or before == _NAMES:
             end = line_end
         before, place = line, line_end
     return end

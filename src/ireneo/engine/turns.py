@@ -16,9 +16,10 @@ from ireneo.memories.record import TRUST, MemoryDraft, Record
 from ireneo.memories.signature import action_of, action_signature, error_signature, signature
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
+from ireneo.summaries.dead_ends import dead_ends, said_in_refusal
 from ireneo.summaries.steps import CHANGES, Step, clip, error_line, steps
 from ireneo.summaries.summary import Line, Summary
-from ireneo.summaries.tell_work import dead_ends, said_in_refusal, write_leaf
+from ireneo.summaries.tell_work import write_leaf
 
 MOST_CHARACTERS = 300
 """Of a memory's text: what is said once more in it stands in the messages that it names."""

@@ -30,9 +30,8 @@ from ireneo.prompts import PROMPTS
 from ireneo.prompts.replies import VOICES, DeadEnd, GoalReply, KeptName, TurnReply, Voice
 from ireneo.summaries.pins import STRONG, standing
 from ireneo.summaries.steps import finding_score, steps
-from ireneo.summaries.summary import Line, Section, SectionName, Summary, Writing
-from ireneo.summaries.tell_work import SAID, NameTally
-from ireneo.summaries.work import HEADINGS, WORK
+from ireneo.summaries.summary import Line, Mention, Section, SectionName, Summary, Writing
+from ireneo.summaries.work import WORK
 
 Answer = TurnReply | GoalReply
 
@@ -137,7 +136,7 @@ def record(summary: Summary, names: Sequence[SectionName], tokens: int, count: C
         lines = [
             WORK.say(name, line, [mention.name for mention in line.names[:NAMES_SHOWN]]) for line in summary.lines(name)
         ]
-        told += map(neutralise, [f"{HEADINGS[name]}:", *lines] if lines else [])
+        told += map(neutralise, [f"{name.replace('_', ' ')}:", *lines] if lines else [])
     # What each line costs alone doesn't add up to what they cost together.
     if count("\n".join(told)) <= tokens:
         return "\n".join(told)
@@ -335,11 +334,15 @@ class _Finder:
 
     def lost(self, names: Sequence[str]) -> Line:
         """The line that brings back what no other names."""
-        tally = NameTally()
-        tally.add(" ".join(names), SAID)
         last = self._messages[-1]
         text = "; ".join(name for name in names if not artifacts(name))
-        return Line(text=text or "Also", names=tally.mentions(), weight=1.0, position=last.position, sources=(last.id,))
+        return Line(
+            text=text or "Also",
+            names=tuple(Mention(name, 9.0) for text in names for name in artifacts(text)),
+            weight=1.0,
+            position=last.position,
+            sources=(last.id,),
+        )
 
 
 def _names(message: Message) -> set[str]:

@@ -406,8 +406,23 @@ class Prose(Topic, frozen=True, kw_only=True):
     lead: Row = ()
     """What may stand before an intent, at the beginning of a sentence."""
     intent: Row = ()
+    """The sentence says what will be done."""
+    empty: Row = ()
+    """It begins like one that says only that something was understood, seen or done."""
     finding: Row = ()
     """A finding, a cause or a constraint."""
+    reason: Row = ()
+    """It gives a reason or a consequence."""
+    contrast: Row = ()
+    """It says what is not, what is only so, or what is so against expectation."""
+    decision: Row = ()
+    """It chooses, proposes, weighs or puts off."""
+    changed: Row = ()
+    """It says what was changed, or what something does now."""
+    outcome: Row = ()
+    """It says how something ended."""
+    offer: Row = ()
+    """It asks or offers something."""
 
 
 class Voices(Topic, frozen=True, kw_only=True):

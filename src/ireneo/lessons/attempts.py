@@ -16,8 +16,8 @@ from ireneo.lessons.shell import RunMaterial
 from ireneo.lessons.step_words import cause
 from ireneo.log.message import Message, MessageId, without_recalled
 from ireneo.patterns import lazy_re
+from ireneo.summaries.dead_ends import put_back, thrown_away
 from ireneo.summaries.steps import CHANGES, Step, clip, is_environment, sentences, steps
-from ireneo.summaries.tell_work import put_back, thrown_away
 
 _ACCIDENT = lazy_re(r"0x[0-9a-f]+|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b|\b\d+\b")
 

@@ -211,7 +211,7 @@ class Policy(Struct, frozen=True, kw_only=True):
         if self.strategy is not None:
             return f"own-1/{_written(self.strategy.name)}/{self.fan_in}{tools}"
         # What is left out has summaries all the same, for the pins in them: those of the agent's work.
-        return f"offline-1/{'coding' if self.cuts else self.name}{tools}"
+        return f"offline-2/{'coding' if self.cuts else self.name}{tools}"
 
 
 CODING = Policy(name="coding")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Generic, Literal, NewType, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct, field
@@ -63,7 +63,10 @@ SummaryId = NewType("SummaryId", str)
 SummaryLevel = Literal["turn", "goal", "story"]
 SectionName: TypeAlias = str
 """``goal``, ``direction``, ``strategy``, ``operations``, ``discoveries``, ``achieved``, ``dead_ends``, ``worked``,
-``constraints``, ``lifted``, ``artifacts``, ``status``, ``story``; or what another strategy calls a section."""
+``constraints``, ``lifted``, ``artifacts``, ``open``, ``state``, ``names``, ``status``, ``story``; or what another
+strategy calls a section."""
+ABOUT: frozenset[SectionName] = frozenset({"artifacts", "discoveries"})
+"""Sections whose lines stand under the subject that they are about (a file), where they have one."""
 
 
 class Mention(Struct, frozen=True, array_like=True, gc=False):
@@ -90,7 +93,8 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     failed: bool = False
     """Of an operation: it failed when it was done last."""
     weight: float = 1.0
-    """How much it matters that the line is shown, against the other lines of its section."""
+    """What it is worth to whoever goes on that the line is shown: 10 a ruling of the user, 8 a dead end with its
+    reason, 6 a decision with its reason, a value or a signature, 4 an ordinary finding, 2 an act without more."""
     position: int = 0
     """The place on the path of the last message that it speaks of."""
     sources: tuple[MessageId, ...] = ()
@@ -232,7 +236,7 @@ class Strategy(Protocol):
         """The sections that a summary of this level shows, in order."""
 
     def worth(self, section: SectionName) -> float:
-        """What a line of a section is worth before its names; a name that the agent wrote just now is worth 12."""
+        """How many times its own weight a line of a section is worth."""
 
     def say(self, section: SectionName, line: Line, names: Sequence[str]) -> str:
         """One line of a section in words, with the names that follow it."""
@@ -258,15 +262,37 @@ def header(summary: Summary, disputed: str = "") -> str:
 
 
 def render(summary: Summary, choice: Choice, strategy: Strategy, disputed: str = "") -> str:
-    """Write a summary out: its header, and of each section what was chosen."""
+    """Write a summary out: its header, and of each section what was chosen.
+
+    Sections of one heading are told together, in the order in which things happened.
+    """
     lines = [header(summary, disputed)]
-    for name, style in strategy.sections(summary.level).items():
-        said = [strategy.say(name, line, names) for line, names in choice.get(name, ())]
-        if said and style.prose:
-            lines.append(style.heading + " ".join(said))
+    styles = strategy.sections(summary.level)
+    for heading in dict.fromkeys(style.heading for style in styles.values()):
+        names = [name for name, style in styles.items() if style.heading == heading]
+        prose = styles[names[0]].prose
+        # What has no place on the path (a line of somebody else's strategy) stays where its section has it.
+        told = [(name, line, more) for name in names for line, more in choice.get(name, ())]
+        if len(names) > 1:
+            told.sort(key=lambda each: each[1].position)
+        said = list(_told(told, strategy))
+        if said and prose:
+            lines.append(heading + " ".join(said))
         elif said:
-            lines += [style.heading, *said]
+            lines += [heading, *said] if heading else said
     return "\n".join(lines)
+
+
+def _told(lines: Sequence[tuple[SectionName, Line, Sequence[str]]], strategy: Strategy) -> Iterator[str]:
+    """The lines in words; those about one subject that follow each other stand under it."""
+    about = ""
+    for name, line, names in lines:
+        subject = line.subject if name in ABOUT else ""
+        if subject and subject != about:
+            yield f"- {subject}:"
+        about = subject
+        said = strategy.say(name, line, names)
+        yield f"  {said}" if subject else said
 
 
 def _counted(number: int, thing: str, grouping: str = "") -> str:

@@ -84,55 +84,24 @@ def batch_is_full(openers: Sequence[Message], following: Message, policy: Policy
 
 # What a block says, what each line is worth, and how it reads.
 
-HEADINGS: dict[SectionName, str] = {
-    "goal": "Goal Arc",
-    "direction": "Human Direction",
-    "strategy": "Strategy",
-    "operations": "Operations",
-    "discoveries": "Discoveries",
-    "achieved": "What Was Achieved",
-    "dead_ends": "Dead Ends",
-    "worked": "What Worked",
-    "constraints": "Lasting Constraints",
-    "lifted": "Lifted",
-    "artifacts": "Critical Artifacts",
-    "status": "Status",
-}
-_TURN_ORDER: tuple[SectionName, ...] = (
-    "strategy",
-    "operations",
-    "discoveries",
-    "dead_ends",
-    "worked",
-    "artifacts",
-    "status",
-)
-_GOAL_ORDER: tuple[SectionName, ...] = (
-    "goal",
+_ACCOUNT: tuple[SectionName, ...] = (
     "direction",
-    "achieved",
+    "strategy",
     "discoveries",
-    "dead_ends",
-    "constraints",
+    "achieved",
     "artifacts",
-    "status",
+    "operations",
+    "worked",
 )
-_WORTH: dict[SectionName, float] = {
-    "status": 15.0,
-    "dead_ends": 100.0,
-    "constraints": 25.0,
-    "goal": 10.0,
-    "direction": 20.0,
-    "strategy": 8.0,
-    "achieved": 8.0,
-    "worked": 4.0,
-    "discoveries": 2.0,
-    "artifacts": 4.0,
-    "operations": 2.0,
+"""What is told in one piece, in the order in which it happened: only so it shows what followed from what."""
+_SECTIONS: dict[SectionName, SectionStyle] = {
+    **{name: SectionStyle("") for name in _ACCOUNT},
+    "dead_ends": SectionStyle("## Dead ends"),
+    "open": SectionStyle("## Open"),
+    "status": SectionStyle("## Status"),
+    "state": SectionStyle("## Where it stands"),
+    "names": SectionStyle("## Also named"),
 }
-"""What a line is worth before its names, in the unit in which a name that the agent wrote just now is worth 12."""
-_OTHER_WORTH = 8.0
-"""Of a section that is none of ours."""
 
 
 class WorkStrategy:
@@ -164,34 +133,23 @@ class WorkStrategy:
         return write_goal_rollup(children) if children[0].level == "goal" else write_turn_rollup(children)
 
     def sections(self, level: SummaryLevel) -> Mapping[SectionName, SectionStyle]:
-        """The sections that a block of this level shows, in order."""
-        return _TURN_SECTIONS if level == "turn" else _GOAL_SECTIONS
+        """The sections that a block shows, in order."""
+        return _SECTIONS
 
     def worth(self, section: SectionName) -> float:
-        """What a line of a section is worth before its names."""
-        return _WORTH.get(section, _OTHER_WORTH)
+        """Once its own weight: each line has its worth from what it says."""
+        return 1.0
 
     def say(self, section: SectionName, line: Line, names: Sequence[str]) -> str:
         """One line in words, with the names that follow it."""
-        statement = _operation(line) if line.subject and section in ("operations", "artifacts") else line.text
-        if section == "dead_ends" and line.verbs and line.verbs[0][1] > 1:
-            statement += f" (tried {line.verbs[0][1]} times)"
-        if names:
-            statement += (": " if statement[-1:] not in ".:" else " ") + " ".join(names)
-        return statement if section in ("strategy", "status", "goal") else f"- {statement}"
+        if section == "names":
+            return " ".join(names)
+        if section == "direction":
+            return f"- The user: “{line.text}”"
+        times = dict(line.verbs).get("tried", 1) if section == "dead_ends" else 1
+        return f"- {line.text}" + (f" (tried {times} times)" if times > 1 else "")
 
 
-def _operation(line: Line) -> str:
-    verbs = ", ".join(verb + (f" ×{times}" if times > 1 else "") for verb, times in line.verbs)
-    shell = line.shell
-    subject = f"`{line.subject}`" if shell else line.subject
-    # A tool that only we don't know by kind is named by its subject already.
-    said = subject if line.subject.startswith(verbs) else f"{verbs} {subject}"
-    return f"{said} → {line.text}" if line.text else said
-
-
-_TURN_SECTIONS = {name: SectionStyle(f"## {HEADINGS[name]}") for name in _TURN_ORDER}
-_GOAL_SECTIONS = {name: SectionStyle(f"## {HEADINGS[name]}") for name in _GOAL_ORDER}
 WORK = WorkStrategy()
 
 

@@ -1,0 +1,142 @@
+"""Where the work stands: branch, last commit, what is changed and not committed, the last result of each check, tasks.
+
+Each is a line under a key of its own (its subject), so that of several blocks the newest stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from ireneo.patterns import lazy_re
+from ireneo.summaries.statements import errors, shown_output, without_reminders
+from ireneo.summaries.steps import CHANGES, Step, clip
+from ireneo.summaries.summary import Line
+
+WORTH = 6.0
+"""What a line of the state is worth: it is the first that whoever goes on asks for."""
+LESS = 2.5
+MOST_CHECKS = 4
+MOST_FILES = 12
+MOST_TASKS = 24
+CHANGED, CHECK, COMMIT, BRANCH, TASKS, SHARED = "changed ", "check ", "commit", "branch", "tasks", "shared"
+
+_ON_BRANCH = lazy_re(r"^(?:On branch |Switched to (?:a new )?branch '?)(?P<name>[^\s']{1,200})", re.MULTILINE)
+_COMMITTED = lazy_re(
+    r"^\[(?P<branch>[^\s\]]{1,200})(?: \([^)]{1,80}\))? (?P<hash>[0-9a-f]{7,40})\] (?P<title>.{1,200})", re.MULTILINE
+)
+_PUSHED = lazy_re(
+    r"^\s*(?:[+*=]|[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40}|\* \[new branch\])\s+(?P<what>\S+\s*->\s*\S+)", re.MULTILINE
+)
+_REQUEST = lazy_re(r"https?://[^\s\"'<>]{1,200}/(?:pull|merge_requests)/\d+")
+_COMMIT_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bcommit\b")
+_PUSH_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bpush\b")
+
+
+def state_lines(done: Sequence[Step]) -> list[Line]:
+    """What `done` says of where the work stands, the newest of each."""
+    out: dict[str, Line] = {}
+    for step in done:
+        for line in _told(step):
+            out.pop(line.subject, None)
+            out[line.subject] = line
+    return standing_state(out.values())
+
+
+def standing_state(lines: Iterable[Line]) -> list[Line]:
+    """Of the state that several stretches tell the newest of each; what was committed since is changed no longer."""
+    out: dict[str, Line] = {}
+    for line in sorted(lines, key=lambda line: line.position):
+        out.pop(line.subject, None)
+        out[line.subject] = line
+    committed = out[COMMIT].position if COMMIT in out else -1
+    planned = max((line.position for line in out.values() if line.subject.startswith(TASKS)), default=-1)
+    return [
+        line
+        for line in out.values()
+        if not (line.subject.startswith(CHANGED) and line.position < committed)
+        and not (line.subject.startswith(TASKS) and line.position < planned)
+    ]
+
+
+def shown_state(lines: Iterable[Line]) -> list[Line]:
+    """The state as it is shown: a line each, but the changed files together, and the last checks alone."""
+    lines = standing_state(lines)
+    files = [line for line in lines if line.subject.startswith(CHANGED)]
+    checks = [line for line in lines if line.subject.startswith(CHECK)][-MOST_CHECKS:]
+    kept = [line for line in lines if not line.subject.startswith((CHANGED, CHECK))]
+    out = [line for line in kept if not line.subject.startswith(TASKS)]
+    if files:
+        shown = [line.text for line in files[-MOST_FILES:]]
+        more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
+        out.append(replace(files[-1], text=f"Changed, and no commit seen since: {', '.join(shown)}{more}."))
+    return [*out, *checks, *(line for line in kept if line.subject.startswith(TASKS))]
+
+
+def _told(step: Step) -> Iterator[Line]:
+    action, output = step.action, without_reminders(step.output)
+    if action.kind in CHANGES:
+        if not step.failed:
+            yield _line(step, f"{CHANGED}{action.subject}", action.subject, LESS)
+        return
+    if action.kind == "plan":
+        yield from _tasks(step)
+        return
+    if step.result is None or not action.shell:
+        return
+    if action.kind == "check":
+        if step.rejected:
+            return
+        failed = f"failed: {errors(output, 200) or step.error}"
+        came = (
+            failed
+            if step.failed
+            else f"passed ({said})"
+            if len(said := shown_output(output)) < 60 and said
+            else "passed"
+        )
+        yield _line(
+            step, f"{CHECK}{action.subject}", f"`{clip(action.subject, 100)}` {came}.", WORTH if step.failed else 4.0
+        )
+    if step.failed:
+        if _PUSH_COMMAND.search(step.command) or _COMMIT_COMMAND.search(step.command):
+            why = "the user refused it" if step.rejected else f"it failed: {errors(output, 160) or step.error}"
+            yield _line(step, SHARED, f"`{clip(action.subject, 100)}` was not done: {why}.", WORTH)
+        return
+    if found := _COMMITTED.search(output):
+        yield _line(step, COMMIT, f"Last commit {found['hash']} on {found['branch']}: {found['title'].strip()}", WORTH)
+        yield _line(step, BRANCH, f"On branch {found['branch']}.", LESS)
+    elif _COMMIT_COMMAND.search(step.command):
+        yield _line(step, COMMIT, f"Last commit: `{clip(action.subject, 160)}`", WORTH)
+    if found := _ON_BRANCH.search(output):
+        yield _line(step, BRANCH, f"On branch {found['name']}.", WORTH)
+    if found := _REQUEST.search(output):
+        yield _line(step, "request", f"Pull request: {found[0]}", WORTH)
+    if _PUSH_COMMAND.search(step.command) and (found := _PUSHED.search(output)):
+        yield _line(step, SHARED, f"Pushed {' '.join(found['what'].split())}.", WORTH)
+
+
+def _tasks(step: Step) -> Iterator[Line]:
+    """The agent's list of tasks as it was written last, what is done last."""
+    given = step.call.arguments
+    listed = (
+        next((value for value in given.values() if isinstance(value, list)), []) if isinstance(given, Mapping) else []
+    )
+    by_status: dict[str, list[str]] = {}
+    for task in listed[:MOST_TASKS]:
+        if isinstance(task, Mapping):
+            text = next((str(task[key]) for key in ("content", "step", "title", "task", "text") if task.get(key)), "")
+            if text:
+                status = str(task.get("status") or "pending").replace("_", " ")
+                by_status.setdefault(status, []).append(clip(" ".join(text.split()), 160))
+    for status in sorted(by_status, key=lambda status: status in ("completed", "done")):
+        done = status in ("completed", "done")
+        yield _line(
+            step, f"{TASKS} {status}", f"Tasks {status}: {'; '.join(by_status[status])}.", LESS if done else WORTH
+        )
+
+
+def _line(step: Step, subject: str, text: str, worth: float) -> Line:
+    return Line(text=text, subject=subject, weight=worth, position=step.position, sources=step.sources)

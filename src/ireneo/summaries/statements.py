@@ -1,0 +1,299 @@
+"""The statements of an agent's work: found in its prose, its changes and what came back, and never made up.
+
+A statement says something by itself: what is true and why, what was changed, what came of it. Its worth is what it is
+likely to answer for whoever goes on with the work, from 10 (a ruling of the user) down to 1 (an act without more).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from ireneo.language.files import either, topic
+from ireneo.language.sentences import sentences
+from ireneo.language.topics import Prose
+from ireneo.patterns import lazy_re
+from ireneo.summaries.steps import clip
+
+LONGEST = 360
+"""Characters of one statement; a longer one is cut at a word with a mark."""
+GROUPED = 280
+"""Short items of one list stand together, up to so many characters."""
+SHORT_ITEM = 90
+LONGEST_LEAD = 160
+FEWEST_WORDS = 4
+"""A sentence of fewer words says nothing without what follows it."""
+ENOUGH_WORDS = 9
+"""A sentence of fewer words says less, whatever it announces."""
+
+
+class Statement(Struct, frozen=True):
+    """A statement with its worth."""
+
+    text: str
+    worth: float
+
+
+# Prose: sentences, items and rows of a table, each with the heading or line that leads it.
+
+_FENCE = lazy_re(r"^\s*(?:```|~~~)")
+_HEADING = lazy_re(r"^\s*(?:#{1,6}\s+(?P<hashes>\S.*)|\*\*(?P<bold>[^*]{2,120})\*\*:?\s*)$")
+_ITEM = lazy_re(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?P<item>\S.*)$")
+_ROW = lazy_re(r"^\s*\|(?P<cells>.+)\|\s*$")
+_RULE = lazy_re(r"^[\s|:+=_*-]+$")
+_EMPHASIS = lazy_re(r"\*\*|(?<!\w)__|__(?!\w)")
+
+
+class _Outline:
+    """Reads prose line by line; keeps what leads the lines that follow, and short items until they fill a statement."""
+
+    def __init__(self) -> None:
+        self.lead = ""
+        self.items: list[str] = []
+        self.head = False
+        """The head of a table was read, and its rows follow."""
+
+    def read(self, line: str) -> Iterator[str]:
+        """What `line` completes."""
+        said = _EMPHASIS.sub("", line).strip()
+        if not said:
+            self.head = False
+        elif _RULE.match(line):
+            return
+        elif (heading := _HEADING.match(line)) is not None:
+            yield from self.take()
+            self.lead = _EMPHASIS.sub("", heading["hashes"] or heading["bold"]).strip(" #:")
+        elif (row := _ROW.match(line)) is not None:
+            cells = [cell for each in _EMPHASIS.sub("", row["cells"]).split("|") if (cell := each.strip())]
+            if self.head:
+                yield from self._add(" — ".join(cells))
+            self.head = True
+        elif (item := _ITEM.match(line)) is not None:
+            yield from self._add(_EMPHASIS.sub("", item["item"]).strip())
+        else:
+            yield from self.take()
+            if said.endswith(":") and len(said) < LONGEST_LEAD:
+                *before, self.lead = sentences(said)
+                yield from _whole(before)
+            else:
+                self.lead = ""
+                yield from _whole(sentences(said.lstrip("> ")))
+
+    def take(self) -> Iterator[str]:
+        """The short items that wait, behind what leads them."""
+        if self.items:
+            listed = "; ".join(item.rstrip(" .;,") for item in self.items)
+            yield f"{self.lead.rstrip(' :.')}: {listed}" if self.lead else listed
+            self.items = []
+
+    def _add(self, item: str) -> Iterator[str]:
+        long = len(item) > SHORT_ITEM
+        if long or sum(map(len, self.items)) + len(item) > GROUPED:
+            yield from self.take()
+        if long:
+            yield from _whole(sentences(item))
+        else:
+            self.items.append(item)
+
+
+def prose(text: str) -> Iterator[str]:
+    """The sentences, list items and table rows of `text` in order, each on one line; code blocks are left out."""
+    outline = _Outline()
+    fenced = False
+    for line in text.splitlines():
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced:
+            yield from outline.read(line)
+    yield from outline.take()
+
+
+def _whole(pieces: Iterable[str]) -> Iterator[str]:
+    """The sentences, a very short one together with what follows it: “No.” and “Fixed.” say nothing by themselves."""
+    held = ""
+    for piece in pieces:
+        held = " ".join(f"{held} {piece}".split())
+        if len(held.split()) >= FEWEST_WORDS:
+            yield clip(held, LONGEST)
+            held = ""
+
+
+_VALUE = lazy_re(
+    r"`[^`\n]{1,200}`|\b\d[\d.,]*\b|\b\w+_\w+\b|\b[a-z]+[A-Z]\w*\b|\b\w+\([^)\n]{0,80}\)|“[^”]{2,80}”|\"[^\"\n]{2,80}\""
+)
+_REASON = lazy_re(lambda: rf"\b{either(topic(Prose).reason)}\b", re.IGNORECASE)
+_CONTRAST = lazy_re(lambda: rf"\b{either(topic(Prose).contrast)}\b", re.IGNORECASE)
+_DECISION = lazy_re(lambda: rf"\b{either(topic(Prose).decision)}\b", re.IGNORECASE)
+_CHANGED = lazy_re(lambda: rf"\b{either(topic(Prose).changed)}\b", re.IGNORECASE)
+_OUTCOME = lazy_re(lambda: rf"\b{either(topic(Prose).outcome)}\b", re.IGNORECASE)
+_OFFER = lazy_re(lambda: rf"\b{either(topic(Prose).offer)}\b", re.IGNORECASE)
+_INTENT = lazy_re(
+    lambda: rf"^(?:THOUGHT:|{either(topic(Prose).lead)}[,.!]?\s+)*{either(topic(Prose).intent)}\b", re.IGNORECASE
+)
+_EMPTY = lazy_re(lambda: rf"^{either(topic(Prose).empty)}[.!:]*$", re.IGNORECASE)
+
+
+def is_intent(said: str) -> bool:
+    """Whether a sentence says what is going to be done."""
+    return bool(_INTENT.match(said))
+
+
+def decides(said: str) -> bool:
+    """Whether a sentence chooses, proposes or puts off."""
+    return bool(_DECISION.search(said))
+
+
+def asks(said: str) -> bool:
+    """Whether a sentence asks or offers something."""
+    return said.endswith("?") or bool(_OFFER.search(said))
+
+
+def gives_reason(said: str) -> bool:
+    """Whether a sentence gives a reason or a consequence."""
+    return bool(_REASON.search(said))
+
+
+def prose_worth(said: str) -> float:
+    """What a sentence of the agent is worth: more with a reason, a contrast, a decision and what can be looked up."""
+    if _EMPTY.match(said):
+        return 0.0
+    reason = gives_reason(said)
+    worth = 1.0 + 1.8 * reason + 0.6 * min(len(_CONTRAST.findall(said)), 3) + 0.7 * min(len(_VALUE.findall(said)), 4)
+    worth += 1.2 * decides(said) + 0.7 * bool(_CHANGED.search(said)) + 0.6 * bool(_OUTCOME.search(said))
+    if asks(said):
+        worth = max(worth * 0.8, 2.5)
+    if is_intent(said):
+        worth *= 0.6 if reason else 0.35
+    return worth * min(1.0, len(said.split()) / ENOUGH_WORDS)
+
+
+# Code: of the lines that were added or seen those that define, decide or explain something.
+
+_DEFINES = lazy_re(
+    r"^\s*(?:(?:export|pub(?:\([^)]*\))?|public|private|protected|static|async|default|abstract|final|override)\s+)*"
+    r"(?:func|def|class|fn|function|interface|struct|enum|trait|impl|type|const|let|var|module|CREATE TABLE)\b[\s(]"
+)
+_TYPED = lazy_re(r"^\s*(?:(?:public|private|protected|static|final|override|virtual)\s+)+[\w<>\[\], ]+\s\w+\(")
+_DEFINED = lazy_re(
+    r"(?:func(?:\s*\([^)]*\))?|def|class|fn|function|interface|struct|enum|trait|type|const|let|var)\s+(\w+)"
+)
+_COMMENT = lazy_re(r"^\s*(?://+|#+(?!!)|--\s|/?\*+|;;+|\"\"\"|<!--)\s*(?P<said>.*?)\s*(?:\*/|-->|\"\"\")?$")
+_TEST = lazy_re(r"^\s*(?:func Test|def test_|(?:it|test|describe)\()")
+_BOILER = lazy_re(
+    r"^\s*(?:import\b|from\b.*\bimport\b|package\b|use\b|using\b|#include|[{}\[\]();,]*$|return(?: nil| err)?;?$|break;?$"
+    r"|continue;?$|if err != nil|\} else \{|else:?$|try:?$|pass$|default:$|t\.(?:Parallel|Helper)\(|fi$|done$|esac$|then$|end$)"
+)
+_TELLING = lazy_re(
+    r"\b(?:if|elif|case|when|while|for|return|raise|throw|assert|switch|match|default|timeout|limit|max|min)\b"
+    r"|[=:]\s*(?:\d|true|false|nil|null|None|True|False)|[\"'][^\"'\n]*\w \w[^\"'\n]*[\"']"
+)
+_COLOUR = lazy_re(r"\\(?:033|e|x1b)\[")
+_SHELL = lazy_re(r"^\s*echo\b")
+
+
+def defined(line: str) -> str:
+    """The name that a line of code defines; empty where it defines none."""
+    found = _DEFINED.search(line) if _DEFINES.match(line) else None
+    return found[1] if found else ""
+
+
+def code_worth(line: str) -> float:
+    """What a line of code is worth to a reader who doesn't see the file; 0 for what every file has."""
+    if _BOILER.match(line) or _COLOUR.search(line):
+        return 0.0
+    if (comment := _comment(line)) is not None:
+        if len(comment.split()) < FEWEST_WORDS:
+            return 0.0
+        return 0.8 + 0.7 * min(len(_CONTRAST.findall(comment)), 3) + 1.5 * gives_reason(comment)
+    if _TEST.match(line):
+        return 1.5
+    if _DEFINES.match(line) or _TYPED.match(line):
+        return 4.0 if any(mark in line for mark in "({=") else 3.0
+    if _SHELL.match(line):
+        return 0.4
+    return 1.6 + 0.4 * bool(_VALUE.search(line)) if _TELLING.search(line) else 0.6
+
+
+def code(lines: Iterable[str]) -> Iterator[Statement]:
+    """The telling lines of code; what a comment explains stands before it."""
+    comment: list[str] = []
+    for line in lines:
+        said = " ".join(line.split())
+        if not said:
+            continue
+        if (words := _comment(line)) is not None:
+            comment += [words] if words else []
+            continue
+        own = code_worth(line)
+        told = clip(" ".join(comment), LONGEST)
+        explained = code_worth(f"# {told}") if told else 0.0
+        comment = []
+        shown = clip(said.rstrip(" {:"), 200)
+        if explained and own >= 1.5:
+            yield Statement(f"`{shown}` — {told}", max(explained, own) + 1.0)
+        elif explained:
+            yield Statement(told, explained)
+        elif own:
+            yield Statement(f"`{shown}`", own)
+
+
+def _comment(line: str) -> str | None:
+    """The words of a line that is a comment; None where it is none."""
+    found = _COMMENT.match(line)
+    return None if found is None or _DEFINES.match(line) else found["said"]
+
+
+# What came back: the lines that say why, and the beginning and end of the rest.
+
+_REMINDER = lazy_re(r"<system-reminder>(?:(?!</system-reminder>).)*+</system-reminder>", re.DOTALL)
+_WRONG = lazy_re(
+    r"error|undefined|fail|cannot|could not|not found|no such|unknown|denied|does not exist|panic|expected|mismatch|unused"
+    r"|invalid|unexpected|refus|reject|conflict|traceback|exception|missing|\([a-z]+\)$",
+    re.IGNORECASE,
+)
+_PASSED = lazy_re(r"^(?:ok\b|PASS\b|--- PASS|=== |#|\?)")
+_PLACE = lazy_re(r"^(?:[\w@~+-]*[./])+[\w.@+-]*:\d+(?::\d+)?:?\s*")
+_GUTTER = lazy_re(r"^\s*\d+(?:→|\t|[-:])")
+_FOUND_AT = lazy_re(r"^(?:[\w@~+-]*[./])+[\w.@+-]*[-:]\d+[-:]")
+MOST_ERRORS = 6
+SHOWN_OUTPUT = 220
+
+
+def without_reminders(text: str) -> str:
+    """An output without what the harness hung on it."""
+    return _REMINDER.sub("", text) if "<system-reminder>" in text else text
+
+
+def errors(output: str, limit: int = 320) -> str:
+    """The different lines of an output that say what went wrong, the first with its place; empty where none does."""
+    found: dict[str, str] = {}
+    for raw in output.splitlines():
+        line = " ".join(raw.split())
+        if len(line) > 8 and _WRONG.search(line) and not _PASSED.match(line):
+            found.setdefault(_PLACE.sub("", line), line)
+        if len(found) == MOST_ERRORS:
+            break
+    first, rest = list(found.values())[:1], list(found)[1:]
+    return clip("; ".join([*first, *rest]), limit)
+
+
+def shown_output(output: str) -> str:
+    """An output on one line: whole where it is short, else its beginning and end."""
+    said = " ".join(output.split())
+    if len(said) <= SHOWN_OUTPUT:
+        return said
+    half = SHOWN_OUTPUT // 2
+    return f"{said[:half].rsplit(' ', 1)[0]} […] {said[-half:].split(' ', 1)[-1]}"
+
+
+def seen_lines(output: str) -> list[str]:
+    """The lines of a file or of a search, without what the tool put before each."""
+    return [_FOUND_AT.sub("", _GUTTER.sub("", line)) for line in without_reminders(output).splitlines()]
+
+
+def survives(lines: Sequence[str], removed: Sequence[str]) -> list[str]:
+    """Those of `lines` that a later change did not take away."""
+    gone = {line.strip() for line in removed}
+    return [line for line in lines if line.strip() not in gone]
