@@ -29,7 +29,9 @@ AGING = 0.25
 """The oldest statement is worth so much less than the newest."""
 LASTING: frozenset[SectionName] = frozenset({"dead_ends", "direction", "state", "open", "constraints"})
 """What constrains what is done next is worth as much however old it is."""
-NAMES_SHARE = 0.08
+LENGTH = 0.85
+"""A statement of twice the length is to be worth 1.8 times as much: so short ones don't take all of the room."""
+NAMES_SHARE = 0.12
 """Of the room, what names without a statement may take: they are what is left where there is no room to say more."""
 SUBJECT_TOKENS = 6
 """What the line costs that names the subject of the statements under it, beside its name."""
@@ -217,10 +219,10 @@ class Allotter:
             if statement.line.text in self._said:
                 return None
             cost = self._cost(place)
-            return self._value(place) / cost if cost <= min(room - spent, self.left[number]) else None
+            return self._value(place) / cost**LENGTH if cost <= min(room - spent, self.left[number]) else None
 
         open_places = [place for place in range(len(self.candidates)) if place not in self.chosen]
-        waiting = BestFirst(self._value(place) / self._cost(place) for place in open_places)
+        waiting = BestFirst(self._value(place) / self._cost(place) ** LENGTH for place in open_places)
         while (at := waiting.take(lambda at: worth(open_places[at]))) is not None:
             spent += self._choose(open_places[at])
         return spent
@@ -267,16 +269,19 @@ class Allotter:
         standing = {name for offer in self.names.values() for name in offer}
         likely = sorted(
             (
-                (-faded(mention.weight, max(self.end - line.position, 0)), number, mention.name)
-                for number, offer in enumerate(self.offers)
-                for line in offer.names
-                for mention in line.names
-                if mention.name not in standing and not self._shown[mention.name]
-            ),
+                -faded(mention.weight, max(self.end - line.position, 0)) / (cost := count(f" {mention.name}")),
+                number,
+                mention.name,
+                cost,
+            )
+            for number, offer in enumerate(self.offers)
+            for line in offer.names
+            for mention in line.names
+            if mention.name not in standing and not self._shown[mention.name]
         )
         spent = 0
-        for _, number, name in likely:
-            cost = count(f" {name}") + (0 if number in self.names else heading)
+        for _, number, name, alone in likely:
+            cost = alone + (0 if number in self.names else heading)
             if name in standing or spent + cost > room or cost > self.left[number]:
                 continue
             standing.add(name)

@@ -409,6 +409,8 @@ class Prose(Topic, frozen=True, kw_only=True):
     """The sentence says what will be done."""
     empty: Row = ()
     """It begins like one that says only that something was understood, seen or done."""
+    refers: Row = ()
+    """It begins with what points to the sentence before it."""
     finding: Row = ()
     """A finding, a cause or a constraint."""
     reason: Row = ()

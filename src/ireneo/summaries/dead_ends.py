@@ -127,7 +127,7 @@ def thrown_away(steps: Sequence[Step], place: int) -> list[str]:
     """The files whose changes the command at `place` takes back, by version control or by removing what was written."""
     step = steps[place]
     command = step.command
-    if step.failed or not (_UNDO.search(command) or _REMOVE.search(command)):
+    if step.failed or step.action.kind in CHANGES or not (_UNDO.search(command) or _REMOVE.search(command)):
         return []
     before = changed(steps[:place])
     lost = [path for path in before if path.rsplit("/", 1)[-1] in command]

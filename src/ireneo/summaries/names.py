@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ireneo.grounding.claims import artifacts
 from ireneo.log.message import Message, strings
 from ireneo.summaries.steps import ActionKind, Step
-from ireneo.summaries.summary import Mention
+from ireneo.summaries.summary import Line, Mention
 
 WRITTEN: dict[ActionKind, float] = {
     "read": 16.0,
@@ -40,8 +40,10 @@ SEEN_FADING = 0.65
 AGAIN = 0.1
 """Each further use adds this share of its weight: a name that is used eight times is needed half as often again, not
 eight times as often."""
-MAX_NAMES = 200
-"""Names that one record keeps, the likeliest."""
+MAX_NAMES = 250
+"""Names that one block of work keeps, the likeliest."""
+MAX_MERGED = 1_000
+"""Names that a deeper one keeps."""
 
 
 def named(messages: Sequence[Message], done: Sequence[Step]) -> tuple[Mention, ...]:
@@ -61,13 +63,15 @@ def named(messages: Sequence[Message], done: Sequence[Step]) -> tuple[Mention, .
     return _ranked(weights)[:MAX_NAMES]
 
 
-def merged(groups: Iterable[Iterable[Mention]]) -> tuple[Mention, ...]:
-    """Put the names of several records together; a name that stands in several counts for more."""
+def merged(lines: Sequence[Line]) -> tuple[Mention, ...]:
+    """Put the names of several records together: one that stands in several counts for more, an old one for less."""
+    newest = max(line.position for line in lines)
     weights: dict[str, float] = {}
-    for group in groups:
-        for mention in group:
-            weights[mention.name] = _both(weights.get(mention.name, 0.0), mention.weight)
-    return _ranked(weights)[:MAX_NAMES]
+    for line in lines:
+        share = math.pow(1.0 + newest - line.position, -FADING)
+        for mention in line.names:
+            weights[mention.name] = _both(weights.get(mention.name, 0.0), mention.weight * share)
+    return _ranked(weights)[:MAX_MERGED]
 
 
 def faded(weight: float, age: int) -> float:

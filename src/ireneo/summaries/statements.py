@@ -111,13 +111,19 @@ def prose(text: str) -> Iterator[str]:
 
 
 def _whole(pieces: Iterable[str]) -> Iterator[str]:
-    """The sentences, a very short one together with what follows it: “No.” and “Fixed.” say nothing by themselves."""
+    """The sentences: a very short one with what follows it, and one that speaks of the one before behind it."""
     held = ""
     for piece in pieces:
-        held = " ".join(f"{held} {piece}".split())
-        if len(held.split()) >= FEWEST_WORDS:
+        said = " ".join(piece.split())
+        if _EMPTY.match(said):
+            continue
+        refers = bool(_REFERS.match(said)) and len(held) + len(said) < LONGEST
+        if held and not refers and len(held.split()) >= FEWEST_WORDS:
             yield clip(held, LONGEST)
             held = ""
+        held = f"{held} {said}".strip()
+    if len(held.split()) >= FEWEST_WORDS:
+        yield clip(held, LONGEST)
 
 
 _VALUE = lazy_re(
@@ -132,6 +138,7 @@ _OFFER = lazy_re(lambda: rf"\b{either(topic(Prose).offer)}\b", re.IGNORECASE)
 _INTENT = lazy_re(
     lambda: rf"^(?:THOUGHT:|{either(topic(Prose).lead)}[,.!]?\s+)*{either(topic(Prose).intent)}\b", re.IGNORECASE
 )
+_REFERS = lazy_re(lambda: rf"^{either(topic(Prose).refers)}\b", re.IGNORECASE)
 _EMPTY = lazy_re(lambda: rf"^{either(topic(Prose).empty)}[.!:]*$", re.IGNORECASE)
 
 
@@ -163,7 +170,7 @@ def prose_worth(said: str) -> float:
     worth = 1.0 + 1.8 * reason + 0.6 * min(len(_CONTRAST.findall(said)), 3) + 0.7 * min(len(_VALUE.findall(said)), 4)
     worth += 1.2 * decides(said) + 0.7 * bool(_CHANGED.search(said)) + 0.6 * bool(_OUTCOME.search(said))
     if asks(said):
-        worth = max(worth * 0.8, 2.5)
+        worth *= 0.5
     if is_intent(said):
         worth *= 0.6 if reason else 0.35
     return worth * min(1.0, len(said.split()) / ENOUGH_WORDS)
@@ -187,7 +194,7 @@ _BOILER = lazy_re(
 )
 _TELLING = lazy_re(
     r"\b(?:if|elif|case|when|while|for|return|raise|throw|assert|switch|match|default|timeout|limit|max|min)\b"
-    r"|[=:]\s*(?:\d|true|false|nil|null|None|True|False)|[\"'][^\"'\n]*\w \w[^\"'\n]*[\"']"
+    r"|[=:]\s*(?:\d|true|false|nil|null|None|True|False)|\w\(?[\"'][^\"'\n]*\w \w[^\"'\n]*[\"']"
 )
 _COLOUR = lazy_re(r"\\(?:033|e|x1b)\[")
 _SHELL = lazy_re(r"^\s*echo\b")
@@ -257,6 +264,7 @@ _PASSED = lazy_re(r"^(?:ok\b|PASS\b|--- PASS|=== |#|\?)")
 _PLACE = lazy_re(r"^(?:[\w@~+-]*[./])+[\w.@+-]*:\d+(?::\d+)?:?\s*")
 _GUTTER = lazy_re(r"^\s*\d+(?:→|\t|[-:])")
 _FOUND_AT = lazy_re(r"^(?:[\w@~+-]*[./])+[\w.@+-]*[-:]\d+[-:]")
+_HUNK = lazy_re(r"^@@ -\d")
 MOST_ERRORS = 6
 SHOWN_OUTPUT = 220
 
@@ -290,7 +298,11 @@ def shown_output(output: str) -> str:
 
 def seen_lines(output: str) -> list[str]:
     """The lines of a file or of a search, without what the tool put before each."""
-    return [_FOUND_AT.sub("", _GUTTER.sub("", line)) for line in without_reminders(output).splitlines()]
+    lines = [_FOUND_AT.sub("", _GUTTER.sub("", line)) for line in without_reminders(output).splitlines()]
+    if any(_HUNK.match(line) for line in lines):
+        # Of a diff what it adds, and what stands around it.
+        return [line[1:] for line in lines if line[:1] in ("+", " ") and not line.startswith("+++")]
+    return lines
 
 
 def survives(lines: Sequence[str], removed: Sequence[str]) -> list[str]:

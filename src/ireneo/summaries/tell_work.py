@@ -31,7 +31,7 @@ RULED = 10.0
 """What the user's words are worth."""
 DETAIL = 5.0
 """What the further sentences of a long message of the user are worth, before what they say."""
-LEAST = 0.5
+LEAST = 0.9
 """A statement that is worth less is not kept."""
 CLOSING = 1.3
 """The words that end a turn tell what came of it, and are worth so many times as much."""
@@ -46,9 +46,11 @@ REPORTED = 0.8
 READ_PROSE = 0.35
 """In a document that was only read."""
 WRITTEN_CODE = 0.8
+TESTS = 0.6
+"""Of that, in a file of tests."""
 READ_CODE = 0.25
 """Of what a line of code is worth, where it was only read."""
-WORD_CHARACTERS = 600
+WORD_CHARACTERS = 480
 """Of a message of the user, so much stands in its own words in one statement."""
 MOST_SEEN = 16
 """Statements that one output leaves, the weightiest."""
@@ -104,24 +106,18 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
 
 
 def user_lines(message: Message) -> list[Line]:
-    """What the user said, in the user's own words: a long message as its beginning and what its further parts say."""
+    """What the user said, in the user's own words: a long message sentence by sentence, the first as the weightiest."""
     text = " ".join(message.text.split())
-    whole = Line(text=clip(text, WORD_CHARACTERS), weight=RULED, position=message.position, sources=(message.id,))
-    if len(text) <= WORD_CHARACTERS:
-        return [whole] if text else []
-    shown = " ".join(whole.text.split()).rstrip("…")
-    further = [each for each in prose(message.text) if each not in shown]
+    said = list(prose(message.text)) if len(text) > WORD_CHARACTERS else []
+    said = said or ([clip(text, WORD_CHARACTERS)] if text else [])
     return [
-        whole,
-        *(
-            Line(
-                text=each,
-                weight=min(DETAIL + prose_worth(each), RULED - 1),
-                position=message.position,
-                sources=(message.id,),
-            )
-            for each in further
-        ),
+        Line(
+            text=each,
+            weight=min(DETAIL + prose_worth(each), RULED - 1) if place else RULED,
+            position=message.position,
+            sources=(message.id,),
+        )
+        for place, each in enumerate(said)
     ]
 
 
@@ -178,8 +174,9 @@ def _changes(done: Sequence[Step]) -> Iterator[Line]:
             for text in prose("\n".join(fresh)):
                 yield _line(step, text, prose_worth(text) * WRITTEN_PROSE, subject=path)
             continue
+        share = WRITTEN_CODE * (TESTS if "test" in path.rsplit("/", 1)[-1] else 1.0)
         for each in code(fresh):
-            yield _line(step, each.text, each.worth * WRITTEN_CODE, subject=path)
+            yield _line(step, each.text, each.worth * share, subject=path)
         kept = {defined(line) for line in added}
         for line in survives(removed, added):
             if "(" in line and (name := defined(line)) and name not in kept:
@@ -279,7 +276,7 @@ def _status(messages: Sequence[Message], done: Sequence[Step], *, ends_turn: boo
         text = "COMPLETE" if not done else f"COMPLETE — {_closing(done)}"
     else:
         text = "PARTIAL — the turn ended without an answer."
-    return Line(text=text, weight=4.0 if failed else 1.0, position=last.position, sources=(last.id,))
+    return Line(text=text, weight=4.0 if failed else 0.3, position=last.position, sources=(last.id,))
 
 
 def _closing(done: Sequence[Step]) -> str:
@@ -352,7 +349,7 @@ def _together(children: Sequence[Summary]) -> dict[SectionName, list[Line]]:
     kept["operations"] = _newest_of_each(kept.get("operations", ()), lambda line: line.subject)
     kept["state"] = standing_state(kept.get("state", ()))
     names = kept.get("names", [])
-    kept["names"] = [replace(names[-1], names=merged(line.names for line in names))] if names else []
+    kept["names"] = [replace(names[-1], names=merged(names))] if names else []
     return kept
 
 
@@ -363,7 +360,7 @@ def _sections(lines: Mapping[SectionName, Sequence[Line]]) -> tuple[Section, ...
     for name in dict.fromkeys((*LIMITS, *lines)):
         fresh: list[Line] = []
         for line in lines.get(name, ()):
-            if line.weight < LEAST and not line.names:
+            if line.weight < LEAST and name not in ("status", "names", "goal"):
                 continue
             if name not in ("goal", "status", "names", "state"):
                 if line.text in said:
