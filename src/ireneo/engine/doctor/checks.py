@@ -25,10 +25,10 @@ from ireneo.prompts.replies import Voice
 from ireneo.summaries.summary import Summary, SummaryId, ThreadChanges, anchor
 
 RESTORE = (
-    "The log is never changed to mend it: restore a backup, or save what can be read with `sqlite3 FILE .recover` "
+    "The log is never changed to repair it: restore a backup, or save what can be read with `sqlite3 FILE .recover` "
     "and import the rest again."
 )
-TAKE_OUT = "`ireneo doctor --mend` takes it out; it is made again from the log."
+TAKE_OUT = "`ireneo doctor --repair` takes it out; it is made again from the log."
 TAKEN_OUT = "Taken out; it is made again from the log."
 UNREADABLE = (StoreError, NotFound, msgspec.MsgspecError, ValueError)
 """What reading something raises that is broken."""
@@ -42,13 +42,13 @@ class Finding(Struct, frozen=True, kw_only=True):
     session: str
     """Empty where it is about the store as a whole."""
     text: str
-    mended: bool = False
+    repaired: bool = False
     advice: str = ""
-    """What is to be done about it; of what is mended, what was done."""
+    """What is to be done about it; of what is repaired, what was done."""
 
 
 class Repair(Struct, frozen=True, kw_only=True):
-    """What mends a finding; nothing of it touches the log."""
+    """What repairs a finding; nothing of it touches the log."""
 
     discard: tuple[SummaryId, ...] = ()
     forget: tuple[Lease, ...] = ()
@@ -59,7 +59,7 @@ class Repair(Struct, frozen=True, kw_only=True):
 
 
 class Diagnosis(Struct, frozen=True, kw_only=True):
-    """A finding, and what mends it, if anything does."""
+    """A finding, and what repairs it, if anything does."""
 
     finding: Finding
     cure: Repair | None = None
@@ -68,7 +68,7 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
 
 
 def fault(session: str, text: str, advice: str = RESTORE) -> Diagnosis:
-    """Something that is wrong and can't be mended from within."""
+    """Something that is wrong and can't be repaired from within."""
     return Diagnosis(finding=Finding(kind="fault", session=session, text=text, advice=advice))
 
 
@@ -299,7 +299,7 @@ def _broken_mark(key: SessionKey, mark: Rebuild, there: Collection[str]) -> Diag
         f"The rebuild at message {mark.at_position + 1:,} to {mark.budget_tokens:,} tokens ({mark.summarizer}) shows "
         f"{', '.join(short(name) for name in lost)}, and no such text is there."
     )
-    advice = "`ireneo doctor --mend` takes it off the mark; the text of the structure is shown there."
+    advice = "`ireneo doctor --repair` takes it off the mark; the text of the structure is shown there."
     return Diagnosis(
         finding=Finding(kind="fault", session=key.session, text=text, advice=advice),
         cure=Repair(mark=(mark, kept), done="Taken off the mark; the text of the structure is shown there."),
@@ -339,7 +339,7 @@ def _failing(lease: Lease, texts: Mapping[str, Summary], now: datetime) -> Diagn
     when = f"at {_utc(lease.retry_at)}" if waits and lease.retry_at else "when work goes on"
     why = lease.error.strip().rstrip(".") or "no reason was kept"
     text = f"{_work_named(lease, texts)} failed {lease.failures} times in a row; it is tried again {when}. Last: {why}."
-    advice = "`ireneo doctor --mend` forgets the failures, so that it is tried again at once."
+    advice = "`ireneo doctor --repair` forgets the failures, so that it is tried again at once."
     return _lease_diagnosis(lease, text, advice, "The failures are forgotten; it is tried again at once.")
 
 
@@ -353,7 +353,7 @@ def _stale(lease: Lease, texts: Mapping[str, Summary], now: datetime) -> Diagnos
     else:
         return None
     text = f"{_work_named(lease, texts)} is leased to {lease.holder}; the lease {what}."
-    return _lease_diagnosis(lease, text, "`ireneo doctor --mend` forgets the lease.", "The lease is forgotten.")
+    return _lease_diagnosis(lease, text, "`ireneo doctor --repair` forgets the lease.", "The lease is forgotten.")
 
 
 def _lease_diagnosis(lease: Lease, text: str, advice: str, done: str) -> Diagnosis:

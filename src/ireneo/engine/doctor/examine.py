@@ -30,24 +30,24 @@ from ireneo.errors import BadInput, ReadOnlyStore, StoreBusy
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import CorruptionReport, Store, Transaction
 
-REBUILD_INDEX = "`ireneo doctor --mend` makes the index of the space anew."
+REBUILD_INDEX = "`ireneo doctor --repair` makes the index of the space anew."
 INDEX_REBUILT = "The index of the space was made anew."
 
 
-async def check_words(store: Store, space: str, *, mend: bool) -> list[Finding]:
-    """What is wrong with the index of a space; it follows from what is stored, so all of it can be mended."""
+async def check_words(store: Store, space: str, *, repair: bool) -> list[Finding]:
+    """What is wrong with the index of a space; it follows from what is stored, so all of it can be repaired."""
     try:
         faults = await store.read(lambda tx: tx.words.faults(space))
-        if faults and mend:
+        if faults and repair:
             await store.write(lambda tx: tx.words.rebuild(space))
     except UNREADABLE as error:
         text = f"The index of words can't be looked at to its end: {str(error).rstrip('.')}."
         return [Finding(kind="fault", session="", text=text, advice=RESTORE)]
-    advice = INDEX_REBUILT if mend else REBUILD_INDEX
-    return [Finding(kind="fault", session="", text=each, mended=mend, advice=advice) for each in faults]
+    advice = INDEX_REBUILT if repair else REBUILD_INDEX
+    return [Finding(kind="fault", session="", text=each, repaired=repair, advice=advice) for each in faults]
 
 
-TAKE_RUN_OUT = "`ireneo doctor --mend` takes it out; what is stored of the session can be learned from again."
+TAKE_RUN_OUT = "`ireneo doctor --repair` takes it out; what is stored of the session can be learned from again."
 RUN_TAKEN_OUT = "Taken out; what is stored of the session can be learned from again."
 
 
@@ -60,21 +60,21 @@ def _remove_runs(tx: Transaction, space: str, astray: Sequence[str]) -> Sequence
     return lost
 
 
-async def check_runs(store: Store, space: str, *, mend: bool) -> list[Finding]:
-    """What is wrong with the runs of a space; they follow from the log, so all of it can be mended."""
+async def check_runs(store: Store, space: str, *, repair: bool) -> list[Finding]:
+    """What is wrong with the runs of a space; they follow from the log, so all of it can be repaired."""
     try:
         astray = await store.read(lambda tx: tx.runs.orphans(space))
-        if astray and mend:
+        if astray and repair:
             astray = await store.write(_remove_runs, space, astray)
     except UNREADABLE as error:
         text = f"What runs taught can't be looked at to its end: {str(error).rstrip('.')}."
         return [Finding(kind="fault", session="", text=text, advice=RESTORE)]
     text = "What was learned from it hangs on nothing: the message up to which it was read is not stored."
-    advice = RUN_TAKEN_OUT if mend else TAKE_RUN_OUT
-    return [Finding(kind="fault", session=session, text=text, mended=mend, advice=advice) for session in astray]
+    advice = RUN_TAKEN_OUT if repair else TAKE_RUN_OUT
+    return [Finding(kind="fault", session=session, text=text, repaired=repair, advice=advice) for session in astray]
 
 
-SOLVED = "It is gone with what was mended."
+SOLVED = "It is gone with what was repaired."
 
 
 class Examination(Struct, frozen=True, kw_only=True):
@@ -88,7 +88,7 @@ class Examination(Struct, frozen=True, kw_only=True):
 
 
 async def examine(
-    store: Store, space: str, now: datetime, *, mend: bool, quick: bool, told: OnProgress
+    store: Store, space: str, now: datetime, *, repair: bool, quick: bool, told: OnProgress
 ) -> list[Finding]:
     """What is wrong with the store as a whole and with each session of a space, faults and notes.
 
@@ -109,15 +109,17 @@ async def examine(
     look, found, keys = await store.read(look_2)
     for key in keys:
         of_session = await store.read(_examine_session, key, look)
-        if mend:
+        if repair:
             of_session = await store.write(_repair, key, of_session)
         found += of_session
-    of_words = await check_words(store, space, mend=mend)
-    of_runs = await check_runs(store, space, mend=mend)
+    of_words = await check_words(store, space, repair=repair)
+    of_runs = await check_runs(store, space, repair=repair)
     known = {name for each in found for name in each.about}
-    left = await _repair_store(store, quick=quick) if mend and faults else faults
-    found += await _unscrubbed(store, mend=mend)
-    of_store = [_of_store(each, mended=each not in left) for each in faults if not any(name in each for name in known)]
+    left = await _repair_store(store, quick=quick) if repair and faults else faults
+    found += await _unscrubbed(store, repair=repair)
+    of_store = [
+        _of_store(each, repaired=each not in left) for each in faults if not any(name in each for name in known)
+    ]
     return [*of_store, *of_words, *of_runs, *(each.finding for each in found)]
 
 
@@ -150,23 +152,23 @@ async def _repair_store(store: Store, *, quick: bool) -> list[str]:
     except (ReadOnlyStore, StoreBusy):
         raise
     except UNREADABLE as error:
-        return [*await _faults(store, quick=quick), f"What follows from the log can't be mended: {error}"]
+        return [*await _faults(store, quick=quick), f"What follows from the log can't be repaired: {error}"]
     return await _faults(store, quick=quick)
 
 
-async def _unscrubbed(store: Store, *, mend: bool) -> list[Diagnosis]:
+async def _unscrubbed(store: Store, *, repair: bool) -> list[Diagnosis]:
     """Whether an erasure was broken off, or a reader was in its way, before its bytes were overwritten."""
     before = await store.scrub(look=True)
     if before.complete:
         return []
-    after = await store.scrub() if mend else before
+    after = await store.scrub() if repair else before
     advice = "Its bytes are overwritten now." if after.complete else after.note
     text = "An erasure was not completed: bytes of what was forgotten may still stand in the file."
-    return [Diagnosis(finding=Finding(kind="fault", session="", text=text, advice=advice, mended=after.complete))]
+    return [Diagnosis(finding=Finding(kind="fault", session="", text=text, advice=advice, repaired=after.complete))]
 
 
-def _of_store(sentence: str, *, mended: bool) -> Finding:
-    return Finding(kind="fault", session="", text=sentence, mended=mended, advice=SOLVED if mended else RESTORE)
+def _of_store(sentence: str, *, repaired: bool) -> Finding:
+    return Finding(kind="fault", session="", text=sentence, repaired=repaired, advice=SOLVED if repaired else RESTORE)
 
 
 def _examine_session(tx: Transaction, key: SessionKey, look: Examination) -> list[Diagnosis]:
@@ -197,7 +199,7 @@ def _diagnose(tx: Transaction, key: SessionKey, look: Examination, found: list[D
 
 
 def _repair(tx: Transaction, key: SessionKey, found: Sequence[Diagnosis]) -> list[Diagnosis]:
-    """Do what mends the findings, all in one transaction."""
+    """Do what repairs the findings, all in one transaction."""
     if not any(each.cure for each in found):
         return list(found)
     return [_repaired(tx, key, each, each.cure) if each.cure else each for each in found]
@@ -207,9 +209,9 @@ def _repaired(tx: Transaction, key: SessionKey, found: Diagnosis, cure: Repair) 
     try:
         _apply_repair(tx, key, cure)
     except BadInput as error:
-        advice = f"It can't be mended: {error} {RESTORE}"
+        advice = f"It can't be repaired: {error} {RESTORE}"
         return replace(found, finding=replace(found.finding, advice=advice))
-    return replace(found, finding=replace(found.finding, mended=True, advice=cure.done))
+    return replace(found, finding=replace(found.finding, repaired=True, advice=cure.done))
 
 
 def _apply_repair(tx: Transaction, key: SessionKey, cure: Repair) -> None:

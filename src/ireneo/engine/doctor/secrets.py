@@ -313,7 +313,7 @@ class Secrets(Struct, frozen=True, kw_only=True):
     """Where secrets stand, or stood before they were taken out."""
     messages: int
     """How many messages were looked at."""
-    mended: bool = False
+    repaired: bool = False
     """They were taken out."""
     complete: bool = True
     """No byte of what was taken out here, or erased before, stands in the store any more."""
@@ -373,12 +373,12 @@ class SecretCounter:
 
 
 async def secrets(
-    means: Resources, space: str, *, mend: bool = False, told: Callable[[int], None] = lambda messages: None
+    means: Resources, space: str, *, repair: bool = False, told: Callable[[int], None] = lambda messages: None
 ) -> Secrets:
-    """Look for secrets in all that is kept of a space; with `mend` take them out, and out of every byte of the store.
+    """Look for secrets in all that is kept of a space; with `repair` take them out of it, down to every byte.
 
-    Each session is mended in one transaction, and so is each memory: whoever is killed has whole ones behind, and goes
-    on with the rest. `told` is told how many more messages were looked at.
+    Each session is repaired in one transaction, and so is each memory: whoever is killed has whole ones behind, and
+    goes on with the rest. `told` is told how many more messages were looked at.
     """
     store = means.store
     seen = SecretCounter(means.drawing)
@@ -391,7 +391,7 @@ async def secrets(
         if len(seen.found()) > before:
             dirty.append(key)
     await store.read(_look_at_learned, space, seen)
-    if not mend:
+    if not repair:
         left = await store.scrub(look=True)
         return Secrets(found=seen.found(), messages=looked, complete=left.complete, note=left.note)
     for key in dirty:
@@ -402,7 +402,7 @@ async def secrets(
     return Secrets(
         found=seen.found(),
         messages=looked,
-        mended=bool(seen.found()),
+        repaired=bool(seen.found()),
         complete=scrubbed.complete,
         note=" ".join(filter(None, (scrubbed.note, LEARN_AGAIN if dirty else ""))),
     )

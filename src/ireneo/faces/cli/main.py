@@ -163,7 +163,7 @@ _COMMANDS = (
     (UPKEEP, "demo", demo, "ireneo demo"),
     (UPKEEP, "path", path, 'sqlite3 "$(ireneo path)" .schema'),
     (UPKEEP, "formats", formats, "ireneo formats"),
-    (UPKEEP, "doctor", doctor, "ireneo doctor --mend"),
+    (UPKEEP, "doctor", doctor, "ireneo doctor --repair"),
     (UPKEEP, "prune", prune, "ireneo prune 7c1e4f52"),
 )
 for _panel, _name, _command, _example in _COMMANDS:

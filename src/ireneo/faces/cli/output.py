@@ -154,5 +154,5 @@ def secrets_told(redacted: Mapping[str, int], unredacted: int = 0) -> Iterator[s
         stand = "stands" if unredacted == 1 else "stand"
         yield (
             f"{counted(unredacted, 'message')} {stand} there with secrets since before, and stay so; "
-            "`ireneo doctor --secrets` tells what they are, and with --mend takes them out"
+            "`ireneo doctor --secrets` tells what they are, and with --repair takes them out"
         )

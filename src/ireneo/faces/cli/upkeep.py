@@ -49,19 +49,19 @@ def path(as_json: AsJson = False, db: Db = None) -> None:
     sys.stderr.write(f"ireneo: {shown(place.path)}: {place.why}.{made}\n")
 
 
-Mend = Annotated[
-    bool, typer.Option("--mend", help="Mend what can be mended: summaries, indexes, leases …; never the log.")
+Repair = Annotated[
+    bool, typer.Option("--repair", help="Repair what can be repaired: summaries, indexes, leases …; never the log.")
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="Leave out whether each message and row is what was stored.")]
 ForSecrets = Annotated[
     bool,
     typer.Option(
         "--secrets",
-        help="Look for keys, tokens and passwords that are stored instead; with --mend take them out of the log and "
+        help="Look for keys, tokens and passwords that are stored instead; with --repair take them out of the log and "
         "all else, down to the bytes of the file.",
     ),
 ]
-TAKES_OUT = "`ireneo doctor --secrets --mend` takes them out; the messages from there on get other ids."
+TAKES_OUT = "`ireneo doctor --secrets --repair` takes them out; the messages from there on get other ids."
 TAKEN_OUT = "Taken out."
 _THINGS = {
     "messages": ("message", "messages"),
@@ -78,7 +78,7 @@ _THINGS = {
 
 
 def doctor(
-    mend: Mend = False,
+    repair: Repair = False,
     quick: Quick = False,
     secrets: ForSecrets = False,
     as_json: AsJson = False,
@@ -87,7 +87,7 @@ def doctor(
 ) -> None:
     """Look for what is wrong with a database.
 
-    The file as a whole, and each session of the space. It ends with 1 where something is wrong that was not mended.
+    The file as a whole, and each session of the space. It ends with 1 where something is wrong that was not repaired.
     """
     # Not imported with the module: no other command needs it here.
     from ireneo.faces.cli.screens.lists import FindingRow, show_findings
@@ -100,16 +100,16 @@ def doctor(
         messages = sum(info.messages for info in infos)
         with checking_bar(0 if quick else messages) as step:
             if secrets:
-                looked = memory.secrets(mend=mend, on_progress=step)
+                looked = memory.secrets(repair=repair, on_progress=step)
                 found = _rows(looked)
             else:
                 found = [
                     FindingRow(
-                        kind=each.kind, session=each.session, text=each.text, mended=each.mended, advice=each.advice
+                        kind=each.kind, session=each.session, text=each.text, repaired=each.repaired, advice=each.advice
                     )
-                    for each in memory.doctor(mend=mend, quick=quick, on_progress=step)
+                    for each in memory.doctor(repair=repair, quick=quick, on_progress=step)
                 ]
-    is_sound = all(each.kind == "note" or each.mended for each in found)
+    is_sound = all(each.kind == "note" or each.repaired for each in found)
     if as_json:
         answer = {"sound": is_sound, "sessions": len(infos), "messages": messages, "findings": found}
         write_json(answer | {"secrets": looked.found} if looked else answer)
@@ -131,16 +131,16 @@ def _rows(looked: Secrets) -> list[FindingRow]:
             kind="fault",
             session=each.session,
             text=f"{counted(each.things, *_THINGS[each.where])} with {_kinds(each.kinds)}",
-            mended=looked.mended,
-            advice=TAKEN_OUT if looked.mended else TAKES_OUT,
+            repaired=looked.repaired,
+            advice=TAKEN_OUT if looked.repaired else TAKES_OUT,
         )
         for each in looked.found
     ]
     if not looked.complete:
         text = "Bytes of what was taken out, or forgotten before, may still stand in the file."
-        rows.append(FindingRow(kind="fault", session="", text=text, mended=False, advice=looked.note))
+        rows.append(FindingRow(kind="fault", session="", text=text, repaired=False, advice=looked.note))
     elif looked.note:
-        rows.append(FindingRow(kind="note", session="", text=looked.note, mended=False, advice=""))
+        rows.append(FindingRow(kind="note", session="", text=looked.note, repaired=False, advice=""))
     return rows
 
 

@@ -294,7 +294,7 @@ FINDING_LABEL = 11
 """Columns before a sentence."""
 MOST = 20
 """So many findings of one session that are alike are shown."""
-_STYLES = {"fault": "red", "mended": "color(71)", "note": "color(136)"}
+_STYLES = {"fault": "red", "repaired": "color(71)", "note": "color(136)"}
 
 
 class FindingRow(Struct, frozen=True, kw_only=True):
@@ -303,13 +303,13 @@ class FindingRow(Struct, frozen=True, kw_only=True):
     kind: str
     session: str
     text: str
-    mended: bool
+    repaired: bool
     advice: str
 
     @property
     def label(self) -> str:
         """What stands before it."""
-        return "mended" if self.mended else self.kind
+        return "repaired" if self.repaired else self.kind
 
 
 def show_findings(
@@ -342,11 +342,11 @@ def _show_verdict(screen: Console, found: Sequence[FindingRow], *, sessions: int
     seen = f"{counted(sessions, 'session')} with {counted(messages, 'message')}"
     left = "; whether each message is what its id says was left out (--quick)" if quick else ""
     faults = sum(each.label == "fault" for each in found)
-    mended = sum(each.label == "mended" for each in found)
-    verdict = f"{counted(faults, 'fault')} left" if faults and mended else counted(faults, "fault")
+    repaired = sum(each.label == "repaired" for each in found)
+    verdict = f"{counted(faults, 'fault')} left" if faults and repaired else counted(faults, "fault")
     if not faults:
-        verdict = "all that was wrong is mended" if mended else "sound"
-    label = "fault" if faults else "mended"
+        verdict = "all that was wrong is repaired" if repaired else "sound"
+    label = "fault" if faults else "repaired"
     said = f"; {seen} {'was' if sessions == 1 else 'were'} looked at{left}."
     screen.print(Text.assemble((f"  {verdict}", f"bold {_STYLES[label]}"), said), soft_wrap=True)
 
