@@ -20,10 +20,9 @@ from tests.e2e.test_cli_command import AGENT, answer, run, spawn
 from tests.golden.ferry import COUNT, told_story
 
 from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.machine import SystemClock
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine.memory import Memory
-from ireneo.engine.resources import Resources
+from ireneo.engine.resources import Resources, SystemClock
 from ireneo.engine.tree import Tree
 from ireneo.faces.cli.screens.tree import show_tree, strata
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.cleaning import Cleaning
+from ireneo.engine.resources import Cleaning
 from ireneo.errors import BadInput
 from ireneo.grounding.claims import TextClaim
 from ireneo.grounding.evidence import SourceIndex, source_texts

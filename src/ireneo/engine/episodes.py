@@ -7,9 +7,8 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from ireneo.engine.cleaning import Cleaning
 from ireneo.engine.remember import Remembered, settle_drafts
-from ireneo.engine.resources import Resources
+from ireneo.engine.resources import Cleaning, Resources
 from ireneo.engine.turns import Turn, failures_of_drafts, known_failure, leaf_episode, overturns, places, turn_memories
 from ireneo.log.message import Message, MessageId, opens_turn
 from ireneo.log.tree import Head, SessionKey

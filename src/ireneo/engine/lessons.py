@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from ireneo.engine.cleaning import Cleaning
-from ireneo.engine.resources import Resources
+from ireneo.engine.resources import Cleaning, Resources
 from ireneo.engine.scope import without_words_of_others
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown

@@ -378,7 +378,7 @@ class Memory:
         call = self._resources.drawing().choices(Draft(role="assistant", parts=(call,))).drafts[0].calls[0]
         return await self._store.read(
             check,
-            self._resources.clock,
+            self._resources.clock.now(),
             self._situations,
             self.space,
             call,

@@ -15,10 +15,9 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ireneo.engine.cleaning import Cleaning
 from ireneo.engine.forgetting import all_annotations, all_messages, all_summaries
 from ireneo.engine.remember import settle_drafts
-from ireneo.engine.resources import Resources
+from ireneo.engine.resources import Cleaning, Resources
 from ireneo.log.message import Draft, Message, MessageId, message_id, weigh
 from ireneo.log.redaction import cleaned_value, erase
 from ireneo.log.tree import Annotation, SessionKey, annotation_id
