@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.projects import place_all
 from ireneo.engine.recall import LOOKED_AT_FOR_SOME, MemoryIndex, by_words
 from ireneo.engine.remember import used
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import MOST_CHARACTERS, RecallQuery, Scope
+from ireneo.engine.scope import MOST_CHARACTERS, RecallQuery, Scope, ScopeLimits
 from ireneo.engine.scratchpad import check_pad
 from ireneo.errors import BadInput, MemoryNotFound, StoreError
 from ireneo.lessons.lessons import (
@@ -94,22 +93,14 @@ SHELL = "bash"
 """The tool that an action without one is taken for."""
 
 
-class BriefCue(Struct, frozen=True, kw_only=True):
-    """What a turn is about."""
+class BriefCue(ScopeLimits, frozen=True, kw_only=True):
+    """What a turn is about; with a project its lessons stand first, with those of several."""
 
     goal: str = ""
     task_type: str = ""
     situation: str = ""
     about_to: str = ""
     """The action about to be taken: a command, or a tool, a colon and what it is given."""
-    project: str | None = None
-    """Where the work is done, by its name: its lessons stand first, with those of several, and nothing of others."""
-    as_: str = ""
-    """Only what this character was present for."""
-    undone: bool = False
-    """Also what a rewind left behind."""
-    session: str | None = None
-    branch: str | None = None
 
 
 async def brief(means: Resources, space: str, cue: BriefCue, task: str | None, budget: int) -> Brief:

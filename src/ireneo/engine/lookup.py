@@ -15,7 +15,7 @@ from ireneo.engine.forgetting import all_annotations
 from ireneo.engine.projects import place_all
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import RecallQuery, Scope
+from ireneo.engine.scope import Scope, ScopeLimits
 from ireneo.errors import BadInput, MemoryNotFound, NotFound, SummaryNotFound
 from ireneo.log.tree import MAIN, Annotation, SessionKey
 from ireneo.memories.exchange import against
@@ -129,7 +129,7 @@ def _seen(tx: Transaction, space: str, record: Record, project: str | None) -> R
     """A memory as it is seen from a project. Raises NotFound where it belongs to others alone."""
     if project is None:
         return record
-    scope = Scope.of(tx, space, RecallQuery(text=record.id, project=project, undone=True))
+    scope = Scope.of(tx, space, ScopeLimits(project=project, undone=True))
     (seen,) = scope.seen([record])
     if seen is None:
         here = f"project {project!r}" if project else "no project that is known"

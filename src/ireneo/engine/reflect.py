@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ireneo.engine.models import Models
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import RecallQuery, Scope
+from ireneo.engine.scope import Scope, ScopeLimits
 from ireneo.errors import ModelError
 from ireneo.grounding.claims import units
 from ireneo.grounding.evidence import SourceIndex, check_text
@@ -305,7 +305,7 @@ def _first_project(tx: Transaction, space: str, records: Sequence[Record]) -> st
 
 def _scope(tx: Transaction, space: str, project: str) -> Callable[[Sequence[Record]], list[Record]]:
     """What is left of memories without those of other projects than `project`."""
-    scope = Scope.of(tx, space, RecallQuery(text=space or project or "all", project=project, undone=True))
+    scope = Scope.of(tx, space, ScopeLimits(project=project, undone=True))
 
     def here(records: Sequence[Record]) -> list[Record]:
         seen = scope.seen(records)

@@ -19,7 +19,7 @@ from ireneo.engine.models import Models
 from ireneo.engine.projects import check_project, place_session, project_told
 from ireneo.engine.provenance import already_held, check_sources, update_staleness
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import RecallQuery, Scope
+from ireneo.engine.scope import Scope, ScopeLimits
 from ireneo.errors import BadInput, MemoryNotFound, ModelError
 from ireneo.grounding.neutral import neutralise
 from ireneo.language.files import topic
@@ -241,7 +241,7 @@ def _reconcile(tx: Transaction, space: str, draft: MemoryDraft, *, judged: bool 
 
 def _here(tx: Transaction, space: str, project: str, records: Sequence[Record]) -> list[Record]:
     """The memories as far as they belong to a project or to none, settled as if nothing else had been told."""
-    scope = Scope.of(tx, space, RecallQuery(text=project, project=project, undone=True))
+    scope = Scope.of(tx, space, ScopeLimits(project=project, undone=True))
     here = scope.told_here(records)
     kinds = {each.kind for each in here}
     return [each for kind in kinds for each in KINDS[kind].settle([one for one in here if one.kind == kind])]
