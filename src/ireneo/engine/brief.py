@@ -103,7 +103,7 @@ class BriefCue(ScopeLimits, frozen=True, kw_only=True):
     """The action about to be taken: a command, or a tool, a colon and what it is given."""
 
 
-async def brief(means: Resources, space: str, cue: BriefCue, task: str | None, budget: int) -> Brief:
+async def brief(resources: Resources, space: str, cue: BriefCue, task: str | None, budget: int) -> Brief:
     """The brief of a turn within `budget` tokens; what it shows is marked as used.
 
     A store that can't be written to at the moment loses nothing but the mark: `unmarked` says so then.
@@ -113,24 +113,24 @@ async def brief(means: Resources, space: str, cue: BriefCue, task: str | None, b
     if budget < LEAST_BUDGET:
         raise BadInput(f"A brief of {budget:,} tokens has room for nothing; give at least {LEAST_BUDGET}.")
     name = None if task is None else checked_task(task)
-    now = means.clock.now()
+    now = resources.clock.now()
     if cue.project is not None:
-        await place_all(means.store, space)
+        await place_all(resources.store, space)
 
-    def look(tx: Transaction) -> Brief:
+    def compose(tx: Transaction) -> Brief:
         pad = tx.pads.read(space, name) if name else None
         if name:
             check_pad(tx, space, name, pad, cue.project)
         scope = Scope.of(tx, space, cue)
         found = _found(tx, space, cue, now, scope)
         lessons = _opening_lessons(tx, space, cue.project, now, scope) if cue.project else []
-        return make_brief(pad, found, now, budget, means.count, lessons)
+        return make_brief(pad, found, now, budget, resources.count, lessons)
 
-    made = await means.store.read(look)
+    made = await resources.store.read(compose)
     if not made.lines:
         return made
     try:
-        await means.store.write(used, means, space, [line.id for line in made.lines])
+        await resources.store.write(used, resources, space, [line.id for line in made.lines])
     except (StoreError, MemoryNotFound) as error:
         # It was read, and serves as it is; another may have erased one of them since.
         return replace(made, unmarked=str(error))
@@ -202,11 +202,11 @@ def _called_to_mind(
     tx: Transaction, space: str, kind: Kind, text: str, now: datetime, scope: Scope
 ) -> list[BriefCandidate]:
     """Those of a kind that recall finds by the words of `text`, the best first."""
-    shelf = MemoryIndex(RecallQuery(text=text[:MOST_CHARACTERS], kind=kind, limit=OF_EACH), now, scope)
+    index = MemoryIndex(RecallQuery(text=text[:MOST_CHARACTERS], kind=kind, limit=OF_EACH), now, scope)
     question = read_question(text, now=now)
     asked = {term for term, _ in question.terms}
     out: list[BriefCandidate] = []
-    for hit in by_words(tx.search, space, shelf, question, looked_at=LOOKED_AT_FOR_SOME):
+    for hit in by_words(tx.search, space, index, question, looked_at=LOOKED_AT_FOR_SOME):
         record = hit.read.recalled.record
         if record is None or record.state not in SHOWN.get(kind, ("active",)):
             continue

@@ -156,10 +156,10 @@ class Gathered(Struct, frozen=True, kw_only=True):
 class Gatherer:
     """Gathers in one space, and knows how far it has looked."""
 
-    def __init__(self, means: Resources, space: str) -> None:
+    def __init__(self, resources: Resources, space: str) -> None:
         """Nothing is read yet."""
-        self._means = means
-        self._store = means.store
+        self._means = resources
+        self._store = resources.store
         self._space = space
         self._passed: dict[tuple[SessionKey, str], tuple[int, str]] = {}
         """The end of what was looked through of a branch: what leaves no memory is not looked through again."""
@@ -207,9 +207,9 @@ def _keep(
     return settle_drafts(tx, space, [draft for each in new for draft in each])
 
 
-async def gather(means: Resources, space: str) -> AsyncIterator[Gathered]:
+async def gather(resources: Resources, space: str) -> AsyncIterator[Gathered]:
     """Remember all that is due in a space, session by session; tells what was."""
-    gatherer = Gatherer(means, space)
-    for info in await means.store.read(lambda tx: tx.sessions.list(space)):
+    gatherer = Gatherer(resources, space)
+    for info in await resources.store.read(lambda tx: tx.sessions.list(space)):
         async for gathered in gatherer.session(info):
             yield gathered

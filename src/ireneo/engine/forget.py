@@ -356,7 +356,7 @@ def _counted(tx: Transaction, space: str, plan: ErasurePlan) -> ErasureCounts:
 
 
 def _documents(tx: Transaction, space: str) -> int:
-    return sum([tx.search.size(space, shelf).documents for shelf in INDEXES])
+    return sum([tx.search.size(space, index).documents for index in INDEXES])
 
 
 def _ids(plan: ErasurePlan, space: str) -> tuple[str, ...]:

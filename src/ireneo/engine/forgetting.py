@@ -175,10 +175,10 @@ def heads_of(tx: Transaction, key: SessionKey) -> list[Head]:
 
 def all_messages(tx: Transaction, key: SessionKey, *, whole: bool = False) -> Iterator[Message]:
     """Every message of a session; with `whole`, as its provider and its log wrote it besides."""
-    for limb in tree_paths(tx, key, [("", head) for head in heads_of(tx, key)]):
-        for first in range(limb.first, limb.head.position + 1, CHUNK):
-            last = min(first + CHUNK - 1, limb.head.position)
-            read = tx.log.path(key, limb.head.id, first, last)
+    for path in tree_paths(tx, key, [("", head) for head in heads_of(tx, key)]):
+        for first in range(path.first, path.head.position + 1, CHUNK):
+            last = min(first + CHUNK - 1, path.head.position)
+            read = tx.log.path(key, path.head.id, first, last)
             drafts = tx.log.drafts(key, [message.id for message in read]) if whole else {}
             for message in read:
                 yield replace(message, draft=drafts[message.id]) if message.id in drafts else message

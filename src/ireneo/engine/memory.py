@@ -281,7 +281,7 @@ class Memory:
         was stored, which reads all of it.
         """
         now = self._resources.clock.now()
-        return await examine(self._store, self.space, now, repair=repair, quick=quick, told=counting(on_progress))
+        return await examine(self._store, self.space, now, repair=repair, quick=quick, on_looked=counting(on_progress))
 
     async def secrets(self, *, repair: bool = False, on_progress: OnProgress[Examined] = None) -> Secrets:
         """Look for keys, tokens and passwords in all that is kept of the space: how many of which sort stand where.
@@ -290,7 +290,7 @@ class Memory:
         without them, so that their logs are known when they are imported again; branches, pins and the sources of
         memories follow, summaries over what has changed are dropped.
         """
-        return await secrets(self._resources, self.space, repair=repair, told=counting(on_progress))
+        return await secrets(self._resources, self.space, repair=repair, on_looked=counting(on_progress))
 
     async def close(self) -> None:
         """Let go of the store."""

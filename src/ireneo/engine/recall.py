@@ -365,27 +365,27 @@ SPARE = 2
 BY_WORDS = "It was looked for by the words alone: "
 
 
-async def recall(means: Resources, space: str, held: HeldVectors, asked: RecallQuery) -> RecallResults:
+async def recall(resources: Resources, space: str, held: HeldVectors, asked: RecallQuery) -> RecallResults:
     """What answers a question, best first: messages and memories, found by their words and perhaps by their meaning.
 
     An embedder that does not answer changes nothing but the note: recall goes by the words alone then.
     """
     if asked.project is not None:
-        await place_all(means.store, space)
-    meaning, note = await _meaning(means, asked.text)
-    return await means.store.read(_recall, means, space, held, asked, meaning, note)
+        await place_all(resources.store, space)
+    meaning, note = await _meaning(resources, asked.text)
+    return await resources.store.read(_recall, resources, space, held, asked, meaning, note)
 
 
 def _recall(
     tx: Transaction,
-    means: Resources,
+    resources: Resources,
     space: str,
     held: HeldVectors,
     asked: RecallQuery,
     meaning: QueryVector | None,
     note: str,
 ) -> RecallResults:
-    now = means.clock.now()
+    now = resources.clock.now()
     speakers = [name for name, spoke in tx.search.authors(space).items() if spoke >= SPEAKS]
     question = read_question(asked.text, now=asked.at or now, speakers=speakers)
     scope = Scope.of(tx, space, asked)
@@ -413,18 +413,18 @@ def _recall(
         found = _mixed([found, list(map(_scored, meant))])
     if bare > 0:
         note = f"{bare:,} of what is searched have no vector yet and were looked for by their words; `work` makes them."
-    return RecallResults(_chosen(found, asked, means), note)
+    return RecallResults(_chosen(found, asked, resources), note)
 
 
-async def _meaning(means: Resources, text: str) -> tuple[QueryVector | None, str]:
+async def _meaning(resources: Resources, text: str) -> tuple[QueryVector | None, str]:
     """The question's vector, outside any transaction; or why there is none."""
-    if means.embedder is None:
+    if resources.embedder is None:
         return None, ""
     try:
-        (vector,) = await vectors_of(means.embedder, [text], query=True)
+        (vector,) = await vectors_of(resources.embedder, [text], query=True)
     except EmbedderError as error:
         return None, f"{BY_WORDS}{error}"
-    return QueryVector(embedder=means.embedder.name, vector=vector), ""
+    return QueryVector(embedder=resources.embedder.name, vector=vector), ""
 
 
 def _mixed(lists: Sequence[Sequence[RecallHit]]) -> list[RecallHit]:
@@ -451,7 +451,7 @@ def _scored(hit: ScoredDocument) -> RecallHit:
     return replace(hit.read.recalled, score=score, parts=parts)
 
 
-def _chosen(found: Sequence[RecallHit], asked: RecallQuery, means: Resources) -> Iterable[RecallHit]:
+def _chosen(found: Sequence[RecallHit], asked: RecallQuery, resources: Resources) -> Iterable[RecallHit]:
     """The best that are wanted: what was said before what was made of it, and nothing twice."""
     best = list(found[: SPARE * asked.limit])
     known = {_name(each): each for each in best}
@@ -467,7 +467,7 @@ def _chosen(found: Sequence[RecallHit], asked: RecallQuery, means: Resources) ->
     ordered = _falling([known[name] for name in verbatim_first(list(known), sources)])
     chosen: Sequence[RecallHit] = repeats_last(ordered, lambda each: each.text.split())[: asked.limit]
     if asked.budget is not None:
-        chosen = pack(chosen, lambda each: means.count(each.text), asked.budget)
+        chosen = pack(chosen, lambda each: resources.count(each.text), asked.budget)
     return chosen if asked.explain else [replace(each, parts=()) for each in chosen]
 
 

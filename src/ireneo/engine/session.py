@@ -323,13 +323,13 @@ class Session:
     async def messages(self, first: int = 0, last: int | None = None) -> Sequence[Message]:
         """Read the branch's path from position `first` to `last`, both included (its end, where none is given)."""
 
-        def look(tx: Transaction) -> Sequence[Message]:
+        def read(tx: Transaction) -> Sequence[Message]:
             head = tx.log.head(self.key, self.branch)
             if head is None:
                 return ()
             return tx.log.path(self.key, head.id, first, head.position if last is None else last)
 
-        return await self._store.read(look)
+        return await self._store.read(read)
 
     async def _read_source(self) -> str | None:
         """What the session came from; another may have told since this was made."""
@@ -355,13 +355,13 @@ class Session:
         if not policy.seen_by or policy.seen_by in self._characters:
             return
 
-        def look(tx: Transaction) -> bool:
+        def read(tx: Transaction) -> bool:
             if tx.log.head(self.key, self.branch) is None:
                 return False
             check_character(tx, self.key.space, self.key.session, policy.seen_by)
             return True
 
-        if await self._store.read(look):
+        if await self._store.read(read):
             self._characters.add(policy.seen_by)
 
     def _own(self) -> tuple[Policy, Voice]:

@@ -105,10 +105,10 @@ _LOG = logging.getLogger("ireneo")
 class TextWriter:
     """Where a worker writes the texts of one branch of a session."""
 
-    def __init__(self, means: Resources, worker: Worker, key: SessionKey, branch: str) -> None:
+    def __init__(self, resources: Resources, worker: Worker, key: SessionKey, branch: str) -> None:
         """Name the place; nothing is read yet."""
-        self.means = means
-        self.store = means.store
+        self.resources = resources
+        self.store = resources.store
         self.worker = worker
         self.key = key
         self.branch = branch
@@ -121,8 +121,8 @@ class TextWriter:
 
     def models(self) -> Models:
         """The session's models, each of which is asked only as long as nobody else has the text, or the lease on it."""
-        own = self.means.models.each(lambda model: _Checked(model, self._check))
-        return replace(self.means, models=own).models_for(self.key)
+        own = self.resources.models.each(lambda model: _Checked(model, self._check))
+        return replace(self.resources, models=own).models_for(self.key)
 
     async def write(self, summary: Summary, name: SummaryId, ask: Ask) -> WorkResult | None:
         """Have the text `name` of a canonical summary written.
@@ -229,7 +229,7 @@ class SummaryWork:
         self._key = writer.key
         self._options = options
         self._policy = options.policy
-        self._voice = writer.means.voice_of(options.policy)
+        self._voice = writer.resources.voice_of(options.policy)
 
     async def visit(self, texts: int) -> AsyncGenerator[WorkResult, None]:
         """Everything that needs no model, and at most so many texts; a text that fails ends it."""
@@ -338,7 +338,7 @@ class SummaryWork:
 
     async def _due(self) -> DueTexts:
         if self._policy.story:
-            now = self._writer.means.clock.now()
+            now = self._writer.resources.clock.now()
             due = await self._store.read(due_texts, self._key, self._writer.branch, self._options, self._voice, now)
         else:
             due = await due_summaries(self._store, self._key, self._writer.branch, self._options, self._voice)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.branches import tree_paths
@@ -28,7 +28,7 @@ from ireneo.engine.doctor.checks import (
 )
 from ireneo.errors import BadInput, ReadOnlyStore, StoreBusy
 from ireneo.log.tree import SessionKey
-from ireneo.ports.store import CorruptionReport, Store, Transaction
+from ireneo.ports.store import Store, Transaction
 
 REBUILD_INDEX = "`ireneo doctor --repair` makes the index of the space anew."
 INDEX_REBUILT = "The index of the space was made anew."
@@ -77,50 +77,39 @@ async def check_runs(store: Store, space: str, *, repair: bool) -> list[Finding]
 SOLVED = "It is gone with what was repaired."
 
 
-class Examination(Struct, frozen=True, kw_only=True):
-    """How the sessions are looked at."""
-
-    now: datetime
-    faults: Sequence[str]
-    """What the store says of itself."""
-    quick: bool
-    told: OnProgress
-
-
 async def examine(
-    store: Store, space: str, now: datetime, *, repair: bool, quick: bool, told: OnProgress
+    store: Store, space: str, now: datetime, *, repair: bool, quick: bool, on_looked: OnProgress
 ) -> list[Finding]:
     """What is wrong with the store as a whole and with each session of a space, faults and notes.
 
     `quick` leaves out whether each message is what its id says, which reads all of the log.
     """
     faults = await _faults(store, quick=quick)
-
-    def look_2(tx: Transaction) -> tuple[Examination, list[Diagnosis], list[SessionKey]]:
-        look = Examination(now=now, faults=faults, quick=quick, told=told)
-        found: list[Diagnosis] = []
-        keys: list[SessionKey] = []
-        try:
-            keys += [info.key for info in tx.sessions.list(space)]
-        except UNREADABLE as error:
-            found.append(fault("", f"The sessions can't be listed: {str(error).rstrip('.')}."))
-        return look, found, keys
-
-    look, found, keys = await store.read(look_2)
+    found: list[Diagnosis] = []
+    keys: list[SessionKey] = []
+    try:
+        keys += [info.key for info in await store.read(lambda tx: tx.sessions.list(space))]
+    except UNREADABLE as error:
+        found.append(fault("", f"The sessions can't be listed: {str(error).rstrip('.')}."))
+    diagnose = partial(_diagnose, now=now, faults=faults, on_looked=None if quick else on_looked)
     for key in keys:
-        of_session = await store.read(_examine_session, key, look)
-        if repair:
+        of_session = await store.read(diagnose, key)
+        if repair and any(each.cure for each in of_session):
             of_session = await store.write(_repair, key, of_session)
         found += of_session
     of_words = await check_words(store, space, repair=repair)
     of_runs = await check_runs(store, space, repair=repair)
     known = {name for each in found for name in each.about}
     left = await _repair_store(store, quick=quick) if repair and faults else faults
-    found += await _unscrubbed(store, repair=repair)
     of_store = [
-        _of_store(each, repaired=each not in left) for each in faults if not any(name in each for name in known)
+        Finding(
+            kind="fault", session="", text=each, repaired=each not in left, advice=RESTORE if each in left else SOLVED
+        )
+        for each in faults
+        if not any(name in each for name in known)
     ]
-    return [*of_store, *of_words, *of_runs, *(each.finding for each in found)]
+    unscrubbed = await _unscrubbed(store, repair=repair)
+    return [*of_store, *of_words, *of_runs, *(each.finding for each in found), *unscrubbed]
 
 
 async def _faults(store: Store, *, quick: bool) -> list[str]:
@@ -128,21 +117,14 @@ async def _faults(store: Store, *, quick: bool) -> list[str]:
     found = await store.read(lambda tx: list(tx.upkeep.faults()))
     after: int | None = None if quick else 0
     while after is not None:
-        altered = await store.read(_altered, after)
-        if isinstance(altered, str):
+        try:
+            altered = await store.read(lambda tx, after: tx.upkeep.corrupted(after), after)
+        except UNREADABLE as error:
             # Of a file that is damaged so far its own check has told already.
-            return found or [altered]
+            return found or [f"It can't be looked at to its end: {str(error).rstrip('.')}."]
         found += altered.faults
         after = altered.after
     return found
-
-
-def _altered(tx: Transaction, after: int) -> CorruptionReport | str:
-    """The values behind `after` that changed by themselves; or why they can't be looked at."""
-    try:
-        return tx.upkeep.corrupted(after)
-    except UNREADABLE as error:
-        return f"It can't be looked at to its end: {str(error).rstrip('.')}."
 
 
 async def _repair_store(store: Store, *, quick: bool) -> list[str]:
@@ -156,7 +138,7 @@ async def _repair_store(store: Store, *, quick: bool) -> list[str]:
     return await _faults(store, quick=quick)
 
 
-async def _unscrubbed(store: Store, *, repair: bool) -> list[Diagnosis]:
+async def _unscrubbed(store: Store, *, repair: bool) -> list[Finding]:
     """Whether an erasure was broken off, or a reader was in its way, before its bytes were overwritten."""
     before = await store.scrub(look=True)
     if before.complete:
@@ -164,54 +146,51 @@ async def _unscrubbed(store: Store, *, repair: bool) -> list[Diagnosis]:
     after = await store.scrub() if repair else before
     advice = "Its bytes are overwritten now." if after.complete else after.note
     text = "An erasure was not completed: bytes of what was forgotten may still stand in the file."
-    return [Diagnosis(finding=Finding(kind="fault", session="", text=text, advice=advice, repaired=after.complete))]
+    return [Finding(kind="fault", session="", text=text, advice=advice, repaired=after.complete)]
 
 
-def _of_store(sentence: str, *, repaired: bool) -> Finding:
-    return Finding(kind="fault", session="", text=sentence, repaired=repaired, advice=SOLVED if repaired else RESTORE)
+def _diagnose(
+    tx: Transaction, key: SessionKey, *, now: datetime, faults: Sequence[str], on_looked: OnProgress | None
+) -> list[Diagnosis]:
+    """What is wrong with a session; one that is broken so far that it can't be read is told as such.
 
-
-def _examine_session(tx: Transaction, key: SessionKey, look: Examination) -> list[Diagnosis]:
-    """What is wrong with a session; one that is broken so far that it can't be read is told as such."""
+    `faults` is what the store says of itself. Without `on_looked` no message is looked at.
+    """
     found: list[Diagnosis] = []
     try:
-        _diagnose(tx, key, look, found)
+        stored = read_summaries(tx, key)
+        branches = tx.sessions.branches(key)
+        heads = [(name, head) for name, head in branches.items() if head is not None]
+        ends = tx.upkeep.abandoned_heads(key)
+        found += check_leases(tx, key, stored, now)
+        sick = check_summaries(tx, key, stored, faults)
+        sick += check_doubles(tx, key, [head for _, head in heads], stored)
+        found += sick
+        gone = {name for each in sick if each.cure for name in each.cure.discard}
+        found += check_marks(tx, key, [*(head for _, head in heads), *ends], stored, gone)
+        paths = tree_paths(tx, key, [*heads, *(("", end) for end in ends)])
+        found += check_paths(key, branches, paths, stood_for(tx, key, paths))
+        if on_looked is not None:
+            found += check_messages(tx, key, paths, on_looked)
     except UNREADABLE as error:
         found.append(fault(key.session, f"It can't be looked at to its end: {str(error).rstrip('.')}."))
     return found
 
 
-def _diagnose(tx: Transaction, key: SessionKey, look: Examination, found: list[Diagnosis]) -> None:
-    shelf = read_summaries(tx, key)
-    branches = tx.sessions.branches(key)
-    heads = [(name, head) for name, head in branches.items() if head is not None]
-    ends = tx.upkeep.abandoned_heads(key)
-    found += check_leases(tx, key, shelf, look.now)
-    sick = check_summaries(tx, key, shelf, look.faults)
-    sick += check_doubles(tx, key, [head for _, head in heads], shelf)
-    found += sick
-    gone = {name for each in sick if each.cure for name in each.cure.discard}
-    found += check_marks(tx, key, [*(head for _, head in heads), *ends], shelf, gone)
-    grown = tree_paths(tx, key, [*heads, *(("", end) for end in ends)])
-    found += check_paths(key, branches, grown, stood_for(tx, key, grown))
-    if not look.quick:
-        found += check_messages(tx, key, grown, look.told)
-
-
 def _repair(tx: Transaction, key: SessionKey, found: Sequence[Diagnosis]) -> list[Diagnosis]:
     """Do what repairs the findings, all in one transaction."""
-    if not any(each.cure for each in found):
-        return list(found)
-    return [_repaired(tx, key, each, each.cure) if each.cure else each for each in found]
-
-
-def _repaired(tx: Transaction, key: SessionKey, found: Diagnosis, cure: Repair) -> Diagnosis:
-    try:
-        _apply_repair(tx, key, cure)
-    except BadInput as error:
-        advice = f"It can't be repaired: {error} {RESTORE}"
-        return replace(found, finding=replace(found.finding, advice=advice))
-    return replace(found, finding=replace(found.finding, repaired=True, advice=cure.done))
+    out: list[Diagnosis] = []
+    for each in found:
+        if each.cure is not None:
+            try:
+                _apply_repair(tx, key, each.cure)
+            except BadInput as error:
+                finding = replace(each.finding, advice=f"It can't be repaired: {error} {RESTORE}")
+            else:
+                finding = replace(each.finding, repaired=True, advice=each.cure.done)
+            each = replace(each, finding=finding)
+        out.append(each)
+    return out
 
 
 def _apply_repair(tx: Transaction, key: SessionKey, cure: Repair) -> None:

@@ -336,12 +336,12 @@ class SecretCounter:
 
 
 async def secrets(
-    resources: Resources, space: str, *, repair: bool = False, told: Callable[[int], None] = lambda messages: None
+    resources: Resources, space: str, *, repair: bool = False, on_looked: Callable[[int], None] = lambda messages: None
 ) -> Secrets:
     """Look for secrets in all that is kept of a space; with `repair` take them out of it, down to every byte.
 
     Each session is repaired in one transaction, and so is each memory: whoever is killed has whole ones behind, and
-    goes on with the rest. `told` is told how many more messages were looked at.
+    goes on with the rest. `on_looked` is told how many more messages were looked at.
     """
     store = resources.store
     seen = SecretCounter(resources.drawing)
@@ -350,7 +350,7 @@ async def secrets(
     dirty: list[SessionKey] = []
     for key in keys:
         before = len(seen.found())
-        looked += await store.read(_look_at_session, key, seen, resources.drawing(), told)
+        looked += await store.read(_look_at_session, key, seen, resources.drawing(), on_looked)
         if len(seen.found()) > before:
             dirty.append(key)
     await store.read(_look_at_learned, space, seen)
@@ -377,7 +377,7 @@ LEARN_AGAIN = (
 
 
 def _look_at_session(
-    tx: Transaction, key: SessionKey, seen: SecretCounter, cleaning: Cleaning, told: Callable[[int], None]
+    tx: Transaction, key: SessionKey, seen: SecretCounter, cleaning: Cleaning, on_looked: Callable[[int], None]
 ) -> int:
     name = cleaning.text(key.session)
     looked = 0
@@ -390,13 +390,13 @@ def _look_at_session(
         seen.message(name, message)
         looked += 1
         if looked % PROGRESS_EVERY == 0:
-            told(PROGRESS_EVERY)
+            on_looked(PROGRESS_EVERY)
     for summary in all_summaries(tx, key):
         seen.struct(name, "summaries", summary)
     seen.struct(name, "notes", *all_annotations(tx, key))
     for lease in tx.leases.of_session(key):
         seen.text(name, "leases", lease.error)
-    told(looked % PROGRESS_EVERY)
+    on_looked(looked % PROGRESS_EVERY)
     return looked
 
 
