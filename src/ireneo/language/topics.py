@@ -440,6 +440,21 @@ class Voices(Topic, frozen=True, kw_only=True):
     """Before a name that somebody says of themselves."""
 
 
+class Clauses(Topic, frozen=True, kw_only=True):
+    """How the clauses of a sentence hang together."""
+
+    joins: Row = ()
+    """Before a clause that could be a sentence by itself."""
+    subjects: Row = ()
+    """What such a clause begins with."""
+    begins: Row = ()
+    """What begins a clause that hangs on the one before."""
+    limits: Row = ()
+    """What makes a clause a condition or an exception: what it limits says something else without it."""
+    refers: Row = ()
+    """What points back to the clause before."""
+
+
 class Verdicts(Topic, frozen=True, kw_only=True):
     """What a status says of an outcome."""
 
