@@ -328,6 +328,10 @@ class Names(Topic, frozen=True, kw_only=True):
     """Nor are these, within a sentence; as they are written."""
     large: Set = frozenset()
     """Written large for the stress, by custom or as a term; as they are written."""
+    terms: Set = frozenset()
+    """Products, languages and terms of the trade that say nothing by themselves; as they are written."""
+    plain_endings: Row = ()
+    """What plain words end with, and names hardly."""
     openers: Set = frozenset()
     """What may begin a sentence of a story and is no name, though its sources don't have it."""
     particles: Set = frozenset()
