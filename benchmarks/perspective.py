@@ -33,9 +33,8 @@ from acting.asking import Act, question, repeated
 from acting.cuts import COUNT, Cut, cuts_of
 from ireneo import Context, Memory
 from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.machine import SystemClock
 from ireneo.engine.models import Limits, Models
-from ireneo.engine.resources import Resources
+from ireneo.engine.resources import Resources, SystemClock
 from ireneo.errors import BadReply, IreneoError, ModelError, ModelRefused, SpendingLimit
 from ireneo.ports.models import LanguageModel, Prompt, Reply
 from ireneo.prompts.replies import Voice

@@ -12,7 +12,7 @@ from pathlib import Path
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
 from ireneo.engine.append import append
-from ireneo.engine.cleaning import Cleaning
+from ireneo.engine.resources import Cleaning
 from ireneo.log.tree import MAIN
 from racing.ledger import Ledger, operations_done, set_clock
 from racing.tale import KEY, message_with, word_of

@@ -6,10 +6,10 @@ A hook is a process of its own, and there is one for each call: what is imported
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
-from ireneo.adapters.machine import SystemClock
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine.check import Situations, check, situation_of_log
 from ireneo.formats.logs.claude_code import ClaudeCode
@@ -38,9 +38,9 @@ async def check_call(
     try:
         so_far = None if transcript is None else situation_of_log(ClaudeCode(), transcript, session)
         call = Call(id="", name=tool, arguments=dict(arguments))
-        situations, clock = Situations(), SystemClock()
+        situations, now = Situations(), datetime.now(UTC)
         return await store.read(
-            check, clock, situations, space, call, session=session or None, so_far=so_far, project=project or None
+            check, now, situations, space, call, session=session or None, so_far=so_far, project=project or None
         )
     finally:
         await store.close()

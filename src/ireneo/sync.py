@@ -23,14 +23,29 @@ from contextlib import AbstractAsyncContextManager
 from functools import wraps
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, cast
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    Literal,
+    ParamSpec,
+    TypeAlias,
+    TypeVar,
+    Unpack,
+    cast,
+    overload,
+)
 
 import ireneo.wiring as wiring
 from ireneo.engine import expand as engine_expand
 from ireneo.engine import memory as engine_memory
 from ireneo.engine import scratchpad as engine_scratchpad
 from ireneo.engine import session as engine_session
+from ireneo.engine.encode import AnthropicContext, Context, OpenAIContext, ResponsesContext
+from ireneo.engine.session import ContextSettings
 from ireneo.errors import BadInput
+from ireneo.formats.chat.format import FormatName
 from ireneo.log.tree import MAIN, SessionKey
 
 __all__ = ["Memory", "Scratchpad", "Session", "Tool", "open"]
@@ -213,7 +228,6 @@ class Session(_Twin[engine_session.Session]):
 
     project = _called(engine_session.Session.project)
     append = _called(engine_session.Session.append)
-    context = _called(engine_session.Session.context)
     summarise = _called(engine_session.Session.summarise)
     due = _called(engine_session.Session.due)
     catch_up = _called(engine_session.Session.catch_up)
@@ -230,6 +244,31 @@ class Session(_Twin[engine_session.Session]):
     pins = _called(engine_session.Session.pins)
     dispute = _called(engine_session.Session.dispute)
     diary = _called(engine_session.Session.diary)
+
+    if TYPE_CHECKING:
+
+        @overload
+        def context(
+            self, budget: int, *, to: Literal["openai"], **settings: Unpack[ContextSettings]
+        ) -> OpenAIContext: ...
+        @overload
+        def context(
+            self, budget: int, *, to: Literal["openai-responses"], **settings: Unpack[ContextSettings]
+        ) -> ResponsesContext: ...
+        @overload
+        def context(
+            self, budget: int, *, to: Literal["anthropic"], **settings: Unpack[ContextSettings]
+        ) -> AnthropicContext: ...
+        @overload
+        def context(
+            self, budget: int, *, to: FormatName | None = None, **settings: Unpack[ContextSettings]
+        ) -> Context: ...
+        def context(
+            self, budget: int, *, to: FormatName | None = None, **settings: Unpack[ContextSettings]
+        ) -> Context[Any, Any]:
+            """Cut the session to `budget` tokens, as `ireneo.Session.context` says."""
+    else:
+        context = _called(engine_session.Session.context)
 
     def fork(self, name: str, *, at: str | None = None) -> Session:
         """Make the branch `name` at the message `at` (the head, where none is given), and stand on it."""

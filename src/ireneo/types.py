@@ -11,7 +11,7 @@ from ireneo.engine.archive import ArchiveCandidate
 from ireneo.engine.diary import Diary
 from ireneo.engine.doctor.checks import Finding
 from ireneo.engine.doctor.secrets import SecretPlace, Secrets, SecretsIn
-from ireneo.engine.encode import OpenAIContext
+from ireneo.engine.encode import AnthropicContext, OpenAIContext, ResponsesContext
 from ireneo.engine.exchange import Exported, FileFormat, FileState, MemoriesImported, MemoryFault, MemoryFile
 from ireneo.engine.expand import Tool
 from ireneo.engine.forget import ErasureCounts, ErasureReceipt
@@ -24,6 +24,7 @@ from ireneo.engine.reflect import Reflected
 from ireneo.engine.remember import Remembered
 from ireneo.engine.reports import Examined, ImportReport, LearnReport, OnProgress, Reading, SummariseReport, WorkReport
 from ireneo.engine.scratchpad import Scratchpad
+from ireneo.engine.session import ContextSettings
 from ireneo.engine.tree import OpenThread, TreeBranch, TreeNode
 from ireneo.engine.vectors import Embedded
 from ireneo.engine.work import WorkKind
@@ -75,6 +76,7 @@ __all__ = [
     "Annotation",
     "AnnotationId",
     "AnnotationKind",
+    "AnthropicContext",
     "Appended",
     "ArchiveCandidate",
     "Atom",
@@ -88,6 +90,7 @@ __all__ = [
     "ClaimTotals",
     "CompactOptions",
     "ConfidenceLevel",
+    "ContextSettings",
     "Diary",
     "DiaryAuthor",
     "DiaryEntry",
@@ -157,6 +160,7 @@ __all__ = [
     "Remembered",
     "Repair",
     "Reply",
+    "ResponsesContext",
     "Role",
     "RowItem",
     "Rule",

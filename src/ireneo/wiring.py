@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from ireneo.adapters.embed.opening import open_embedder
 from ireneo.adapters.llm.model import open_model
 from ireneo.adapters.log_files import LogFile
-from ireneo.adapters.machine import SystemClock, file_spool
+from ireneo.adapters.machine import file_spool
 from ireneo.compacting import TokenCounts, tokenizer
 from ireneo.engine.memory import Memory
 from ireneo.engine.models import Limits, Models
-from ireneo.engine.resources import KEEP_MEMORIES, Resources
+from ireneo.engine.resources import KEEP_MEMORIES, Resources, SystemClock
 from ireneo.errors import BadInput
 from ireneo.prompts.replies import Voice
 from ireneo.summaries.policy import Policy
 from ireneo.summaries.policy import preset as preset_named
 
 if TYPE_CHECKING:
-    from ireneo.ports.models import Embedder, LanguageModel, Redactor, Tokenizer
+    from ireneo.ports.models import Embedder, LanguageModel, Tokenizer
     from ireneo.ports.store import Store
 
 IN_MEMORY = ":memory:"
@@ -81,6 +81,9 @@ async def open(
 
     Raises NotADatabase, NewerDatabase, Unreachable, StoreBusy, and BadInput for a setting that can't be used.
     """
+    # Imported when used, so that `import ireneo` loads no detector.
+    from ireneo.adapters.redact.redactor import SecretRedactor
+
     if keep_memories < 1:
         raise BadInput(f"{keep_memories} memories can't be kept; give at least 1.")
     chosen = model if isinstance(model, Models) else models(model)
@@ -100,7 +103,7 @@ async def open(
         embedder=embeds,
         spool=partial(file_spool, _place_of(fspath(url))),
         open_log=LogFile,
-        redactor=_redactor,
+        redactor=SecretRedactor,
         keep_secrets=keep_secrets,
     )
     try:
@@ -139,13 +142,6 @@ def models(
 def _place_of(url: str) -> Path | None:
     """The folder of the database: there is room where a log is taken in, and temporary files may lie in memory."""
     return None if url == IN_MEMORY else Path(url.removeprefix("sqlite:///")).absolute().parent
-
-
-def _redactor() -> Redactor:
-    # Imported when used, so that `import ireneo` loads no detector.
-    from ireneo.adapters.redact.redactor import SecretRedactor
-
-    return SecretRedactor()
 
 
 async def _store(url: str, durability: Literal["full", "normal"]) -> Store:

@@ -40,8 +40,8 @@ async def ask_in_a_session(session: ireneo.Session, client: Anthropic, other: Op
     cut = await session.context(32_000, to="anthropic")
     reply = client.messages.create(model="m", max_tokens=100, system=cut.system or omit, messages=cut.messages)
     await session.append(reply)
-    cut = await session.context(32_000, to="openai")
-    completion = other.chat.completions.create(model="m", messages=cut.messages)
+    told = await session.context(32_000, to="openai", explain=True)
+    completion = other.chat.completions.create(model="m", messages=told.messages)
     await session.append(completion.choices[0].message)
 
 
@@ -50,6 +50,11 @@ def ask_wrongly(client: Anthropic) -> None:
     cut = ireneo.compact(GIVEN, 32_000, to="openai")
     client.messages.create(model="m", max_tokens=100, messages=cut.messages)  # type: ignore[arg-type]
     ireneo.compact(GIVEN, 32_000, to="openai_chat")  # type: ignore[call-overload]
+
+
+async def ask_wrongly_in_a_session(session: ireneo.Session, client: Anthropic) -> None:
+    cut = await session.context(32_000, to="openai")
+    client.messages.create(model="m", max_tokens=100, messages=cut.messages)  # type: ignore[arg-type]
 
 
 async def remember(memory: ireneo.Memory, client: AsyncAnthropic, other: OpenAI) -> str:
@@ -87,6 +92,6 @@ def remember_wrongly(memory: ireneo.sync.Memory) -> None:
     memory.recall(3)  # type: ignore[arg-type]
     memory.recall("Where?", most=3)  # type: ignore[call-arg]
     memory.remember("x", kind="sematic")  # type: ignore[arg-type]
-    memory.session("monday").context("many")  # type: ignore[arg-type]
-    memory.session("monday").context(1_000, to="antropic")  # type: ignore[arg-type]
+    memory.session("monday").context("many")  # type: ignore[call-overload]
+    memory.session("monday").context(1_000, to="antropic")  # type: ignore[call-overload]
     memory.import_file("run.jsonl", format="claud-code")  # type: ignore[arg-type]

@@ -46,6 +46,7 @@ CONTEXT = ("context", "{agent}", "--budget", "2000")
         ((*CONTEXT, "--session", "x"), "There is no session x in it; it holds 7c1e4f52"),
         (("context", "gone.jsonl", "--budget", "2000"), "There is no file gone.jsonl."),
         (("context", ".", "--budget", "2000"), ". is a folder; name a log in it"),
+        (("context", "", "--budget", "2000"), "The name is empty; give a session"),
         (("context", "gone", "--budget", "2000"), "There is no database memory.db; fill one with `ireneo import LOG`"),
         (("compact", "gone.json", "--budget", "2000"), "There is no file gone.json."),
         (("expand", "s_2345678"), "There is no database memory.db"),

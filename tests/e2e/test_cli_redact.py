@@ -51,8 +51,8 @@ def test_what_was_imported_with_its_secrets_stays_one_session_until_the_doctor_t
     assert "4 messages stand there with secrets since before, and stay so; `ireneo doctor --secrets`" in again.stdout
     looked = spawn("doctor", "--secrets", cwd=tmp_path, ends=1)
     assert "4 messages with 3 secrets: github-token 1, password 1, private-key 1" in " ".join(looked.stdout.split())
-    mended = run("doctor", "--secrets", "--mend", cwd=tmp_path)
-    assert "all that was wrong is mended" in mended.stdout
+    repaired = run("doctor", "--secrets", "--repair", cwd=tmp_path)
+    assert "all that was wrong is repaired" in repaired.stdout
     assert left(bytes_in(tmp_path)) == []
     assert "0 new of 5 messages" in run("import", log, "--format", "chat", cwd=tmp_path).stdout
     sound = json.loads(run("doctor", "--secrets", "--json", cwd=tmp_path).stdout)
@@ -77,7 +77,7 @@ def test_every_command_that_writes_takes_them_out_unless_it_is_told_to_keep_them
     assert left(bytes_in(tmp_path)) == []
     run("remember", f"The door opens with {token}.", "--keep-secrets", cwd=tmp_path)
     assert left(bytes_in(tmp_path)) == [token]
-    run("doctor", "--secrets", "--mend", cwd=tmp_path)
+    run("doctor", "--secrets", "--repair", cwd=tmp_path)
     assert left(bytes_in(tmp_path)) == []
     monkeypatch.setenv("IRENEO_KEEP_SECRETS", "1")
     run("pad", "gate", "--goal", f"open it with {token}", cwd=tmp_path)

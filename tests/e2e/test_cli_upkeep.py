@@ -1,4 +1,4 @@
-"""A database is drawn, looked over, mended and pruned from the command line.
+"""A database is drawn, looked over, repaired and pruned from the command line.
 
 `REGENERATE=1 pytest tests/e2e/test_cli_upkeep.py` writes the golden files anew: read the difference.
 """
@@ -20,10 +20,9 @@ from tests.e2e.test_cli_command import AGENT, answer, run, spawn
 from tests.golden.ferry import COUNT, told_story
 
 from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.machine import SystemClock
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine.memory import Memory
-from ireneo.engine.resources import Resources
+from ireneo.engine.resources import Resources, SystemClock
 from ireneo.engine.tree import Tree
 from ireneo.faces.cli.screens.tree import show_tree, strata
 
@@ -156,7 +155,7 @@ def test_a_sound_database(told: Path) -> None:
     assert "fill one with" in spawn("doctor", "--db", "nowhere.db", cwd=told, ends=2).stderr
 
 
-def test_a_broken_database_reads_as_it_did_is_mended_and_stays_mended(folder: Path) -> None:
+def test_a_broken_database_reads_as_it_did_is_repaired_and_stays_repaired(folder: Path) -> None:
     key = f"(SELECT key FROM sessions WHERE session = '{STORY}')"
     changed(
         folder,
@@ -172,14 +171,14 @@ def test_a_broken_database_reads_as_it_did_is_mended_and_stays_mended(folder: Pa
     broken = json.loads(run("doctor", "--json", cwd=folder, ends=1).stdout)
     assert not broken["sound"]
     assert [each["kind"] for each in broken["findings"]] == ["fault"] * 4 + ["note"]
-    golden("cli_doctor_mended.txt", run("doctor", "--mend", cwd=folder).stdout)
+    golden("cli_doctor_repaired.txt", run("doctor", "--repair", cwd=folder).stdout)
     assert "sound" in run("doctor", cwd=folder).stdout
     assert len(answer("tree", STORY, cwd=folder)["nodes"]) == 9  # type: ignore[call-overload]
 
 
 def test_a_changed_message_is_a_fault_that_stays(folder: Path) -> None:
     changed(folder, "UPDATE messages SET parts = replace(parts, 'part 7.', 'part 9.')")
-    for arguments in ((), ("--mend",)):
+    for arguments in ((), ("--repair",)):
         shown = run("doctor", *arguments, cwd=folder, ends=1).stdout
         assert "is not what was stored" in " ".join(shown.split())
         assert ".recover" in shown
@@ -210,7 +209,7 @@ def test_pruning_asks_first(folder: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="there are no such terminals")
 @pytest.mark.parametrize(("typed", "goes"), [("y\n", True), ("\n", False), ("no\n", False)])
 def test_someone_at_a_terminal_is_asked(folder: Path, monkeypatch: pytest.MonkeyPatch, typed: str, goes: bool) -> None:
-    monkeypatch.setattr("ireneo.faces.cli.output._is_asked", lambda: True)
+    monkeypatch.setattr("ireneo.faces.cli.output.can_ask", lambda: True)
     done = run("prune", STORY, "--branch", "third", cwd=folder, given=typed.encode(), ends=0 if goes else 1)
     assert re.search(
         r"Forget branch third of night-ferry, and take 2 messages \(\d+ tokens\) out, for good\?", done.stderr

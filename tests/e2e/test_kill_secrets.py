@@ -23,7 +23,7 @@ import asyncio, sys, ireneo
 async def main():
     async with ireneo.open(sys.argv[1]) as memory:
         print("begins", flush=True)
-        await memory.secrets(mend=True)
+        await memory.secrets(repair=True)
         print("done", flush=True)
 
 asyncio.run(main())
@@ -59,7 +59,7 @@ def test_the_next_run_goes_on_and_no_byte_is_left(tmp_path: Path, wait_seconds: 
     async def look() -> None:
         async with ireneo.open(place) as memory:
             assert [info.messages for info in await memory.sessions()] == [MESSAGES] * SESSIONS
-            assert (await memory.secrets(mend=True)).complete
+            assert (await memory.secrets(repair=True)).complete
             for number in range(SESSIONS):
                 session = await memory.session(f"watch {number}", must_exist=True)
                 assert (await session.append(said(number), after="root")).new == 0

@@ -109,7 +109,7 @@ def test_every_verb_that_reads_does_and_every_other_says_why_not(
     nothing_due = {
         "embed",
         "learn",
-        "doctor that mends",
+        "doctor that repairs",
         "secrets that are taken out",
         "Session.catch_up",
         "Session.due",

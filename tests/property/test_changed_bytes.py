@@ -135,14 +135,14 @@ def damaged(furnished: bytes, path: Path, *statements: str) -> None:
     database.close()
 
 
-def doctored(path: Path, *, mend: bool = False, quick: bool = False) -> list[tuple[str, bool]]:
+def doctored(path: Path, *, repair: bool = False, quick: bool = False) -> list[tuple[str, bool]]:
     async def main() -> list[tuple[str, bool]]:
         store = await open_sqlite(path, durability="normal")
         try:
-            found = await memory_with_all(store).doctor(mend=mend, quick=quick)
+            found = await memory_with_all(store).doctor(repair=repair, quick=quick)
         finally:
             await store.close()
-        return [(each.text, each.mended) for each in found]
+        return [(each.text, each.repaired) for each in found]
 
     return asyncio.run(main())
 
@@ -168,7 +168,7 @@ def test_what_is_no_longer_what_was_stored_is_named(furnished: bytes, tmp_path: 
     damaged(furnished, path, statement)
     assert any(text.startswith(named) and "is not what was stored" in text for text, _ in doctored(path))
     # It is none of what follows from the log.
-    assert not all(mended for _, mended in doctored(path, mend=True))
+    assert not all(repaired for _, repaired in doctored(path, repair=True))
 
 
 MENDABLE = {
@@ -182,12 +182,12 @@ MENDABLE = {
 
 
 @pytest.mark.parametrize("what", MENDABLE)
-def test_what_follows_from_the_log_is_mended(furnished: bytes, tmp_path: Path, what: str) -> None:
+def test_what_follows_from_the_log_is_repaired(furnished: bytes, tmp_path: Path, what: str) -> None:
     path = tmp_path / "memory.db"
     damaged(furnished, path, MENDABLE[what])
-    found = doctored(path, mend=True)
+    found = doctored(path, repair=True)
     assert found
-    assert all(mended for _, mended in found), found
+    assert all(repaired for _, repaired in found), found
     assert doctored(path) == []
 
 
@@ -205,9 +205,9 @@ def test_an_index_that_no_longer_fits_its_rows_is_made_anew(furnished: bytes, tm
     ]
     assert of_index
     path.write_bytes(furnished[: of_index[0] + 5] + b"_" + furnished[of_index[0] + 6 :])
-    found = doctored(path, mend=True)
+    found = doctored(path, repair=True)
     assert found
-    assert all(mended for _, mended in found), found
+    assert all(repaired for _, repaired in found), found
     assert doctored(path) == []
 
 
@@ -221,8 +221,8 @@ def test_an_index_is_not_made_to_fit_a_row_that_was_changed(furnished: bytes, tm
     data = bytearray(furnished)
     data[of_row[0] + 5] = ord("_")
     path.write_bytes(data)
-    found = doctored(path, mend=True)
-    assert not all(mended for _, mended in found), found
+    found = doctored(path, repair=True)
+    assert not all(repaired for _, repaired in found), found
     assert doctored(path)
 
 

@@ -75,13 +75,19 @@ def test_what_is_cut_out_is_supported(pieces: list[str], which: st.DataObject) -
     assert evidence.supports(TextClaim("quotation", " ".join(pieces[first:last])))
 
 
-@given(pieces=sources, number=st.integers(1, 10**6), place=st.integers(0), digit=st.integers(1, 9))
+@given(
+    pieces=st.lists(words | paths | identifiers, min_size=4, max_size=30),
+    number=st.integers(10**4, 10**6),
+    place=st.integers(0),
+    digit=st.integers(1, 9),
+)
 def test_a_changed_digit_is_not_supported(pieces: list[str], number: int, place: int, digit: int) -> None:
+    # What is left of a number that is rounded is supported.
+    assume(number % 10)
     written = str(number)
     at = place % len(written)
     changed = written[:at] + str((int(written[at]) + digit) % 10) + written[at + 1 :]
-    assume(changed not in {part for piece in pieces for part in piece.replace(",", "").split()})
-    assume(all(changed not in piece.replace(",", "") for piece in pieces))
+    assume(changed[0] != "0" and int(changed) % 10)
     evidence = SourceIndex([" ".join([*pieces, written])])
     assert evidence.supports(TextClaim("number", written))
     assert not evidence.supports(TextClaim("number", changed))

@@ -182,7 +182,7 @@ def test_what_the_doctor_took_them_out_of_is_what_would_have_come_in_without(
                 for door in doors:
                     await through(memory, door, messages, None)
             async with ireneo.open(folder / "a.db", durability="normal") as memory:
-                assert (await memory.secrets(mend=True)).complete
+                assert (await memory.secrets(repair=True)).complete
                 assert await ids(memory) == clean
                 await through(memory, later, messages, None)
                 assert await ids(memory) == clean

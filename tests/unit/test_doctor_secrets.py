@@ -130,7 +130,7 @@ def test_it_says_how_many_of_which_kind_stand_where_and_not_what_they_are(kind: 
             ("memories", ""): (1, {"github-token": 1}),
             ("scratchpads", ""): (1, {"github-token": 1}),
         }
-        assert (found.messages, found.mended) == (6, False)
+        assert (found.messages, found.repaired) == (6, False)
         assert TOKEN not in str(found)
 
     live(kind, tmp_path, work)
@@ -141,8 +141,8 @@ def test_messages_get_the_ids_of_the_clean_ones_and_their_log_adds_nothing(kind:
     async def work(keeping: Memory, memory: Memory, store: Store) -> None:
         await imported(keeping)
         before = await ids(keeping)
-        done = await memory.secrets(mend=True)
-        assert done.mended
+        done = await memory.secrets(repair=True)
+        assert done.repaired
         assert done.complete
         after = await ids(memory)
         assert after == await clean_ids()
@@ -170,7 +170,7 @@ def test_branches_pins_releases_memories_and_what_was_abandoned_follow(kind: str
         await side.append({"role": "user", "content": "Shut it again."})
         await session.append({"role": "user", "content": "This leads nowhere."})
         await session.rewind(to=path[5])
-        await memory.secrets(mend=True)
+        await memory.secrets(repair=True)
         now = await ids(memory)
         assert (await ids(memory, branch="side"))[:4] == now[:4]
         session = await memory.session("gate")
@@ -196,7 +196,7 @@ def test_a_session_that_came_in_twice_with_and_without_becomes_one_again(kind: s
         await imported(keeping, clean)
         (info,) = await memory.sessions()
         assert info.messages == 10
-        await memory.secrets(mend=True)
+        await memory.secrets(repair=True)
         (info,) = await memory.sessions()
         assert (info.messages, await ids(memory)) == (6, await clean_ids())
         assert await imported(memory) == 0
@@ -228,7 +228,7 @@ def test_what_was_forgotten_stays_forgotten(kind: str, tmp_path: Path) -> None:
         await imported(keeping)
         path = await ids(keeping)
         await keeping.forget(message=path[4])
-        await memory.secrets(mend=True)
+        await memory.secrets(repair=True)
         session = await memory.session("gate")
         told = [each.text for each in await session.messages()]
         assert told[4:] == ["[erased]", "It stands open."]
@@ -253,7 +253,7 @@ def test_summaries_over_what_changed_go_and_the_others_stay(kind: str, tmp_path:
             await session.context(budget=budget)
         before = await summaries(store)
         assert any(each.last_position >= 122 for each in before)
-        await memory.secrets(mend=True)
+        await memory.secrets(repair=True)
         after = await summaries(store)
         assert [each.id for each in after] == [each.id for each in before if each.last_position < 122]
         assert after
@@ -275,7 +275,7 @@ def test_no_byte_of_any_secret_is_left_in_the_folder(tmp_path: Path) -> None:
         await keeping.learn()
         await keeping.work(until_idle=True)
         assert set(left(bytes_in(tmp_path), ALL)) == {one.kind for one in ALL}
-        done = await memory.secrets(mend=True)
+        done = await memory.secrets(repair=True)
         assert done.complete
         assert left(msgspec.json.encode(done), ALL) == []
         assert left(bytes_in(tmp_path), ALL) == []
@@ -316,7 +316,7 @@ def test_broken_off_at_any_call_the_next_run_goes_on(kind: str, tmp_path: Path) 
             await filling.scratchpad("gate").write(goal=f"open it with {TOKEN}")
 
         await fill("whole")
-        await Memory(means, "whole").secrets(mend=True)
+        await Memory(means, "whole").secrets(repair=True)
         steps = fuse.steps
         assert steps > 100
         for at in range(0, steps, 1 + steps // 15):
@@ -324,12 +324,12 @@ def test_broken_off_at_any_call_the_next_run_goes_on(kind: str, tmp_path: Path) 
             await fill(space)
             fuse.set(at)
             with suppress(BrokenOffError):
-                await Memory(means, space).secrets(mend=True)
+                await Memory(means, space).secrets(repair=True)
             fuse.set(None)
             broken = Memory(means, space)
             seen = [len(await ids(broken, info.key.session)) for info in await broken.sessions()]
             assert seen == [len(TALK), len(TALK)]
-            done = await broken.secrets(mend=True)
+            done = await broken.secrets(repair=True)
             assert done.complete
             whole = Memory(means, "whole")
             for name in ("gate", "door [REDACTED github-token]"):

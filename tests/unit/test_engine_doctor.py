@@ -1,4 +1,4 @@
-"""Whatever is broken is found, named in a sentence, and mended where the log is not touched by it."""
+"""Whatever is broken is found, named in a sentence, and repaired where the log is not touched by it."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def on_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Work],
 
 
 def said(found: Sequence[Finding], kind: str = "fault") -> list[str]:
-    return [each.text for each in found if each.kind == kind and not each.mended]
+    return [each.text for each in found if each.kind == kind and not each.repaired]
 
 
-async def mended(memory: Memory) -> Sequence[Finding]:
-    """Mend; afterwards nothing is wrong any more."""
-    found = await memory.doctor(mend=True)
-    assert all(each.mended for each in found if each.kind == "fault"), found
+async def repaired(memory: Memory) -> Sequence[Finding]:
+    """Repair; afterwards nothing is wrong any more."""
+    found = await memory.doctor(repair=True)
+    assert all(each.repaired for each in found if each.kind == "fault"), found
     assert all(each.advice for each in found)
     assert said(await memory.doctor()) == []
     return found
@@ -168,7 +168,7 @@ def test_broken_summaries_are_named_and_taken_out(on_store: Callable[[Work], Non
         (sentence,) = said(found)
         assert words in sentence
         assert all(each.session == KEY.session for each in found)
-        await mended(memory)
+        await repaired(memory)
 
         def look(tx: Transaction) -> set[str]:
             assert len(tx.log.path(KEY, m[-1].id, 0, 99)) == 60
@@ -189,7 +189,7 @@ def test_what_was_made_from_a_broken_summary_goes_with_it(on_store: Callable[[Wo
         made = [*parts, deeper([parts[0], leaf(m[50:55])])]
         await store.write(lambda tx: tx.summaries.put(KEY, made))
         assert len(said(await memory.doctor())) == 1
-        await mended(memory)
+        await repaired(memory)
         left = await store.read(lambda tx: tx.summaries.get(KEY, [each.id for each in made]))
         assert [each.id for each in left] == [parts[0].id]
 
@@ -247,7 +247,7 @@ def test_leases_and_failures(on_store: Callable[[Work], None]) -> None:
         assert any("Work often failed 4 times in a row; it is tried again when work goes on" in e for e in sentences)
         assert any("(story 1, messages 1–4) failed" in e and "at 2031-05-09 13:00 UTC" in e for e in sentences)
         assert not any("fresh" in each or "late" in each for each in sentences)
-        await mended(memory)
+        await repaired(memory)
 
         def look(tx: Transaction) -> None:
             assert {each.work for each in tx.leases.of_session(KEY)} >= {"fresh", "late"}
@@ -290,7 +290,7 @@ def test_marks_and_disputes_about_what_is_gone(on_store: Callable[[Work], None])
             f"The rebuild at message 51 to 4,000 tokens ({SUMMARIZER}) shows s_ccccccc, and no such text is there."
         ]
         assert said(found, "note") == [f"Dispute {dispute.id[:9]} at message 50 is about a summary that is not there."]
-        await mended(memory)
+        await repaired(memory)
         assert await store.read(lambda tx: tx.rebuilds.of_session(KEY)) == [replace(mark, taken_up=mark.taken_up[1:])]
 
     on_store(work)
@@ -348,7 +348,7 @@ def path(tmp_path: Path) -> Path:
     return place
 
 
-def doctor(path: Path, *statements: str, mend: bool = False) -> Sequence[Finding]:
+def doctor(path: Path, *statements: str, repair: bool = False) -> Sequence[Finding]:
     """What is found in a file after it was changed by hand."""
     database = apsw.Connection(str(path))
     for statement in statements:
@@ -358,7 +358,7 @@ def doctor(path: Path, *statements: str, mend: bool = False) -> Sequence[Finding
     async def main() -> Sequence[Finding]:
         store = await open_sqlite(path)
         try:
-            return await memory_over(store).doctor(mend=mend)
+            return await memory_over(store).doctor(repair=repair)
         finally:
             await store.close()
 
@@ -379,11 +379,11 @@ STORY = "(SELECT key FROM sessions WHERE session = 'night-ferry')"
         ("UPDATE messages SET parts = '[{}' WHERE segment = 0 AND position = 9", "Message 10 on the path to m_"),
     ],
 )
-def test_a_message_that_was_changed_is_found_and_never_mended(path: Path, statement: str, words: str) -> None:
+def test_a_message_that_was_changed_is_found_and_never_repaired(path: Path, statement: str, words: str) -> None:
     where = f" {'AND' if 'WHERE' in statement else 'WHERE'} session = {STORY}"
-    (found,) = [each for each in doctor(path, statement + where, mend=True) if each.kind == "fault"]
+    (found,) = [each for each in doctor(path, statement + where, repair=True) if each.kind == "fault"]
     assert words in found.text
-    assert not found.mended
+    assert not found.repaired
     assert ".recover" in found.advice
     assert found.session == KEY.session
 
@@ -401,17 +401,17 @@ def test_a_message_that_is_gone_is_told_by_the_store_and_on_the_path(path: Path)
     assert any("Message 51 on the path to" in each.text for each in found if each.session)
 
 
-def test_what_the_store_says_of_a_summary_is_said_once_and_mended(path: Path) -> None:
+def test_what_the_store_says_of_a_summary_is_said_once_and_repaired(path: Path) -> None:
     statement = f"UPDATE summaries SET record = '{{}}' WHERE session = {STORY} AND depth = 1 AND first_position = 40"
     (found,) = doctor(path, statement)
     assert "can't be read" in found.text
-    (found,) = doctor(path, mend=True)
-    assert found.mended
+    (found,) = doctor(path, repair=True)
+    assert found.repaired
     assert doctor(path) == []
     moved = f"UPDATE summaries SET last_position = 41 WHERE session = {STORY} AND depth = 1 AND first_position = 20"
     found = doctor(path, moved)
     assert found
-    assert all(each.mended for each in doctor(path, mend=True))
+    assert all(each.repaired for each in doctor(path, repair=True))
     assert said(doctor(path)) == []
 
 
@@ -431,10 +431,10 @@ def test_a_damaged_file_says_so(path: Path) -> None:
     with path.open("r+b") as file:
         file.seek((page - 1) * size)
         file.write(b"\x00" * 200)
-    found = doctor(path, mend=True)
+    found = doctor(path, repair=True)
     assert any(each.text.startswith("The file is damaged") for each in found)
     assert any("can't be looked at to its end" in each.text for each in found)
-    assert all(".recover" in each.advice for each in found if not each.mended)
+    assert all(".recover" in each.advice for each in found if not each.repaired)
 
 
 def test_runs_that_hang_on_nothing_are_taken_out(on_store: Callable[[Work], None]) -> None:
@@ -457,7 +457,7 @@ def test_runs_that_hang_on_nothing_are_taken_out(on_store: Callable[[Work], None
         await store.write(change_more)
         faults = [each for each in await memory.doctor() if each.kind == "fault"]
         assert [(each.session, "hangs on nothing" in each.text) for each in faults] == [("gone", True)]
-        await mended(memory)
+        await repaired(memory)
 
         def look(tx: Transaction) -> None:
             assert [run.session for run in tx.runs.list(KEY.space)] == [KEY.session]
@@ -478,7 +478,7 @@ def test_observations_without_a_run_are_taken_out(path: Path) -> None:
         database.execute("DELETE FROM runs")
         database.close()
         assert [each.session for each in await memory.doctor() if each.kind == "fault"] == ["gone"]
-        await mended(memory)
+        await repaired(memory)
         assert list(await store.read(lambda tx: tx.runs.claims(KEY.space))) == []
         await store.close()
 
@@ -501,7 +501,7 @@ def test_an_index_that_does_not_fit_is_made_anew(tmp_path: Path) -> None:
             f"messages of session {KEY.session!r} are in no index of words."
         ]
         assert any("were counted" in each for each in found)
-        healed = await mended(memory)
+        healed = await repaired(memory)
         assert [each.advice for each in healed if "in no index" in each.text] == [
             "The index of the space was made anew."
         ]

@@ -12,11 +12,10 @@ from tests.golden.material import session as material
 
 import ireneo
 from ireneo.adapters.in_memory.store import InMemoryStore
-from ireneo.adapters.machine import SystemClock
 from ireneo.adapters.sqlite.store import open_sqlite
 from ireneo.engine.branches import tree_paths
 from ireneo.engine.memory import Memory
-from ireneo.engine.resources import Resources
+from ireneo.engine.resources import Resources, SystemClock
 from ireneo.errors import BadInput
 from ireneo.log.tree import Head, head_of
 from ireneo.ports.store import Store, Transaction

@@ -377,9 +377,9 @@ def test_a_reader_in_the_way_is_told_and_the_doctor_finishes(tmp_path: Path) -> 
         go_on.set()
         await reader
         assert not receipt.complete
-        assert "doctor --mend" in receipt.note
+        assert "doctor --repair" in receipt.note
         assert [each.text for each in await memory.doctor() if each.kind == "fault"]
-        assert all(each.mended for each in await memory.doctor(mend=True))
+        assert all(each.repaired for each in await memory.doctor(repair=True))
         await store.close()
         await other.close()
         left = b"".join(file.read_bytes() for file in tmp_path.glob("memory.db*"))

@@ -45,8 +45,8 @@ WORK = path(
 
 def test_a_text_is_checked_against_its_sources() -> None:
     evidence = SourceIndex(source_texts(WORK))
-    text = "I edited pkg/ledger.go and docs/faq.md; `pytest tests/test_b.py` ended with exit status 3, for batch 8."
-    assert check_text(text, evidence) == [TextClaim("path", "docs/faq.md"), TextClaim("number", "8")]
+    text = "I edited pkg/ledger.go and docs/faq.md; `pytest tests/test_b.py` ended with exit status 3, for batch 98."
+    assert check_text(text, evidence) == [TextClaim("path", "docs/faq.md"), TextClaim("number", "98")]
     assert supported_rate(text, evidence) == 3 / 5
     assert supported_rate("Nothing to look up.", evidence) == 1.0
 

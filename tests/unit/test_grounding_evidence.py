@@ -31,10 +31,8 @@ SUPPORTED = {
     ],
     "identifier": [
         "retain_live",
-        "retain_live()",
         "Row.keep",
         "retainLive",
-        "\\tretainLive",
         "a1b2c3d",
         "GitHub",
         "test-utils",
@@ -99,7 +97,7 @@ UNSUPPORTED = {
         "test-util",
         "keep_…",
     ],
-    "number": ["1,347", "346", "0.5 ms", "5 s", "45 s", "89", "3.12", "3.11.5", "8", "14", "03", "46 %"],
+    "number": ["1,347", "346", "0.5 ms", "5 s", "45 s", "89", "3.12", "3.11.5", "97", "14", "03", "46 %"],
     "error": ["ValueError", "exit status 3", "exit 88", "HTTP 500"],
     "command": ["go build ./pkg/...", "go test ./cmd/...", "tail go", "make lint"],
     "quotation": [

@@ -15,8 +15,8 @@ import ireneo
 from ireneo import Draft, Memory
 from ireneo.engine import learn
 from ireneo.engine import learn as due
-from ireneo.engine.cleaning import Cleaning
 from ireneo.engine.diary import windows
+from ireneo.engine.resources import Cleaning
 from ireneo.lessons.shell import RunMaterial
 from ireneo.log.message import Message
 from ireneo.log.tree import Head, SessionKey

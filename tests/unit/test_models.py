@@ -10,8 +10,8 @@ from msgspec import Struct
 
 import ireneo
 from ireneo.adapters.llm.model import ProviderModel
-from ireneo.adapters.machine import SystemClock
 from ireneo.engine.models import TASKS, Models
+from ireneo.engine.resources import SystemClock
 from ireneo.errors import BadInput, BadReply, ModelUnavailable
 from ireneo.ports.models import LanguageModel, Prompt, Reply
 from ireneo.testing.scripted import ManualClock, ScriptedLLM

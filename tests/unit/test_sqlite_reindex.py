@@ -1,4 +1,4 @@
-"""The index of words is made for a file that has none, made anew for other rules, and mended where it is broken."""
+"""The index of words is made for a file that has none, made anew for other rules, and repaired where it is broken."""
 
 from __future__ import annotations
 
@@ -164,14 +164,14 @@ def test_there_is_a_break_for_every_kind_of_fault() -> None:
 
 
 @pytest.mark.parametrize("kind", BREAKS)
-def test_what_is_broken_is_found_and_mended(tmp_path: Path, kind: str) -> None:
+def test_what_is_broken_is_found_and_repaired(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "store.db"
 
-    async def work(*, mend: bool) -> Sequence[str]:
+    async def work(*, repair: bool) -> Sequence[str]:
         store = await open_sqlite(path)
 
         def change(tx: Transaction) -> Sequence[str]:
-            if mend:
+            if repair:
                 tx.words.rebuild(SPACE)
             return tx.words.faults(SPACE)
 
@@ -186,14 +186,14 @@ def test_what_is_broken_is_found_and_mended(tmp_path: Path, kind: str) -> None:
         await store.close()
 
     asyncio.run(fill())
-    assert asyncio.run(work(mend=False)) == []
+    assert asyncio.run(work(repair=False)) == []
     database = raw(path)
     database.execute(BREAKS[kind])
     database.close()
     beginning = WORD_SENTENCES[kind].split("{")[0]
-    faults = asyncio.run(work(mend=False))
+    faults = asyncio.run(work(repair=False))
     assert [each for each in faults if each.startswith(beginning) and each.endswith(".")], faults
-    assert asyncio.run(work(mend=True)) == []
+    assert asyncio.run(work(repair=True)) == []
 
     async def check() -> None:
         store = await open_sqlite(path)
@@ -218,7 +218,7 @@ def test_what_is_broken_is_found_and_mended(tmp_path: Path, kind: str) -> None:
     asyncio.run(check())
 
 
-def test_a_store_in_memory_finds_and_mends_the_same() -> None:
+def test_a_store_in_memory_finds_and_repairs_the_same() -> None:
     async def main() -> None:
         store = InMemoryStore()
         m = await store.write(tell, numbered(4))

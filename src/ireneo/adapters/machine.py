@@ -1,24 +1,14 @@
-"""What the machine itself gives: its clock, and room on its disk for the lines of a large log."""
+"""What the machine itself gives: room on its disk for the lines of a large log."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
 from ireneo.errors import StoreError
-
-
-class SystemClock:
-    """A Clock that goes with the machine's, in UTC."""
-
-    def now(self) -> datetime:
-        """The time."""
-        return datetime.now(UTC)
-
 
 BUFFER_BYTES = 1 << 18
 _LENGTH_BYTES = 8

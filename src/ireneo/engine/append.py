@@ -10,8 +10,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ireneo.engine.branches import messages_named, passes
-from ireneo.engine.cleaning import Cleaning, DraftVariants, chain_named
 from ireneo.engine.projects import FIRST_MESSAGES, place_session
+from ireneo.engine.resources import Cleaning, DraftVariants, chain_named
 from ireneo.engine.returned import NewDrafts, Offered, ReturnedContext
 from ireneo.errors import MessageNotFound, UnreadableLog
 from ireneo.formats.chat.format import ChatFormat
@@ -109,8 +109,13 @@ def append(
         return Appended(ids=ids, new=0, dropped=settled.dropped)
     new = tx.log.insert(key, messages)
     last = messages[-1]
-    goes_on = head is None or (last.position > head.position and passes(tx, key, head_of(last), head))
-    if goes_on or not passes(tx, key, head, head_of(last)):
+    if (
+        # What follows the head itself needs no look at the path.
+        head is None
+        or messages[0].parent == head.id
+        or (last.position > head.position and passes(tx, key, head_of(last), head))
+        or not passes(tx, key, head, head_of(last))
+    ):
         tx.log.move(key, branch, last.id)
     if is_new or project or any(each.record for each in drafts[:FIRST_MESSAGES]):
         place_session(tx, key, project, drafts)

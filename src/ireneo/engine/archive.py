@@ -32,11 +32,13 @@ class ArchiveCandidate(Struct, frozen=True, kw_only=True):
     """Why it is no more, in words."""
 
 
-def archive_candidates(tx: Transaction, means: Resources, space: str, limit: int = 20) -> Sequence[ArchiveCandidate]:
+def archive_candidates(
+    tx: Transaction, resources: Resources, space: str, limit: int = 20
+) -> Sequence[ArchiveCandidate]:
     """The memories that would be put away next, the least retained first; those that are pinned never are."""
     if limit < 1:
         raise BadInput(f"A limit of {limit} shows nothing; give at least 1.")
-    now = means.clock.now()
+    now = resources.clock.now()
     weighed = _weighed(tx, space, now)
     return [
         ArchiveCandidate(record=record, retention=worth, reason=_reason(record, now))
@@ -44,7 +46,7 @@ def archive_candidates(tx: Transaction, means: Resources, space: str, limit: int
     ]
 
 
-async def archive(means: Resources, space: str, keep: int) -> Sequence[MemoryId]:
+async def archive(resources: Resources, space: str, keep: int) -> Sequence[MemoryId]:
     """Put the least retained memories away until `keep` are left in use; returns which.
 
     They are not recalled any more, and `restore` takes them out again. Where the space has no more memories than
@@ -53,9 +55,9 @@ async def archive(means: Resources, space: str, keep: int) -> Sequence[MemoryId]
     """
     if keep < 0:
         raise BadInput(f"{keep} memories can't be kept; give 0 or more.")
-    now = means.clock.now()
+    now = resources.clock.now()
 
-    def look(tx: Transaction) -> tuple[int, list[tuple[float, MemoryId, Record]]] | None:
+    def weigh(tx: Transaction) -> tuple[int, list[tuple[float, MemoryId, Record]]] | None:
         if tx.search.size(space, "memories").documents <= keep:
             return None
         in_use = tx.memories.list(space, MemoryFilter(archived=False))
@@ -65,7 +67,7 @@ async def archive(means: Resources, space: str, keep: int) -> Sequence[MemoryId]
         weighed = _by_retention(in_use, now)
         return over, weighed
 
-    found = await means.store.read(look)
+    found = await resources.store.read(weigh)
     if found is None:
         return []
     over, weighed = found
@@ -73,14 +75,14 @@ async def archive(means: Resources, space: str, keep: int) -> Sequence[MemoryId]
     out: list[MemoryId] = []
     for start in range(0, len(least), BATCH):
 
-        def keep_2(tx: Transaction, start: int) -> list[Record]:
+        def put_away(tx: Transaction, start: int) -> list[Record]:
             # Read again: it may have been used, pinned or forgotten since it was weighed.
             there = tx.memories.get(space, least[start : start + BATCH])
             gone = [replace(record, archived=True) for record in there if not (record.pinned or record.archived)]
             tx.memories.put(space, gone)
             return gone
 
-        gone = await means.store.write(keep_2, start)
+        gone = await resources.store.write(put_away, start)
         out += [record.id for record in gone]
     return out
 

@@ -115,9 +115,9 @@ class TreePath(Struct, frozen=True, kw_only=True):
     first: int
     """Its first position; one behind the head where all of the path is another's."""
     parent: int | None
-    """The place in the list of the limb that it leaves; None where it begins at a first message."""
+    """The place in the list of the path that it leaves; None where it begins at a first message."""
     leaves_at: MessageId | None
-    """The last message that it shares with that limb."""
+    """The last message that it shares with that path."""
     tokens: int
     """What its own messages cost."""
 
@@ -128,31 +128,31 @@ class TreePath(Struct, frozen=True, kw_only=True):
 
 
 def tree_paths(tx: Transaction, key: SessionKey, heads: Sequence[tuple[str, Head]]) -> list[TreePath]:
-    """One limb for each of the named heads, in their order: together they have every message once.
+    """One path for each of the named heads, in their order: together they have every message once.
 
     Where a path leaves another is found by halving, so that few messages are read, however long the paths are.
     """
-    grower = _PathSplitter(tx, key)
+    splitter = _PathSplitter(tx, key)
     for name, head in heads:
-        grower.add(name, head)
-    return grower.limbs
+        splitter.add(name, head)
+    return splitter.paths
 
 
 class _PathSplitter:
     def __init__(self, tx: Transaction, key: SessionKey) -> None:
         self._tx = tx
         self._key = key
-        self.limbs: list[TreePath] = []
+        self.paths: list[TreePath] = []
         self._leaving: dict[tuple[int | None, int], list[int]] = {}
-        """The limbs that leave another one, by its place and by the last position that they share."""
+        """The paths that leave another one, by its place and by the last position that they share."""
 
     def add(self, name: str, head: Head) -> None:
         parent: int | None = None
         at = -1
         while (found := self._next(parent, at, head)) is not None:
-            parent, at = found, self._shared(self.limbs[found].head, head, at + 1)
+            parent, at = found, self._shared(self.paths[found].head, head, at + 1)
         fork = self._at(head, at) if at >= 0 else None
-        limb = TreePath(
+        path = TreePath(
             name=name,
             head=head,
             first=at + 1,
@@ -160,18 +160,18 @@ class _PathSplitter:
             leaves_at=fork.id if fork else None,
             tokens=head.total_tokens - (fork.total_tokens if fork else 0),
         )
-        if limb.messages:
-            self._leaving.setdefault((parent, at), []).append(len(self.limbs))
-        self.limbs.append(limb)
+        if path.messages:
+            self._leaving.setdefault((parent, at), []).append(len(self.paths))
+        self.paths.append(path)
 
     def _next(self, parent: int | None, at: int, head: Head) -> int | None:
-        """Of the limbs that leave `parent` after position `at`, the one that the path to `head` goes on along."""
+        """Of the paths that leave `parent` after position `at`, the one that the path to `head` goes on along."""
         rivals = self._leaving.get((parent, at), [])
         if not rivals or at == head.position:
             return None
         mine = self._at(head, at + 1)
         for rival in rivals:
-            if self._at(self.limbs[rival].head, at + 1).id == mine.id:
+            if self._at(self.paths[rival].head, at + 1).id == mine.id:
                 return rival
         return None
 
@@ -203,7 +203,7 @@ def prunable(tx: Transaction, key: SessionKey, without: str = "") -> Pruned:
             ends.append(("", head))
     named = [(name, head) for name, head in kept.items() if head is not None]
     found = tree_paths(tx, key, [*named, *ends])[len(named) :]
-    return Pruned(messages=sum(limb.messages for limb in found), tokens=sum(limb.tokens for limb in found))
+    return Pruned(messages=sum(path.messages for path in found), tokens=sum(path.tokens for path in found))
 
 
 def prune(tx: Transaction, key: SessionKey) -> Pruned:

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.projects import place_all
 from ireneo.engine.recall import LOOKED_AT_FOR_SOME, MemoryIndex, by_words
 from ireneo.engine.remember import used
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import MOST_CHARACTERS, RecallQuery, Scope
+from ireneo.engine.scope import MOST_CHARACTERS, RecallQuery, Scope, ScopeLimits
 from ireneo.engine.scratchpad import check_pad
 from ireneo.errors import BadInput, MemoryNotFound, StoreError
 from ireneo.lessons.lessons import (
@@ -94,25 +93,17 @@ SHELL = "bash"
 """The tool that an action without one is taken for."""
 
 
-class BriefCue(Struct, frozen=True, kw_only=True):
-    """What a turn is about."""
+class BriefCue(ScopeLimits, frozen=True, kw_only=True):
+    """What a turn is about; with a project its lessons stand first, with those of several."""
 
     goal: str = ""
     task_type: str = ""
     situation: str = ""
     about_to: str = ""
     """The action about to be taken: a command, or a tool, a colon and what it is given."""
-    project: str | None = None
-    """Where the work is done, by its name: its lessons stand first, with those of several, and nothing of others."""
-    as_: str = ""
-    """Only what this character was present for."""
-    undone: bool = False
-    """Also what a rewind left behind."""
-    session: str | None = None
-    branch: str | None = None
 
 
-async def brief(means: Resources, space: str, cue: BriefCue, task: str | None, budget: int) -> Brief:
+async def brief(resources: Resources, space: str, cue: BriefCue, task: str | None, budget: int) -> Brief:
     """The brief of a turn within `budget` tokens; what it shows is marked as used.
 
     A store that can't be written to at the moment loses nothing but the mark: `unmarked` says so then.
@@ -122,24 +113,24 @@ async def brief(means: Resources, space: str, cue: BriefCue, task: str | None, b
     if budget < LEAST_BUDGET:
         raise BadInput(f"A brief of {budget:,} tokens has room for nothing; give at least {LEAST_BUDGET}.")
     name = None if task is None else checked_task(task)
-    now = means.clock.now()
+    now = resources.clock.now()
     if cue.project is not None:
-        await place_all(means.store, space)
+        await place_all(resources.store, space)
 
-    def look(tx: Transaction) -> Brief:
+    def compose(tx: Transaction) -> Brief:
         pad = tx.pads.read(space, name) if name else None
         if name:
             check_pad(tx, space, name, pad, cue.project)
         scope = Scope.of(tx, space, cue)
         found = _found(tx, space, cue, now, scope)
         lessons = _opening_lessons(tx, space, cue.project, now, scope) if cue.project else []
-        return make_brief(pad, found, now, budget, means.count, lessons)
+        return make_brief(pad, found, now, budget, resources.count, lessons)
 
-    made = await means.store.read(look)
+    made = await resources.store.read(compose)
     if not made.lines:
         return made
     try:
-        await means.store.write(used, means, space, [line.id for line in made.lines])
+        await resources.store.write(used, resources, space, [line.id for line in made.lines])
     except (StoreError, MemoryNotFound) as error:
         # It was read, and serves as it is; another may have erased one of them since.
         return replace(made, unmarked=str(error))
@@ -211,11 +202,11 @@ def _called_to_mind(
     tx: Transaction, space: str, kind: Kind, text: str, now: datetime, scope: Scope
 ) -> list[BriefCandidate]:
     """Those of a kind that recall finds by the words of `text`, the best first."""
-    shelf = MemoryIndex(RecallQuery(text=text[:MOST_CHARACTERS], kind=kind, limit=OF_EACH), now, scope)
+    index = MemoryIndex(RecallQuery(text=text[:MOST_CHARACTERS], kind=kind, limit=OF_EACH), now, scope)
     question = read_question(text, now=now)
     asked = {term for term, _ in question.terms}
     out: list[BriefCandidate] = []
-    for hit in by_words(tx.search, space, shelf, question, looked_at=LOOKED_AT_FOR_SOME):
+    for hit in by_words(tx.search, space, index, question, looked_at=LOOKED_AT_FOR_SOME):
         record = hit.read.recalled.record
         if record is None or record.state not in SHOWN.get(kind, ("active",)):
             continue

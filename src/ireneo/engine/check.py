@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -19,7 +20,6 @@ from ireneo.ports.memories import MemoryFilter
 
 if TYPE_CHECKING:
     from ireneo.formats.logs.format import LogFormat
-    from ireneo.ports.models import Clock
     from ireneo.ports.store import Transaction
 
 LOOKED_BACK = 400
@@ -85,7 +85,7 @@ def situation_of_log(log: LogFormat, lines: Iterable[bytes], session: str) -> Si
 
 def check(
     tx: Transaction,
-    clock: Clock,
+    now: datetime,
     situations: Situations,
     space: str,
     call: Call,
@@ -107,7 +107,7 @@ def check(
     observations = tx.runs.observations(space, cues, MOST_SIGHTINGS)
     past = [each for each in observations if each.session != session]
     here = None if project is None else project_named(project)
-    found = judge(situation, call, past, project=here, conditions=conditions, now=clock.now())
+    found = judge(situation, call, past, project=here, conditions=conditions, now=now)
     if found is None:
         return None
     cues = lesson_cues(call, found)

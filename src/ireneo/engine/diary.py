@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.cleaning import Cleaning
+from ireneo.engine.resources import Cleaning
 from ireneo.errors import BadInput
 from ireneo.grounding.claims import TextClaim
 from ireneo.grounding.evidence import SourceIndex, source_texts
@@ -109,7 +109,7 @@ class Diary(Struct, frozen=True, kw_only=True):
 async def read_diary(store: Store, key: SessionKey, branch: str, count: Count, cleaning: Cleaning) -> Diary:
     """The diary of the path to the branch's head, as learning makes it; an empty one before the first message."""
 
-    def look(tx: Transaction) -> tuple[Head | None, Sequence[AgentNotes]]:
+    def read_head(tx: Transaction) -> tuple[Head | None, Sequence[AgentNotes]]:
         head = tx.log.head(key, branch)
         return head, written_on_path(tx, key, head.id) if head else ()
 
@@ -117,7 +117,7 @@ async def read_diary(store: Store, key: SessionKey, branch: str, count: Count, c
         material = RunMaterial(session=key.session, messages=tuple(window))
         return write_diary(material, read_tasks(material), count, written)
 
-    head, written = await store.read(look)
+    head, written = await store.read(read_head)
     entries: list[DiaryEntry] = []
     if head is not None:
         async for window in windows(store, key, head, cleaning):

@@ -7,9 +7,8 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from ireneo.engine.cleaning import Cleaning
 from ireneo.engine.remember import Remembered, settle_drafts
-from ireneo.engine.resources import Resources
+from ireneo.engine.resources import Cleaning, Resources
 from ireneo.engine.turns import Turn, failures_of_drafts, known_failure, leaf_episode, overturns, places, turn_memories
 from ireneo.log.message import Message, MessageId, opens_turn
 from ireneo.log.tree import Head, SessionKey
@@ -157,10 +156,10 @@ class Gathered(Struct, frozen=True, kw_only=True):
 class Gatherer:
     """Gathers in one space, and knows how far it has looked."""
 
-    def __init__(self, means: Resources, space: str) -> None:
+    def __init__(self, resources: Resources, space: str) -> None:
         """Nothing is read yet."""
-        self._means = means
-        self._store = means.store
+        self._means = resources
+        self._store = resources.store
         self._space = space
         self._passed: dict[tuple[SessionKey, str], tuple[int, str]] = {}
         """The end of what was looked through of a branch: what leaves no memory is not looked through again."""
@@ -208,9 +207,9 @@ def _keep(
     return settle_drafts(tx, space, [draft for each in new for draft in each])
 
 
-async def gather(means: Resources, space: str) -> AsyncIterator[Gathered]:
+async def gather(resources: Resources, space: str) -> AsyncIterator[Gathered]:
     """Remember all that is due in a space, session by session; tells what was."""
-    gatherer = Gatherer(means, space)
-    for info in await means.store.read(lambda tx: tx.sessions.list(space)):
+    gatherer = Gatherer(resources, space)
+    for info in await resources.store.read(lambda tx: tx.sessions.list(space)):
         async for gathered in gatherer.session(info):
             yield gathered

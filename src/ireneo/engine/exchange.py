@@ -90,7 +90,7 @@ class MemoriesImported(Struct, frozen=True, kw_only=True):
 
 
 async def export_memories(
-    means: Resources,
+    resources: Resources,
     space: str,
     to: FileFormat,
     there: Callable[[str], bytes | None],
@@ -103,7 +103,7 @@ async def export_memories(
     if to not in ("markdown", "jsonl"):
         raise BadInput(f"There is no format {to!r} for memories; take 'markdown' or 'jsonl'.")
 
-    records = await means.store.read(_in_order, space)
+    records = await resources.store.read(_in_order, space)
     if to == "jsonl":
         lines = await asyncio.to_thread(lambda: "".join(f"{write_line(each)}\n" for each in records))
         return [Exported(path=LINES, data=lines.encode(), memories=len(records), stands="new")]
@@ -112,7 +112,7 @@ async def export_memories(
     for start in range(0, len(records), BATCH):
         # What stands there is read from files, so it is asked outside of any transaction.
         files = await asyncio.to_thread(_files, records[start : start + BATCH], there, taken)
-        for each in await means.store.read(_exported, space, files, means.clock.now()):
+        for each in await resources.store.read(_exported, space, files, resources.clock.now()):
             out.append(each)
             if on_progress is not None:
                 on_progress(each)
@@ -146,7 +146,7 @@ def _exported(tx: Transaction, space: str, files: Sequence[_File], now: datetime
 
 
 async def import_memories(
-    means: Resources,
+    resources: Resources,
     space: str,
     files: Iterable[MemoryFile],
     on_progress: Callable[[MemoriesImported], object] | None = None,
@@ -157,16 +157,18 @@ async def import_memories(
     can't be read is told, and the rest is stored.
     """
     done: Counter[str] = Counter()
-    now = means.clock.now()
-    entries, faults = await asyncio.to_thread(_read, means, files, now)
+    now = resources.clock.now()
+    entries, faults = await asyncio.to_thread(_read, resources, files, now)
     for start in range(0, len(entries), BATCH):
-        done.update(await means.store.write(_take_all, space, entries[start : start + BATCH], now))
+        done.update(await resources.store.write(_take_all, space, entries[start : start + BATCH], now))
         if on_progress is not None:
             on_progress(MemoriesImported(**done, faults=tuple(faults)))
     return MemoriesImported(**done, faults=tuple(faults))
 
 
-def _read(means: Resources, files: Iterable[MemoryFile], now: datetime) -> tuple[list[MemoryEntry], list[MemoryFault]]:
+def _read(
+    resources: Resources, files: Iterable[MemoryFile], now: datetime
+) -> tuple[list[MemoryEntry], list[MemoryFault]]:
     """What files tell, without its secrets, in the order in which it is stored; and what could not be read."""
     entries: list[MemoryEntry] = []
     faults: list[MemoryFault] = []
@@ -175,7 +177,7 @@ def _read(means: Resources, files: Iterable[MemoryFile], now: datetime) -> tuple
             if isinstance(each, UnreadableEntry):
                 faults.append(MemoryFault(path=file.path, line=each.line, message=each.message))
             else:
-                entries.append(replace(each, record=means.cleaning().struct(each.record)))
+                entries.append(replace(each, record=resources.cleaning().struct(each.record)))
     # What was drawn from another memory comes behind it.
     return sorted(entries, key=lambda each: (each.record.recorded, each.record.id)), faults
 

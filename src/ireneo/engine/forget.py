@@ -1,4 +1,8 @@
-"""Erase: take content out for good, with all that was derived from it alone, and out of every byte of the store."""
+"""Erase: take content out for good, with all that was derived from it alone, and out of every byte of the store.
+
+Read and plan, then one transaction, then the scrub of what the transaction has left behind in the file. Whoever is
+killed in between has erased nothing or everything; the bytes are overwritten by whoever comes next.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,6 @@ from ireneo.engine.forgetting import (
     ErasurePlan,
     EvidenceTrace,
     LostSources,
-    MemoryChanges,
-    RunChanges,
     SessionErasure,
     SubjectName,
     all_annotations,
@@ -76,8 +78,7 @@ def message_meant(tx: Transaction, space: str, name: str) -> ErasureTarget:
         raise BadInput(
             f"{len(ids)} messages have the id {name} in their log: {shortest_ids(sorted(ids))}; name one of them."
         )
-    found = {key: tuple(message for message in here if message.id in ids) for key, here in found.items()}
-    there = {key: tuple(message for message in here if not message.erased) for key, here in found.items()}
+    there = {key: tuple(each for each in here if each.id in ids and not each.erased) for key, here in found.items()}
     return ErasureTarget(messages={key: here for key, here in there.items() if here})
 
 
@@ -141,16 +142,10 @@ def _named(tx: Transaction, key: SessionKey, sources: Collection[str], name: Sub
         found: Sequence[Message] = tx.log.find(key, sorted(sources)) if sources else ()
         return tuple(message for message in found if message.id in sources and not message.erased)
     return tuple(
-        [
-            message
-            for message in all_messages(tx, key, whole=True)
-            if not message.erased and (message.id in sources or name.is_in(written(message)))
-        ]
+        message
+        for message in all_messages(tx, key, whole=True)
+        if not message.erased and (message.id in sources or name.is_in(written(message)))
     )
-
-
-# Read and plan, then one transaction, then the scrub of what the transaction has left behind in the file. Whoever is
-# killed in between has erased nothing or everything; the bytes are overwritten by whoever comes next.
 
 
 INDEXES: tuple[IndexName, ...] = ("messages", "memories")
@@ -195,7 +190,7 @@ class ErasureReceipt(Struct, frozen=True, kw_only=True):
 
 
 async def forget(
-    means: Resources,
+    resources: Resources,
     space: str,
     *,
     subject: str | None = None,
@@ -209,43 +204,32 @@ async def forget(
 
     Raises BadInput unless exactly one thing is named, NotFound where it is not there.
     """
-    given = {
-        "subject": subject,
-        "message": message,
-        "session": session,
-        "memory": memory,
-        "everything": everything,
-    }
+    given = {"subject": subject, "message": message, "session": session, "memory": memory, "everything": everything}
     what, name = _only(given, space)
-    now = means.clock.now()
-    if preview:
+    now = resources.clock.now()
 
-        def look(tx: Transaction) -> tuple[ErasurePlan, ErasureCounts]:
-            plan = _plan(tx, space, what, name)
-            counted = _counted(tx, space, plan)
+    def erase(tx: Transaction) -> tuple[ErasurePlan, ErasureCounts]:
+        plan = _plan(tx, space, what, name)
+        counted = _counted(tx, space, plan)
+        if preview:
             return plan, counted
+        before = _documents(tx, space)
+        if not plan.is_empty:
+            carry_out(tx, space, plan)
+            settle_left(tx, space, plan)
+        return plan, replace(counted, documents=before - _documents(tx, space))
 
-        plan, counted = await means.store.read(look)
+    if preview:
+        plan, counted = await resources.store.read(erase)
         note = " ".join(plan.notes)
         return ErasureReceipt(what=counted, ids=_ids(plan, space), at=now, preview=True, complete=False, note=note)
     try:
-
-        def keep(tx: Transaction) -> tuple[ErasurePlan, ErasureCounts]:
-            plan = _plan(tx, space, what, name)
-            counted = _counted(tx, space, plan)
-            before = _documents(tx, space)
-            if not plan.is_empty:
-                carry_out(tx, space, plan)
-                settle_left(tx, space, plan)
-            counted = replace(counted, documents=before - _documents(tx, space))
-            return plan, counted
-
-        plan, counted = await means.store.write(keep)
+        plan, counted = await resources.store.write(erase)
     except NotFound:
         # It may be gone since an erasure that was killed before its end.
-        await means.store.scrub()
+        await resources.store.scrub()
         raise
-    scrubbed = await means.store.scrub()
+    scrubbed = await resources.store.scrub()
     note = " ".join(filter(None, (scrubbed.note, *plan.notes)))
     return ErasureReceipt(what=counted, ids=_ids(plan, space), at=now, complete=scrubbed.complete, note=note)
 
@@ -283,54 +267,41 @@ def _follow(tx: Transaction, space: str, meant: ErasureTarget) -> ErasurePlan:
     if meant.name is not None:
         keys = [info.key for info in tx.sessions.list(space)]
     for key in keys:
-        reached = reach(tx, key, meant.messages.get(key, ()), meant.name)
-        erased = erased.and_of(reached.erased)
-        lost.update(message.id for message in reached.of_session.messages)
-        lost.update(reached.of_session.summaries)
-        if reached.of_session != SessionErasure(key=key):
-            parts.append(reached.of_session)
+        part, words = reach(tx, key, meant.messages.get(key, ()), meant.name)
+        erased = erased.and_of(words)
+        lost.update(message.id for message in part.messages)
+        lost.update(part.summaries)
+        if part != SessionErasure(key=key):
+            parts.append(part)
     for key in meant.sessions:
         if tx.sessions.get(key) is None:
             # It is kept elsewhere; only what was learned from it is here.
             continue
         parts.append(SessionErasure(key=key, whole=True))
-        texts = [text for each in all_messages(tx, key) for text in said(each)]
-        erased = erased.and_of(ErasedWords.of(texts))
-        lost.update([each.id for each in all_messages(tx, key)])
+        erased = erased.and_of(ErasedWords.of(text for each in all_messages(tx, key) for text in said(each)))
+        lost.update(each.id for each in all_messages(tx, key))
         lost.update(tx.upkeep.summaries(key))
-    learned = _learned(
+    whole = frozenset(key.session for key in meant.sessions)
+    every = tx.memories.list(space, MemoryFilter()) if whole else ()
+    of_sessions = [record for record in every if not whole.isdisjoint(record.sessions)]
+    trace = EvidenceTrace(tx, space, LostSources(sources=frozenset(lost), sessions=whole, erased=erased))
+    learned = trace.follow(meant.memories, of_sessions)
+    taught = taught_by(
         tx,
         space,
-        meant,
-        LostSources(sources=frozenset(lost), sessions=frozenset(key.session for key in meant.sessions), erased=erased),
+        whole=whole,
+        touched={part.key.session for part in parts if part.messages},
+        cues={record.cue for record in meant.memories if record.cue},
+        name=meant.name,
     )
     return ErasurePlan(
         sessions=tuple(parts),
-        taught=_taught(tx, space, meant, parts),
+        taught=taught,
         memories=learned.gone,
         lessened=learned.lessened,
         pads=tuple(_pads(tx, space, meant, erased)),
         notes=(meant.note,) if meant.note else (),
     )
-
-
-def _taught(tx: Transaction, space: str, meant: ErasureTarget, parts: Sequence[SessionErasure]) -> RunChanges:
-    return taught_by(
-        tx,
-        space,
-        whole={key.session for key in meant.sessions},
-        touched={part.key.session for part in parts if part.messages},
-        cues={record.cue for record in meant.memories if record.cue},
-        name=meant.name,
-    )
-
-
-def _learned(tx: Transaction, space: str, meant: ErasureTarget, lost: LostSources) -> MemoryChanges:
-    of_sessions = []
-    if lost.sessions:
-        every = tx.memories.list(space, MemoryFilter())
-        of_sessions = [record for record in every if not lost.sessions.isdisjoint(record.sessions)]
-    return EvidenceTrace(tx, space, lost).follow(meant.memories, of_sessions)
 
 
 def _pads(tx: Transaction, space: str, meant: ErasureTarget, erased: ErasedWords) -> list[str]:
@@ -385,7 +356,7 @@ def _counted(tx: Transaction, space: str, plan: ErasurePlan) -> ErasureCounts:
 
 
 def _documents(tx: Transaction, space: str) -> int:
-    return sum([tx.search.size(space, shelf).documents for shelf in INDEXES])
+    return sum([tx.search.size(space, index).documents for index in INDEXES])
 
 
 def _ids(plan: ErasurePlan, space: str) -> tuple[str, ...]:

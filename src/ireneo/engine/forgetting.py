@@ -6,7 +6,7 @@ Planned before any of it is done.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -144,29 +144,23 @@ def _of_parts(parts: Sequence[Part]) -> Iterator[str]:
             yield from strings(part.payload)
 
 
+def strings(value: object, *, named: bool = True) -> Iterator[str]:
+    """Every text in a value as JSON has it, the names of its fields included unless these are ours."""
+    if isinstance(value, str):
+        yield value
+        return
+    if isinstance(value, Mapping):
+        if named:
+            yield from map(str, value)
+        value = tuple(value.values())
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        for inner in value:
+            yield from strings(inner, named=named)
+
+
 def values(value: object) -> Iterator[str]:
-    """Every text in a value as JSON has it, without the names of fields: those are ours."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from values(inner)
-    elif isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
-        for inner in value:
-            yield from values(inner)
-
-
-def strings(value: object) -> Iterator[str]:
-    """Every text in a value as JSON has it, the names of its fields included."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield str(key)
-            yield from strings(inner)
-    elif isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
-        for inner in value:
-            yield from strings(inner)
+    """Every text in a value of ours, without the names of its fields."""
+    return strings(msgspec.to_builtins(value), named=False)
 
 
 CHUNK = 500
@@ -181,10 +175,10 @@ def heads_of(tx: Transaction, key: SessionKey) -> list[Head]:
 
 def all_messages(tx: Transaction, key: SessionKey, *, whole: bool = False) -> Iterator[Message]:
     """Every message of a session; with `whole`, as its provider and its log wrote it besides."""
-    for limb in tree_paths(tx, key, [("", head) for head in heads_of(tx, key)]):
-        for first in range(limb.first, limb.head.position + 1, CHUNK):
-            last = min(first + CHUNK - 1, limb.head.position)
-            read = tx.log.path(key, limb.head.id, first, last)
+    for path in tree_paths(tx, key, [("", head) for head in heads_of(tx, key)]):
+        for first in range(path.first, path.head.position + 1, CHUNK):
+            last = min(first + CHUNK - 1, path.head.position)
+            read = tx.log.path(key, path.head.id, first, last)
             drafts = tx.log.drafts(key, [message.id for message in read]) if whole else {}
             for message in read:
                 yield replace(message, draft=drafts[message.id]) if message.id in drafts else message
@@ -283,9 +277,9 @@ def unlearn(tx: Transaction, space: str, taught: RunChanges) -> None:
 
 def _texts_of(run: LearnedRun, observations: Sequence[Observation]) -> Iterator[str]:
     """Every text of a run and of what it shows."""
-    yield from values(msgspec.to_builtins(run))
+    yield from values(run)
     for observation in observations:
-        yield from values(msgspec.to_builtins(observation))
+        yield from values(observation)
 
 
 class LostSources(Struct, frozen=True, kw_only=True):
@@ -359,15 +353,12 @@ class EvidenceTrace:
             keys = [SessionKey(self._space, piece.session)] if piece.session else [info.key for info in infos]
             for key in keys:
                 for message in self._tx.log.find(key, piece.messages):
-                    for text in said(message):
-                        yield text
+                    yield from said(message)
                 for summary in self._tx.summaries.get(key, [SummaryId(name) for name in piece.summaries]):
-                    for text in values(msgspec.to_builtins(summary.sections)):
-                        yield text
+                    yield from values(summary.sections)
             for other in self._tx.memories.get(self._space, piece.memories):
                 if other.id not in self._gone:
-                    for text in wording(other):
-                        yield text
+                    yield from wording(other)
 
 
 def lessened(record: Record, lost: LostSources, gone: Collection[MemoryId]) -> Record | None:
@@ -394,7 +385,7 @@ def _without(piece: Evidence, lost: LostSources, gone: Collection[MemoryId]) -> 
         return None
     left = replace(
         piece,
-        messages=_kept(piece.messages, lost.sources),
+        messages=tuple(name for name in piece.messages if name not in lost.sources),
         summaries=tuple(name for name in piece.summaries if name not in lost.sources),
         memories=tuple(name for name in piece.memories if name not in gone),
     )
@@ -404,10 +395,6 @@ def _without(piece: Evidence, lost: LostSources, gone: Collection[MemoryId]) -> 
 def _gives_up(piece: Evidence) -> bool:
     """Whether it only says that a conclusion was given up when its ground fell: that stands on nothing of its own."""
     return piece.against and piece.origin == "derived" and not piece.sources
-
-
-def _kept(messages: Sequence[MessageId], lost: Collection[str]) -> tuple[MessageId, ...]:
-    return tuple(name for name in messages if name not in lost)
 
 
 def wording(record: Record) -> Iterator[str]:
@@ -481,16 +468,11 @@ def carry_out(tx: Transaction, space: str, plan: ErasurePlan) -> None:
 
 
 def _of_session(tx: Transaction, what: SessionErasure) -> None:
-    tx.erasure.messages(what.key, erased(what.messages))
+    tx.erasure.messages(what.key, [erase(message) for message in what.messages])
     tx.upkeep.discard(what.key, [*what.summaries, *what.remade])
     tx.erasure.notes(what.key, what.annotations, what.marks)
     for lease in what.leases:
         tx.leases.forget(what.key, lease.work)
-
-
-def erased(messages: Sequence[Message]) -> list[Message]:
-    """What is left of messages."""
-    return [erase(message) for message in messages]
 
 
 def settle_left(tx: Transaction, space: str, plan: ErasurePlan) -> None:
@@ -513,15 +495,10 @@ def settle_left(tx: Transaction, space: str, plan: ErasurePlan) -> None:
     update_staleness(tx, space, fallen, drawn)
 
 
-class ErasureReach(Struct, frozen=True, kw_only=True):
-    """What an erasure reaches in a session, and the words by which it was known."""
-
-    of_session: SessionErasure
-    erased: ErasedWords
-
-
-def reach(tx: Transaction, key: SessionKey, gone: Sequence[Message], name: SubjectName | None) -> ErasureReach:
-    """What goes with the messages `gone`; with `name`, whatever names it goes as well."""
+def reach(
+    tx: Transaction, key: SessionKey, gone: Sequence[Message], name: SubjectName | None
+) -> tuple[SessionErasure, ErasedWords]:
+    """What goes with the messages `gone`, and the words by which it was known; with `name`, what names it as well."""
     ids = {message.id for message in gone}
     erased = ErasedWords.of(text for message in gone for text in said(message))
     for message in all_messages(tx, key):
@@ -545,7 +522,7 @@ def reach(tx: Transaction, key: SessionKey, gone: Sequence[Message], name: Subje
         marks=tuple(marks),
         leases=tuple(leases),
     )
-    return ErasureReach(of_session=found, erased=erased)
+    return found, erased
 
 
 def _is_from(note: Annotation, ids: Collection[MessageId], erased: ErasedWords, name: SubjectName | None) -> bool:
@@ -569,13 +546,13 @@ def _summaries(
     What was written of the others in view of these goes as well, step by step. And those that are to be made again.
     """
     covers = Covers(tx, key, gone)
-    mentions = _mentions({message.id for message in gone})
+    ids = {message.id for message in gone}
     out: dict[SummaryId, None] = {}
     rest: list[Summary] = []
     for summary in all_summaries(tx, key):
-        told = list(values(msgspec.to_builtins((summary.sections, summary.threads))))
+        told = list(values((summary.sections, summary.threads)))
         by_words = any(map(erased.in_part, told)) or (name is not None and name.is_in(told))
-        if by_words or mentions(told) or covers(summary):
+        if by_words or not ids.isdisjoint(told) or covers(summary):
             out[summary.id] = None
         else:
             rest.append(replace(summary, sections=(), threads=type(summary.threads)()))
@@ -588,10 +565,6 @@ def _summaries(
 def _rests_on(summary: Summary, gone: Collection[SummaryId], notes: Collection[str]) -> bool:
     disputes = summary.writing.disputes if summary.writing else ()
     return any(name in gone for name in summary.sources) or any(name in notes for name in disputes)
-
-
-def _mentions(ids: Collection[str]) -> Callable[[Sequence[str]], bool]:
-    return lambda told: any(text in ids for text in told)
 
 
 class Covers:

@@ -13,9 +13,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ireneo.engine.branches import passes
-from ireneo.engine.cleaning import Cleaning, DraftVariants, Naming, UncleanedIds, chain_named
 from ireneo.engine.context import due_ahead, write_ahead
 from ireneo.engine.projects import place_session
+from ireneo.engine.resources import Cleaning, DraftVariants, Naming, UncleanedIds, chain_named
 from ireneo.errors import BadInput
 from ireneo.formats.logs.format import LinearFormat, LogFault, LogFormat, LoggedNode, StreamedSession, nothing_readable
 from ireneo.log.message import Call, Count, Draft, Media, Message, MessageId, Opaque, Result, Text, Thinking, weigh

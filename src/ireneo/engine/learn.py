@@ -84,10 +84,12 @@ def known_files(tx: Transaction, space: str, digests: Sequence[str]) -> frozense
     return tx.ledger.known(space, LEARNER, digests)
 
 
-def mark_file(tx: Transaction, means: Resources, space: str, digest: str, name: str, sessions: Sequence[str]) -> None:
+def mark_file(
+    tx: Transaction, resources: Resources, space: str, digest: str, name: str, sessions: Sequence[str]
+) -> None:
     """Note that a file was learned from whole; a secret in its name is left out."""
-    now = means.clock.now()
-    clean = means.drawing().text(name)
+    now = resources.clock.now()
+    clean = resources.drawing().text(name)
     file = LearnedFile(digest=digest, learner=LEARNER, name=clean, at=now, sessions=tuple(sessions))
     tx.ledger.mark(space, file)
 
@@ -270,52 +272,52 @@ class _SessionRead(Struct, frozen=True, kw_only=True):
 
 
 async def learn(
-    means: Resources, space: str, sessions: Iterable[str] | None = None
+    resources: Resources, space: str, sessions: Iterable[str] | None = None
 ) -> AsyncGenerator[LearnedSession, None]:
     """Learn from all that is due of these sessions (None: of the space), one after the other as they were begun.
 
     A model is asked under a lease, since two that ask pay twice: a run that another is at is left to it.
     """
-    worker = Worker(means.store, means.clock)
-    for due in await means.store.read(due_runs, space, sessions):
-        model = means.models_for(due.info.key).for_task("lessons")
+    worker = Worker(resources.store, resources.clock)
+    for due in await resources.store.read(due_runs, space, sessions):
+        model = resources.models_for(due.info.key).for_task("lessons")
         async with AsyncExitStack() as held:
             lease: Lease | None = None
             if model is not None:
                 lease = await held.enter_async_context(worker.leased(due.info.key, LEARN))
-                if lease is None or not await means.store.read(still_due, due):
+                if lease is None or not await resources.store.read(still_due, due):
                     continue
-            learned = await _learn_session(means, due, model, worker, lease)
+            learned = await _learn_session(resources, due, model, worker, lease)
         if learned is not None:
             yield learned
 
 
 async def _learn_session(
-    means: Resources, due: DueRun, model: LanguageModel | None, worker: Worker, lease: Lease | None
+    resources: Resources, due: DueRun, model: LanguageModel | None, worker: Worker, lease: Lease | None
 ) -> LearnedSession | None:
     """Learn from one session; None where another did meanwhile, or it was forgotten, or in part, while it was read."""
     try:
-        read = await _read(means, due)
+        read = await _read(resources, due)
     except NotFound:
-        if await means.store.read(still_due, due):
+        if await resources.store.read(still_due, due):
             raise
         return None
     told, failed = Synthesis(), ""
     if model is not None and read.whole.calls:
         try:
-            told = await _synthesise(means, due, model, read)
+            told = await _synthesise(resources, due, model, read)
         except ModelError as error:
             _LOG.warning("%s The lessons of %s are drawn without it.", error, due.info.key.session)
             failed = str(error)
-    run = await asyncio.to_thread(_run, means, due, read)
+    run = await asyncio.to_thread(_run, resources, due, read)
     shown = await asyncio.to_thread(sum_observations, [*read.whole.observations, *told.observations])
 
-    def keep(tx: Transaction) -> list[Remembered] | None:
+    def store(tx: Transaction) -> list[Remembered] | None:
         if lease is not None:
             worker.done(tx, lease)
         return _keep(tx, due, run, shown) if still_due(tx, due) else None
 
-    settled = await means.store.write(keep)
+    settled = await resources.store.write(store)
     if settled is None:
         return None
     new = [each.record for each in settled if each.did == "added"]
@@ -323,7 +325,7 @@ async def _learn_session(
         run=run,
         lessons=tuple(settled),
         new=len(new),
-        lesson_tokens=sum(means.count(each.text) for each in new),
+        lesson_tokens=sum(resources.count(each.text) for each in new),
         failed=failed,
         refused=told.refused,
         tokens_in=sum(each.tokens_in for each in told.usage),
@@ -342,36 +344,36 @@ def _keep(tx: Transaction, due: DueRun, run: LearnedRun, shown: Sequence[Observa
     return settle_lessons(tx, key.space, observed, run.learned)
 
 
-async def _read(means: Resources, due: DueRun) -> _SessionRead:
+async def _read(resources: Resources, due: DueRun) -> _SessionRead:
     key = due.info.key
-    cleaning = means.drawing()
-    project = cleaning.text(await means.store.read(session_project, key, due.head))
+    cleaning = resources.drawing()
+    project = cleaning.text(await resources.store.read(session_project, key, due.head))
     source = (due.info.source or "").partition(":")[0]
-    written = await means.store.read(written_on_path, key, due.head.id)
+    written = await resources.store.read(written_on_path, key, due.head.id)
     last = RunMaterial(session=key.session, source=source, project=project, messages=())
     whole = Studied()
-    async for window in windows(means.store, key, due.head, cleaning):
+    async for window in windows(resources.store, key, due.head, cleaning):
         last = replace(last, messages=tuple(window))
-        whole = join_windows((whole, await asyncio.to_thread(study, last, means.count, written)))
+        whole = join_windows((whole, await asyncio.to_thread(study, last, resources.count, written)))
     return _SessionRead(project=project, last=last, whole=whole)
 
 
-async def _synthesise(means: Resources, due: DueRun, model: LanguageModel, read: _SessionRead) -> Synthesis:
+async def _synthesise(resources: Resources, due: DueRun, model: LanguageModel, read: _SessionRead) -> Synthesis:
     """What a model makes of it, which is told the lessons of the project that are known."""
-    listed = await means.store.read(lambda tx: tx.memories.list(due.info.key.space, _LESSONS))
+    listed = await resources.store.read(lambda tx: tx.memories.list(due.info.key.space, _LESSONS))
     known = [each for each in listed if applies(projects_of(each), read.project)]
-    return await synthesise(model, read.last, read.whole.entries, known, means.count)
+    return await synthesise(model, read.last, read.whole.entries, known, resources.count)
 
 
-def _run(means: Resources, due: DueRun, read: _SessionRead) -> LearnedRun:
+def _run(resources: Resources, due: DueRun, read: _SessionRead) -> LearnedRun:
     rendered = render_diary(read.whole.entries)
     return LearnedRun(
         session=due.info.key.session,
         head=due.head.id,
         learner=LEARNER,
-        learned=means.clock.now(),
+        learned=resources.clock.now(),
         project=read.project,
-        source=means.drawing().text(due.info.source or ""),
+        source=resources.drawing().text(due.info.source or ""),
         started=due.info.first_at,
         ended=due.info.last_at,
         messages=read.whole.messages,
@@ -381,5 +383,5 @@ def _run(means: Resources, due: DueRun, read: _SessionRead) -> LearnedRun:
         lost_tokens=read.whole.lost_tokens,
         lost_seconds=read.whole.lost_seconds,
         diary=read.whole.entries,
-        diary_tokens=means.count(rendered) if rendered else 0,
+        diary_tokens=resources.count(rendered) if rendered else 0,
     )

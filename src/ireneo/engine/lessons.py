@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from ireneo.engine.cleaning import Cleaning
-from ireneo.engine.resources import Resources
+from ireneo.engine.resources import Cleaning, Resources
 from ireneo.engine.scope import without_words_of_others
 from ireneo.grounding.claims import claims
 from ireneo.grounding.evidence import SourceIndex as Shown
@@ -71,7 +70,7 @@ class Lesson(Struct, frozen=True, kw_only=True):
 
 def lessons(
     tx: Transaction,
-    means: Resources,
+    resources: Resources,
     space: str,
     *,
     project: str | None = None,
@@ -83,7 +82,7 @@ def lessons(
 
     With `disputed` also those that count no longer since somebody spoke against them, with the reason.
     """
-    now = means.clock.now()
+    now = resources.clock.now()
     here = None if project is None else project_named(project)
     kinds = {name: kind for kind, name in CATEGORY.items()}
     states: tuple[State, ...] = ("active", "retired") if disputed else ("active",)
@@ -101,7 +100,7 @@ def lessons(
         if (confidence is None or sure.level == confidence) and belongs(projects_of(each), here)
     ]
     chosen.sort(key=lambda each: (-each[1].chance, -len(each[0].sessions), each[0].id))
-    passages = _Passages(tx, space, means.drawing())
+    passages = _Passages(tx, space, resources.drawing())
     return [
         _lesson(each, sure.chance, sure.level, observed.get(each.cue, ()), _cited(passages, each))
         for each, sure in chosen

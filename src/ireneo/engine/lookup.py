@@ -15,7 +15,7 @@ from ireneo.engine.forgetting import all_annotations
 from ireneo.engine.projects import place_all
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import RecallQuery, Scope
+from ireneo.engine.scope import Scope, ScopeLimits
 from ireneo.errors import BadInput, MemoryNotFound, NotFound, SummaryNotFound
 from ireneo.log.tree import MAIN, Annotation, SessionKey
 from ireneo.memories.exchange import against
@@ -40,16 +40,18 @@ class LookupResult(Struct, frozen=True, kw_only=True):
     """Of a session: what was tried in it, and what came of that."""
 
 
-async def lookup(means: Resources, space: str, id: str, session: str = "", project: str | None = None) -> LookupResult:
+async def lookup(
+    resources: Resources, space: str, id: str, session: str = "", project: str | None = None
+) -> LookupResult:
     """What `id`, or the only id that begins so, names in the space (of what stands in sessions: in `session` alone).
 
     With `project` (empty: none) what belongs to another one is not opened, and of a memory what is told there is not.
     Raises NotFound, and BadInput, with some of them, where it might name several or has too few characters for a name.
     """
     if project is not None:
-        await place_all(means.store, space)
+        await place_all(resources.store, space)
 
-    def look(tx: Transaction) -> LookupResult | list[SessionKey]:
+    def find(tx: Transaction) -> LookupResult | list[SessionKey]:
         infos = [info for info in tx.sessions.list(space) if session in ("", info.key.session)]
         keys = [info.key for info in infos if project is None or (info.project or "") in ("", project)]
         if id[:2] in NOTES:
@@ -65,19 +67,19 @@ async def lookup(means: Resources, space: str, id: str, session: str = "", proje
             return LookupResult(session=key.session, expanded=expand(tx, key, found))
         return keys
 
-    found = await means.store.read(look)
+    found = await resources.store.read(find)
     if isinstance(found, LookupResult):
         return found
     # Sessions are called as their logs call them, so that they come last.
     run = _run(found, id) if id else None
     if run is None:
         raise NotFound(_nothing(id, space))
-    diary = await read_diary(means.store, run, MAIN, means.count, means.drawing())
+    diary = await read_diary(resources.store, run, MAIN, resources.count, resources.drawing())
     return LookupResult(session=run.session, diary=diary)
 
 
 async def dispute_id(
-    means: Resources,
+    resources: Resources,
     space: str,
     id: str,
     reason: str,
@@ -96,40 +98,40 @@ async def dispute_id(
     if origin not in TRUST:
         raise BadInput(f"`origin` is {origin!r}, which is none; give one of {', '.join(TRUST)}.")
     if project is not None:
-        await place_all(means.store, space)
-    reason = means.cleaning().text(reason)
+        await place_all(resources.store, space)
+    reason = resources.cleaning().text(reason)
     if id.startswith(SUMMARY):
 
-        def look(tx: Transaction) -> SessionKey:
+        def find(tx: Transaction) -> SessionKey:
             infos = tx.sessions.list(space)
             keys = [info.key for info in infos if project is None or (info.project or "") in ("", project)]
             return _place(tx, space, keys, id)
 
-        key = await means.store.read(look)
-        return await means.store.write(noting.dispute, key, id, reason, claim)
+        key = await resources.store.read(find)
+        return await resources.store.write(noting.dispute, key, id, reason, claim)
     if claim:
         raise BadInput("Only of a block can one claim be disputed; a memory is disputed as it stands: leave it out.")
 
-    def look_2(tx: Transaction) -> Record | None:
+    def find_memory(tx: Transaction) -> Record | None:
         record = memory_named(tx, space, id)
         if record is not None:
             record = _seen(tx, space, record, project)
         return record
 
-    record = await means.store.read(look_2)
+    record = await resources.store.read(find_memory)
     if record is None:
         raise MemoryNotFound(f"There is no memory {id!r} in space {space!r}; only blocks and memories are disputed.")
-    draft = against(record, means.clock.now(), origin=origin, why=" ".join(reason.split()))
+    draft = against(record, resources.clock.now(), origin=origin, why=" ".join(reason.split()))
     draft = replace(draft, project=project or "")
     # It was opened and found wrong: that is a new word, however much it reads like the memory.
-    return await means.store.write(lambda tx: settle_drafts(tx, space, [draft], judged=True)[0])
+    return await resources.store.write(lambda tx: settle_drafts(tx, space, [draft], judged=True)[0])
 
 
 def _seen(tx: Transaction, space: str, record: Record, project: str | None) -> Record:
     """A memory as it is seen from a project. Raises NotFound where it belongs to others alone."""
     if project is None:
         return record
-    scope = Scope.of(tx, space, RecallQuery(text=record.id, project=project, undone=True))
+    scope = Scope.of(tx, space, ScopeLimits(project=project, undone=True))
     (seen,) = scope.seen([record])
     if seen is None:
         here = f"project {project!r}" if project else "no project that is known"

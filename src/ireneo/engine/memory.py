@@ -271,26 +271,26 @@ class Memory:
         return await work_report(works.run(until_idle=until_idle), on_progress)
 
     async def doctor(
-        self, *, mend: bool = False, quick: bool = False, on_progress: OnProgress[Examined] = None
+        self, *, repair: bool = False, quick: bool = False, on_progress: OnProgress[Examined] = None
     ) -> Sequence[Finding]:
         """Look over the store and every session of the space: what is wrong, and what is worth knowing.
 
-        With `mend` what can be mended is mended: broken summaries are taken out, since they are made again from the
-        log; stale leases and failures are forgotten; counters, indexes, vectors and what was learned from runs are
-        put right. The log is never changed. `quick` leaves out whether each message is what its id says and each row
-        what was stored, which reads all of it.
+        With `repair` what can be repaired is: broken summaries are taken out, since they are made again from the log;
+        stale leases and failures are forgotten; counters, indexes, vectors and what was learned from runs are put
+        right. The log is never changed. `quick` leaves out whether each message is what its id says and each row what
+        was stored, which reads all of it.
         """
         now = self._resources.clock.now()
-        return await examine(self._store, self.space, now, mend=mend, quick=quick, told=counting(on_progress))
+        return await examine(self._store, self.space, now, repair=repair, quick=quick, on_looked=counting(on_progress))
 
-    async def secrets(self, *, mend: bool = False, on_progress: OnProgress[Examined] = None) -> Secrets:
+    async def secrets(self, *, repair: bool = False, on_progress: OnProgress[Examined] = None) -> Secrets:
         """Look for keys, tokens and passwords in all that is kept of the space: how many of which sort stand where.
 
-        With `mend` they are taken out, and out of every byte of the store. Messages get the ids that they have without
-        them, so that their logs are known when they are imported again; branches, pins and the sources of memories
-        follow, summaries over what has changed are dropped.
+        With `repair` they are taken out, and out of every byte of the store. Messages get the ids that they have
+        without them, so that their logs are known when they are imported again; branches, pins and the sources of
+        memories follow, summaries over what has changed are dropped.
         """
-        return await secrets(self._resources, self.space, mend=mend, told=counting(on_progress))
+        return await secrets(self._resources, self.space, repair=repair, on_looked=counting(on_progress))
 
     async def close(self) -> None:
         """Let go of the store."""
@@ -378,7 +378,7 @@ class Memory:
         call = self._resources.drawing().choices(Draft(role="assistant", parts=(call,))).drafts[0].calls[0]
         return await self._store.read(
             check,
-            self._resources.clock,
+            self._resources.clock.now(),
             self._situations,
             self.space,
             call,

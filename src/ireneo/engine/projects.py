@@ -44,11 +44,11 @@ async def place_all(store: Store, space: str) -> None:
     unplaced = await store.read(lambda tx: tx.sessions.without_project(space))
     for start in range(0, len(unplaced), SESSIONS_AT_A_TIME):
 
-        def keep(tx: Transaction, start: int) -> None:
+        def settle(tx: Transaction, start: int) -> None:
             for key in unplaced[start : start + SESSIONS_AT_A_TIME]:
                 _settle(tx, key, None)
 
-        await store.write(keep, start)
+        await store.write(settle, start)
 
 
 def check_project(session: str, known: str | None, named: str) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ from ireneo.engine.scope import RecallQuery, Scope
 from ireneo.engine.vectors import HeldVectors, vectors_of
 from ireneo.errors import EmbedderError
 from ireneo.language.times import Window
-from ireneo.log.message import Draft, MessageId
+from ireneo.log.message import MessageId
 from ireneo.memories.index import Vector, author_of_message, kind_term, numbers_at, place_of, text_of_message
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.ranking import (
@@ -67,47 +67,21 @@ class ReadDocument(Struct, frozen=True, kw_only=True):
     """What its relevance is multiplied by, apart from what the question says."""
 
 
-class SearchIndex(Protocol):
-    """A index, as recall goes through it."""
-
-    @property
-    def name(self) -> Name:
-        """Which one it is."""
-
-    @property
-    def reach(self) -> int:
-        """How many neighbours on each side count in."""
-
-    @property
-    def only(self) -> str | None:
-        """The term that every document has which is wanted; None where any may be."""
-
-    @property
-    def narrows(self) -> bool:
-        """Whether so much may turn out not to be wanted once it is read that what is further down counts too."""
-
-    def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
-        """The documents among `numbers`, which have each term, that are wanted as far as their numbers tell."""
-
-    def likely(self, numbers: Sequence[int]) -> Sequence[int]:
-        """Those of these documents that may be wanted, as far as is known before they are read."""
-
-    def read(self, search: SearchPort, space: str, places: Sequence[int]) -> dict[int, ReadDocument]:
-        """Read the documents at `places` that are wanted, by number."""
-
-
 class MessageIndex:
     """What was said."""
 
     name: Name = "messages"
     reach = len(SHADE) - 1
+    """How many neighbours on each side count in."""
     only: str | None = None
+    """The term that every document has which is wanted; None where any may be."""
 
     def __init__(self, asked: RecallQuery, scope: Scope) -> None:
         """Look for what is asked, as far as it may be seen."""
         self._asked = asked
         self._scope = scope
         self.narrows = scope.narrows_messages
+        """Whether so much may turn out not to be wanted once it is read that what is further down counts too."""
 
     def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
         """The documents that may be seen."""
@@ -135,7 +109,8 @@ class MessageIndex:
         recalled = RecallHit(
             id=message.id,
             kind="message",
-            text=_words(draft),
+            # Of one that has no words of its own, what its calls and results say.
+            text=draft.text or text_of_message(draft),
             score=0.0,
             at=draft.at,
             session=found.key.session,
@@ -160,7 +135,9 @@ class MemoryIndex:
         self._scope = scope
         self.narrows = scope.narrows_memories
         self._now = now
-        self._then = _last_of(window, now) if window and asked.at is None else None
+        over = window.until if window and asked.at is None else None
+        self._then = over - INSTANT if over is not None and over <= now else None
+        """The last moment of the time that the question names, where that is over."""
         self.only = kind_term(asked.kind) if asked.kind else None
 
     def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
@@ -216,14 +193,7 @@ class MemoryIndex:
         return ReadDocument(passage=passage, recalled=recalled, factors=factors)
 
 
-def _last_of(window: Window, now: datetime) -> datetime | None:
-    """The last moment of a time that is over; None where it goes on."""
-    return window.until - INSTANT if window.until is not None and window.until <= now else None
-
-
-def _words(draft: Draft) -> str:
-    """A message's own words; of one that has none, what its calls and results say."""
-    return draft.text or text_of_message(draft)
+SearchIndex: TypeAlias = MessageIndex | MemoryIndex
 
 
 LOOKED_AT = 60
@@ -254,7 +224,7 @@ class ScoredDocument(Struct, frozen=True, kw_only=True):
 def by_words(
     search: SearchPort, space: str, index: SearchIndex, question: Question, *, looked_at: int = LOOKED_AT
 ) -> list[ScoredDocument]:
-    """The documents of a index that have words of the question in or near them, best first."""
+    """The documents of an index that have words of the question in or near them, best first."""
     size = search.size(space, index.name)
     if not size.documents or not question.terms:
         return []
@@ -329,7 +299,7 @@ def _further_down(
     whole: Size,
     looked_at: int,
 ) -> _Looked:
-    """The same on a index without neighbours: from the best on, until enough are wanted of what was read."""
+    """The same on an index without neighbours: from the best on, until enough are wanted of what was read."""
     found = candidates(question, postings, whole, reach=0, at_most=FURTHEST, seeds=FURTHEST)
     numbers = {place_of(number): number for each in postings for number in each.numbers or ()}
     likely = set(index.likely([numbers[each.place] for each in found]))
@@ -367,7 +337,7 @@ class QueryVector(Struct, frozen=True, kw_only=True):
 def by_meaning(
     tx: Transaction, space: str, index: SearchIndex, meaning: QueryVector, held: HeldVectors, *, looked_at: int
 ) -> list[ScoredDocument]:
-    """The documents of a index whose vectors are nearest to the question's, best first."""
+    """The documents of an index whose vectors are nearest to the question's, best first."""
     wanted = looked_at
     for left in reversed(range(VECTOR_ROUNDS)):
         near = held.nearest(tx.vectors, space, index.name, meaning.embedder, meaning.vector, looked_at)
@@ -395,27 +365,27 @@ SPARE = 2
 BY_WORDS = "It was looked for by the words alone: "
 
 
-async def recall(means: Resources, space: str, held: HeldVectors, asked: RecallQuery) -> RecallResults:
+async def recall(resources: Resources, space: str, held: HeldVectors, asked: RecallQuery) -> RecallResults:
     """What answers a question, best first: messages and memories, found by their words and perhaps by their meaning.
 
     An embedder that does not answer changes nothing but the note: recall goes by the words alone then.
     """
     if asked.project is not None:
-        await place_all(means.store, space)
-    meaning, note = await _meaning(means, asked.text)
-    return await means.store.read(_recall, means, space, held, asked, meaning, note)
+        await place_all(resources.store, space)
+    meaning, note = await _meaning(resources, asked.text)
+    return await resources.store.read(_recall, resources, space, held, asked, meaning, note)
 
 
 def _recall(
     tx: Transaction,
-    means: Resources,
+    resources: Resources,
     space: str,
     held: HeldVectors,
     asked: RecallQuery,
     meaning: QueryVector | None,
     note: str,
 ) -> RecallResults:
-    now = means.clock.now()
+    now = resources.clock.now()
     speakers = [name for name, spoke in tx.search.authors(space).items() if spoke >= SPEAKS]
     question = read_question(asked.text, now=asked.at or now, speakers=speakers)
     scope = Scope.of(tx, space, asked)
@@ -437,29 +407,24 @@ def _recall(
             meaning, note, meant, bare = None, f"{BY_WORDS}{error}", [], 0
             continue
         bare += tx.search.size(space, index.name).documents - held.count(space, index.name, meaning.embedder)
-    found = _answers([_scored(hit) for hit in worded])
+    found = sorted(map(_scored, worded), key=lambda each: -each.score)
+    found = [each for each in found if each.score >= LEAST_SHARE * found[0].score]
     if meant:
-        found = _mixed([found, [_scored(hit) for hit in meant]])
+        found = _mixed([found, list(map(_scored, meant))])
     if bare > 0:
         note = f"{bare:,} of what is searched have no vector yet and were looked for by their words; `work` makes them."
-    return RecallResults(_chosen(found, asked, means), note)
+    return RecallResults(_chosen(found, asked, resources), note)
 
 
-async def _meaning(means: Resources, text: str) -> tuple[QueryVector | None, str]:
+async def _meaning(resources: Resources, text: str) -> tuple[QueryVector | None, str]:
     """The question's vector, outside any transaction; or why there is none."""
-    if means.embedder is None:
+    if resources.embedder is None:
         return None, ""
     try:
-        (vector,) = await vectors_of(means.embedder, [text], query=True)
+        (vector,) = await vectors_of(resources.embedder, [text], query=True)
     except EmbedderError as error:
         return None, f"{BY_WORDS}{error}"
-    return QueryVector(embedder=means.embedder.name, vector=vector), ""
-
-
-def _answers(worded: Sequence[RecallHit]) -> list[RecallHit]:
-    """What the words found, best first, without what is far behind the best."""
-    best = max((each.score for each in worded), default=0.0)
-    return sorted((each for each in worded if each.score >= LEAST_SHARE * best), key=lambda each: -each.score)
+    return QueryVector(embedder=resources.embedder.name, vector=vector), ""
 
 
 def _mixed(lists: Sequence[Sequence[RecallHit]]) -> list[RecallHit]:
@@ -486,7 +451,7 @@ def _scored(hit: ScoredDocument) -> RecallHit:
     return replace(hit.read.recalled, score=score, parts=parts)
 
 
-def _chosen(found: Sequence[RecallHit], asked: RecallQuery, means: Resources) -> Iterable[RecallHit]:
+def _chosen(found: Sequence[RecallHit], asked: RecallQuery, resources: Resources) -> Iterable[RecallHit]:
     """The best that are wanted: what was said before what was made of it, and nothing twice."""
     best = list(found[: SPARE * asked.limit])
     known = {_name(each): each for each in best}
@@ -502,7 +467,7 @@ def _chosen(found: Sequence[RecallHit], asked: RecallQuery, means: Resources) ->
     ordered = _falling([known[name] for name in verbatim_first(list(known), sources)])
     chosen: Sequence[RecallHit] = repeats_last(ordered, lambda each: each.text.split())[: asked.limit]
     if asked.budget is not None:
-        chosen = pack(chosen, lambda each: means.count(each.text), asked.budget)
+        chosen = pack(chosen, lambda each: resources.count(each.text), asked.budget)
     return chosen if asked.explain else [replace(each, parts=()) for each in chosen]
 
 

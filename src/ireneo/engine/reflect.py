@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ireneo.engine.models import Models
 from ireneo.engine.remember import Remembered, settle_drafts
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import RecallQuery, Scope
+from ireneo.engine.scope import Scope, ScopeLimits
 from ireneo.errors import ModelError
 from ireneo.grounding.claims import units
 from ireneo.grounding.evidence import SourceIndex, check_text
@@ -262,18 +262,18 @@ def is_due(tx: Transaction, space: str) -> bool:
     return reflection_due(new) or bool(tx.memories.list(space, STALE, 1))
 
 
-async def reflect(means: Resources, space: str, *, force: bool = False, models: Models | None = None) -> Reflected:
+async def reflect(resources: Resources, space: str, *, force: bool = False, models: Models | None = None) -> Reflected:
     """Look back once, where that is due; with `force` wherever there is an episode that it was not done for.
 
     A model that fails changes nothing: it is told, and what recurs is concluded without it. `models` are the ones to
     ask, on the account of the space's memories where none are given.
     """
-    read = await means.store.read(_read, space, force=force)
+    read = await resources.store.read(_read, space, force=force)
     drawn, failed = Conclusions(drawn=()), ""
     if read.new:
-        chosen = models if models is not None else means.models_for_space(space)
+        chosen = models if models is not None else resources.models_for_space(space)
         drawn, failed = await _drawn(chosen, read)
-    return await means.store.write(_store, means, space, read, drawn, failed)
+    return await resources.store.write(_store, resources, space, read, drawn, failed)
 
 
 def _read(tx: Transaction, space: str, *, force: bool) -> _ReflectionInput:
@@ -305,7 +305,7 @@ def _first_project(tx: Transaction, space: str, records: Sequence[Record]) -> st
 
 def _scope(tx: Transaction, space: str, project: str) -> Callable[[Sequence[Record]], list[Record]]:
     """What is left of memories without those of other projects than `project`."""
-    scope = Scope.of(tx, space, RecallQuery(text=space or project or "all", project=project, undone=True))
+    scope = Scope.of(tx, space, ScopeLimits(project=project, undone=True))
 
     def here(records: Sequence[Record]) -> list[Record]:
         seen = scope.seen(records)
@@ -335,10 +335,10 @@ async def _drawn(models: Models, read: _ReflectionInput) -> tuple[Conclusions, s
 
 
 def _store(
-    tx: Transaction, means: Resources, space: str, read: _ReflectionInput, drawn: Conclusions, failed: str
+    tx: Transaction, resources: Resources, space: str, read: _ReflectionInput, drawn: Conclusions, failed: str
 ) -> Reflected:
     """Settle what was drawn, mark its episodes, and reconsider what lost ground; nothing where another was quicker."""
-    now = means.clock.now()
+    now = resources.clock.now()
     known = {episode.id: episode for episode in (*read.new, *read.earlier)}
     again = tx.memories.get(space, [episode.id for episode in read.new])
     stands = {episode.id for episode in tx.memories.get(space, _cited(drawn)) if episode.holds}

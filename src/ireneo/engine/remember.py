@@ -19,7 +19,7 @@ from ireneo.engine.models import Models
 from ireneo.engine.projects import check_project, place_session, project_told
 from ireneo.engine.provenance import already_held, check_sources, update_staleness
 from ireneo.engine.resources import Resources
-from ireneo.engine.scope import RecallQuery, Scope
+from ireneo.engine.scope import Scope, ScopeLimits
 from ireneo.errors import BadInput, MemoryNotFound, ModelError
 from ireneo.grounding.neutral import neutralise
 from ireneo.language.files import topic
@@ -46,11 +46,11 @@ _SPEAKERS = frozenset({"user", "me"})
 _LOG = logging.getLogger("ireneo")
 
 
-async def typed(means: Resources, space: str, details: MemoryDetails, draft: MemoryDraft) -> MemoryDraft:
+async def typed(resources: Resources, space: str, details: MemoryDetails, draft: MemoryDraft) -> MemoryDraft:
     """`draft`, which the rules have typed, as a model types it; unchanged where there is none, or the caller said."""
     if any(details.get(name) for name in _TELLING):
         return draft
-    models = means.models_for_space(space)
+    models = resources.models_for_space(space)
     if models.for_task("classify") is None:
         return draft
     found = await classify(models, draft.text, "user" if draft.origin == "user" else "")
@@ -106,34 +106,36 @@ class Remembered(Struct, frozen=True, kw_only=True):
     """Other memories that are not what they were: superseded, or to be reconsidered."""
 
 
-async def remember(means: Resources, space: str, text: str, **details: Unpack[MemoryDetails]) -> Remembered:
+async def remember(resources: Resources, space: str, text: str, **details: Unpack[MemoryDetails]) -> Remembered:
     """Remember `text`; raises BadInput where it, or what is said of it, can't be used.
 
     A model, where there is one, tells the kind of a text of which nothing is said.
     """
-    details, draft = await asyncio.to_thread(_drafted, means, text, details)
-    draft = await typed(means, space, details, draft)
-    return await means.store.write(lambda tx: settle_drafts(tx, space, [draft])[0])
+    details, draft = await asyncio.to_thread(_drafted, resources, text, details)
+    draft = await typed(resources, space, details, draft)
+    return await resources.store.write(lambda tx: settle_drafts(tx, space, [draft])[0])
 
 
 def remember_all(
-    tx: Transaction, means: Resources, space: str, texts: Iterable[tuple[str, MemoryDetails]]
+    tx: Transaction, resources: Resources, space: str, texts: Iterable[tuple[str, MemoryDetails]]
 ) -> list[Remembered]:
     """Remember many texts in one transaction: all of them, or none where BadInput is raised.
 
     They count as told one after the other, so that of two that contradict each other the later one stands.
     """
-    now = means.clock.now()
-    drafts = [_drafted(means, text, details, now + number * _AFTER)[1] for number, (text, details) in enumerate(texts)]
+    now = resources.clock.now()
+    drafts = [
+        _drafted(resources, text, details, now + number * _AFTER)[1] for number, (text, details) in enumerate(texts)
+    ]
     return settle_drafts(tx, space, drafts)
 
 
 def _drafted(
-    means: Resources, text: str, details: MemoryDetails, now: datetime | None = None
+    resources: Resources, text: str, details: MemoryDetails, now: datetime | None = None
 ) -> tuple[MemoryDetails, MemoryDraft]:
     """What is told of a text without its secrets, and the draft that it makes."""
-    text, details = means.cleaning().told(text, details)
-    return details, memory_draft(text, details, now or means.clock.now())
+    text, details = resources.cleaning().told(text, details)
+    return details, memory_draft(text, details, now or resources.clock.now())
 
 
 def settle_drafts(
@@ -150,13 +152,13 @@ def settle_drafts(
 
 
 def used(
-    tx: Transaction, means: Resources, space: str, ids: Sequence[str], *, helped: bool | None = None
+    tx: Transaction, resources: Resources, space: str, ids: Sequence[str], *, helped: bool | None = None
 ) -> list[Record]:
     """Note that memories were acted on now and, where that is known, whether it helped or harmed.
 
     Gives them as they are then. Raises MemoryNotFound where one is not there, with nothing noted of any.
     """
-    now = means.clock.now()
+    now = resources.clock.now()
     found = [
         replace(
             each,
@@ -241,7 +243,7 @@ def _reconcile(tx: Transaction, space: str, draft: MemoryDraft, *, judged: bool 
 
 def _here(tx: Transaction, space: str, project: str, records: Sequence[Record]) -> list[Record]:
     """The memories as far as they belong to a project or to none, settled as if nothing else had been told."""
-    scope = Scope.of(tx, space, RecallQuery(text=project, project=project, undone=True))
+    scope = Scope.of(tx, space, ScopeLimits(project=project, undone=True))
     here = scope.told_here(records)
     kinds = {each.kind for each in here}
     return [each for kind in kinds for each in KINDS[kind].settle([one for one in here if one.kind == kind])]

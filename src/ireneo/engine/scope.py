@@ -1,6 +1,8 @@
 """What is asked of recall, and what may be seen by who asks.
 
-What no rewind undid, what belongs to the project, what a character was present for.
+What no rewind undid, what belongs to the project, what a character was present for. A message is judged by where it
+stands and by who heard it, before its words count for anything. A memory is judged by its evidence: pieces that may not
+be seen don't speak, for it or against it, and what then follows is settled anew.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol, get_args
+from typing import get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,7 +31,22 @@ MOST_CHARACTERS = 20_000
 KIND_NAMES: tuple[Kind, ...] = get_args(Kind)
 
 
-class RecallQuery(Struct, frozen=True, kw_only=True):
+class ScopeLimits(Struct, frozen=True, kw_only=True):
+    """What is asked for, as far as it limits what may be seen."""
+
+    project: str | None = None
+    """Only what belongs to this one, and what belongs to none (empty: that alone)."""
+    as_: str = ""
+    """Only what this character was present for."""
+    undone: bool = False
+    """Also what lies on no branch any more, since a rewind left it behind."""
+    session: str | None = None
+    """Only what comes from this session."""
+    branch: str | None = None
+    """Of that session only what lies on the path to this branch's head."""
+
+
+class RecallQuery(ScopeLimits, frozen=True, kw_only=True):
     """A question, checked."""
 
     text: str
@@ -40,16 +57,6 @@ class RecallQuery(Struct, frozen=True, kw_only=True):
     """Tokens that the texts may cost together."""
     at: datetime | None = None
     """What was the case then, and what was said by then; None: now, and all of it."""
-    session: str | None = None
-    """Only what comes from this session."""
-    branch: str | None = None
-    """Of that session only what lies on the path to this branch's head."""
-    project: str | None = None
-    """Only what belongs to this one, and what belongs to none (empty: that alone)."""
-    as_: str = ""
-    """Only what this character was present for."""
-    undone: bool = False
-    """Also what a rewind left behind."""
     messages: bool = True
     """Whether messages are wanted as well."""
     explain: bool = False
@@ -87,42 +94,12 @@ def _check_types(asked: RecallQuery) -> None:
         raise BadInput(f"`at` is {type(asked.at).__name__}; give a datetime with a zone.")
 
 
-# What may be seen by who asks: what no rewind undid, what belongs to the project, what a character was present for.
-#
-# A message is judged by where it stands and by who heard it, before its words count for anything. A memory is judged by
-# its evidence: pieces that may not be seen don't speak, for it or against it, and what then follows is settled anew.
-
-
 ENOUGH = 2
 """So many of the memories that a conclusion cites carry it, or all of them."""
 DEEPEST = 4
 """Conclusions from conclusions are followed so far."""
 NAMED = 12
 """Names that are told where one is not known."""
-
-
-class ScopeLimits(Protocol):
-    """What is asked for, as far as it limits what may be seen."""
-
-    @property
-    def project(self) -> str | None:
-        """Only what belongs to this one, and what belongs to none (empty: that alone)."""
-
-    @property
-    def undone(self) -> bool:
-        """Also what lies on no branch any more."""
-
-    @property
-    def as_(self) -> str:
-        """Only what this character was present for."""
-
-    @property
-    def session(self) -> str | None:
-        """Only what comes from this session."""
-
-    @property
-    def branch(self) -> str | None:
-        """Of that session only what lies on the path to this branch's head."""
 
 
 class Scope:
@@ -159,8 +136,6 @@ class Scope:
     def narrows_messages(self) -> bool:
         """The same of messages; what is known by its number is left out before it is found."""
         return bool(self._limits.as_)
-
-    # -- messages ----------------------------------------------------------------------------------------------------
 
     def within(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[str, Sequence[int]]:
         """The documents of messages that may be seen, as far as their numbers tell."""
@@ -223,8 +198,6 @@ class Scope:
         if self._limits.project is None:
             return documents
         return self._tx.search.of_project(self._space, documents, self._limits.project)
-
-    # -- memories ----------------------------------------------------------------------------------------------------
 
     def seen(self, records: Sequence[Record]) -> list[Record | None]:
         """The memories as they are seen from here, in their order; None for one of which nothing may be."""

@@ -19,14 +19,14 @@ from ireneo.ports.store import Transaction
 class Scratchpad:
     """The working state of one task, in every session and process that works on it; made by `Memory.scratchpad`."""
 
-    def __init__(self, means: Resources, space: str, task: str, project: str | None = None) -> None:
+    def __init__(self, resources: Resources, space: str, task: str, project: str | None = None) -> None:
         """Name the task; nothing is read yet. Raises BadInput where that is no name.
 
         With `project` (empty: none) every call raises BadInput where it is another one's scratchpad.
         """
-        self.task = means.cleaning().text(checked_task(task))
+        self.task = resources.cleaning().text(checked_task(task))
         self._project = project
-        self._means = means
+        self._means = resources
         self._space = space
 
     async def read(self) -> Pad | None:
@@ -64,11 +64,11 @@ class Scratchpad:
             raise BadInput("There is nothing to write on the scratchpad; give a goal, or let go of it with drop().")
         await self._place()
 
-        def keep(tx: Transaction) -> None:
+        def write_pad(tx: Transaction) -> None:
             self._read(tx)
             tx.pads.write(self._space, pad)
 
-        await self._means.store.write(keep)
+        await self._means.store.write(write_pad)
         return pad
 
     async def finish(self, outcome: str = "") -> tuple[Remembered, ...]:
@@ -81,7 +81,7 @@ class Scratchpad:
         await self._place()
         outcome = self._means.cleaning().text(outcome)
 
-        def keep(tx: Transaction) -> list[Remembered] | None:
+        def write_pad(tx: Transaction) -> list[Remembered] | None:
             pad = self._read(tx)
             if pad is None:
                 return None
@@ -91,7 +91,7 @@ class Scratchpad:
             tx.pads.remove(self._space, self.task)
             return done
 
-        done = await self._means.store.write(keep)
+        done = await self._means.store.write(write_pad)
         if done is None:
             return ()
         return tuple(done)
@@ -100,11 +100,11 @@ class Scratchpad:
         """Let go of it, and remember nothing; False where there was none."""
         await self._place()
 
-        def keep(tx: Transaction) -> bool:
+        def write_pad(tx: Transaction) -> bool:
             self._read(tx)
             return tx.pads.remove(self._space, self.task)
 
-        return await self._means.store.write(keep)
+        return await self._means.store.write(write_pad)
 
     async def _place(self) -> None:
         """See to it that it is known of which projects the sessions are, where that is asked for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import get_args
+from typing import Any, Literal, TypedDict, Unpack, get_args, overload
 
 from msgspec.structs import replace
 
@@ -22,7 +22,14 @@ from ireneo.engine.append import Appended, Given, append_given
 from ireneo.engine.branches import memory_named
 from ireneo.engine.context import ContextCache
 from ireneo.engine.diary import Diary
-from ireneo.engine.encode import Context, gives_objects, with_objects
+from ireneo.engine.encode import (
+    AnthropicContext,
+    Context,
+    OpenAIContext,
+    ResponsesContext,
+    gives_objects,
+    with_objects,
+)
 from ireneo.engine.expand import Expanded, Tool
 from ireneo.engine.expand import tools as tools_of
 from ireneo.engine.leasing import Worker
@@ -47,6 +54,17 @@ from ireneo.summaries.summary import SummaryLevel
 
 MAX_TEXTS = 1_000_000
 """More than any story has: all that are due."""
+
+
+class ContextSettings(TypedDict, total=False):
+    """What `Session.context` takes besides a budget and a format."""
+
+    preset: str | Policy | None
+    prices: str | Prices | None
+    explain: bool
+    rebuild: bool
+    as_: str
+    thinking: ThinkingRule | None
 
 
 class Session:
@@ -127,6 +145,22 @@ class Session:
         )
         return appended
 
+    @overload
+    async def context(
+        self, budget: int, *, to: Literal["openai"], **settings: Unpack[ContextSettings]
+    ) -> OpenAIContext: ...
+    @overload
+    async def context(
+        self, budget: int, *, to: Literal["openai-responses"], **settings: Unpack[ContextSettings]
+    ) -> ResponsesContext: ...
+    @overload
+    async def context(
+        self, budget: int, *, to: Literal["anthropic"], **settings: Unpack[ContextSettings]
+    ) -> AnthropicContext: ...
+    @overload
+    async def context(
+        self, budget: int, *, to: FormatName | None = None, **settings: Unpack[ContextSettings]
+    ) -> Context: ...
     async def context(
         self,
         budget: int,
@@ -138,7 +172,7 @@ class Session:
         rebuild: bool = False,
         as_: str = "",
         thinking: ThinkingRule | None = None,
-    ) -> Context:
+    ) -> Context[Any, Any]:
         """Cut the session to `budget` tokens, in the provider's format `to` (that of the session, where none is given).
 
         Where the session was begun with objects (of LangChain, Pydantic AI or google-genai), the messages of a context
@@ -151,7 +185,6 @@ class Session:
 
         With `preset` ``"story"`` the past is shown from coarse to fine. `as_` shows what one character remembers, who
         knows only what she was present for; BadInput is raised for one whom nobody in the session knows.
-        knows only what she was present for.
 
         `thinking` says what becomes of a model's thinking, where its format has a place for it: ``"prefix"`` shows it
         as long as nothing before it was changed, ``"turn"`` that of the running turn, whatever was changed before it
@@ -290,13 +323,13 @@ class Session:
     async def messages(self, first: int = 0, last: int | None = None) -> Sequence[Message]:
         """Read the branch's path from position `first` to `last`, both included (its end, where none is given)."""
 
-        def look(tx: Transaction) -> Sequence[Message]:
+        def read(tx: Transaction) -> Sequence[Message]:
             head = tx.log.head(self.key, self.branch)
             if head is None:
                 return ()
             return tx.log.path(self.key, head.id, first, head.position if last is None else last)
 
-        return await self._store.read(look)
+        return await self._store.read(read)
 
     async def _read_source(self) -> str | None:
         """What the session came from; another may have told since this was made."""
@@ -322,13 +355,13 @@ class Session:
         if not policy.seen_by or policy.seen_by in self._characters:
             return
 
-        def look(tx: Transaction) -> bool:
+        def read(tx: Transaction) -> bool:
             if tx.log.head(self.key, self.branch) is None:
                 return False
             check_character(tx, self.key.space, self.key.session, policy.seen_by)
             return True
 
-        if await self._store.read(look):
+        if await self._store.read(read):
             self._characters.add(policy.seen_by)
 
     def _own(self) -> tuple[Policy, Voice]:

@@ -204,22 +204,22 @@ def _behind(live: int, policy: Policy) -> int:
 def _branches(tx: Transaction, key: SessionKey, current: str, summarizer: str) -> list[TreeBranch]:
     heads = tx.sessions.branches(key)
     named = sorted(heads.items(), key=lambda each: (each[0] != current, each[0]))
-    grown = tree_paths(tx, key, [(name, head) for name, head in named if head is not None])
-    out = {limb.name: _branch(tx, key, limb, grown, summarizer) for limb in grown}
+    paths = tree_paths(tx, key, [(name, head) for name, head in named if head is not None])
+    out = {path.name: _branch(tx, key, path, paths, summarizer) for path in paths}
     empty = TreeBranch(name="", head=None, messages=0, tokens=0, parent="", shared=0, forks_at=None, summarised=0)
     return [out.get(name) or replace(empty, name=name) for name, _ in named]
 
 
-def _branch(tx: Transaction, key: SessionKey, limb: TreePath, grown: Sequence[TreePath], summarizer: str) -> TreeBranch:
-    covering = tx.summaries.frontier(key, limb.head.id, summarizer)
+def _branch(tx: Transaction, key: SessionKey, path: TreePath, paths: Sequence[TreePath], summarizer: str) -> TreeBranch:
+    covering = tx.summaries.frontier(key, path.head.id, summarizer)
     return TreeBranch(
-        name=limb.name,
-        head=limb.head.id,
-        messages=limb.head.position + 1,
-        tokens=limb.head.total_tokens,
-        parent=grown[limb.parent].name if limb.parent is not None else "",
-        shared=limb.first,
-        forks_at=limb.leaves_at,
+        name=path.name,
+        head=path.head.id,
+        messages=path.head.position + 1,
+        tokens=path.head.total_tokens,
+        parent=paths[path.parent].name if path.parent is not None else "",
+        shared=path.first,
+        forks_at=path.leaves_at,
         summarised=sum(each.messages for each in covering),
     )
 

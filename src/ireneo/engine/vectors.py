@@ -43,28 +43,28 @@ async def embed_due(store: Store, space: str, embedder: Embedder, limit: int = 1
     was erased or rewritten meanwhile gets no vector. Raises EmbedderError, with what came before it kept.
     """
     done = 0
-    for shelf in INDEXES:
+    for index in INDEXES:
         while done < limit:
             wanted = min(TOGETHER, limit - done)
 
-            def look(tx: Transaction, shelf: IndexName, wanted: int) -> Mapping[int, str]:
-                due = tx.vectors.due(space, shelf, embedder.name, wanted)
-                return _texts(tx.search, space, shelf, due)
+            def read_texts(tx: Transaction, index: IndexName, wanted: int) -> Mapping[int, str]:
+                due = tx.vectors.due(space, index, embedder.name, wanted)
+                return _texts(tx.search, space, index, due)
 
-            texts = await store.read(look, shelf, wanted)
+            texts = await store.read(read_texts, index, wanted)
             if not texts:
                 break
             vectors = await vectors_of(embedder, list(texts.values()))
-            kept = await store.write(_keep, space, shelf, embedder.name, texts, vectors)
+            kept = await store.write(_keep, space, index, embedder.name, texts, vectors)
             done += kept
             if not kept:
                 # Another process was quicker with each of them, or they were all rewritten: a later round sees.
                 break
 
-    def look_2(tx: Transaction) -> list[Sequence[int]]:
-        return [tx.vectors.due(space, shelf, embedder.name, 1) for shelf in INDEXES]
+    def read_left(tx: Transaction) -> list[Sequence[int]]:
+        return [tx.vectors.due(space, index, embedder.name, 1) for index in INDEXES]
 
-    left = await store.read(look_2)
+    left = await store.read(read_left)
     return Embedded(documents=done, left=any(left))
 
 
@@ -80,21 +80,21 @@ async def vectors_of(embedder: Embedder, texts: Sequence[str], *, query: bool = 
 
 
 def _keep(
-    tx: Transaction, space: str, shelf: IndexName, name: str, texts: Mapping[int, str], vectors: Sequence[Vector]
+    tx: Transaction, space: str, index: IndexName, name: str, texts: Mapping[int, str], vectors: Sequence[Vector]
 ) -> int:
     """Keep the vectors of those documents that still say what they said."""
-    now = _texts(tx.search, space, shelf, list(texts))
+    now = _texts(tx.search, space, index, list(texts))
     still = {
         document: vector
         for (document, text), vector in zip(texts.items(), vectors, strict=True)
         if now.get(document) == text
     }
-    return tx.vectors.put(space, shelf, name, still)
+    return tx.vectors.put(space, index, name, still)
 
 
-def _texts(port: SearchPort, space: str, shelf: IndexName, documents: Sequence[int]) -> Mapping[int, str]:
+def _texts(port: SearchPort, space: str, index: IndexName, documents: Sequence[int]) -> Mapping[int, str]:
     """What each document says."""
-    if shelf == "messages":
+    if index == "messages":
         return {each.document: text_of_message(each.message.draft) for each in port.messages(space, documents)}
     return {each.document: each.record.text for each in port.memories(space, documents)}
 
@@ -119,13 +119,13 @@ class HeldVectors:
         """The memory that they take."""
         return sum(held.vectors.size_bytes for held in self._held.values())
 
-    def count(self, space: str, shelf: IndexName, embedder: str) -> int:
+    def count(self, space: str, index: IndexName, embedder: str) -> int:
         """How many documents had a vector when they were searched last."""
-        held = self._held.get((space, shelf, embedder))
+        held = self._held.get((space, index, embedder))
         return len(held.vectors) if held else 0
 
     def nearest(
-        self, port: VectorsPort, space: str, shelf: IndexName, embedder: str, query: Vector, k: int
+        self, port: VectorsPort, space: str, index: IndexName, embedder: str, query: Vector, k: int
     ) -> Sequence[tuple[int, float]]:
         """The `k` documents whose vectors are nearest to `query`, with their cosines, the nearest first.
 
@@ -133,12 +133,12 @@ class HeldVectors:
         before that snapshot is never among them; what another task has read since may be. Raises MissingExtra without
         the extra `vectors`, EmbedderError where `query` has another number of dimensions than the vectors.
         """
-        key = (space, shelf, embedder)
+        key = (space, index, embedder)
         with self._guard:
             # Taken out and put back at the end: the one that was used last stands last.
             held = self._held[key] = self._held.pop(key) if key in self._held else _Held()
         with held.turn:
-            changes = port.since(space, shelf, embedder, held.change)
+            changes = port.since(space, index, embedder, held.change)
             try:
                 found = held.search(changes, query, k)
             except ValueError as wrong:

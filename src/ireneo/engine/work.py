@@ -12,7 +12,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,14 +23,14 @@ from ireneo.engine.context import StoredReader, due_ahead, is_pruned, keep, text
 from ireneo.engine.episodes import Gatherer
 from ireneo.engine.leasing import FIRST_WAIT_SECONDS, Worker
 from ireneo.engine.models import Models
-from ireneo.engine.reflect import Reflected, is_due, reflect
+from ireneo.engine.reflect import is_due, reflect
 from ireneo.engine.resources import Resources
 from ireneo.engine.summarise import DueTexts, Summarised, due_summaries, due_texts, keep_text, told, write_text
 from ireneo.engine.vectors import embed_due
 from ireneo.engine.writing import WrittenSummary
 from ireneo.errors import EmbedderError, MessageNotFound, ModelError, Overtaken, SpendingLimit, SummaryNotFound
 from ireneo.log.tree import Head, SessionKey
-from ireneo.ports.models import LanguageModel, Prompt, R, Reply
+from ireneo.ports.models import Embedder, LanguageModel, Prompt, R, Reply
 from ireneo.ports.store import Lease, SessionInfo, Transaction
 from ireneo.summaries.policy import PRESETS, Policy, preset_of, story_of
 from ireneo.summaries.story_path import Grown, StoryPath
@@ -79,20 +79,6 @@ class WorkResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How many episodes were looked back on."""
 
 
-def told_by(summarised: Summarised, worked: WorkResult) -> WorkResult:
-    """The same piece of work, with what came of its text."""
-    return replace(
-        worked,
-        id=summarised.id,
-        did=summarised.outcome,
-        reason=summarised.reason,
-        tokens_in=summarised.tokens_in,
-        tokens_out=summarised.tokens_out,
-        supported=summarised.supported,
-        struck=summarised.struck,
-    )
-
-
 def summarised_by(worked: WorkResult) -> Summarised | None:
     """What came of a text, as `summarise` tells it; None for what needed no model, or was another's."""
     if worked.did not in ("written", "repaired", "offline", "failed"):
@@ -119,10 +105,10 @@ _LOG = logging.getLogger("ireneo")
 class TextWriter:
     """Where a worker writes the texts of one branch of a session."""
 
-    def __init__(self, means: Resources, worker: Worker, key: SessionKey, branch: str) -> None:
+    def __init__(self, resources: Resources, worker: Worker, key: SessionKey, branch: str) -> None:
         """Name the place; nothing is read yet."""
-        self.means = means
-        self.store = means.store
+        self.resources = resources
+        self.store = resources.store
         self.worker = worker
         self.key = key
         self.branch = branch
@@ -135,8 +121,8 @@ class TextWriter:
 
     def models(self) -> Models:
         """The session's models, each of which is asked only as long as nobody else has the text, or the lease on it."""
-        own = self.means.models.each(lambda model: _Checked(model, self._check))
-        return replace(self.means, models=own).models_for(self.key)
+        own = self.resources.models.each(lambda model: _Checked(model, self._check))
+        return replace(self.resources, models=own).models_for(self.key)
 
     async def write(self, summary: Summary, name: SummaryId, ask: Ask) -> WorkResult | None:
         """Have the text `name` of a canonical summary written.
@@ -150,11 +136,10 @@ class TextWriter:
                     self.waits = self.waits or not await self._is_put_off(name)
                     return None
                 self._at = lease, name
-                if not await self._is_there(name):
+                # It may have been stored since it was found to be due.
+                if not await self.store.read(lambda tx: tx.summaries.get(self.key, [name])):
                     return await self._asked(summary, lease, ask)
-        except Overtaken as error:
-            _LOG.debug("%s", error)
-        except SummaryNotFound as error:
+        except (Overtaken, SummaryNotFound) as error:
             _LOG.debug("%s", error)
         except MessageNotFound:
             if not await self.store.read(is_pruned, self.key, summary):
@@ -198,12 +183,17 @@ class TextWriter:
             return new
 
         new = await self.store.write(keep_it)
-        worked = told_by(told(written, summary), worked)
-        return worked if new else replace(worked, did="taken_over")
-
-    async def _is_there(self, name: SummaryId) -> bool:
-        """Whether the text was stored since it was found to be due."""
-        return bool(await self.store.read(lambda tx: tx.summaries.get(self.key, [name])))
+        became = told(written, summary)
+        return replace(
+            worked,
+            id=became.id,
+            did=became.outcome if new else "taken_over",
+            reason=became.reason,
+            tokens_in=became.tokens_in,
+            tokens_out=became.tokens_out,
+            supported=became.supported,
+            struck=became.struck,
+        )
 
     async def _is_put_off(self, name: str) -> bool:
         """Whether it failed and is to be tried later, and nobody is at it."""
@@ -239,14 +229,15 @@ class SummaryWork:
         self._key = writer.key
         self._options = options
         self._policy = options.policy
-        self._voice = writer.means.voice_of(options.policy)
+        self._voice = writer.resources.voice_of(options.policy)
 
     async def visit(self, texts: int) -> AsyncGenerator[WorkResult, None]:
         """Everything that needs no model, and at most so many texts; a text that fails ends it."""
         async for worked in self.catch_up():
             yield worked
         models = self._writer.models()
-        if all(models.for_task(level) is None for level in self._levels):
+        levels: Sequence[SummaryLevel] = ("story",) if self._policy.story else ("turn", "goal")
+        if all(models.for_task(level) is None for level in levels):
             return
         while texts > 0:
             due = await self._due()
@@ -255,13 +246,13 @@ class SummaryWork:
                 if model is None:
                     continue
                 name = text_id(summary, due.options.disputes_of(summary), self._voice)
-                told = await self._writer.write(summary, name, partial(self._ask, due.options, model))
-                if told is None:
+                done = await self._writer.write(summary, name, partial(self._ask, due.options, model))
+                if done is None:
                     continue
-                left = due.missing - (told.did != "failed") if self._policy.story else due.missing - place - 1
-                yield replace(told, due=left)
+                left = due.missing - (done.did != "failed") if self._policy.story else due.missing - place - 1
+                yield replace(done, due=left)
                 texts -= 1
-                if told.did == "failed" or not texts:
+                if done.did == "failed" or not texts:
                     return
                 if self._policy.story:
                     break  # With a leaf that is told, the next one may be.
@@ -277,10 +268,6 @@ class SummaryWork:
     def catch_up(self) -> AsyncGenerator[WorkResult, None]:
         """Make the summaries that are due and need no model, some at a time."""
         return self._catch_up_story() if self._policy.story else self._catch_up_work()
-
-    @property
-    def _levels(self) -> Sequence[SummaryLevel]:
-        return ("story",) if self._policy.story else ("turn", "goal")
 
     async def _catch_up_work(self) -> AsyncGenerator[WorkResult, None]:
         """Write the blocks of an agent's work, where there are more than a context writes in passing."""
@@ -335,18 +322,15 @@ class SummaryWork:
 
     async def _grown(self, most: int) -> Grown | None:
         """The story with at most so many leaves more; None before the first message."""
-        found = await self._store.read(self._grow, most)
-        if found is None:
-            return None
-        grown, self._writer.erased = found
-        return grown
 
-    def _grow(self, tx: Transaction, most: int) -> tuple[Grown, int] | None:
-        head = tx.log.head(self._key, self._writer.branch)
-        if head is None:
-            return None
-        path = StoryPath(StoredReader(tx, self._key, head, self._options), self._policy)
-        return path.grow(most), tx.erasure.count(self._key)
+        def grow(tx: Transaction) -> Grown | None:
+            head = tx.log.head(self._key, self._writer.branch)
+            if head is None:
+                return None
+            self._writer.erased = tx.erasure.count(self._key)
+            return StoryPath(StoredReader(tx, self._key, head, self._options), self._policy).grow(most)
+
+        return await self._store.read(grow)
 
     def _keep_grown(self, tx: Transaction, grown: Grown | None, lease: Lease) -> None:
         keep(tx, self._key, grown.made if grown else (), self._writer.erased)
@@ -354,7 +338,7 @@ class SummaryWork:
 
     async def _due(self) -> DueTexts:
         if self._policy.story:
-            now = self._writer.means.clock.now()
+            now = self._writer.resources.clock.now()
             due = await self._store.read(due_texts, self._key, self._writer.branch, self._options, self._voice, now)
         else:
             due = await due_summaries(self._store, self._key, self._writer.branch, self._options, self._voice)
@@ -367,103 +351,6 @@ class SummaryWork:
 
 REFLECT = "reflect"
 """The name of the work under which looking back is leased."""
-
-
-class ChoreContext(Struct, frozen=True, kw_only=True):
-    """Where the chores of a space are done."""
-
-    means: Resources
-    space: str
-    worker: Worker
-    desk: SessionKey | None
-    """The session on which the leases of the whole space stand: all workers must take the same one. None where there
-    is no session: without leases a model may be asked twice, and nothing is stored twice."""
-
-
-Chore: TypeAlias = Callable[[ChoreContext], AsyncIterator[WorkResult]]
-
-
-async def reflecting(place: ChoreContext) -> AsyncIterator[WorkResult]:
-    """Look back as long as that is due: a model is asked under a lease, since two that ask pay twice."""
-    while True:
-        if not await place.means.store.read(is_due, place.space):
-            return
-        if place.desk is None:
-            reflected = await reflect(place.means, place.space)
-        else:
-            async with place.worker.leased(place.desk, REFLECT) as lease:
-                if lease is None:
-                    return
-                reflected = await reflect(place.means, place.space)
-                await place.means.store.write(place.worker.done, lease)
-        if not (reflected.episodes or reflected.reconsidered):
-            return
-        yield _worked(reflected)
-
-
-async def embedding(place: ChoreContext) -> AsyncIterator[WorkResult]:
-    """Give what is searched its vectors, where there is an embedder; take out those of one that was used before.
-
-    Two workers that are at it do some of it twice, and no harm.
-    """
-    embedder = place.means.embedder
-    if embedder is None:
-        return
-    while True:
-        try:
-            embedded = await embed_due(place.means.store, place.space, embedder)
-        except EmbedderError as error:
-            yield _told(did="failed", reason=str(error))
-            return
-        if embedded.documents:
-            yield _told(did="embedded", memories=embedded.documents)
-        if not (embedded.left and embedded.documents):
-            break
-    await place.means.store.write(_drop_others, place.space, embedder.name)
-
-
-def _drop_others(tx: Transaction, space: str, embedder: str) -> None:
-    """Take out the vectors of embedders that were used before."""
-    for name in tx.vectors.embedders(space):
-        if name != embedder:
-            tx.vectors.drop(space, name)
-
-
-async def putting_away(place: ChoreContext) -> AsyncIterator[WorkResult]:
-    """Keep the space under its cap: the least retained memories are archived."""
-    gone = await archive(place.means, place.space, place.means.keep_memories)
-    if gone:
-        yield _told(did="archived", memories=len(gone))
-
-
-CHORES: Sequence[Chore] = (reflecting, putting_away, embedding)
-"""What a worker does for a space after each round of its sessions, in this order; each ends when nothing is due."""
-
-
-def _worked(reflected: Reflected) -> WorkResult:
-    return replace(
-        _told(did="reflected", reason=reflected.failed),
-        memories=len(reflected.conclusions) + len(reflected.reconsidered),
-        episodes=reflected.episodes,
-        tokens_in=reflected.tokens_in,
-        tokens_out=reflected.tokens_out,
-    )
-
-
-def _told(*, did: WorkKind, memories: int = 0, reason: str = "") -> WorkResult:
-    """A piece of work that is of no session."""
-    return WorkResult(
-        session="",
-        branch="",
-        did=did,
-        first_position=0,
-        last_position=0,
-        summaries=0,
-        memories=memories,
-        reason=reason,
-    )
-
-
 TEXTS_A_VISIT = 8
 """After so many texts of one story the next session has its turn."""
 POLL_SECONDS = 2.0
@@ -474,17 +361,17 @@ REST_SECONDS = 60.0
 class Works:
     """The work on the sessions of one space."""
 
-    def __init__(self, means: Resources, space: str, worker: Worker, preset: Policy | None) -> None:
+    def __init__(self, resources: Resources, space: str, worker: Worker, preset: Policy | None) -> None:
         """Work on each session with `preset`, or as it is looked at where that is None."""
-        self._means = means
-        self._store = means.store
+        self._resources = resources
+        self._store = resources.store
         self._space = space
         self._preset = preset
         self._worker = worker
         self._idle: dict[SessionKey, tuple[SessionInfo, datetime]] = {}
         self._asks_again: dict[SessionKey, datetime] = {}
         """When a model is asked again for a session for which it failed."""
-        self._gatherer = Gatherer(means, space)
+        self._gatherer = Gatherer(resources, space)
         self._waits = False
         """Whether something is due that another worker is at."""
 
@@ -513,14 +400,14 @@ class Works:
         if seen != info or at is None:
             return False
         # A clock that was put back is no reason to rest longer.
-        return timedelta(0) <= self._means.clock.now() - at < timedelta(seconds=REST_SECONDS)
+        return timedelta(0) <= self._resources.clock.now() - at < timedelta(seconds=REST_SECONDS)
 
     async def _session(self, info: SessionInfo) -> AsyncIterator[WorkResult]:
         """One visit: everything that needs no model, and some texts of each branch."""
         quiet = True
         branches, shown = await self._store.read(self._shown, info)
         for branch, head in branches.items():
-            writer = TextWriter(self._means, self._worker, info.key, branch)
+            writer = TextWriter(self._resources, self._worker, info.key, branch)
             own = SummaryWork(writer, self._options(self._own(info)))
             if head and not self._own(info).story:
                 async for worked in own.catch_up():
@@ -530,7 +417,7 @@ class Works:
                 async for worked in SummaryWork(writer, options).visit(self._texts(info.key)):
                     quiet = False
                     if worked.did == "failed":
-                        again = self._means.clock.now() + timedelta(seconds=FIRST_WAIT_SECONDS)
+                        again = self._resources.clock.now() + timedelta(seconds=FIRST_WAIT_SECONDS)
                         self._asks_again[info.key] = again
                     yield worked
             self._waits = self._waits or writer.waits
@@ -538,7 +425,7 @@ class Works:
             quiet = False
             yield worked
         if quiet and not self._waits:
-            self._idle[info.key] = (info, self._means.clock.now())
+            self._idle[info.key] = (info, self._resources.clock.now())
 
     async def _memories(self, info: SessionInfo) -> AsyncIterator[WorkResult]:
         """What the session leaves behind; it needs no model, and two that gather at once store the same."""
@@ -554,16 +441,66 @@ class Works:
             )
 
     async def _chores(self, sessions: Sequence[SessionInfo]) -> AsyncIterator[WorkResult]:
-        """What is due of the whole space. Its leases stand on the session whose name comes first."""
-        desk = min((info.key for info in sessions), default=None)
-        place = ChoreContext(means=self._means, space=self._space, worker=self._worker, desk=desk)
-        for chore in CHORES:
-            async for worked in chore(place):
+        """What is due of the whole space: look back, keep it under its cap, give what is searched its vectors."""
+        async for worked in self._reflecting(min((info.key for info in sessions), default=None)):
+            yield worked
+        if gone := await archive(self._resources, self._space, self._resources.keep_memories):
+            yield _of_the_space("archived", memories=len(gone))
+        if self._resources.embedder is not None:
+            async for worked in self._embedding(self._resources.embedder):
                 yield worked
+
+    async def _reflecting(self, key: SessionKey | None) -> AsyncIterator[WorkResult]:
+        """Look back as long as that is due: a model is asked under a lease, since two that ask pay twice.
+
+        It stands on the session `key`, which all workers must choose alike. None where there is no session: without a
+        lease a model may be asked twice, and nothing is stored twice.
+        """
+        while await self._store.read(is_due, self._space):
+            if key is None:
+                reflected = await reflect(self._resources, self._space)
+            else:
+                async with self._worker.leased(key, REFLECT) as lease:
+                    if lease is None:
+                        return
+                    reflected = await reflect(self._resources, self._space)
+                    await self._store.write(self._worker.done, lease)
+            changed = len(reflected.conclusions) + len(reflected.reconsidered)
+            if not (reflected.episodes or reflected.reconsidered):
+                return
+            yield replace(
+                _of_the_space("reflected", memories=changed, reason=reflected.failed),
+                episodes=reflected.episodes,
+                tokens_in=reflected.tokens_in,
+                tokens_out=reflected.tokens_out,
+            )
+
+    async def _embedding(self, embedder: Embedder) -> AsyncIterator[WorkResult]:
+        """Make the vectors that are missing; take out those of an embedder that was used before.
+
+        Two workers that are at it do some of it twice, and no harm.
+        """
+        goes_on = True
+        while goes_on:
+            try:
+                embedded = await embed_due(self._store, self._space, embedder)
+            except EmbedderError as error:
+                yield _of_the_space("failed", reason=str(error))
+                return
+            if embedded.documents:
+                yield _of_the_space("embedded", memories=embedded.documents)
+            goes_on = embedded.left and embedded.documents > 0
+
+        def drop_others(tx: Transaction) -> None:
+            for name in tx.vectors.embedders(self._space):
+                if name != embedder.name:
+                    tx.vectors.drop(self._space, name)
+
+        await self._store.write(drop_others)
 
     def _texts(self, key: SessionKey) -> int:
         """How many texts a visit may have written: none, for a while after a model failed."""
-        again, now = self._asks_again.get(key), self._means.clock.now()
+        again, now = self._asks_again.get(key), self._resources.clock.now()
         return 0 if again and now < again <= now + timedelta(seconds=FIRST_WAIT_SECONDS) else TEXTS_A_VISIT
 
     def _shown(self, tx: Transaction, info: SessionInfo) -> tuple[Mapping[str, Head | None], list[ContextOptions]]:
@@ -591,7 +528,21 @@ class Works:
         ]
 
     def _own(self, info: SessionInfo) -> Policy:
-        return self._preset or preset_of(info.source, self._means.preset)
+        return self._preset or preset_of(info.source, self._resources.preset)
 
     def _options(self, policy: Policy, budget: int = 0) -> ContextOptions:
-        return ContextOptions(budget=budget, policy=policy, count=self._means.count)
+        return ContextOptions(budget=budget, policy=policy, count=self._resources.count)
+
+
+def _of_the_space(did: WorkKind, *, memories: int = 0, reason: str = "") -> WorkResult:
+    """A piece of work that is of no session."""
+    return WorkResult(
+        session="",
+        branch="",
+        did=did,
+        first_position=0,
+        last_position=0,
+        summaries=0,
+        memories=memories,
+        reason=reason,
+    )

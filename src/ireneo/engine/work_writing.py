@@ -9,20 +9,12 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ireneo.engine.writing import MOST_STRUCK, Judged, ShownPiece, WritingJob, doubts, shown_pieces, ungrounded
+from ireneo.engine.writing import MOST_STRUCK, Judged, ShownPiece, WritingJob, doubts, shown_pieces
+from ireneo.grounding.check import Grounds, Struck, strike
 from ireneo.grounding.claims import artifacts
-from ireneo.grounding.evidence import (
-    SourceIndex,
-    check_text,
-    critical,
-    failing_tests,
-    lost,
-    source_texts,
-    supported_rate,
-)
+from ireneo.grounding.evidence import critical, failing_tests, lost, source_texts, supported_rate
 from ireneo.grounding.neutral import neutralise
-from ireneo.grounding.status import LastOutcome, contradicts, error_text, flipped, overclaims
-from ireneo.grounding.voice import MARKUP, voice_faults
+from ireneo.grounding.status import LastOutcome, overclaims
 from ireneo.language.detect import other_language
 from ireneo.log.message import Count, Media, Message, Result, Text, arguments_text, as_read, as_said, without_recalled
 from ireneo.patterns import lazy_re
@@ -177,21 +169,11 @@ class Judge:
     def __init__(self, sources: Sources, goal: str, voice: Voice) -> None:
         """Read the sources; `goal` is what the user asked for, which may be told as well."""
         self._messages = sources.messages
-        self._voice = voice
-        self.evidence = SourceIndex([*source_texts(sources.messages), goal])
+        self._grounds = Grounds(sources.messages, notes=[goal], outcomes=self.outcomes, voice=voice)
 
-    def faults(self, said: Said) -> list[str]:
-        """What is wrong with one statement, a sentence each; none where it may stand."""
-        text = said.text
-        found = ungrounded(text, check_text(text, self.evidence), what="note", whence="a tool returned")
-        if error_text(text):
-            return found
-        faults = voice_faults(text, self._voice)
-        # The name of a thing may be written in brackets, and is no markup of ours.
-        found += [fault for fault in faults if said.section != "artifacts" or not fault.startswith(MARKUP)]
-        wrong = contradicts(text, self.outcomes) if said.section == "status" else flipped(text, self.outcomes)
-        wrong = wrong or overclaims(text, self.outcomes)
-        return [*found, wrong] if wrong else found
+    def struck(self, said: Said) -> Struck:
+        """What of one statement stands."""
+        return strike(said.text, self._grounds, status=said.section == "status")
 
     def of_all(self, statements: Sequence[Said]) -> list[str]:
         """What is wrong with all of it together."""
@@ -201,7 +183,7 @@ class Judge:
 
     def supported(self, statements: Sequence[Said]) -> float:
         """Of the claims that were made, the share that the sources support; 1 where nothing can be looked up."""
-        return supported_rate("\n".join(each.text for each in statements), self.evidence)
+        return supported_rate("\n".join(each.text for each in statements), self._grounds.shown)
 
     @cached_property
     def outcomes(self) -> list[LastOutcome]:
@@ -380,7 +362,9 @@ class WorkTask:
     def faults(self, answer: Answer) -> list[str]:
         """Everything that is wrong with an answer, with the words that it is about."""
         statements = said(answer, self.job.voice)
-        found = [f"“{each.text[:120]}”: {fault}" for each in statements for fault in self._judge.faults(each)]
+        found = [
+            f"“{each.text[:120]}”: {fault}" for each in statements for fault in self._judge.struck(each).complaints
+        ]
         return [*self._judge.of_all(statements), *found]
 
     def judge(self, answer: Answer) -> Judged:
@@ -412,4 +396,6 @@ class WorkTask:
         return replace(job.named(writing), sections=sections), ()
 
     def _standing(self, statements: Sequence[Said]) -> list[Said]:
-        return [] if self._judge.of_all(statements) else [each for each in statements if not self._judge.faults(each)]
+        if self._judge.of_all(statements):
+            return []
+        return [Said(each.section, text) for each in statements if (text := self._judge.struck(each).text)]

@@ -21,7 +21,7 @@ from ireneo.plumbing import project_named
 from ireneo.types import MemoryDetails, Remembered
 
 if TYPE_CHECKING:
-    from ireneo.types import Kind, Pad, RecallHit, Record
+    from ireneo.types import Pad, RecallHit, Record
 
 PROJECT = "project"
 MOST_SHOWN = 60
@@ -149,59 +149,113 @@ PAGE_CHARACTERS = 12_000
 """What one answer brings into a context, about 3,000 tokens."""
 
 
-class ToolAnswers:
-    """Answers for one memory."""
+AnyKind = Annotated[
+    Literal["episodic", "semantic", "procedural", "failure"] | None,
+    Field(description="Only what happened, what is true, how it is done, or what failed."),
+]
+OfKind = Annotated[
+    Literal["episodic", "semantic", "procedural", "failure"] | None,
+    Field(description="What happened, what is true, how it is done, or what failed; found from the text if not given."),
+]
+Arguments = Annotated[
+    dict[str, object] | str, Field(description="Its arguments; of a shell the command alone will do.")
+]
+
+
+class Tools:
+    """A method for each tool: names, docstrings and descriptions here are all that a model ever reads of it."""
 
     def __init__(self, memory: ireneo.Memory, project: str = "") -> None:
         """`project` is where the agent works, by its name or a directory: what belongs to others is out of reach."""
         self._memory = memory
-        self.project = project_named(project)
+        self._project = project_named(project)
         """Where the agent works; empty: nowhere that is known."""
 
-    async def brief(self, goal: str, task_type: str, about_to: str, budget: int) -> str:
-        """The brief of a task."""
+    async def brief(
+        self,
+        goal: Annotated[str, Field(description="What the task is to reach, in a sentence or two.")] = "",
+        task_type: Annotated[str, Field(description="The sort of task, such as “fix a failing test”.")] = "",
+        about_to: Annotated[str, Field(description="The command or action that comes next, if there is one.")] = "",
+        budget: Annotated[int, Field(description="The most tokens that it may cost.", ge=64, le=8_000)] = 1_500,
+    ) -> str:
+        """What earlier work says for this task: how it is done, what is true, what happened, what must not be repeated.
+
+        Call it once when a task begins. It costs up to `budget` tokens, and is empty where nothing is known. Ids in
+        brackets are opened with `expand`.
+        """
         made = await self._memory.brief(
-            goal=goal, task_type=task_type, about_to=about_to, budget=budget, project=self.project
+            goal=goal, task_type=task_type, about_to=about_to, budget=budget, project=self._project
         )
         # What has nothing to say costs nothing.
         return made.markdown
 
-    async def recall(self, question: str, kind: Kind | None, limit: int, budget: int) -> str:
-        """A list of what was found, a line each, as far as `budget` tokens go."""
-        found = await self._memory.recall(question, kind=kind, limit=limit, project=self.project)
+    async def recall(
+        self,
+        question: Annotated[str, Field(description="What you want to know, in words.")],
+        kind: AnyKind = None,
+        limit: Annotated[int, Field(description="At most so many.", ge=1, le=50)] = 6,
+        budget: Annotated[int, Field(description="The most tokens that they may cost.", ge=128, le=8_000)] = 1_000,
+    ) -> str:
+        """Find what answers a question in all that was said and learned, one line each, the best first.
+
+        A line costs some 80 tokens, all together up to `budget`. It shows only a beginning; open it with `expand` and
+        its id.
+        """
+        found = await self._memory.recall(question, kind=kind, limit=limit, project=self._project)
         lines = [_found(each) for each in found]
         if not lines:
             return "Nothing answers to that."
-        shown = len(lines)
-        while shown and self._memory.count(told := _listed(lines, shown)) > budget:
-            shown -= 1
-        if not shown:
-            raise BadInput(f"The first line alone costs more than {budget} tokens; give a larger budget.")
-        return told
+        for shown in range(len(lines), 0, -1):
+            if self._memory.count(listed := _listed(lines, shown)) <= budget:
+                return listed
+        raise BadInput(f"The first line alone costs more than {budget} tokens; give a larger budget.")
 
-    async def remember(self, text: str, kind: Kind | None, task_type: str) -> str:
-        """What became of a text that was to be remembered."""
-        told = MemoryDetails(origin="agent", task_type=task_type, project=self.project)
+    async def remember(
+        self,
+        text: Annotated[str, Field(description="One plain statement that makes sense by itself, with its why.")],
+        kind: OfKind = None,
+        task_type: Annotated[str, Field(description="Of a procedure: the sort of task it is for.")] = "",
+    ) -> str:
+        """Keep something for later sessions: a fact, how something is done, or an approach that failed and why.
+
+        Not for notes on the task at hand: those go on the `scratchpad`.
+        """
+        details = MemoryDetails(origin="agent", task_type=task_type, project=self._project)
         if kind is not None:
-            told["kind"] = kind
-        done = await self._memory.remember(text, **told)
+            details["kind"] = kind
+        done = await self._memory.remember(text, **details)
         return f"{done.did} [{done.record.id[:SHORT]}] as {done.record.kind}: {done.reason}"
 
-    async def check(self, tool: str, arguments: Mapping[str, object] | str, session: str) -> str:
-        """Whether a call has failed before."""
+    async def check(
+        self,
+        tool: Annotated[str, Field(description="The tool about to be called, such as Bash or Edit.")],
+        arguments: Arguments,
+        session: Annotated[str, Field(description="The stored session that you are in, if you know its id.")] = "",
+    ) -> str:
+        """Ask before a call whether it is likely to fail: the dead end, its evidence, what has changed since.
+
+        It is advice, and silent when unsure.
+        """
         given = _arguments(arguments) if isinstance(arguments, str) else arguments
         if session:
             stored = await self._memory.session(session, must_exist=True)
             there = await stored.project()
-            if there not in ("", self.project):
+            if there not in ("", self._project):
                 raise BadInput(f"Session {session} belongs to project {there!r}, where you do not work; leave it out.")
-        found = await self._memory.check(tool, given, session=session or None, project=self.project)
+        found = await self._memory.check(tool, given, session=session or None, project=self._project)
         return recalled(found.markdown) if found else "Nothing speaks against it."
 
-    async def expand(self, id: str, start: int) -> str:
-        """What an id names, from a character on."""
+    async def expand(
+        self,
+        id: Annotated[str, Field(description="What a text shows in brackets, such as m_c0ffee1 or s_8f2k3ab.")],
+        start: Annotated[int, Field(description="The character to begin at, to read on in a long one.", ge=0)] = 0,
+    ) -> str:
+        """Open an id: a memory with its evidence, a message whole, or the messages behind a summary.
+
+        It costs up to some 3,000 tokens; what is longer says how to read on.
+        """
         named = id.strip("[] ")
-        opened = await self._memory.lookup(named, project=self.project)
+        opened = await self._memory.lookup(named, project=self._project)
         if opened.memory is not None:
             text = remembered(opened.memory)
         elif opened.note is not None:
@@ -215,25 +269,40 @@ class ToolAnswers:
             raise BadInput(f"Nothing stands behind {named}.")
         return recalled(_page(text, start, named))
 
-    async def scratchpad(self, task: str, goal: str, lists: tuple[Sequence[str], ...], finish: str) -> str:
-        """The notes of a task: read, written whole, or ended."""
-        pad = self._memory.scratchpad(task, project=self.project)
-        plan, facts, questions = lists
+    async def scratchpad(
+        self,
+        task: Annotated[str, Field(description="The task's name; the same one each time.")],
+        goal: Annotated[str, Field(description="What is to be reached.")] = "",
+        plan: Annotated[list[str] | None, Field(description="The steps; “[x] ” before what is done.")] = None,
+        facts: Annotated[list[str] | None, Field(description="What was found out.")] = None,
+        questions: Annotated[list[str] | None, Field(description="What is open.")] = None,
+        finish: Annotated[str, Field(description="How the task ended: its facts become memories, the pad goes.")] = "",
+    ) -> str:
+        """Your working notes on one task.
+
+        With the task's name alone they are read. They are written whole: what is left out goes.
+        """
+        pad = self._memory.scratchpad(task, project=self._project)
+        writes = bool(goal or plan or facts or questions)
+        if finish and writes:
+            raise BadInput("`finish` ends the scratchpad as it stands; write first, and finish with the next call.")
         if finish:
-            if goal or any(lists):
-                raise BadInput("`finish` ends the scratchpad as it stands; write first, and finish with the next call.")
             kept = await pad.finish(finish)
             many = "1 memory is" if len(kept) == 1 else f"{len(kept)} memories are"
             return f"Ended; {many} kept of it." if kept else "There is no scratchpad of this task."
-        if goal or any(lists):
-            return _pad(await pad.write(goal=goal, plan=plan, facts=facts, questions=questions))
+        if writes:
+            return _pad(await pad.write(goal=goal, plan=plan or (), facts=facts or (), questions=questions or ()))
         there = await pad.read()
         return _pad(there) if there else "Nothing is written on it yet."
 
-    async def dispute(self, id: str, reason: str) -> str:
-        """What became of a dispute."""
+    async def dispute(
+        self,
+        id: Annotated[str, Field(description="The summary or memory that is wrong.")],
+        reason: Annotated[str, Field(description="What is wrong with it, and what is shown instead.")],
+    ) -> str:
+        """Say that a memory or a summary is wrong, after you opened it and saw that it is."""
         named = id.strip("[] ")
-        done = await self._memory.dispute(named, reason, project=self.project)
+        done = await self._memory.dispute(named, reason, project=self._project)
         if isinstance(done, Remembered):
             return f"{named}: {done.did}. {done.reason}"
         return f"{named} is shown as disputed from now on, and is written again from its sources."
@@ -283,123 +352,6 @@ def _pad(pad: Pad) -> str:
     return "\n".join(lines)
 
 
-# The tools: what they are called, what a model is told of them, and of each of their arguments.
-#
-# The names, docstrings and descriptions here are the interface: they are all that a model ever reads of it.
-
-
-AnyKind = Annotated[
-    Literal["episodic", "semantic", "procedural", "failure"] | None,
-    Field(description="Only what happened, what is true, how it is done, or what failed."),
-]
-OfKind = Annotated[
-    Literal["episodic", "semantic", "procedural", "failure"] | None,
-    Field(description="What happened, what is true, how it is done, or what failed; found from the text if not given."),
-]
-Arguments = Annotated[
-    dict[str, object] | str, Field(description="Its arguments; of a shell the command alone will do.")
-]
-
-
-class Tools:
-    """One method for each tool; how an answer is put together is the desk's affair."""
-
-    def __init__(self, desk: ToolAnswers) -> None:
-        """Answer from `desk`."""
-        self._desk = desk
-
-    async def brief(
-        self,
-        goal: Annotated[str, Field(description="What the task is to reach, in a sentence or two.")] = "",
-        task_type: Annotated[str, Field(description="The sort of task, such as “fix a failing test”.")] = "",
-        about_to: Annotated[str, Field(description="The command or action that comes next, if there is one.")] = "",
-        budget: Annotated[int, Field(description="The most tokens that it may cost.", ge=64, le=8_000)] = 1_500,
-    ) -> str:
-        """What earlier work says for this task: how it is done, what is true, what happened, what must not be repeated.
-
-        Call it once when a task begins. It costs up to `budget` tokens, and is empty where nothing is known. Ids in
-        brackets are opened with `expand`.
-        """
-        return await self._desk.brief(goal, task_type, about_to, budget)
-
-    async def recall(
-        self,
-        question: Annotated[str, Field(description="What you want to know, in words.")],
-        kind: AnyKind = None,
-        limit: Annotated[int, Field(description="At most so many.", ge=1, le=50)] = 6,
-        budget: Annotated[int, Field(description="The most tokens that they may cost.", ge=128, le=8_000)] = 1_000,
-    ) -> str:
-        """Find what answers a question in all that was said and learned, one line each, the best first.
-
-        A line costs some 80 tokens, all together up to `budget`. It shows only a beginning; open it with `expand` and
-        its id.
-        """
-        return await self._desk.recall(question, kind, limit, budget)
-
-    async def remember(
-        self,
-        text: Annotated[str, Field(description="One plain statement that makes sense by itself, with its why.")],
-        kind: OfKind = None,
-        task_type: Annotated[str, Field(description="Of a procedure: the sort of task it is for.")] = "",
-    ) -> str:
-        """Keep something for later sessions: a fact, how something is done, or an approach that failed and why.
-
-        Not for notes on the task at hand: those go on the `scratchpad`.
-        """
-        return await self._desk.remember(text, kind, task_type)
-
-    async def check(
-        self,
-        tool: Annotated[str, Field(description="The tool about to be called, such as Bash or Edit.")],
-        arguments: Arguments,
-        session: Annotated[str, Field(description="The stored session that you are in, if you know its id.")] = "",
-    ) -> str:
-        """Ask before a call whether it is likely to fail: the dead end, its evidence, what has changed since.
-
-        It is advice, and silent when unsure.
-        """
-        return await self._desk.check(tool, arguments, session)
-
-    async def expand(
-        self,
-        id: Annotated[str, Field(description="What a text shows in brackets, such as m_c0ffee1 or s_8f2k3ab.")],
-        start: Annotated[int, Field(description="The character to begin at, to read on in a long one.", ge=0)] = 0,
-    ) -> str:
-        """Open an id: a memory with its evidence, a message whole, or the messages behind a summary.
-
-        It costs up to some 3,000 tokens; what is longer says how to read on.
-        """
-        return await self._desk.expand(id, start)
-
-    async def scratchpad(
-        self,
-        task: Annotated[str, Field(description="The task's name; the same one each time.")],
-        goal: Annotated[str, Field(description="What is to be reached.")] = "",
-        plan: Annotated[list[str] | None, Field(description="The steps; “[x] ” before what is done.")] = None,
-        facts: Annotated[list[str] | None, Field(description="What was found out.")] = None,
-        questions: Annotated[list[str] | None, Field(description="What is open.")] = None,
-        finish: Annotated[str, Field(description="How the task ended: its facts become memories, the pad goes.")] = "",
-    ) -> str:
-        """Your working notes on one task.
-
-        With the task's name alone they are read. They are written whole: what is left out goes.
-        """
-        return await self._desk.scratchpad(task, goal, (plan or (), facts or (), questions or ()), finish)
-
-    async def dispute(
-        self,
-        id: Annotated[str, Field(description="The summary or memory that is wrong.")],
-        reason: Annotated[str, Field(description="What is wrong with it, and what is shown instead.")],
-    ) -> str:
-        """Say that a memory or a summary is wrong, after you opened it and saw that it is."""
-        return await self._desk.dispute(id, reason)
-
-
-# The MCP server: which tools it has, what a client is told of what they do, and how faults are said.
-#
-# It stands on the official SDK (the extra `mcp`), which is imported with this module and by nothing else.
-
-
 P = ParamSpec("P")
 
 INSTRUCTIONS = """\
@@ -441,8 +393,7 @@ class MemoryServer(MCPServer[object]):
 
 def make_server(memory: ireneo.Memory, *, project: str = "") -> MemoryServer:
     """The server over an open memory, for an agent that works on `project`, a name or a directory."""
-    desk = ToolAnswers(memory, project)
-    server, tools = MemoryServer(desk.project), Tools(desk)
+    server, tools = MemoryServer(project_named(project)), Tools(memory, project)
     hints: tuple[tuple[Callable[..., Awaitable[str]], ToolAnnotations], ...] = (
         # A brief marks what it shows as used, so that what serves fades later: that is a note in the store.
         (tools.brief, ADDS),

@@ -18,6 +18,7 @@ from ireneo.language.numbers import unit_of
 from ireneo.language.numbers import units as unit_pattern
 from ireneo.language.times import CLOCK, ISO, is_clock, spoken_dates, weekdays, without_dates
 from ireneo.language.topics import Names
+from ireneo.language.words import common_words
 from ireneo.log.message import BLOCK_TAGS
 from ireneo.patterns import lazy_re
 
@@ -74,7 +75,7 @@ _ARTIFACT_FILE = r"[\w-]++(?:\.[\w-]++)*\.[a-z][a-z0-9]{0,5}\b"
 _ARTIFACT = lazy_re(
     rf"""
     (
-      (?:\\[ntr]|(?<![\w\\]))                              # the escape with which JSON writes that a line begins here
+      (?:(?<=\\[ntr])|(?<![\w\\]))                          # JSON writes with such an escape that a line begins here
       (?![A-Z]?[a-z]*+[.:]?(?![\w.@~+/:-]))                # a plain word, as most are: none of what follows
       (?:
         https?://[^\s"'<>()\[\]{{}}`\\,]+[\w/]               # an address
@@ -88,20 +89,15 @@ _ARTIFACT = lazy_re(
       | [A-Z][a-z0-9]+[A-Z][A-Za-z0-9]*\b                  # PascalCase
       | [A-Z][A-Z0-9]{{3,}}\b                                # a constant, an error code
       )
-    | \\t[A-Z][a-z]+\b                                     # a field's name, at the beginning of an indented line
     )
-    | \\\w*+[.@~+/-](?:({_ARTIFACT_PATH})|\.?({_ARTIFACT_FILE})) # a chain whose first segment belongs to an escape
+    | \\(?![ntr])\w*+[.@~+/-](?:({_ARTIFACT_PATH})|\.?({_ARTIFACT_FILE})) # a chain whose first part is an escape's
     """,
     re.VERBOSE,
 )
 
 
 def artifacts(text: str) -> list[str]:
-    r"""List the artifacts of `text` in the order in which they first stand there, each once.
-
-    In a text that is written as JSON, a name that begins a line keeps the escape before it (``\tretainLive``): that
-    is how it stands in a tool call, and an edit that is to match the line again needs the indentation as well.
-    """
+    """List the artifacts of `text` in the order in which they first stand there, each once."""
     return [
         name
         for name in dict.fromkeys(whole or path or file for whole, path, file in _ARTIFACT.findall(text))
@@ -124,6 +120,7 @@ _APART = lazy_re(lambda: rf"(?<!\d)(?P<figure>{_PLAIN}) (?P<unit>(?i:{unit_patte
 _PLAIN_FIGURE = lazy_re(_PLAIN)
 _NUMBER = lazy_re(number)
 _DIGIT = lazy_re(r"\d")
+_DIGITS = lazy_re(r"\d+")
 
 
 _GUTTER = lazy_re(r"^ *(\d+)(?:→|\t)", re.MULTILINE)
@@ -146,13 +143,18 @@ def without_gutter(text: str) -> tuple[str, frozenset[str]]:
 def units(text: str) -> dict[str, set[str]]:
     """Every figure of `text` with the units that it stands with, the empty one where it stands alone."""
     out: dict[str, set[str]] = {}
-    for word in set(text.split()):
-        if _DIGIT.search(word):
-            for figure, unit in _in_word(word):
-                out.setdefault(figure, set()).add(unit)
-    for found in _APART.finditer(text):
-        out.setdefault(figure_of(found["figure"]), set()).add(unit_of(found["unit"]))
+    for figure, unit in figures(text):
+        out.setdefault(figure, set()).add(unit)
     return out
+
+
+def figures(text: str) -> Iterator[tuple[str, str]]:
+    """Each figure of `text` with its unit, as often as it stands there; with one that stands apart a second time."""
+    for word in text.split():
+        if _DIGIT.search(word):
+            yield from _in_word(word)
+    for found in _APART.finditer(text):
+        yield figure_of(found["figure"]), unit_of(found["unit"])
 
 
 def _in_word(word: str) -> Iterator[tuple[str, str]]:
@@ -223,9 +225,26 @@ def _in_sentence(sentence: str, hidden: str) -> Iterator[tuple[int, str]]:
         yield first, sentence[first : name.end()]
 
 
+_SHORT_NAME = 5
+
+
+def _is_plain(word: str) -> bool:
+    """Whether `word` is one of those that any sentence may begin with, or ends as no name does."""
+    small, names = word.casefold(), topic(Names)
+    return (
+        small in names.openers
+        or small in names.none
+        or small in common_words()
+        or (len(word) > _SHORT_NAME and small.endswith(names.plain_endings))
+    )
+
+
 def _may_name(word: re.Match[str], sentence: str, hidden: str) -> bool:
     text, known = re.sub(r"['’]s$", "", word[0]), topic(Names).large
-    if not text[0].isupper() or len(text) < 3 or text in known or text.rstrip("s").upper() in known:
+    if not text[0].isupper() or len(text) < 3 or text in known or text in topic(Names).terms:
+        return False
+    # Capitals alone are an abbreviation or a stress; a plain word may be large where a sentence was put into another.
+    if text.isupper() or text.rstrip("s").isupper() or _is_plain(text):
         return False
     if any(part in known for part in re.split(r"['’-]", text)):
         return False
@@ -283,7 +302,7 @@ _VERBATIM = lazy_re(
 _ADDRESS = lazy_re(r"\bhttps?://[^\s\"'<>()\[\]{}`\\,]+[\w/]")
 _PATH = lazy_re(
     rf"(?<![\w/.-])(?P<path>(?:…/|\.{{1,3}}/|~/|/)?(?:[\w.@+~-]{{1,255}}/)+(?:\.\.\.|[\w.@+*-]*\w{_ELIDED})?"
-    rf"|(?<!\w)\.?[\w-]+(?:\.[\w-]+)*\.(?i:{'|'.join(_ENDINGS)}){_ELIDED}(?![\w/]))(?P<at>(?::\d+){{0,2}})"
+    rf"|(?<!\w)\.?[\w-]+(?:\.[\w-]+)*\.(?i:{'|'.join(_ENDINGS)}){_ELIDED}(?![\w/]))(?P<at>(?:(?::|\#L)\d+(?:[-–,]L?\d+)?){{0,2}})"
 )
 _ERROR = lazy_re(
     r"(?<![\w.])(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Failure|Interrupt|Exit)\b"
@@ -307,6 +326,8 @@ _IDENTIFIER = lazy_re(
     """,
     re.VERBOSE,
 )
+_NUMERONYM = lazy_re(r"[A-Za-z]\d{1,2}[A-Za-z]")
+"""e2e, i18n, k8s: jargon, and the name of nothing."""
 _ABBREVIATION = lazy_re(r"^(?:e\.g|i\.e|a\.k\.a|etc|vs|p\.m|a\.m|z\.B|d\.h|u\.a|U\.S)\b", re.IGNORECASE)
 # A figure that is a part of a word (3D, 16-bit) says no number.
 _FIGURE = lazy_re(lambda: rf"(?<![\w.])(?:[vV](?=\d+\.))?{number()}(?!\d|…|\.\.\.|[\w-]{{0,60}}[A-Za-z_])")
@@ -370,9 +391,14 @@ def code_claims(code: str) -> list[TextClaim]:
         return [TextClaim("number", text)]
     if _ERROR.fullmatch(text):
         return [TextClaim("error", text)]
-    if re.fullmatch(r"(?:\\[ntr])?[\w.$@:#-]+(?:\(\))?(?:…|\.\.\.)?", text):
-        return [TextClaim("identifier", text)]
+    if _NAMED_CODE.fullmatch(text):
+        name = text.partition("(")[0]
+        return [] if name.rstrip("…") in topic(Names).terms else [TextClaim("identifier", name)]
     return [TextClaim("command", text)]
+
+
+_NAMED_CODE = lazy_re(r"[\w.$@:#-]+(?:\((?:…|\.\.\.)?\))?(?:…|\.\.\.)?")
+"""A name, or a call of it that leaves out with what."""
 
 
 def _of_quotation(text: str) -> list[TextClaim]:
@@ -389,7 +415,7 @@ def _of_path(match: re.Match[str]) -> list[TextClaim]:
 
 
 def _of_path_parts(match: re.Match[str]) -> list[TextClaim]:
-    lines = [TextClaim("number", f"line {number}") for number in match["at"].split(":") if number]
+    lines = [TextClaim("number", f"line {number}") for number in _DIGITS.findall(match["at"])]
     return [TextClaim("path", match["path"]), *lines]
 
 
@@ -405,7 +431,7 @@ def _is_path(text: str) -> bool:
 
 def _of_identifier(match: re.Match[str]) -> list[TextClaim]:
     text = match[0]
-    if _ABBREVIATION.match(text) or _PRODUCT.match(text):
+    if _ABBREVIATION.match(text) or _PRODUCT.match(text) or _NUMERONYM.fullmatch(text) or text in topic(Names).terms:
         return []
     return [TextClaim("identifier", text)]
 

@@ -22,7 +22,11 @@ from ireneo.grounding.claims import (
     unmarked,
     without_gutter,
 )
+from ireneo.grounding.figures import Derived
+from ireneo.language.files import topic
 from ireneo.language.times import Date, dates
+from ireneo.language.topics import Names
+from ireneo.language.words import light_stem
 from ireneo.log.message import Call, Message, Result, is_own_block, said_in, texts, without_recalled
 from ireneo.log.outcome import derive_failed, runs_something
 from ireneo.patterns import lazy_re
@@ -48,7 +52,7 @@ def _of_message(message: Message) -> Iterator[str]:
 
 
 def call_text(call: Call) -> str:
-    """A call on one page: its tool, and what it was given, each text as it is."""
+    """A call on one page: its tool, and what it was given by name, each text as it is."""
     if isinstance(call.arguments, str):
         return f"{call.name} {call.arguments}"
     return "\n".join([call.name, *_strings(call.arguments)])
@@ -60,12 +64,16 @@ def _strings(value: object) -> Iterator[str]:
     elif isinstance(value, Mapping):
         for key, inner in value.items():
             if isinstance(inner, (str, Mapping, list, tuple)):
+                yield str(key)
                 yield from _strings(inner)
             else:
                 yield f"{key}: {json.dumps(inner, default=str)}"
     elif isinstance(value, (list, tuple)):
         for inner in value:
-            yield from _strings(inner)
+            if isinstance(inner, (str, Mapping, list, tuple)):
+                yield from _strings(inner)
+            else:
+                yield json.dumps(inner, default=str)
 
 
 _WORD = lazy_re(r"\w+")
@@ -77,6 +85,13 @@ _STATUS = lazy_re(
 _ELISION = lazy_re(r"(?:(?<!\s)\s++)?\[?\.\.\.\]?\s*")
 _PRODUCT_ENDINGS = ("s", "ql", "sql", "js", "py", "db", "file", "d")
 """What a name may end with in an identifier: Postgres is there where postgresql is."""
+_INSERTED = lazy_re(r"\[[^\[\]]*\]")
+"""What a quotation explains in brackets."""
+_CODE = lazy_re(r"[(){}=<>\[\]]|::|->|: ")
+"""What tells code from a command line."""
+_CODE_WORD = lazy_re(r"[^\W\d]\w*|\d[\w.,]*\b")
+_PLACEHOLDER = lazy_re(r"<[a-zA-Z][\w -]*>|\[\w[\w -]*\]|\{\w[\w -]*\}")
+_STEPS = lazy_re(r"\s*(?:&&|\|\|?|;)\s*")
 _GAP = 60
 """Characters that may stand between two words of a command that is told in a shorter form."""
 _ATTRIBUTE_ENDINGS = (".env", ".log", ".db", ".conf")
@@ -125,11 +140,19 @@ class SourceIndex:
         return frozenset(word.casefold() for word in self._words)
 
     @cached_property
+    def _stems(self) -> frozenset[str]:
+        return frozenset(light_stem(word) for word in self._small_words)
+
+    @cached_property
     def _units(self) -> dict[str, set[str]]:
         """Every figure with the units that it stands with; the empty one where it stands alone."""
         if not self._lines:
             return units(self._plain)
         return units("\n".join(unescaped(straight(bare)) for bare, _ in self._unnumbered))
+
+    @cached_property
+    def _derived(self) -> Derived:
+        return Derived(unescaped(bare) if "\n" not in bare else bare for bare, _ in self._unnumbered)
 
     @cached_property
     def _lines(self) -> frozenset[str]:
@@ -152,6 +175,11 @@ class SourceIndex:
     def _quotable(self) -> tuple[str, ...]:
         return tuple(unmarked(text) for text in self._texts)
 
+    @cached_property
+    def _spoken(self) -> tuple[str, ...]:
+        """The words of each text, with nothing between them but a space."""
+        return tuple(dict.fromkeys(_worded(text) for text in self._quotable))
+
     def supports(self, claim: TextClaim) -> bool:
         """Whether the sources show what `claim` says."""
         if claim not in self._known:
@@ -164,12 +192,22 @@ class SourceIndex:
         wanted = re.sub(r"^(?:\.{1,3}/)+", "", wanted)
         if self._stands(wanted, _begins_path if cut else _is_path):
             return True
-        return wanted.endswith(_ATTRIBUTE_ENDINGS) and self._stands(wanted, _is_word)
+        if "*" in wanted:
+            return all(self._stands(part, _anywhere) for part in wanted.split("*") if part)
+        if wanted.endswith(_ATTRIBUTE_ENDINGS) and self._stands(wanted, _is_word):
+            return True
+        # A file that was named beside the folder that it is in.
+        folder, _, file = wanted.rpartition("/")
+        while folder:
+            if self._stands(folder, _is_folder) and self._stands(file, _is_whole_path):
+                return True
+            folder, _, last = folder.rpartition("/")
+            file = f"{last}/{file}"
+        return False
 
     def _has_identifier(self, name: str) -> bool:
         if name.endswith("..."):
             return self._stands(name.removesuffix("..."), _begins_word)
-        name = re.sub(r"^(?:\\[ntr])|\(\)$", "", name)
         if name in self._words or self._stands(name, _is_word):
             return True
         if re.fullmatch(r"[0-9a-f]{7,40}", name):
@@ -190,11 +228,11 @@ class SourceIndex:
         figure, unit = asked
         if number.startswith("line ") and figure in self._lines:
             return True
-        known = self._units.get(figure)
-        if known is None:
-            return False
+        known = self._units.get(figure, set())
         # A figure that never has a unit may be given the one that is meant, but none may be changed for another.
-        return not unit or unit in known or known == {""}
+        if unit in known or known == {""} or (known and not unit):
+            return True
+        return self._derived.holds(figure, unit)
 
     def _has_error(self, error: str) -> bool:
         number = re.search(r"(?<!\d)\d+$", error)
@@ -208,30 +246,42 @@ class SourceIndex:
         wanted = unmarked(re.sub(r"^[$>%] ", "", command))
         if not wanted or self._has_quotation(wanted):
             return True
-        cut = wanted.endswith("...") and not wanted.endswith("/...")
-        words = _ELISION.sub(" ", wanted).split() if cut else wanted.split()
-        return any(_in_order(words, text) for text in self._quotable)
+        if _CODE.search(wanted) and not _PLACEHOLDER.search(wanted):
+            # Code may be told shorter than it stands there, and in another order; but not with other names.
+            return all(self._has_code_word(word) for word in _CODE_WORD.findall(wanted))
+        return all(self._has_step(step) for step in _STEPS.split(wanted))
+
+    def _has_step(self, step: str) -> bool:
+        cut = step.endswith("...") and not step.endswith("/...")
+        words = _PLACEHOLDER.sub(" ", _ELISION.sub(" ", step) if cut else step).split()
+        return not words or any(_in_order(words, text) for text in self._quotable)
+
+    def _has_code_word(self, word: str) -> bool:
+        if word[0].isdigit():
+            return self._has_number(word)
+        return len(word) == 1 or word.casefold() in self._small_words or word in topic(Names).terms
 
     def _has_quotation(self, quotation: str) -> bool:
-        text = unmarked(quotation).strip().rstrip(".,;:!?") if not quotation.endswith("...") else unmarked(quotation)
-        pieces = [piece for piece in _ELISION.split(text) if piece]
+        text = unmarked(quotation)
+        pieces = [piece for piece in map(_worded, _ELISION.split(_INSERTED.sub("...", text))) if piece]
         if not pieces:
-            return True
+            return self._stands(text.strip(), _anywhere) or not _WORD.search(text)
         open_at_start, open_at_end = bool(_ELISION.match(text)), text.endswith("...")
-        other = _other_case(pieces[0])
         return any(
-            _has_pieces([first, *pieces[1:]], source, open_at_start, open_at_end)
-            for source in self._quotable
-            for first in (pieces[0], other)
-            if first in source
+            _has_pieces(pieces, source, open_at_start, open_at_end) for source in self._spoken if pieces[0] in source
         ) or ("..." in text and self._stands(text.strip(), _is_word))
+
+    def holds(self, text: str) -> bool:
+        """Whether the words of `text` stand there one behind the other, in letters of either size."""
+        words = _worded(unmarked(straight(text)))
+        return bool(words) and any(_has_pieces([words], source, False, False) for source in self._spoken)
 
     def _has_name(self, name: str) -> bool:
         wanted = re.sub(r"['-]s\b", "", name).casefold()
         return all(self._has_name_word(word) for word in re.split(r"[\s'-]+", wanted) if word)
 
     def _has_name_word(self, word: str) -> bool:
-        if word in self._small_words or word.rstrip("s") in self._small_words:
+        if word in self._small_words or word.rstrip("s") in self._small_words or light_stem(word) in self._stems:
             return True
         return len(word) > 3 and any(_may_end(self._small, end) for end in _finds(word, self._small, _opens_word))
 
@@ -287,6 +337,22 @@ def _is_path(text: str, start: int, end: int) -> bool:
     return after[:1] != "-" and not (after[:1] == "." and after[1:].isalnum())
 
 
+def _anywhere(_text: str, _start: int, _end: int) -> bool:
+    return True
+
+
+def _is_folder(text: str, start: int, end: int) -> bool:
+    """A path that is named by itself, and not on the way to another one."""
+    after = text[end : end + 2]
+    return _is_whole_path(text, start, end) and not (
+        after[:1] == "/" and (after[1:].isalnum() or after[1:] in tuple("._*"))
+    )
+
+
+def _is_whole_path(text: str, start: int, end: int) -> bool:
+    return _is_path(text, start, end) and text[start - 1 : start] != "/"
+
+
 def _is_time(text: str, start: int, end: int) -> bool:
     return not text[start - 1 : start].isdigit() and not text[end : end + 1].isdigit()
 
@@ -300,9 +366,9 @@ def _may_end(text: str, end: int) -> bool:
     return rest is not None and (not rest[0] or rest[0] in _PRODUCT_ENDINGS)
 
 
-def _other_case(piece: str) -> str:
-    """`piece` with its first letter large or small: a quotation may begin in the middle of a sentence."""
-    return piece[:1].swapcase() + piece[1:]
+def _worded(text: str) -> str:
+    """The words of `text` in small letters, with nothing between them but a space."""
+    return " ".join(_WORD.findall(text.casefold()))
 
 
 def _has_pieces(pieces: Sequence[str], text: str, open_at_start: bool, open_at_end: bool) -> bool:
@@ -470,7 +536,16 @@ def _first(call: Call, keys: Sequence[str]) -> str:
 
 def check_text(text: str, evidence: SourceIndex) -> list[TextClaim]:
     """List the claims of `text` that nothing in `evidence` supports."""
-    return [claim for claim in claims(text) if not evidence.supports(claim)]
+    made = claims(text)
+    wrong = [claim for claim in made if not evidence.supports(claim)]
+    if not wrong or not any(claim.kind == "path" or claim.text.startswith("line ") for claim in made):
+        return wrong
+    # Beside a file a number may be that of a line.
+    return [claim for claim in wrong if claim.kind != "number" or not evidence.supports(_line(claim))]
+
+
+def _line(claim: TextClaim) -> TextClaim:
+    return TextClaim("number", f"line {claim.text}")
 
 
 def supported_rate(text: str, evidence: SourceIndex) -> float:

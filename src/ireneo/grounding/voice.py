@@ -31,11 +31,9 @@ _LABEL = lazy_re(
 _MARKUP = lazy_re(r"(?<!\w)</?[A-Za-z][\w:-]*(?:\s[^<>\n]*)?/?>|<[|][^<>\n]*[|]>")
 _HEADING = lazy_re(r"^[ \t]*#{1,6}(?:[ \t]|$)", re.MULTILINE)
 
-MARKUP = "It has markup"
-"""How that fault begins: in a list of names a bracket may be a part of one."""
 Fault = tuple[re.Pattern[str], str]
 """By what a fault is known, and how it is called."""
-FORM: tuple[Fault, ...] = ((_LABEL, "It labels a speaker"), (_MARKUP, MARKUP), (_HEADING, "It has a heading"))
+FORM: tuple[Fault, ...] = ((_LABEL, "It labels a speaker"), (_MARKUP, "It has markup"), (_HEADING, "It has a heading"))
 """What is no prose, in whichever voice."""
 _EVERYWHERE: tuple[Fault, ...] = (
     (_OFFERS, "It talks to a reader"),

@@ -328,6 +328,10 @@ class Names(Topic, frozen=True, kw_only=True):
     """Nor are these, within a sentence; as they are written."""
     large: Set = frozenset()
     """Written large for the stress, by custom or as a term; as they are written."""
+    terms: Set = frozenset()
+    """Products, languages and terms of the trade that say nothing by themselves; as they are written."""
+    plain_endings: Row = ()
+    """What plain words end with, and names hardly."""
     openers: Set = frozenset()
     """What may begin a sentence of a story and is no name, though its sources don't have it."""
     particles: Set = frozenset()
@@ -455,6 +459,21 @@ class Voices(Topic, frozen=True, kw_only=True):
     """Behind an article: somebody who is called by a role in a log."""
     named: Row = ()
     """Before a name that somebody says of themselves."""
+
+
+class Clauses(Topic, frozen=True, kw_only=True):
+    """How the clauses of a sentence hang together."""
+
+    joins: Row = ()
+    """Before a clause that could be a sentence by itself."""
+    subjects: Row = ()
+    """What such a clause begins with."""
+    begins: Row = ()
+    """What begins a clause that hangs on the one before."""
+    limits: Row = ()
+    """What makes a clause a condition or an exception: what it limits says something else without it."""
+    refers: Row = ()
+    """What points back to the clause before."""
 
 
 class Verdicts(Topic, frozen=True, kw_only=True):

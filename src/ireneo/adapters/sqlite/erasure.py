@@ -32,13 +32,13 @@ from ireneo.ports.store import ErasurePort, Pruned, Rebuild, Scrubbed
 WAIT_SECONDS = 5.0
 """So long at most it waits for others who read or write."""
 
-AGAIN = "forget again, or run `ireneo doctor --mend`, when they are done"
-LEFT = "An erasure may have left its bytes in the file or its WAL; forget again, or run `ireneo doctor --mend`."
+AGAIN = "forget again, or run `ireneo doctor --repair`, when they are done"
+LEFT = "An erasure may have left its bytes in the file or its WAL; forget again, or run `ireneo doctor --repair`."
 READ = f"Another reader still holds an old state of the file, so that its WAL can't be emptied yet; {AGAIN}."
 BUSY = f"Another process is at the file, so that it can't be written anew; {AGAIN}."
 FULL = (
     "There is no room to write the file anew, which takes twice its size; free some, and forget again or run "
-    "`ireneo doctor --mend`."
+    "`ireneo doctor --repair`."
 )
 
 

@@ -25,10 +25,10 @@ from ireneo.prompts.replies import Voice
 from ireneo.summaries.summary import Summary, SummaryId, ThreadChanges, anchor
 
 RESTORE = (
-    "The log is never changed to mend it: restore a backup, or save what can be read with `sqlite3 FILE .recover` "
+    "The log is never changed to repair it: restore a backup, or save what can be read with `sqlite3 FILE .recover` "
     "and import the rest again."
 )
-TAKE_OUT = "`ireneo doctor --mend` takes it out; it is made again from the log."
+TAKE_OUT = "`ireneo doctor --repair` takes it out; it is made again from the log."
 TAKEN_OUT = "Taken out; it is made again from the log."
 UNREADABLE = (StoreError, NotFound, msgspec.MsgspecError, ValueError)
 """What reading something raises that is broken."""
@@ -42,13 +42,13 @@ class Finding(Struct, frozen=True, kw_only=True):
     session: str
     """Empty where it is about the store as a whole."""
     text: str
-    mended: bool = False
+    repaired: bool = False
     advice: str = ""
-    """What is to be done about it; of what is mended, what was done."""
+    """What is to be done about it; of what is repaired, what was done."""
 
 
 class Repair(Struct, frozen=True, kw_only=True):
-    """What mends a finding; nothing of it touches the log."""
+    """What repairs a finding; nothing of it touches the log."""
 
     discard: tuple[SummaryId, ...] = ()
     forget: tuple[Lease, ...] = ()
@@ -59,7 +59,7 @@ class Repair(Struct, frozen=True, kw_only=True):
 
 
 class Diagnosis(Struct, frozen=True, kw_only=True):
-    """A finding, and what mends it, if anything does."""
+    """A finding, and what repairs it, if anything does."""
 
     finding: Finding
     cure: Repair | None = None
@@ -67,9 +67,12 @@ class Diagnosis(Struct, frozen=True, kw_only=True):
     """The ids that it is about, or other words that name the same: what the store says of them is said here."""
 
 
-def fault(session: str, text: str, advice: str = RESTORE) -> Diagnosis:
-    """Something that is wrong and can't be mended from within."""
-    return Diagnosis(finding=Finding(kind="fault", session=session, text=text, advice=advice))
+def fault(
+    session: str, text: str, advice: str = RESTORE, cure: Repair | None = None, about: Iterable[str] = ()
+) -> Diagnosis:
+    """Something that is wrong; without a `cure` it can't be repaired from within."""
+    finding = Finding(kind="fault", session=session, text=text, advice=advice)
+    return Diagnosis(finding=finding, cure=cure, about=tuple(about))
 
 
 def note(session: str, text: str, advice: str = "") -> Diagnosis:
@@ -134,24 +137,26 @@ def _bare(read: Sequence[Summary], ids: Sequence[SummaryId]) -> dict[SummaryId, 
     return {name: replace(each, sections=(), threads=ThreadChanges()) for name, each in zip(ids, read, strict=True)}
 
 
-def check_summaries(tx: Transaction, key: SessionKey, shelf: StoredSummaries, faults: Sequence[str]) -> list[Diagnosis]:
+def check_summaries(
+    tx: Transaction, key: SessionKey, stored: StoredSummaries, faults: Sequence[str]
+) -> list[Diagnosis]:
     """What is wrong with the summaries one by one; `faults` is what the store itself says of them and of others."""
-    told = {name: each for each in faults for name in _ID.findall(each)}
-    above = above_of(shelf)
+    said = {name: each for each in faults for name in _ID.findall(each)}
+    above = above_of(stored)
     found = [
         broken([name], f"Summary {short(name)} can't be read: {why}.", key, above)
-        for name, why in shelf.unreadable.items()
+        for name, why in stored.unreadable.items()
     ]
-    for name, summary in shelf.there.items():
-        if why := _misnamed(name, summary) or _misplaced(tx, key, summary) or _unmade(summary, shelf):
+    for name, summary in stored.there.items():
+        if why := _misnamed(name, summary) or _misplaced(tx, key, summary) or _unmade(summary, stored):
             found.append(broken([name], f"Summary {summary_named(replace(summary, id=name))} {why}.", key, above))
-        elif name in told:
-            found.append(broken([name], told[name], key, above))
+        elif name in said:
+            found.append(broken([name], said[name], key, above))
     return found
 
 
 def broken(
-    ids: Iterable[SummaryId], text: str, key: SessionKey, above: Mapping[SummaryId, Sequence[SummaryId]]
+    ids: Sequence[SummaryId], text: str, key: SessionKey, above: Mapping[SummaryId, Sequence[SummaryId]]
 ) -> Diagnosis:
     """Summaries that are to be taken out, with those that were made from them."""
     gone = dict.fromkeys(ids)
@@ -160,17 +165,13 @@ def broken(
         higher = [each for name in waiting for each in above.get(name, ()) if each not in gone]
         gone.update(dict.fromkeys(higher))
         waiting = higher
-    return Diagnosis(
-        finding=Finding(kind="fault", session=key.session, text=text, advice=TAKE_OUT),
-        cure=Repair(discard=tuple(gone), done=TAKEN_OUT),
-        about=tuple(ids),
-    )
+    return fault(key.session, text, TAKE_OUT, Repair(discard=tuple(gone), done=TAKEN_OUT), ids)
 
 
-def above_of(shelf: StoredSummaries) -> dict[SummaryId, list[SummaryId]]:
+def above_of(stored: StoredSummaries) -> dict[SummaryId, list[SummaryId]]:
     """By the id of a summary, those that were made from it."""
     out: dict[SummaryId, list[SummaryId]] = {}
-    for summary in shelf.canonical:
+    for summary in stored.canonical:
         for source in summary.sources:
             out.setdefault(source, []).append(summary.id)
     return out
@@ -214,13 +215,13 @@ def is_running(summary: Summary) -> bool:
     return "/running/" in summary.summarizer
 
 
-def _unmade(summary: Summary, shelf: StoredSummaries) -> str:
+def _unmade(summary: Summary, stored: StoredSummaries) -> str:
     """A summary that was made from others which are not there, or not what it says."""
     if summary.writing is not None or not summary.sources or is_running(summary):
         return ""
-    parts = [shelf.there[source] for source in summary.sources if source in shelf.there]
+    parts = [stored.there[source] for source in summary.sources if source in stored.there]
     if len(parts) < len(summary.sources):
-        gone = next(source for source in summary.sources if source not in shelf.there)
+        gone = next(source for source in summary.sources if source not in stored.there)
         return f"was made from {short(gone)}, which is not there"
     inside = all(
         summary.first_position <= part.first_position and part.last_position <= summary.last_position for part in parts
@@ -240,15 +241,15 @@ def _covers_all(summary: Summary, parts: Sequence[Summary]) -> bool:
     return ends and all(one.last_position + 1 == other.first_position for one, other in pairwise(parts))
 
 
-def check_doubles(tx: Transaction, key: SessionKey, heads: Sequence[Head], shelf: StoredSummaries) -> list[Diagnosis]:
+def check_doubles(tx: Transaction, key: SessionKey, heads: Sequence[Head], stored: StoredSummaries) -> list[Diagnosis]:
     """Which summaries cover each other's messages along the branches that stand on `heads`."""
-    kinds = sorted({(each.summarizer, each.depth) for each in shelf.canonical if not is_running(each)})
-    above = above_of(shelf)
+    kinds = sorted({(each.summarizer, each.depth) for each in stored.canonical if not is_running(each)})
+    above = above_of(stored)
     found: dict[tuple[str, str], Diagnosis] = {}
     for head in heads:
         for summarizer, depth in kinds:
             spans = tx.summaries.spans(key, head.id, summarizer, depth)
-            row = [shelf.there[span.id] for span in spans if span.id in shelf.there]
+            row = [stored.there[span.id] for span in spans if span.id in stored.there]
             for one, other in _overlapping(row):
                 text = (
                     f"Summaries {summary_named(one)} and {summary_named(other)} both cover "
@@ -277,43 +278,33 @@ def _overlapping(row: Sequence[Summary]) -> list[tuple[Summary, Summary]]:
 
 
 def check_marks(
-    tx: Transaction, key: SessionKey, heads: Sequence[Head], shelf: StoredSummaries, gone: Collection[str]
+    tx: Transaction, key: SessionKey, heads: Sequence[Head], stored: StoredSummaries, gone: Collection[str]
 ) -> list[Diagnosis]:
     """What is wrong with the marks and the notes of a session; `gone` are the summaries that are to be taken out."""
-    there = shelf.ids - set(gone)
-    marks = [_broken_mark(key, mark, there) for mark in tx.rebuilds.of_session(key)]
+    there = stored.ids - set(gone)
+    found = []
+    for mark in tx.rebuilds.of_session(key):
+        lost = [name for name in mark.taken_up if name.startswith("s_") and name not in there]
+        if not lost:
+            continue
+        kept = replace(mark, taken_up=tuple(name for name in mark.taken_up if name not in lost))
+        text = (
+            f"The rebuild at message {mark.at_position + 1:,} to {mark.budget_tokens:,} tokens ({mark.summarizer}) "
+            f"shows {', '.join(short(name) for name in lost)}, and no such text is there."
+        )
+        advice = "`ireneo doctor --repair` takes it off the mark; the text of the structure is shown there."
+        done = "Taken off the mark; the text of the structure is shown there."
+        found.append(fault(key.session, text, advice, Repair(mark=(mark, kept), done=done)))
     notes: dict[str, Annotation] = {}
     for head in heads:
         notes.update((each.id, each) for each in tx.annotations.on_path(key, head.id))
-    stretches = {each.stretch for each in shelf.there.values()}
-    disputes = [_lost_dispute(key, each, stretches) for each in notes.values() if each.kind == "dispute"]
-    return [each for each in (*marks, *disputes) if each is not None]
-
-
-def _broken_mark(key: SessionKey, mark: Rebuild, there: Collection[str]) -> Diagnosis | None:
-    lost = [name for name in mark.taken_up if name.startswith("s_") and name not in there]
-    if not lost:
-        return None
-    kept = replace(mark, taken_up=tuple(name for name in mark.taken_up if name not in lost))
-    text = (
-        f"The rebuild at message {mark.at_position + 1:,} to {mark.budget_tokens:,} tokens ({mark.summarizer}) shows "
-        f"{', '.join(short(name) for name in lost)}, and no such text is there."
-    )
-    advice = "`ireneo doctor --mend` takes it off the mark; the text of the structure is shown there."
-    return Diagnosis(
-        finding=Finding(kind="fault", session=key.session, text=text, advice=advice),
-        cure=Repair(mark=(mark, kept), done="Taken off the mark; the text of the structure is shown there."),
-    )
-
-
-def _lost_dispute(key: SessionKey, dispute: Annotation, stretches: Collection[str]) -> Diagnosis | None:
-    if dispute.about in stretches:
-        return None
-    return note(
-        key.session,
-        f"Dispute {short(dispute.id)} at message {dispute.at_position + 1:,} is about a summary that is not there.",
-        "It holds again as soon as the summary is made again.",
-    )
+    stretches = {each.stretch for each in stored.there.values()}
+    for dispute in notes.values():
+        if dispute.kind == "dispute" and dispute.about not in stretches:
+            place = f"Dispute {short(dispute.id)} at message {dispute.at_position + 1:,}"
+            text = f"{place} is about a summary that is not there."
+            found.append(note(key.session, text, "It holds again as soon as the summary is made again."))
+    return found
 
 
 STALE = timedelta(hours=1)
@@ -324,50 +315,37 @@ KEEPS_FAILING = 3
 """So many failures in a row are no accident."""
 
 
-def check_leases(tx: Transaction, key: SessionKey, shelf: StoredSummaries, now: datetime) -> list[Diagnosis]:
+def check_leases(tx: Transaction, key: SessionKey, stored: StoredSummaries, now: datetime) -> list[Diagnosis]:
     """What is wrong with the leases of a session."""
     leases = tx.leases.of_session(key)
-    texts = _by_text_id(shelf) if leases else {}
-    found = [_failing(lease, texts, now) or _stale(lease, texts, now) for lease in leases]
-    return [each for each in found if each is not None]
+    texts = _by_text_id(stored) if leases else {}
+    found = []
+    for lease in leases:
+        work = _work_named(lease, texts)
+        if lease.failures >= KEEPS_FAILING:
+            waits = lease.retry_at is not None and lease.retry_at > now
+            when = f"at {_utc(lease.retry_at)}" if waits and lease.retry_at else "when work goes on"
+            why = lease.error.strip().rstrip(".") or "no reason was kept"
+            text = f"{work} failed {lease.failures} times in a row; it is tried again {when}. Last: {why}."
+            advice = "`ireneo doctor --repair` forgets the failures, so that it is tried again at once."
+            done = "The failures are forgotten; it is tried again at once."
+        elif lease.holder and not now - STALE <= lease.until <= now + FAR:
+            what = f"expired at {_utc(lease.until)}, and was never given back"
+            if lease.until > now:
+                what = f"lasts until {_utc(lease.until)}, which nobody leases for: a clock was wrong"
+            text = f"{work} is leased to {lease.holder}; the lease {what}."
+            advice, done = "`ireneo doctor --repair` forgets the lease.", "The lease is forgotten."
+        else:
+            continue
+        found.append(fault(key.session, text, advice, Repair(forget=(lease,), done=done)))
+    return found
 
 
-def _failing(lease: Lease, texts: Mapping[str, Summary], now: datetime) -> Diagnosis | None:
-    if lease.failures < KEEPS_FAILING:
-        return None
-    waits = lease.retry_at is not None and lease.retry_at > now
-    when = f"at {_utc(lease.retry_at)}" if waits and lease.retry_at else "when work goes on"
-    why = lease.error.strip().rstrip(".") or "no reason was kept"
-    text = f"{_work_named(lease, texts)} failed {lease.failures} times in a row; it is tried again {when}. Last: {why}."
-    advice = "`ireneo doctor --mend` forgets the failures, so that it is tried again at once."
-    return _lease_diagnosis(lease, text, advice, "The failures are forgotten; it is tried again at once.")
-
-
-def _stale(lease: Lease, texts: Mapping[str, Summary], now: datetime) -> Diagnosis | None:
-    if not lease.holder:
-        return None
-    if lease.until < now - STALE:
-        what = f"expired at {_utc(lease.until)}, and was never given back"
-    elif lease.until > now + FAR:
-        what = f"lasts until {_utc(lease.until)}, which nobody leases for: a clock was wrong"
-    else:
-        return None
-    text = f"{_work_named(lease, texts)} is leased to {lease.holder}; the lease {what}."
-    return _lease_diagnosis(lease, text, "`ireneo doctor --mend` forgets the lease.", "The lease is forgotten.")
-
-
-def _lease_diagnosis(lease: Lease, text: str, advice: str, done: str) -> Diagnosis:
-    return Diagnosis(
-        finding=Finding(kind="fault", session=lease.key.session, text=text, advice=advice),
-        cure=Repair(forget=(lease,), done=done),
-    )
-
-
-def _by_text_id(shelf: StoredSummaries) -> dict[str, Summary]:
+def _by_text_id(stored: StoredSummaries) -> dict[str, Summary]:
     """The summaries by the names of the texts that models may be asked for."""
     out: dict[str, Summary] = {}
     voices: tuple[Voice, ...] = get_args(Voice)
-    for summary in shelf.canonical:
+    for summary in stored.canonical:
         out[summary.id] = summary
         if summary.level in PROMPTS:
             out.update((text_id(summary, (), voice), summary) for voice in voices)
@@ -398,28 +376,30 @@ OnProgress = Callable[[int], None]
 """Is told how many more messages were looked at."""
 
 
-def check_messages(tx: Transaction, key: SessionKey, grown: Sequence[TreePath], told: OnProgress) -> list[Diagnosis]:
+def check_messages(
+    tx: Transaction, key: SessionKey, paths: Sequence[TreePath], on_looked: OnProgress
+) -> list[Diagnosis]:
     """Walk every path of a session, each message once."""
     found: list[Diagnosis] = []
     more: list[str] = []
-    for limb in grown:
-        for sentence, about in _faults_along(tx, key, limb, told):
+    for path in paths:
+        for sentence, about in _faults_along(tx, key, path, on_looked):
             if len(found) < MOST_NAMED:
-                found.append(replace(fault(key.session, sentence), about=(about,)))
+                found.append(fault(key.session, sentence, about=(about,)))
             else:
                 more.append(about)
     if more:
         text = f"{len(more):,} more messages are wrong in the same way."
-        found.append(replace(fault(key.session, text), about=(*more, MORE_ARE_WRONG)))
+        found.append(fault(key.session, text, about=(*more, MORE_ARE_WRONG)))
     return found
 
 
-def _faults_along(tx: Transaction, key: SessionKey, limb: TreePath, told: OnProgress) -> Iterator[tuple[str, str]]:
-    """What is wrong along a limb, each with what the store's own sentence about the same holds."""
-    before: MessageId | None = limb.leaves_at
-    for first in range(limb.first, limb.head.position + 1, MESSAGES_AT_A_TIME):
-        last = min(first + MESSAGES_AT_A_TIME - 1, limb.head.position)
-        for position, message in _read_stretch(tx, key, limb, first, last):
+def _faults_along(tx: Transaction, key: SessionKey, path: TreePath, on_looked: OnProgress) -> Iterator[tuple[str, str]]:
+    """What is wrong along a path, each with what the store's own sentence about the same holds."""
+    before: MessageId | None = path.leaves_at
+    for first in range(path.first, path.head.position + 1, MESSAGES_AT_A_TIME):
+        last = min(first + MESSAGES_AT_A_TIME - 1, path.head.position)
+        for position, message in _read_stretch(tx, key, path, first, last):
             if isinstance(message, Message):
                 if sentence := _fault_of(message, position, before):
                     yield sentence, message.id
@@ -427,25 +407,25 @@ def _faults_along(tx: Transaction, key: SessionKey, limb: TreePath, told: OnProg
             else:
                 yield message, f"at position {position} of session {key.session!r} of space {key.space!r}"
                 before = None
-        told(last - first + 1)
+        on_looked(last - first + 1)
 
 
 def _read_stretch(
-    tx: Transaction, key: SessionKey, limb: TreePath, first: int, last: int
+    tx: Transaction, key: SessionKey, path: TreePath, first: int, last: int
 ) -> Sequence[tuple[int, Message | str]]:
     """The messages from `first` to `last`; of one that can't be read, why not."""
     try:
-        read = tx.log.path(key, limb.head.id, first, last)
+        read = tx.log.path(key, path.head.id, first, last)
     except UNREADABLE as error:
         if first == last:
-            return [(first, f"Message {first + 1:,} on the path to {short(limb.head.id)} can't be read: {error}.")]
-        return [pair for place in range(first, last + 1) for pair in _read_stretch(tx, key, limb, place, place)]
+            return [(first, f"Message {first + 1:,} on the path to {short(path.head.id)} can't be read: {error}.")]
+        return [pair for place in range(first, last + 1) for pair in _read_stretch(tx, key, path, place, place)]
     if len(read) == last - first + 1:
         return list(enumerate(read, first))
     there = {message.position: message for message in read}
     gone = "Message {:,} on the path to {} is not there."
     return [
-        (place, there.get(place) or gone.format(place + 1, short(limb.head.id))) for place in range(first, last + 1)
+        (place, there.get(place) or gone.format(place + 1, short(path.head.id))) for place in range(first, last + 1)
     ]
 
 
@@ -462,93 +442,69 @@ def _fault_of(message: Message, position: int, before: MessageId | None) -> str:
     return ""
 
 
-PATH_MESSAGES_AT_A_TIME = 1_000
-"""Messages that are read at a time."""
-
-
-def stood_for(tx: Transaction, key: SessionKey, grown: Sequence[TreePath]) -> set[int]:
-    """The places in `grown` of the paths without a branch for which blocks stand that were stored as messages.
+def stood_for(tx: Transaction, key: SessionKey, paths: Sequence[TreePath]) -> set[int]:
+    """The places in `paths` of the paths without a branch for which blocks stand that were stored as messages.
 
     Contexts that came back as history were once taken for what somebody says: then what they stand for is there, and
     left by nobody.
     """
-    loose = [place for place, limb in enumerate(grown) if not limb.name]
+    loose = [place for place, path in enumerate(paths) if not path.name]
     found: set[int] = set()
-    for limb in grown if loose else ():
-        for first in range(limb.first, limb.head.position + 1, PATH_MESSAGES_AT_A_TIME):
-            last = min(first + PATH_MESSAGES_AT_A_TIME - 1, limb.head.position)
-            for message in tx.log.path(key, limb.head.id, first, last):
-                for name in _blocks_in(message):
-                    found.update(_paths_behind(tx, key, grown, loose, name))
+    for path in paths if loose else ():
+        for first in range(path.first, path.head.position + 1, MESSAGES_AT_A_TIME):
+            last = min(first + MESSAGES_AT_A_TIME - 1, path.head.position)
+            for message in tx.log.path(key, path.head.id, first, last):
+                if any(tag in message.text for tag in BLOCK_TAGS):
+                    blocks = [piece.first for piece in pieces(message.text, NOTES) if piece.kind == "block"]
+                    covered = [summary for name in blocks for summary in tx.summaries.find(key, name)]
+                    found.update(at for at in loose for each in covered if _holds_end(tx, key, paths[at], each))
     return found
 
 
-def _blocks_in(message: Message) -> list[str]:
-    """The ids of the blocks that a message is made of."""
-    text = message.text
-    if not any(tag in text for tag in BLOCK_TAGS):
-        return []
-    return [piece.first for piece in pieces(text, NOTES) if piece.kind == "block"]
-
-
-def _paths_behind(
-    tx: Transaction, key: SessionKey, grown: Sequence[TreePath], loose: Sequence[int], name: str
-) -> list[int]:
-    """Which of the paths at `loose` hold the end of what a block covers."""
-    out: list[int] = []
-    for summary in tx.summaries.find(key, name):
-        for place in loose:
-            limb = grown[place]
-            if limb.first <= summary.last_position <= limb.head.position:
-                there = tx.log.path(key, limb.head.id, summary.last_position, summary.last_position)
-                out += [place] if there and there[0].id == summary.last else []
-    return out
+def _holds_end(tx: Transaction, key: SessionKey, path: TreePath, summary: Summary) -> bool:
+    """Whether a path's own part holds the last message that a summary covers."""
+    if not path.first <= summary.last_position <= path.head.position:
+        return False
+    there = tx.log.path(key, path.head.id, summary.last_position, summary.last_position)
+    return bool(there) and there[0].id == summary.last
 
 
 def check_paths(
-    key: SessionKey, branches: Mapping[str, Head | None], grown: Sequence[TreePath], originals: Collection[int] = ()
+    key: SessionKey, branches: Mapping[str, Head | None], paths: Sequence[TreePath], originals: Collection[int] = ()
 ) -> list[Diagnosis]:
-    """Whether the session has a branch, and how much was abandoned; `grown` are all paths of the session.
+    """Whether the session has a branch, and how much was abandoned; `paths` are all paths of the session.
 
     Those at the places `originals` hold what blocks on other paths stand for.
     """
-    loose = [limb for limb in grown if not limb.name]
+    loose = [path for path in paths if not path.name]
     if not branches and loose:
-        furthest = max(loose, key=lambda limb: limb.head.position).head
+        furthest = max(loose, key=lambda path: path.head.position).head
         makes = f"`ireneo rewind {key.session} {short(furthest.id)}` makes one."
         advice = f"Import its log again, if that was broken off; or {makes}"
         return [fault(key.session, f"No branch leads to any of its {_counted(loose)}.", advice)]
     if not branches:
         return [note(key.session, "It has neither a message nor a branch.")]
-    kept = [grown[place] for place in sorted(originals)]
-    told = [_originals(key, kept)] if kept else []
-    loose = [limb for limb in loose if not any(limb is each for each in kept)]
-    if not loose:
-        return told
-    paths = "a path that was" if len(loose) == 1 else f"{len(loose)} paths that were"
-    return [
-        *told,
-        note(
-            key.session,
-            f"{_counted(loose)} stand on {paths} abandoned; no branch leads there.",
-            f"`ireneo prune {key.session}` takes out what no branch leads to, if it is not needed any more."
-            if not kept
-            else f"Don't prune {key.session} before its branches lead to what blocks stand for.",
-        ),
-    ]
-
-
-def _originals(key: SessionKey, kept: Sequence[TreePath]) -> Diagnosis:
-    furthest = max(kept, key=lambda limb: limb.head.position).head
-    return fault(
-        key.session,
-        f"{_counted(kept)} stand on no branch, and blocks of a context, which were stored as if they had been said, "
-        "stand for them.",
-        f"Nothing is lost: `ireneo rewind {key.session} {short(furthest.id)}` goes back to what was said. "
-        "Hand in from there what came after.",
-    )
+    kept = [paths[place] for place in sorted(originals)]
+    loose = [path for path in loose if not any(path is each for each in kept)]
+    found = []
+    if kept:
+        furthest = max(kept, key=lambda path: path.head.position).head
+        text = (
+            f"{_counted(kept)} stand on no branch, and blocks of a context, which were stored as if they had been "
+            "said, stand for them."
+        )
+        goes_back = f"`ireneo rewind {key.session} {short(furthest.id)}` goes back to what was said."
+        found.append(fault(key.session, text, f"Nothing is lost: {goes_back} Hand in from there what came after."))
+    if loose:
+        which = "a path that was" if len(loose) == 1 else f"{len(loose)} paths that were"
+        text = f"{_counted(loose)} stand on {which} abandoned; no branch leads there."
+        advice = f"`ireneo prune {key.session}` takes out what no branch leads to, if it is not needed any more."
+        if kept:
+            advice = f"Don't prune {key.session} before its branches lead to what blocks stand for."
+        found.append(note(key.session, text, advice))
+    return found
 
 
 def _counted(loose: Sequence[TreePath]) -> str:
-    messages, tokens = sum(limb.messages for limb in loose), sum(limb.tokens for limb in loose)
+    messages, tokens = sum(path.messages for path in loose), sum(path.tokens for path in loose)
     return f"{messages:,} {'message' if messages == 1 else 'messages'} ({tokens:,} tokens)"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ireneo.engine.branches import tree_paths
@@ -28,26 +28,26 @@ from ireneo.engine.doctor.checks import (
 )
 from ireneo.errors import BadInput, ReadOnlyStore, StoreBusy
 from ireneo.log.tree import SessionKey
-from ireneo.ports.store import CorruptionReport, Store, Transaction
+from ireneo.ports.store import Store, Transaction
 
-REBUILD_INDEX = "`ireneo doctor --mend` makes the index of the space anew."
+REBUILD_INDEX = "`ireneo doctor --repair` makes the index of the space anew."
 INDEX_REBUILT = "The index of the space was made anew."
 
 
-async def check_words(store: Store, space: str, *, mend: bool) -> list[Finding]:
-    """What is wrong with the index of a space; it follows from what is stored, so all of it can be mended."""
+async def check_words(store: Store, space: str, *, repair: bool) -> list[Finding]:
+    """What is wrong with the index of a space; it follows from what is stored, so all of it can be repaired."""
     try:
         faults = await store.read(lambda tx: tx.words.faults(space))
-        if faults and mend:
+        if faults and repair:
             await store.write(lambda tx: tx.words.rebuild(space))
     except UNREADABLE as error:
         text = f"The index of words can't be looked at to its end: {str(error).rstrip('.')}."
         return [Finding(kind="fault", session="", text=text, advice=RESTORE)]
-    advice = INDEX_REBUILT if mend else REBUILD_INDEX
-    return [Finding(kind="fault", session="", text=each, mended=mend, advice=advice) for each in faults]
+    advice = INDEX_REBUILT if repair else REBUILD_INDEX
+    return [Finding(kind="fault", session="", text=each, repaired=repair, advice=advice) for each in faults]
 
 
-TAKE_RUN_OUT = "`ireneo doctor --mend` takes it out; what is stored of the session can be learned from again."
+TAKE_RUN_OUT = "`ireneo doctor --repair` takes it out; what is stored of the session can be learned from again."
 RUN_TAKEN_OUT = "Taken out; what is stored of the session can be learned from again."
 
 
@@ -60,65 +60,56 @@ def _remove_runs(tx: Transaction, space: str, astray: Sequence[str]) -> Sequence
     return lost
 
 
-async def check_runs(store: Store, space: str, *, mend: bool) -> list[Finding]:
-    """What is wrong with the runs of a space; they follow from the log, so all of it can be mended."""
+async def check_runs(store: Store, space: str, *, repair: bool) -> list[Finding]:
+    """What is wrong with the runs of a space; they follow from the log, so all of it can be repaired."""
     try:
         astray = await store.read(lambda tx: tx.runs.orphans(space))
-        if astray and mend:
+        if astray and repair:
             astray = await store.write(_remove_runs, space, astray)
     except UNREADABLE as error:
         text = f"What runs taught can't be looked at to its end: {str(error).rstrip('.')}."
         return [Finding(kind="fault", session="", text=text, advice=RESTORE)]
     text = "What was learned from it hangs on nothing: the message up to which it was read is not stored."
-    advice = RUN_TAKEN_OUT if mend else TAKE_RUN_OUT
-    return [Finding(kind="fault", session=session, text=text, mended=mend, advice=advice) for session in astray]
+    advice = RUN_TAKEN_OUT if repair else TAKE_RUN_OUT
+    return [Finding(kind="fault", session=session, text=text, repaired=repair, advice=advice) for session in astray]
 
 
-SOLVED = "It is gone with what was mended."
-
-
-class Examination(Struct, frozen=True, kw_only=True):
-    """How the sessions are looked at."""
-
-    now: datetime
-    faults: Sequence[str]
-    """What the store says of itself."""
-    quick: bool
-    told: OnProgress
+SOLVED = "It is gone with what was repaired."
 
 
 async def examine(
-    store: Store, space: str, now: datetime, *, mend: bool, quick: bool, told: OnProgress
+    store: Store, space: str, now: datetime, *, repair: bool, quick: bool, on_looked: OnProgress
 ) -> list[Finding]:
     """What is wrong with the store as a whole and with each session of a space, faults and notes.
 
     `quick` leaves out whether each message is what its id says, which reads all of the log.
     """
     faults = await _faults(store, quick=quick)
-
-    def look_2(tx: Transaction) -> tuple[Examination, list[Diagnosis], list[SessionKey]]:
-        look = Examination(now=now, faults=faults, quick=quick, told=told)
-        found: list[Diagnosis] = []
-        keys: list[SessionKey] = []
-        try:
-            keys += [info.key for info in tx.sessions.list(space)]
-        except UNREADABLE as error:
-            found.append(fault("", f"The sessions can't be listed: {str(error).rstrip('.')}."))
-        return look, found, keys
-
-    look, found, keys = await store.read(look_2)
+    found: list[Diagnosis] = []
+    keys: list[SessionKey] = []
+    try:
+        keys += [info.key for info in await store.read(lambda tx: tx.sessions.list(space))]
+    except UNREADABLE as error:
+        found.append(fault("", f"The sessions can't be listed: {str(error).rstrip('.')}."))
+    diagnose = partial(_diagnose, now=now, faults=faults, on_looked=None if quick else on_looked)
     for key in keys:
-        of_session = await store.read(_examine_session, key, look)
-        if mend:
+        of_session = await store.read(diagnose, key)
+        if repair and any(each.cure for each in of_session):
             of_session = await store.write(_repair, key, of_session)
         found += of_session
-    of_words = await check_words(store, space, mend=mend)
-    of_runs = await check_runs(store, space, mend=mend)
+    of_words = await check_words(store, space, repair=repair)
+    of_runs = await check_runs(store, space, repair=repair)
     known = {name for each in found for name in each.about}
-    left = await _repair_store(store, quick=quick) if mend and faults else faults
-    found += await _unscrubbed(store, mend=mend)
-    of_store = [_of_store(each, mended=each not in left) for each in faults if not any(name in each for name in known)]
-    return [*of_store, *of_words, *of_runs, *(each.finding for each in found)]
+    left = await _repair_store(store, quick=quick) if repair and faults else faults
+    of_store = [
+        Finding(
+            kind="fault", session="", text=each, repaired=each not in left, advice=RESTORE if each in left else SOLVED
+        )
+        for each in faults
+        if not any(name in each for name in known)
+    ]
+    unscrubbed = await _unscrubbed(store, repair=repair)
+    return [*of_store, *of_words, *of_runs, *(each.finding for each in found), *unscrubbed]
 
 
 async def _faults(store: Store, *, quick: bool) -> list[str]:
@@ -126,21 +117,14 @@ async def _faults(store: Store, *, quick: bool) -> list[str]:
     found = await store.read(lambda tx: list(tx.upkeep.faults()))
     after: int | None = None if quick else 0
     while after is not None:
-        altered = await store.read(_altered, after)
-        if isinstance(altered, str):
+        try:
+            altered = await store.read(lambda tx, after: tx.upkeep.corrupted(after), after)
+        except UNREADABLE as error:
             # Of a file that is damaged so far its own check has told already.
-            return found or [altered]
+            return found or [f"It can't be looked at to its end: {str(error).rstrip('.')}."]
         found += altered.faults
         after = altered.after
     return found
-
-
-def _altered(tx: Transaction, after: int) -> CorruptionReport | str:
-    """The values behind `after` that changed by themselves; or why they can't be looked at."""
-    try:
-        return tx.upkeep.corrupted(after)
-    except UNREADABLE as error:
-        return f"It can't be looked at to its end: {str(error).rstrip('.')}."
 
 
 async def _repair_store(store: Store, *, quick: bool) -> list[str]:
@@ -150,66 +134,63 @@ async def _repair_store(store: Store, *, quick: bool) -> list[str]:
     except (ReadOnlyStore, StoreBusy):
         raise
     except UNREADABLE as error:
-        return [*await _faults(store, quick=quick), f"What follows from the log can't be mended: {error}"]
+        return [*await _faults(store, quick=quick), f"What follows from the log can't be repaired: {error}"]
     return await _faults(store, quick=quick)
 
 
-async def _unscrubbed(store: Store, *, mend: bool) -> list[Diagnosis]:
+async def _unscrubbed(store: Store, *, repair: bool) -> list[Finding]:
     """Whether an erasure was broken off, or a reader was in its way, before its bytes were overwritten."""
     before = await store.scrub(look=True)
     if before.complete:
         return []
-    after = await store.scrub() if mend else before
+    after = await store.scrub() if repair else before
     advice = "Its bytes are overwritten now." if after.complete else after.note
     text = "An erasure was not completed: bytes of what was forgotten may still stand in the file."
-    return [Diagnosis(finding=Finding(kind="fault", session="", text=text, advice=advice, mended=after.complete))]
+    return [Finding(kind="fault", session="", text=text, advice=advice, repaired=after.complete)]
 
 
-def _of_store(sentence: str, *, mended: bool) -> Finding:
-    return Finding(kind="fault", session="", text=sentence, mended=mended, advice=SOLVED if mended else RESTORE)
+def _diagnose(
+    tx: Transaction, key: SessionKey, *, now: datetime, faults: Sequence[str], on_looked: OnProgress | None
+) -> list[Diagnosis]:
+    """What is wrong with a session; one that is broken so far that it can't be read is told as such.
 
-
-def _examine_session(tx: Transaction, key: SessionKey, look: Examination) -> list[Diagnosis]:
-    """What is wrong with a session; one that is broken so far that it can't be read is told as such."""
+    `faults` is what the store says of itself. Without `on_looked` no message is looked at.
+    """
     found: list[Diagnosis] = []
     try:
-        _diagnose(tx, key, look, found)
+        stored = read_summaries(tx, key)
+        branches = tx.sessions.branches(key)
+        heads = [(name, head) for name, head in branches.items() if head is not None]
+        ends = tx.upkeep.abandoned_heads(key)
+        found += check_leases(tx, key, stored, now)
+        sick = check_summaries(tx, key, stored, faults)
+        sick += check_doubles(tx, key, [head for _, head in heads], stored)
+        found += sick
+        gone = {name for each in sick if each.cure for name in each.cure.discard}
+        found += check_marks(tx, key, [*(head for _, head in heads), *ends], stored, gone)
+        paths = tree_paths(tx, key, [*heads, *(("", end) for end in ends)])
+        found += check_paths(key, branches, paths, stood_for(tx, key, paths))
+        if on_looked is not None:
+            found += check_messages(tx, key, paths, on_looked)
     except UNREADABLE as error:
         found.append(fault(key.session, f"It can't be looked at to its end: {str(error).rstrip('.')}."))
     return found
 
 
-def _diagnose(tx: Transaction, key: SessionKey, look: Examination, found: list[Diagnosis]) -> None:
-    shelf = read_summaries(tx, key)
-    branches = tx.sessions.branches(key)
-    heads = [(name, head) for name, head in branches.items() if head is not None]
-    ends = tx.upkeep.abandoned_heads(key)
-    found += check_leases(tx, key, shelf, look.now)
-    sick = check_summaries(tx, key, shelf, look.faults)
-    sick += check_doubles(tx, key, [head for _, head in heads], shelf)
-    found += sick
-    gone = {name for each in sick if each.cure for name in each.cure.discard}
-    found += check_marks(tx, key, [*(head for _, head in heads), *ends], shelf, gone)
-    grown = tree_paths(tx, key, [*heads, *(("", end) for end in ends)])
-    found += check_paths(key, branches, grown, stood_for(tx, key, grown))
-    if not look.quick:
-        found += check_messages(tx, key, grown, look.told)
-
-
 def _repair(tx: Transaction, key: SessionKey, found: Sequence[Diagnosis]) -> list[Diagnosis]:
-    """Do what mends the findings, all in one transaction."""
-    if not any(each.cure for each in found):
-        return list(found)
-    return [_repaired(tx, key, each, each.cure) if each.cure else each for each in found]
-
-
-def _repaired(tx: Transaction, key: SessionKey, found: Diagnosis, cure: Repair) -> Diagnosis:
-    try:
-        _apply_repair(tx, key, cure)
-    except BadInput as error:
-        advice = f"It can't be mended: {error} {RESTORE}"
-        return replace(found, finding=replace(found.finding, advice=advice))
-    return replace(found, finding=replace(found.finding, mended=True, advice=cure.done))
+    """Do what repairs the findings, all in one transaction."""
+    out: list[Diagnosis] = []
+    for each in found:
+        if each.cure is not None:
+            try:
+                _apply_repair(tx, key, each.cure)
+            except BadInput as error:
+                finding = replace(each.finding, advice=f"It can't be repaired: {error} {RESTORE}")
+            else:
+                finding = replace(each.finding, repaired=True, advice=each.cure.done)
+            each = replace(each, finding=finding)
+        out.append(each)
+    return out
 
 
 def _apply_repair(tx: Transaction, key: SessionKey, cure: Repair) -> None:

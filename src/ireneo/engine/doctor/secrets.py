@@ -15,10 +15,9 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ireneo.engine.cleaning import Cleaning
 from ireneo.engine.forgetting import all_annotations, all_messages, all_summaries
 from ireneo.engine.remember import settle_drafts
-from ireneo.engine.resources import Resources
+from ireneo.engine.resources import Cleaning, Resources
 from ireneo.log.message import Draft, Message, MessageId, message_id, weigh
 from ireneo.log.redaction import cleaned_value, erase
 from ireneo.log.tree import Annotation, SessionKey, annotation_id
@@ -26,16 +25,8 @@ from ireneo.memories.exchange import carried, drafts_of
 from ireneo.memories.kinds import KINDS
 from ireneo.memories.record import MemoryId, Record
 from ireneo.ports.memories import MemoryFilter
-from ireneo.ports.store import Rebuild, Transaction
+from ireneo.ports.store import Transaction
 from ireneo.summaries.summary import Summary
-
-# Take the secrets out of what is stored already: each thing becomes what it would be had it come in without them.
-#
-# A session is copied as it would read without its secrets, under the ids that follow from that, and put in the place of
-# what it was: so its logs, offered again, are known. All that names its messages follows. An erased message keeps its
-# id,
-# by which it is known that it must not come again.
-
 
 S = TypeVar("S", bound=Struct)
 
@@ -58,9 +49,9 @@ class SessionCopy(Struct, kw_only=True):
         return all(self.ids.get(each) == each for each in messages)
 
 
-def redact_session(tx: Transaction, means: Resources, key: SessionKey) -> None:
+def redact_session(tx: Transaction, resources: Resources, key: SessionKey) -> None:
     """Take the secrets out of a session and all that hangs on it, in one transaction."""
-    cleaning = means.drawing()
+    cleaning = resources.drawing()
     target = SessionKey(key.space, cleaning.text(key.session))
     through = SessionKey(key.space, key.session + ON_THE_WAY)
     info = tx.sessions.get(key)
@@ -70,14 +61,16 @@ def redact_session(tx: Transaction, means: Resources, key: SessionKey) -> None:
     source = info.source and cleaning.text(info.source)
     branches = tx.sessions.branches(key)
     tx.sessions.create(through, source)
-    copied = _copy(tx, key, through, lambda draft: cleaning.choices(draft).drafts[0], means)
+    copied = _copy(tx, key, through, lambda draft: cleaning.choices(draft).drafts[0], resources)
     summaries, dropped = _summaries_left(tx, key, copied, cleaning)
     stretches = {each.stretch: _renamed(each, copied.ids).stretch for each in all_summaries(tx, key)}
     notes = _notes_renamed(all_annotations(tx, key), copied.ids, stretches, cleaning)
-    marks = [each for each in tx.rebuilds.of_session(key) if _holds(each, copied, dropped)]
+    marks = [
+        each for each in tx.rebuilds.of_session(key) if copied.stays(each.at) and dropped.isdisjoint(each.taken_up)
+    ]
     tx.erasure.session(key)
     tx.sessions.create(target, source)
-    _copy(tx, through, target, lambda draft: draft, means)
+    _copy(tx, through, target, lambda draft: draft, resources)
     tx.erasure.session(through)
     there = tx.sessions.branches(target)
     for name, head in branches.items():
@@ -92,86 +85,69 @@ def redact_session(tx: Transaction, means: Resources, key: SessionKey) -> None:
     _follow(tx, key.space, renamed, dropped)
 
 
-async def redact_memories(means: Resources, space: str) -> None:
+def redact_memories(tx: Transaction, resources: Resources, space: str) -> None:
     """Take the secrets out of memories: each is settled anew from its evidence, as it reads without them."""
-
-    def keep(tx: Transaction) -> None:
-        records = tx.memories.list(space, MemoryFilter())
-        pairs = [(record, clean) for record in records if (clean := means.drawing().struct(record)) is not record]
-        if not pairs:
-            return
-        tx.erasure.begin()
-        tx.memories.remove(space, [record.id for record, _ in pairs])
-        for kind, key in dict.fromkeys((record.kind, record.key) for record, _ in pairs):
-            if under := tx.memories.of_key(space, kind, key):
-                tx.memories.put(space, KINDS[kind].settle(under))
-        ids: dict[str, MemoryId] = {}
-        # What was drawn from another memory comes behind it.
-        for record, clean in sorted(pairs, key=lambda pair: (pair[0].recorded, pair[0].id)):
-            ids[record.id] = _settled_anew(tx, space, _renamed(clean, ids))
-        _follow(tx, space, {old: new for old, new in ids.items() if old != new}, frozenset())
-
-    await means.store.write(keep)
+    records = tx.memories.list(space, MemoryFilter())
+    pairs = [(record, clean) for record in records if (clean := resources.drawing().struct(record)) is not record]
+    if not pairs:
+        return
+    tx.erasure.begin()
+    tx.memories.remove(space, [record.id for record, _ in pairs])
+    for kind, key in dict.fromkeys((record.kind, record.key) for record, _ in pairs):
+        if under := tx.memories.of_key(space, kind, key):
+            tx.memories.put(space, KINDS[kind].settle(under))
+    ids: dict[str, MemoryId] = {}
+    # What was drawn from another memory comes behind it.
+    for record, clean in sorted(pairs, key=lambda pair: (pair[0].recorded, pair[0].id)):
+        ids[record.id] = _settled_anew(tx, space, _renamed(clean, ids))
+    _follow(tx, space, {old: new for old, new in ids.items() if old != new}, frozenset())
 
 
-async def redact_pads(means: Resources, space: str) -> None:
+def redact_pads(tx: Transaction, resources: Resources, space: str) -> None:
     """Take the secrets out of scratchpads."""
-
-    def keep(tx: Transaction) -> None:
-        for pad in tx.pads.list(space):
-            clean = means.drawing().struct(pad)
-            if clean is not pad:
-                tx.erasure.begin()
-                tx.pads.remove(space, pad.task)
-                tx.pads.write(space, clean)
-
-    await means.store.write(keep)
+    for pad in tx.pads.list(space):
+        clean = resources.drawing().struct(pad)
+        if clean is not pad:
+            tx.erasure.begin()
+            tx.pads.remove(space, pad.task)
+            tx.pads.write(space, clean)
 
 
-async def redact_runs(means: Resources, space: str) -> None:
+def redact_runs(tx: Transaction, resources: Resources, space: str) -> None:
     """Take out the runs that hold secrets, so that their sessions are learned from again.
 
     Of a run whose session is not stored only the secrets go.
     """
-
-    def keep(tx: Transaction) -> None:
-        for run in tx.runs.list(space):
-            observations = tx.runs.of_run(space, run.session)
-            cleaning = means.drawing()
-            clean = cleaning.struct(run)
-            shown = {each.cue: each for each in map(cleaning.struct, observations)}
-            if not cleaning.secrets:
-                continue
-            tx.erasure.begin()
-            tx.runs.remove(space, run.session)
-            if tx.sessions.get(SessionKey(space, clean.session)) is None:
-                tx.runs.put(space, clean, list(shown.values()))
-
-    await means.store.write(keep)
+    for run in tx.runs.list(space):
+        cleaning = resources.drawing()
+        clean = cleaning.struct(run)
+        shown = {each.cue: each for each in map(cleaning.struct, tx.runs.of_run(space, run.session))}
+        if not cleaning.secrets:
+            continue
+        tx.erasure.begin()
+        tx.runs.remove(space, run.session)
+        if tx.sessions.get(SessionKey(space, clean.session)) is None:
+            tx.runs.put(space, clean, list(shown.values()))
 
 
-async def redact_ledger(means: Resources, space: str) -> None:
+def redact_ledger(tx: Transaction, resources: Resources, space: str) -> None:
     """Take the secrets out of the names of files that were learned from."""
-
-    def keep(tx: Transaction) -> None:
-        for file in tx.ledger.list(space):
-            clean = means.drawing().struct(file)
-            if clean is not file:
-                tx.erasure.begin()
-                tx.ledger.remove(space, [file])
-                tx.ledger.mark(space, clean)
-
-    await means.store.write(keep)
+    for file in tx.ledger.list(space):
+        clean = resources.drawing().struct(file)
+        if clean is not file:
+            tx.erasure.begin()
+            tx.ledger.remove(space, [file])
+            tx.ledger.mark(space, clean)
 
 
 def _copy(
-    tx: Transaction, source: SessionKey, target: SessionKey, change: Callable[[Draft], Draft], means: Resources
+    tx: Transaction, source: SessionKey, target: SessionKey, change: Callable[[Draft], Draft], resources: Resources
 ) -> SessionCopy:
     """Copy the tree of a session, each draft changed; two messages that become one are stored once."""
     copied = SessionCopy()
     batch: list[Message] = []
     for message in all_messages(tx, source, whole=True):
-        new = _copied_message(message, message.draft if message.erased else change(message.draft), copied, means)
+        new = _copied_message(message, message.draft if message.erased else change(message.draft), copied, resources)
         copied.ids[message.id] = new.id
         if new.id in copied.totals:
             continue
@@ -189,14 +165,14 @@ def _copy(
     return copied
 
 
-def _copied_message(message: Message, draft: Draft, copied: SessionCopy, means: Resources) -> Message:
+def _copied_message(message: Message, draft: Draft, copied: SessionCopy, resources: Resources) -> Message:
     parent = message.parent and copied.ids[message.parent]
     name = message.id
     if not message.erased and (draft is not message.draft or parent != message.parent):
         name = message_id(parent, draft.role, draft.parts)
     tokens, thinking = message.tokens, message.thinking_tokens
     if draft.parts is not message.draft.parts:
-        tokens, thinking = weigh(draft.parts, means.count)
+        tokens, thinking = weigh(draft.parts, resources.count)
     return replace(
         message,
         id=name,
@@ -241,10 +217,6 @@ def _notes_renamed(
     return out
 
 
-def _holds(mark: Rebuild, copied: SessionCopy, dropped: frozenset[str]) -> bool:
-    return copied.stays(mark.at) and dropped.isdisjoint(mark.taken_up)
-
-
 def _follow(tx: Transaction, space: str, ids: Mapping[str, str], dropped: frozenset[str]) -> None:
     """Let memories name their sources as these are called now; a summary that is gone is none any more."""
     names = [*ids, *dropped]
@@ -254,11 +226,9 @@ def _follow(tx: Transaction, space: str, ids: Mapping[str, str], dropped: frozen
 
 
 def _sourced(record: Record, ids: Mapping[str, str], dropped: frozenset[str]) -> Record:
-    evidence = tuple(
-        replace(_renamed(piece, ids), summaries=tuple(name for name in piece.summaries if name not in dropped))
-        for piece in record.evidence
-    )
-    return replace(record, evidence=evidence)
+    pieces = [_renamed(piece, ids) for piece in record.evidence]
+    kept = [replace(each, summaries=tuple(name for name in each.summaries if name not in dropped)) for each in pieces]
+    return replace(record, evidence=tuple(kept))
 
 
 def _settled_anew(tx: Transaction, space: str, clean: Record) -> MemoryId:
@@ -277,18 +247,11 @@ def _renamed(value: S, names: Mapping[str, str] | Mapping[str, MessageId] | Mapp
     return value if renamed is held else msgspec.convert(renamed, type(value))
 
 
+# fmt: off
 SecretPlace = Literal[
-    "messages",
-    "payloads",
-    "summaries",
-    "notes",
-    "names",
-    "leases",
-    "memories",
-    "scratchpads",
-    "runs",
-    "files",
+    "messages", "payloads", "summaries", "notes", "names", "leases", "memories", "scratchpads", "runs", "files",
 ]
+# fmt: on
 """What they stand in: what messages say; what their provider and their log wrote besides; summaries; pins, disputes and
 diaries; the names of sessions, branches and sources; the errors of work that failed; memories; scratchpads; runs with
 what they showed; files that were learned from."""
@@ -313,7 +276,7 @@ class Secrets(Struct, frozen=True, kw_only=True):
     """Where secrets stand, or stood before they were taken out."""
     messages: int
     """How many messages were looked at."""
-    mended: bool = False
+    repaired: bool = False
     """They were taken out."""
     complete: bool = True
     """No byte of what was taken out here, or erased before, stands in the store any more."""
@@ -373,36 +336,36 @@ class SecretCounter:
 
 
 async def secrets(
-    means: Resources, space: str, *, mend: bool = False, told: Callable[[int], None] = lambda messages: None
+    resources: Resources, space: str, *, repair: bool = False, on_looked: Callable[[int], None] = lambda messages: None
 ) -> Secrets:
-    """Look for secrets in all that is kept of a space; with `mend` take them out, and out of every byte of the store.
+    """Look for secrets in all that is kept of a space; with `repair` take them out of it, down to every byte.
 
-    Each session is mended in one transaction, and so is each memory: whoever is killed has whole ones behind, and goes
-    on with the rest. `told` is told how many more messages were looked at.
+    Each session is repaired in one transaction, and so is each memory: whoever is killed has whole ones behind, and
+    goes on with the rest. `on_looked` is told how many more messages were looked at.
     """
-    store = means.store
-    seen = SecretCounter(means.drawing)
+    store = resources.store
+    seen = SecretCounter(resources.drawing)
     looked = 0
     keys = await store.read(lambda tx: [info.key for info in tx.sessions.list(space)])
     dirty: list[SessionKey] = []
     for key in keys:
         before = len(seen.found())
-        looked += await store.read(_look_at_session, key, seen, means.drawing(), told)
+        looked += await store.read(_look_at_session, key, seen, resources.drawing(), on_looked)
         if len(seen.found()) > before:
             dirty.append(key)
     await store.read(_look_at_learned, space, seen)
-    if not mend:
+    if not repair:
         left = await store.scrub(look=True)
         return Secrets(found=seen.found(), messages=looked, complete=left.complete, note=left.note)
     for key in dirty:
-        await means.store.write(redact_session, means, key)
-    for cleanse in (redact_memories, redact_pads, redact_runs, redact_ledger):
-        await cleanse(means, space)
+        await store.write(redact_session, resources, key)
+    for redact in (redact_memories, redact_pads, redact_runs, redact_ledger):
+        await store.write(redact, resources, space)
     scrubbed = await store.scrub()
     return Secrets(
         found=seen.found(),
         messages=looked,
-        mended=bool(seen.found()),
+        repaired=bool(seen.found()),
         complete=scrubbed.complete,
         note=" ".join(filter(None, (scrubbed.note, LEARN_AGAIN if dirty else ""))),
     )
@@ -414,7 +377,7 @@ LEARN_AGAIN = (
 
 
 def _look_at_session(
-    tx: Transaction, key: SessionKey, seen: SecretCounter, cleaning: Cleaning, told: Callable[[int], None]
+    tx: Transaction, key: SessionKey, seen: SecretCounter, cleaning: Cleaning, on_looked: Callable[[int], None]
 ) -> int:
     name = cleaning.text(key.session)
     looked = 0
@@ -427,13 +390,13 @@ def _look_at_session(
         seen.message(name, message)
         looked += 1
         if looked % PROGRESS_EVERY == 0:
-            told(PROGRESS_EVERY)
+            on_looked(PROGRESS_EVERY)
     for summary in all_summaries(tx, key):
         seen.struct(name, "summaries", summary)
     seen.struct(name, "notes", *all_annotations(tx, key))
     for lease in tx.leases.of_session(key):
         seen.text(name, "leases", lease.error)
-    told(looked % PROGRESS_EVERY)
+    on_looked(looked % PROGRESS_EVERY)
     return looked
 
 

@@ -5,15 +5,27 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from ireneo.errors import BadInput
 from ireneo.faces.cli.files import log_on_stderr
 from ireneo.faces.cli.memories import remembered_answer, told_of
-from ireneo.faces.cli.options import As, AsJson, Embedder, Stored, Undone, embedder_named, reading, tried, writing
-from ireneo.faces.cli.output import counted, one_line, printable, said, short, write_json
+from ireneo.faces.cli.options import (
+    As,
+    AsJson,
+    Embedder,
+    Stored,
+    Undone,
+    argument,
+    embedder_named,
+    flag,
+    option,
+    reading,
+    tried,
+    writing,
+)
+from ireneo.faces.cli.output import counted, one_line, picked, printable, said, short, tell, write_json
 from ireneo.faces.cli.place import database, existing
 from ireneo.faces.cli.work import Asking
 
@@ -21,38 +33,30 @@ if TYPE_CHECKING:
     from ireneo.sync import Memory
     from ireneo.types import Brief, Pad, Reflected
 
-Task = Annotated[
-    str, typer.Argument(metavar="TASK", help="The task's name; without one, all are listed.", show_default=False)
-]
+Task = Annotated[str, argument("TASK", "The task's name; without one, all are listed.", shown=False)]
 ENDS = "--finish and --drop end a scratchpad; give one of them, and nothing to write."
 NO_TASK = "Name the task whose scratchpad is meant."
-
-
-def _line(name: str, help: str) -> object:
-    return typer.Option(name, metavar="WORDS", help=f"{help}; give it once for each.", show_default=False)
 
 
 class PadText(Struct, frozen=True, kw_only=True):
     """What is to stand in it, all of it: what is not given stands there no longer."""
 
-    goal: Annotated[str, typer.Option("--goal", metavar="WORDS", help="What is to be reached.", show_default=False)] = (
-        ""
-    )
-    plan: Annotated[list[str] | None, _line("--plan", "A step, with “[x] ” before it when done")] = None
-    fact: Annotated[list[str] | None, _line("--fact", "What was found out")] = None
-    question: Annotated[list[str] | None, _line("--question", "What is open")] = None
+    goal: Annotated[str, option("--goal", "WORDS", "What is to be reached.")] = ""
+    plan: Annotated[
+        list[str] | None,
+        option("--plan", "WORDS", "A step, with “[x] ” before it when done; give it once for each."),
+    ] = None
+    fact: Annotated[list[str] | None, option("--fact", "WORDS", "What was found out; give it once for each.")] = None
+    question: Annotated[list[str] | None, option("--question", "WORDS", "What is open; give it once for each.")] = None
 
 
 class PadEnding(Struct, frozen=True, kw_only=True):
     """How it ends."""
 
-    finish: Annotated[
-        str | None,
-        typer.Option(
-            "--finish", metavar="OUTCOME", help="Keep its facts and this as memories, and end it.", show_default=False
-        ),
-    ] = None
-    drop: Annotated[bool, typer.Option("--drop", help="End it, and keep nothing.")] = False
+    finish: Annotated[str | None, option("--finish", "OUTCOME", "Keep its facts and this as memories, and end it.")] = (
+        None
+    )
+    drop: Annotated[bool, flag("--drop", "End it, and keep nothing.")] = False
 
 
 def pad(task: Task = "", as_json: AsJson = False, *, written: PadText, ending: PadEnding, stored: Stored) -> None:
@@ -76,25 +80,18 @@ def pad(task: Task = "", as_json: AsJson = False, *, written: PadText, ending: P
 
 def pad_answer(pad: Pad) -> dict[str, object]:
     """A scratchpad, as JSON."""
-    return {
-        "task": pad.task,
-        "goal": pad.goal,
-        "plan": [{"text": step.text, "done": step.done} for step in pad.plan],
-        "facts": pad.facts,
-        "questions": pad.questions,
-        "written": pad.written,
-    }
+    return picked(pad, "task goal plan facts questions written")
 
 
 def _show(task: str, stored: Stored, *, as_json: bool) -> None:
-    with reading(stored.db, stored.space) as memory:
+    with reading(stored) as memory:
         pads = [memory.scratchpad(task).read()] if task else memory.pads()
         pads = [pad for pad in pads if pad is not None]
     if as_json:
         answers = [pad_answer(pad) for pad in pads]
         write_json((answers[0] if answers else None) if task else answers)
     elif not pads:
-        _say(f"Task {task} has no scratchpad." if task else f"No task of space {stored.space} has a scratchpad.")
+        tell(f"Task {task} has no scratchpad." if task else f"No task of space {stored.space} has a scratchpad.")
     else:
         sys.stdout.write("\n".join(_shown(pad) for pad in pads))
 
@@ -113,25 +110,25 @@ def _write(task: str, written: PadText, stored: Stored, *, as_json: bool) -> Non
 
 
 def _finish(task: str, outcome: str, stored: Stored, *, as_json: bool) -> None:
-    with reading(stored.db, stored.space) as memory:
+    with reading(stored) as memory:
         pad = memory.scratchpad(task)
         there, done = pad.read() is not None, pad.finish(outcome)
     if as_json:
         write_json([remembered_answer(each) for each in done])
     elif not there:
-        _say(f"Task {task} has no scratchpad; nothing was remembered.")
+        tell(f"Task {task} has no scratchpad; nothing was remembered.")
     else:
         sys.stdout.write("".join(told_of(each) for each in done))
-        _say(f"The scratchpad of {task} is gone; {counted(len(done), 'memory', 'memories')} came of it.")
+        tell(f"The scratchpad of {task} is gone; {counted(len(done), 'memory', 'memories')} came of it.")
 
 
 def _drop(task: str, stored: Stored, *, as_json: bool) -> None:
-    with reading(stored.db, stored.space) as memory:
+    with reading(stored) as memory:
         there = memory.scratchpad(task).drop()
     if as_json:
         write_json({"task": task, "dropped": there})
     else:
-        _say(f"The scratchpad of {task} is gone." if there else f"Task {task} has no scratchpad.")
+        tell(f"The scratchpad of {task} is gone." if there else f"Task {task} has no scratchpad.")
 
 
 def _shown(pad: Pad) -> str:
@@ -149,40 +146,29 @@ def _shown(pad: Pad) -> str:
     return "".join(f"  {line}".rstrip() + "\n" for line in lines)
 
 
-def _say(sentence: str) -> None:
-    sys.stdout.write(f"  {one_line(sentence)}\n")
-
-
 NOT_YET = "Nothing new to draw conclusions from; --force doesn't wait until enough has happened."
-
-
-def _cue(name: str, help: str) -> object:
-    return typer.Option(name, metavar="WORDS", help=help, show_default=False)
 
 
 class BriefCues(Struct, frozen=True, kw_only=True):
     """What each kind of memory is found by."""
 
-    goal: Annotated[str, _cue("--goal", "What is to be reached: it finds facts.")] = ""
-    task_type: Annotated[str, _cue("--task-type", "Which kind of task it is: it finds steps.")] = ""
-    situation: Annotated[str, _cue("--situation", "How things stand: it finds what happened.")] = ""
-    about_to: Annotated[str, _cue("--about-to", "What is done next: it finds what failed.")] = ""
+    goal: Annotated[str, option("--goal", "WORDS", "What is to be reached: it finds facts.")] = ""
+    task_type: Annotated[str, option("--task-type", "WORDS", "Which kind of task it is: it finds steps.")] = ""
+    situation: Annotated[str, option("--situation", "WORDS", "How things stand: it finds what happened.")] = ""
+    about_to: Annotated[str, option("--about-to", "WORDS", "What is done next: it finds what failed.")] = ""
     project: Annotated[
         str | None,
-        typer.Option(
-            "--project",
-            "-p",
-            metavar="NAME",
-            help="Where the work is done: its lessons stand first, and nothing of others.",
-            show_default="all",
+        option(
+            "--project -p",
+            "NAME",
+            "Where the work is done: its lessons stand first, and nothing of others.",
+            shown="all",
         ),
     ] = None
     as_: As = ""
     undone: Undone = False
-    task: Annotated[
-        str | None, typer.Option("--task", metavar="NAME", help="Whose scratchpad it shows.", show_default="none")
-    ] = None
-    budget: Annotated[int, typer.Option("--budget", "-b", metavar="TOKENS", help="The most that it may cost.")] = 1_500
+    task: Annotated[str | None, option("--task", "NAME", "Whose scratchpad it shows.", shown="none")] = None
+    budget: Annotated[int, option("--budget -b", "TOKENS", "The most that it may cost.", shown=True)] = 1_500
 
 
 def brief(*, cues: BriefCues, as_json: AsJson = False, embedder: Embedder = None, stored: Stored) -> None:
@@ -206,17 +192,11 @@ def brief(*, cues: BriefCues, as_json: AsJson = False, embedder: Embedder = None
 
 def brief_answer(made: Brief) -> dict[str, object]:
     """A brief, as JSON."""
-    return {
-        "markdown": made.markdown,
-        "tokens": made.tokens,
-        "lines": made.lines,
-        "pad": made.pad and pad_answer(made.pad),
-        "left_out": made.left_out,
-    }
+    return picked(made, "markdown tokens lines") | {"pad": made.pad and pad_answer(made.pad), "left_out": made.left_out}
 
 
 def reflect(
-    force: Annotated[bool, typer.Option("--force", help="Don't wait until enough has happened.")] = False,
+    force: Annotated[bool, flag("--force", "Don't wait until enough has happened.")] = False,
     as_json: AsJson = False,
     embedder: Embedder = None,
     *,
@@ -228,13 +208,8 @@ def reflect(
     Each cites at least two events. Without a model: from what recurs, or none.
     """
     path, named = existing(stored.db), embedder_named(embedder)
-
-    def work() -> Reflected:
-        with asking.memory(path, stored.space, needed=False, embedder=named) as memory:
-            return memory.reflect(force=force)
-
-    with log_on_stderr():
-        done = work()
+    with log_on_stderr(), asking.memory(path, stored.space, needed=False, embedder=named) as memory:
+        done = memory.reflect(force=force)
     if as_json:
         write_json(reflected_answer(done))
     else:
@@ -247,11 +222,7 @@ def reflected_answer(done: Reflected) -> dict[str, object]:
         "episodes": done.episodes,
         "conclusions": [remembered_answer(each) for each in done.conclusions],
         "reconsidered": [remembered_answer(each) for each in done.reconsidered],
-        "refused": done.refused,
-        "failed": done.failed,
-        "tokens_in": done.tokens_in,
-        "tokens_out": done.tokens_out,
-    }
+    } | picked(done, "refused failed tokens_in tokens_out")
 
 
 def _told(done: Reflected) -> str:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
-import typer
 from msgspec import Struct
 
 import ireneo
@@ -22,22 +21,21 @@ from ireneo.faces.cli.options import (
     AsJson,
     Budget,
     Cutting,
-    Db,
     Preset,
     SessionName,
-    Space,
     Stored,
     To,
     Within,
+    argument,
+    option,
     reading,
+    session_in,
     session_named,
     sessions_begun,
     title_of,
 )
-from ireneo.faces.cli.output import context_answer, write_json
-from ireneo.faces.cli.place import DEFAULT_SPACE
+from ireneo.faces.cli.output import catching_up, context_answer, waiting, write_json
 from ireneo.faces.cli.screens.context import Ends, MessagePlace, ends_of, parts_of, place_of, places_of, rows_of
-from ireneo.faces.cli.screens.layout import catching_up, waiting
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory, Session
@@ -46,10 +44,10 @@ if TYPE_CHECKING:
 
 Named = Annotated[
     str,
-    typer.Argument(
-        metavar="SESSION|FILE",
-        help="A session of the database (SESSION@BRANCH for another branch), a log on disk, or - for standard input.",
-        autocompletion=sessions_begun,
+    argument(
+        "SESSION|FILE",
+        "A session of the database (SESSION@BRANCH for another branch), a log on disk, or - for standard input.",
+        known=sessions_begun,
     ),
 ]
 
@@ -98,7 +96,7 @@ def context(
     else:
         if within != Within():
             raise BadInput(ONE_FILE)
-        with reading(stored.db, stored.space) as memory:
+        with reading(stored) as memory:
             cut = cut_stored(memory, named, budget, to=to, preset=preset, cutting=cutting)
     if as_json:
         write_json(context_answer(cut.context))
@@ -155,8 +153,8 @@ def cut_stored(
 def show_cut(cut: Cut) -> None:
     """Show it on the screen."""
     # Only someone who looks pays for the drawing.
+    from ireneo.faces.cli.output import console
     from ireneo.faces.cli.screens.context import show_context
-    from ireneo.faces.cli.screens.layout import console
 
     show_context(console(), cut.context, parts_of(cut.context, cut.ends), cut.title)
 
@@ -165,9 +163,7 @@ def _place(session: Session, position: int) -> MessagePlace:
     return place_of((session.messages(position, position))[0])
 
 
-Messages = Annotated[
-    str, typer.Argument(metavar="FILE", help="A JSON list of messages, or an object with `messages`; - reads stdin.")
-]
+Messages = Annotated[str, argument("FILE", "A JSON list of messages, or an object with `messages`; - reads stdin.")]
 
 
 def compact(file: Messages, budget: Budget, to: To = None, preset: Preset = None) -> None:
@@ -210,11 +206,8 @@ _KEYS = {"openai-responses": ("input", "instructions"), "gemini": ("contents", "
 
 UNCUT = 1_000_000_000
 """A budget that no session reaches."""
-Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The folder for the file.")]
-Capped = Annotated[
-    int | None,
-    typer.Option("--budget", "-b", metavar="TOKENS", help="The most that it may cost.", show_default="no cut"),
-]
+Out = Annotated[Path, option("--out -o", "DIR", "The folder for the file.", shown=True)]
+Capped = Annotated[int | None, option("--budget -b", "TOKENS", "The most that it may cost.", shown="no cut")]
 
 
 def snapshot(
@@ -224,8 +217,8 @@ def snapshot(
     preset: Preset = None,
     out: Out = Path(),
     as_json: AsJson = False,
-    db: Db = None,
-    space: Space = DEFAULT_SPACE,
+    *,
+    stored: Stored,
 ) -> None:
     """Write the exact payload into a dated file.
 
@@ -233,8 +226,7 @@ def snapshot(
     """
     if not out.is_dir():
         raise BadInput(f"There is no folder {out}.")
-    with reading(db, space) as memory:
-        named = session_named(memory, session)
+    with session_in(stored, session) as named:
         id, context = named.id, named.context(UNCUT if budget is None else budget, to=_format(to), preset=preset)
     payload: dict[str, object] = {} if context.system is None else {"system": context.system}
     payload["messages"] = context.messages

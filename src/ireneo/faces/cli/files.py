@@ -22,7 +22,7 @@ from ireneo.faces.cli.options import AUTO, STDIN
 from ireneo.faces.cli.output import counted
 
 if TYPE_CHECKING:
-    from ireneo.faces.cli.screens.layout import ReadingBar
+    from ireneo.faces.cli.output import ReadingBar
     from ireneo.types import Reading
 
 from ireneo.plumbing import DOUBTFUL_SUFFIXES, LOG_SUFFIXES, LONGEST_BYTES, LogFile, runs_among
@@ -100,6 +100,8 @@ _STORY = "chat"
 
 def is_file(named: str) -> bool:
     """Whether `named` is a file to read, and not a session; a file that is not there is told as one."""
+    if not named.strip():
+        raise BadInput("The name is empty; give a session (`ireneo sessions` lists them), a log on disk, or -.")
     path = Path(named)
     if named == STDIN or path.is_file():
         return True

@@ -26,10 +26,21 @@ from ireneo.faces.cli.files import (
     warn,
     warn_of_faults,
 )
-from ireneo.faces.cli.options import AUTO, STDIN, TRIAL, AsJson, Db, Format, KeepSecrets, Space, reading, writing
-from ireneo.faces.cli.output import counted, secrets_told, write_json
-from ireneo.faces.cli.place import DEFAULT_SPACE, database, is_there, shown
-from ireneo.faces.cli.screens.layout import ReadingBar
+from ireneo.faces.cli.options import (
+    AUTO,
+    STDIN,
+    TRIAL,
+    AsJson,
+    Format,
+    KeepSecrets,
+    Stored,
+    argument,
+    option,
+    reading,
+    writing,
+)
+from ireneo.faces.cli.output import ReadingBar, counted, secrets_told, write_json
+from ireneo.faces.cli.place import database, is_there, shown
 from ireneo.plumbing import LOG_SUFFIXES, holds_memories
 
 if TYPE_CHECKING:
@@ -38,31 +49,28 @@ if TYPE_CHECKING:
 
 Target = Annotated[
     str,
-    typer.Argument(
-        metavar="PATH",
-        help="A folder for Markdown, a file each; FILE.jsonl, or - for standard output, for lines of JSON.",
-    ),
+    argument("PATH", "A folder for Markdown, a file each; FILE.jsonl, or - for standard output, for lines of JSON."),
 ]
 MARKDOWN = ".md"
 LINES = {".jsonl", ".ndjson"}
 
 
-def export(path: Target, as_json: AsJson = False, db: Db = None, space: Space = DEFAULT_SPACE) -> None:
+def export(path: Target, as_json: AsJson = False, *, stored: Stored) -> None:
     """Write all memories into files.
 
     Made to be read, edited and kept in git; `ireneo import` takes them in again.
     """
     target = Path(path)
     if path == STDIN or target.suffix in LINES:
-        _export_lines(path, db, space, as_json=as_json)
+        _export_lines(path, stored, as_json=as_json)
     elif target.exists() and not target.is_dir():
         raise BadInput(f"{path} is a file; name a folder, or a file that ends with .jsonl.")
     else:
-        _export_folder(target, db, space, as_json=as_json)
+        _export_folder(target, stored, as_json=as_json)
 
 
-def _export_lines(path: str, db: Path | None, space: str, *, as_json: bool) -> None:
-    with reading(db, space) as memory:
+def _export_lines(path: str, stored: Stored, *, as_json: bool) -> None:
+    with reading(stored) as memory:
         (made,) = memory.export_memories("jsonl")
     if path == STDIN:
         sys.stdout.buffer.write(made.data)
@@ -75,14 +83,14 @@ def _export_lines(path: str, db: Path | None, space: str, *, as_json: bool) -> N
     sys.stdout.write(f"  {counted(made.memories, 'memory', 'memories')} → {path}\n")
 
 
-def _export_folder(folder: Path, db: Path | None, space: str, *, as_json: bool) -> None:
+def _export_folder(folder: Path, stored: Stored, *, as_json: bool) -> None:
     def there(path: str) -> bytes | None:
         file = folder / path
         return file.read_bytes() if file.is_file() else None
 
     done: Counter[str] = Counter()
     written = set()
-    with reading(db, space) as memory:
+    with reading(stored) as memory:
         files = memory.export_memories("markdown", there=there)
     for each in files:
         done[each.stands] += 1
@@ -192,20 +200,18 @@ def told_of(done: MemoriesImported, path: Path) -> str:
 
 Logs = Annotated[
     list[str],
-    typer.Argument(
-        metavar="LOG…",
-        help="Files (plain, .gz or .xz), folders to search, or - for standard input: logs, and memories as exported.",
+    argument(
+        "LOG…", "Files (plain, .gz or .xz), folders to search, or - for standard input: logs, and memories as exported."
     ),
 ]
 
 Into = Annotated[
     str | None,
-    typer.Option(
-        "--session",
-        "-s",
-        metavar="NAME",
-        help="Take all of it into one session, one log behind the other, in the order given.",
-        show_default="a session for each run of a log",
+    option(
+        "--session -s",
+        "NAME",
+        "Take all of it into one session, one log behind the other, in the order given.",
+        shown="a session for each run of a log",
     ),
 ]
 
@@ -244,8 +250,8 @@ def import_logs(
     session: Into = None,
     keep_secrets: KeepSecrets = False,
     as_json: AsJson = False,
-    db: Db = None,
-    space: Space = DEFAULT_SPACE,
+    *,
+    stored: Stored,
     format: Format = AUTO,
 ) -> None:
     """Take agents' logs, stories and exported memories in.
@@ -259,7 +265,7 @@ def import_logs(
     searched = SearchCounts()
     found = list(search(logs, format, searched, frozenset(memories)))
     tally.unread, tally.passed = searched.unread, searched.passed
-    path = database(db)
+    path, space = database(stored.db), stored.space
     if session is not None and tally.unread:
         raise BadInput("Nothing was stored, since each log of one session stands on those before it.")
     if memories:

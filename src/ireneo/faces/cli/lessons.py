@@ -31,10 +31,21 @@ from ireneo.faces.cli.files import (
     warn,
     warn_of_faults,
 )
-from ireneo.faces.cli.options import AUTO, STDIN, AsJson, FormatOfFile, KeepSecrets, Stored, reading, session_named
-from ireneo.faces.cli.output import counted, day_of, one_line, secrets_told, write_json
+from ireneo.faces.cli.options import (
+    AUTO,
+    STDIN,
+    AsJson,
+    FormatOfFile,
+    KeepSecrets,
+    Stored,
+    argument,
+    flag,
+    option,
+    reading,
+    session_named,
+)
+from ireneo.faces.cli.output import ReadingBar, console, counted, day_of, one_line, picked, secrets_told, write_json
 from ireneo.faces.cli.place import database, is_there, room_for, shown
-from ireneo.faces.cli.screens.layout import ReadingBar, console
 from ireneo.faces.cli.work import Asking
 from ireneo.patterns import lazy_re
 
@@ -146,10 +157,10 @@ def _cut(line: str, width: int) -> str:
 
 Logs = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="[LOG…]",
-        help="Logs of runs (plain, .gz or .xz), or folders of them; without any, what is stored is learned from.",
-        show_default=False,
+    argument(
+        "[LOG…]",
+        "Logs of runs (plain, .gz or .xz), or folders of them; without any, what is stored is learned from.",
+        shown=False,
     ),
 ]
 STORY = "chat"
@@ -414,24 +425,21 @@ class LessonFilter(Struct, frozen=True, kw_only=True):
     """Which lessons are meant."""
 
     project: Annotated[
-        str | None,
-        typer.Option("--project", "-p", metavar="NAME", help="Those of a project, and what holds in several."),
+        str | None, option("--project -p", "NAME", "Those of a project, and what holds in several.", shown=True)
     ] = None
-    kind: Annotated[
-        str | None, typer.Option("--kind", "-k", metavar="KIND", help="Only factual, procedural or failure.")
-    ] = None
-    confidence: Annotated[
-        str | None, typer.Option("--confidence", "-c", metavar="LEVEL", help="Only high, medium or low.")
-    ] = None
+    kind: Annotated[str | None, option("--kind -k", "KIND", "Only factual, procedural or failure.", shown=True)] = None
+    confidence: Annotated[str | None, option("--confidence -c", "LEVEL", "Only high, medium or low.", shown=True)] = (
+        None
+    )
 
 
 Export = Annotated[
     Path | None,
-    typer.Option(
+    option(
         "--export",
-        metavar="FILE",
-        help="Write them into AGENTS.md, CLAUDE.md or a SKILL.md: a marked block; the rest of the file stays as it is.",
-        show_default=False,
+        "FILE",
+        "Write them into AGENTS.md, CLAUDE.md or a SKILL.md: a marked block; the rest of the file stays as it is.",
+        shown=False,
     ),
 ]
 
@@ -442,7 +450,7 @@ def lessons(as_json: AsJson = False, export: Export = None, *, which: LessonFilt
     By project, kind and confidence, with what it is drawn from.
     """
     category, level = _one_of(which.kind, CATEGORIES, "--kind"), _one_of(which.confidence, LEVELS, "--confidence")
-    with reading(stored.db, stored.space) as memory:
+    with reading(stored) as memory:
         found = memory.lessons(
             project=which.project,
             category=cast("Category | None", category),
@@ -463,20 +471,9 @@ def lessons(as_json: AsJson = False, export: Export = None, *, which: LessonFilt
 
 def lesson_answer(lesson: Lesson) -> dict[str, object]:
     """A lesson as JSON."""
-    return {
-        "id": lesson.id,
-        "project": lesson.project,
-        "task_type": lesson.task_type,
-        "lesson": lesson.lesson,
-        "category": lesson.category,
-        "confidence": lesson.confidence,
-        "conditions": lesson.conditions,
-        "seen": lesson.seen,
-        "last_seen": lesson.last_seen,
-        "sources": [{"session": each.session, "message": each.message, "quote": each.quote} for each in lesson.sources],
-        "state": lesson.state,
-        "against": list(lesson.against),
-    }
+    about = picked(lesson, "id project task_type lesson category confidence conditions seen last_seen")
+    sources = [picked(each, "session message quote") for each in lesson.sources]
+    return about | {"sources": sources} | picked(lesson, "state against")
 
 
 def _one_of(given: str | None, known: tuple[str, ...], option: str) -> str | None:
@@ -487,31 +484,20 @@ def _one_of(given: str | None, known: tuple[str, ...], option: str) -> str | Non
 
 QUIET = "Nothing speaks against it."
 
-Tool = Annotated[str, typer.Argument(metavar="TOOL", help="The tool that is to be called.", show_default=False)]
-Arguments = Annotated[
-    str,
-    typer.Argument(metavar="ARGUMENTS", help="Its arguments as JSON, or a command for a shell.", show_default=False),
-]
+Tool = Annotated[str, argument("TOOL", "The tool that is to be called.", shown=False)]
+Arguments = Annotated[str, argument("ARGUMENTS", "Its arguments as JSON, or a command for a shell.", shown=False)]
 
 
 class CallPlace(Struct, frozen=True, kw_only=True):
     """Where the call is to be made."""
 
     session: Annotated[
-        str | None,
-        typer.Option(
-            "--session", "-s", metavar="ID", help="The session as it stands now.", show_default="past runs only"
-        ),
+        str | None, option("--session -s", "ID", "The session as it stands now.", shown="past runs only")
     ] = None
     project: Annotated[
-        str,
-        typer.Option(
-            "--project", "-p", metavar="NAME", help="The project, or its directory.", show_default="this directory's"
-        ),
+        str, option("--project -p", "NAME", "The project, or its directory.", shown="this directory's")
     ] = ""
-    hook: Annotated[
-        bool, typer.Option("--hook", help="Answer Claude Code's PreToolUse hook: JSON on standard input.")
-    ] = False
+    hook: Annotated[bool, flag("--hook", "Answer Claude Code's PreToolUse hook: JSON on standard input.")] = False
 
 
 def check(
@@ -529,7 +515,7 @@ def check(
     if not tool:
         raise BadInput("Name the tool that is to be called: `ireneo check Bash 'make test'`.")
     given = read_arguments(arguments)
-    with reading(stored.db, stored.space) as memory:
+    with reading(stored) as memory:
         session = session_named(memory, about.session).id if about.session else None
         found = memory.check(tool, given, session=session, project=about.project or str(Path.cwd()))
         if found is None and not as_json and not memory.runs():
@@ -551,9 +537,7 @@ def read_arguments(text: str) -> dict[str, object]:
         return {"command": text} if text else {}
 
 
-Out = Annotated[
-    Path, typer.Option("--out", "-o", metavar="FILE", help="The file that is written; - for standard output.")
-]
+Out = Annotated[Path, option("--out -o", "FILE", "The file that is written; - for standard output.", shown=True)]
 
 
 def report(out: Out = Path("report.html"), as_json: AsJson = False, *, stored: Stored) -> None:
@@ -566,7 +550,7 @@ def report(out: Out = Path("report.html"), as_json: AsJson = False, *, stored: S
         raise BadInput("With --json the page needs a file of its own; name one with --out.")
     from ireneo.faces.report.page import ReportMaterial, page
 
-    with reading(stored.db, stored.space) as memory:
+    with reading(stored) as memory:
         material = ReportMaterial(
             space=memory.space,
             made=datetime.now().astimezone(),

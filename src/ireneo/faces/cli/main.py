@@ -22,8 +22,8 @@ from ireneo.faces.cli.files import log_on_stderr
 from ireneo.faces.cli.imports import export, import_logs
 from ireneo.faces.cli.lessons import check, learn, lessons, report
 from ireneo.faces.cli.memories import fading, history, recall, remember, restore
-from ireneo.faces.cli.options import Stored, embedder_named, grouped, keeps_secrets
-from ireneo.faces.cli.place import database, forget_notes, room_for
+from ireneo.faces.cli.options import Stored, embedder_named, grouped, keeps_secrets, option
+from ireneo.faces.cli.place import database, room_for, say_once
 from ireneo.faces.cli.sessions import dispute, expand, fork, formats, pin, pins, release, rewind, sessions, tree
 from ireneo.faces.cli.upkeep import doctor, forget, path, prune
 from ireneo.faces.cli.work import summarise, work
@@ -65,10 +65,7 @@ class Sections(TyperGroup):
                 page.write_dl(rows)
 
 
-Project = Annotated[
-    str,
-    typer.Option("--project", "-p", metavar="NAME", help="Where the agent works.", show_default="this directory's"),
-]
+Project = Annotated[str, option("--project -p", "NAME", "Where the agent works.", shown="this directory's")]
 OF_THE_EXTRA = ("mcp", "pydantic")
 
 
@@ -163,7 +160,7 @@ _COMMANDS = (
     (UPKEEP, "demo", demo, "ireneo demo"),
     (UPKEEP, "path", path, 'sqlite3 "$(ireneo path)" .schema'),
     (UPKEEP, "formats", formats, "ireneo formats"),
-    (UPKEEP, "doctor", doctor, "ireneo doctor --mend"),
+    (UPKEEP, "doctor", doctor, "ireneo doctor --repair"),
     (UPKEEP, "prune", prune, "ireneo prune 7c1e4f52"),
 )
 for _panel, _name, _command, _example in _COMMANDS:
@@ -172,8 +169,10 @@ for _panel, _name, _command, _example in _COMMANDS:
 
 def run() -> NoReturn:
     """Run the command that the arguments name, and end the process: 0 done, 1 failed, 2 unusable input, 130 Ctrl-C."""
-    _never_fail_to_print()
-    forget_notes()
+    if isinstance(sys.stdout, TextIOWrapper):
+        # A terminal that knows no arrows gets question marks, not a traceback.
+        sys.stdout.reconfigure(errors="replace")
+    say_once.cache_clear()
     try:
         code = app(sys.argv[1:] or ["--help"], prog_name="ireneo", standalone_mode=False)
         sys.stdout.flush()
@@ -197,12 +196,6 @@ def _usage(fault: typer.BadParameter) -> str:
     said = fault.format_message().rstrip(".")
     command = fault.ctx.command_path if fault.ctx else "ireneo"
     return f"{said} Try `{command} --help`." if said.endswith("?") else f"{said}; try `{command} --help`."
-
-
-def _never_fail_to_print() -> None:
-    # A terminal that knows no arrows gets question marks, not a traceback.
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")
 
 
 def _say(sentence: str, code: int) -> int:

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, cast
 
 import msgspec
-import typer
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from ireneo.errors import BadInput, EmbedderError, ReadOnlyStore, SessionNotFound
 from ireneo.faces.cli.files import warn
@@ -18,26 +18,27 @@ from ireneo.faces.cli.options import (
     STDIN,
     As,
     AsJson,
-    Db,
     Embedder,
     KeepSecrets,
-    Space,
     Stored,
     Undone,
+    argument,
+    flag,
     memories_begun,
+    option,
     reading,
     session_named,
     tried,
     writing,
 )
-from ireneo.faces.cli.output import asked, begins, counted, one_line, said, short, write_json
-from ireneo.faces.cli.place import DEFAULT_SPACE, database, existing
+from ireneo.faces.cli.output import asked, begins, counted, one_line, picked, said, short, tell, write_json
+from ireneo.faces.cli.place import database, existing
 
 if TYPE_CHECKING:
     from ireneo.sync import Memory
-    from ireneo.types import ArchiveCandidate, Embedded, Fact, Kind, MemoryDetails, RecallHit, RecallResults, Remembered
+    from ireneo.types import Embedded, Fact, MemoryDetails, RecallHit, RecallResults, Remembered
 
-Words = Annotated[str, typer.Argument(metavar="TEXT", help="What is to be remembered, or - for standard input.")]
+Words = Annotated[str, argument("TEXT", "What is to be remembered, or - for standard input.")]
 _DID = {
     "added": "Remembered",
     "reinforced": "Known already, and now told once more",
@@ -48,45 +49,38 @@ _DID = {
 }
 
 
-def _told(name: str, metavar: str, help: str) -> object:
-    return typer.Option(name, metavar=metavar, help=help, show_default=False)
-
-
 class RememberOptions(Struct, frozen=True, kw_only=True):
     """What is told of a memory beside its text."""
 
     kind: Annotated[
         str | None,
-        typer.Option(
-            "--kind",
-            "-k",
-            metavar="KIND",
-            help="episodic (what happened), semantic (what is true), procedural (how it is done) or failure.",
-            show_default="as it reads",
+        option(
+            "--kind -k",
+            "KIND",
+            "episodic (what happened), semantic (what is true), procedural (how it is done) or failure.",
+            shown="as it reads",
         ),
     ] = None
-    subject: Annotated[str, _told("--subject", "NAME", "Of a fact: whom or what it is about.")] = ""
-    attribute: Annotated[str, _told("--attribute", "NAME", "Of a fact: what of it; a new value replaces it.")] = ""
-    value: Annotated[str, _told("--value", "WORDS", "Of a fact: the value alone, where the text says more.")] = ""
-    task_type: Annotated[str, _told("--task-type", "NAME", "Of steps: for which kind of task.")] = ""
-    name: Annotated[str, _told("--name", "NAME", "Of steps: what they are called; new ones are a new version.")] = ""
-    signature: Annotated[str, _told("--signature", "WORDS", "Of a failure: the action and the error.")] = ""
-    against: Annotated[bool, typer.Option("--against", help="It speaks against that: it worked after all.")] = False
+    subject: Annotated[str, option("--subject", "NAME", "Of a fact: whom or what it is about.")] = ""
+    attribute: Annotated[str, option("--attribute", "NAME", "Of a fact: what of it; a new value replaces it.")] = ""
+    value: Annotated[str, option("--value", "WORDS", "Of a fact: the value alone, where the text says more.")] = ""
+    task_type: Annotated[str, option("--task-type", "NAME", "Of steps: for which kind of task.")] = ""
+    name: Annotated[str, option("--name", "NAME", "Of steps: what they are called; new ones are a new version.")] = ""
+    signature: Annotated[str, option("--signature", "WORDS", "Of a failure: the action and the error.")] = ""
+    against: Annotated[bool, flag("--against", "It speaks against that: it worked after all.")] = False
     adds: Annotated[
-        bool,
-        typer.Option("--adds", help="Of a fact: a further value beside the others, as of the attribute allergy."),
+        bool, flag("--adds", "Of a fact: a further value beside the others, as of the attribute allergy.")
     ] = False
-    at: Annotated[str | None, _told("--at", "TIME", "When it happened, or since when it is so; local time.")] = None
-    until: Annotated[str | None, _told("--until", "TIME", "Of a fact: when it ended.")] = None
-    session: Annotated[str, _told("--session", "ID", "The session that it comes from.")] = ""
-    project: Annotated[str, _told("--project", "NAME", "The project that it belongs to, and no other.")] = ""
-    origin: Annotated[
-        str | None,
-        typer.Option("--origin", metavar="WHO", help="Whose word it is: user, agent, tool.", show_default="user"),
-    ] = None
-    confidence: Annotated[float | None, _told("--confidence", "SHARE", "How sure it is, from 0 to 1.")] = None
-    salience: Annotated[float | None, _told("--salience", "SHARE", "How much it matters, from 0 to 1.")] = None
-    pinned: Annotated[bool, typer.Option("--pinned", help="Never evict it.")] = False
+    at: Annotated[str | None, option("--at", "TIME", "When it happened, or since when it is so; local time.")] = None
+    until: Annotated[str | None, option("--until", "TIME", "Of a fact: when it ended.")] = None
+    session: Annotated[str, option("--session", "ID", "The session that it comes from.")] = ""
+    project: Annotated[str, option("--project", "NAME", "The project that it belongs to, and no other.")] = ""
+    origin: Annotated[str | None, option("--origin", "WHO", "Whose word it is: user, agent, tool.", shown="user")] = (
+        None
+    )
+    confidence: Annotated[float | None, option("--confidence", "SHARE", "How sure it is, from 0 to 1.")] = None
+    salience: Annotated[float | None, option("--salience", "SHARE", "How much it matters, from 0 to 1.")] = None
+    pinned: Annotated[bool, flag("--pinned", "Never evict it.")] = False
 
     def told(self) -> MemoryDetails:
         """What was said, for the verb; what was not said is left out. Raises BadInput for a time that is none."""
@@ -114,19 +108,8 @@ def remember(
 
 def remembered_answer(done: Remembered) -> dict[str, object]:
     """What became of an offer, as JSON."""
-    record = done.record
-    return {
-        "did": done.did,
-        "reason": done.reason,
-        "id": record.id,
-        "kind": record.kind,
-        "text": record.text,
-        "at": record.at,
-        "state": record.state,
-        "changed": [
-            {"id": each.id, "state": each.state, "reason": each.reason, "stale": each.stale} for each in done.changed
-        ],
-    }
+    changed = [picked(each, "id state reason stale") for each in done.changed]
+    return picked(done, "did reason") | picked(done.record, "id kind text at state") | {"changed": changed}
 
 
 def told_of(done: Remembered) -> str:
@@ -151,14 +134,14 @@ def _read(text: str) -> str:
         raise BadInput("Standard input is not in UTF-8.") from None
 
 
-Question = Annotated[str, typer.Argument(metavar="TEXT", help="What is asked, in words.", show_default=False)]
+Question = Annotated[str, argument("TEXT", "What is asked, in words.", shown=False)]
 Each = Annotated[
     str,
-    typer.Option(
+    option(
         "--each",
-        metavar="FILE",
-        help="Answer the questions in a file (or - for standard input), one a line, with one JSON list a line.",
-        show_default=False,
+        "FILE",
+        "Answer the questions in a file (or - for standard input), one a line, with one JSON list a line.",
+        shown=False,
     ),
 ]
 ONE_WAY = "Give a question, or a file of them with --each, and not both."
@@ -168,39 +151,20 @@ class RecallOptions(Struct, frozen=True, kw_only=True):
     """What may be found, and how it is told."""
 
     kind: Annotated[
-        str | None,
-        typer.Option(
-            "--kind", "-k", metavar="KIND", help="Only memories of this kind.", show_default="all, and messages"
-        ),
+        str | None, option("--kind -k", "KIND", "Only memories of this kind.", shown="all, and messages")
     ] = None
-    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="At most so many.")] = 10
-    budget: Annotated[
-        int | None,
-        typer.Option("--budget", "-b", metavar="TOKENS", help="What they may cost together.", show_default="any"),
-    ] = None
-    at: Annotated[
-        str | None,
-        typer.Option("--at", metavar="TIME", help="What held then; a day means its end.", show_default="now"),
-    ] = None
+    limit: Annotated[int, option("--limit -n", "N", "At most so many.", shown=True)] = 10
+    budget: Annotated[int | None, option("--budget -b", "TOKENS", "What they may cost together.", shown="any")] = None
+    at: Annotated[str | None, option("--at", "TIME", "What held then; a day means its end.", shown="now")] = None
     session: Annotated[
-        str | None,
-        typer.Option(
-            "--session", "-s", metavar="ID", help="Only what comes from it, or from ID@BRANCH.", show_default="any"
-        ),
+        str | None, option("--session -s", "ID", "Only what comes from it, or from ID@BRANCH.", shown="any")
     ] = None
     project: Annotated[
-        str | None,
-        typer.Option(
-            "--project",
-            "-p",
-            metavar="NAME",
-            help="Only what belongs to it, and what belongs to none.",
-            show_default="all",
-        ),
+        str | None, option("--project -p", "NAME", "Only what belongs to it, and what belongs to none.", shown="all")
     ] = None
     as_: As = ""
     undone: Undone = False
-    explain: Annotated[bool, typer.Option("--explain", help="Say what each score is made of.")] = False
+    explain: Annotated[bool, flag("--explain", "Say what each score is made of.")] = False
 
 
 def recall(
@@ -222,37 +186,22 @@ def recall(
     at = asked(wish.at)
 
     def find(memory: Memory, question: str) -> RecallResults:
-        kind = cast("Kind | None", wish.kind)
         session, branch = _session(memory, wish.session)
-        return memory.recall(
-            question,
-            kind=kind,
-            limit=wish.limit,
-            budget=wish.budget,
-            at=at,
-            session=session,
-            branch=branch,
-            project=wish.project,
-            as_=wish.as_,
-            undone=wish.undone,
-            explain=wish.explain,
-        )
+        found = memory.recall(question, **{**asdict(wish), "at": at, "session": session, "branch": branch})
+        if found.note:
+            warn(found.note)
+        return found
 
     with writing(path, stored.space, embedder=embedder) as memory:
         catch_up(memory)
         for question in _questions(each) if each else ():
-            answers = []
-            if question:
-                found = find(memory, question)
-                _warn_of(found)
-                answers = [recalled_answer(one) for one in found]
+            answers = [recalled_answer(one) for one in find(memory, question)] if question else []
             sys.stdout.buffer.write(msgspec.json.encode(answers) + b"\n")
             # Whoever asks line by line waits for the answer.
             sys.stdout.buffer.flush()
         if each:
             return
         found = find(memory, text)
-    _warn_of(found)
     if as_json:
         write_json([recalled_answer(one) for one in found])
     else:
@@ -287,35 +236,19 @@ def _session(memory: Memory, name: str | None) -> tuple[str | None, str | None]:
     return named.id, named.branch if name != named.id and BRANCH in name else None
 
 
-def _warn_of(found: RecallResults) -> None:
-    """Say what could not be done for an answer."""
-    if found.note:
-        warn(found.note)
-
-
 def recalled_answer(found: RecallHit) -> dict[str, object]:
     """What was found, as JSON: its text whole."""
-    answer: dict[str, object] = {
-        "id": found.id,
-        "kind": found.kind,
-        "text": found.text,
-        "score": found.score,
-        "at": found.at,
-        "session": found.session,
-        "sources": list(found.sources),
-        **({"source_id": found.source_id} if found.source_id else {}),
+    besides = {
+        "source_id": found.source_id,
+        "state": "" if found.state == "active" else found.state,
+        "stale": found.stale,
+        "reason": found.record.reason if found.record else "",
+        "against": found.against,
+        "parts": dict(found.parts),
     }
-    if found.state != "active":
-        answer["state"] = found.state
-    if found.stale:
-        answer["stale"] = found.stale
-    if found.record is not None and found.record.reason:
-        answer["reason"] = found.record.reason
-    if found.against:
-        answer["against"] = list(found.against)
-    if found.parts:
-        answer["parts"] = dict(found.parts)
-    return answer
+    return picked(found, "id kind text score at session sources") | {
+        name: value for name, value in besides.items() if value
+    }
 
 
 def _questions(given: str) -> Iterator[str]:
@@ -341,18 +274,10 @@ def _lines(file: Iterable[bytes], label: str) -> Iterator[str]:
             raise BadInput(f"{label}:{number}: The line is not in UTF-8.") from None
 
 
-Subject = Annotated[str, typer.Argument(metavar="SUBJECT", help="Whom or what it is about.")]
-Attribute = Annotated[
-    str | None, typer.Option("--attribute", metavar="NAME", help="Only this of it.", show_default="all that is known")
-]
-At = Annotated[
-    str | None,
-    typer.Option("--at", metavar="TIME", help="Only what held then; a day is its end.", show_default="ever"),
-]
-Believed = Annotated[
-    str | None,
-    typer.Option("--believed", metavar="TIME", help="As it was known then; a day is its end.", show_default="now"),
-]
+Subject = Annotated[str, argument("SUBJECT", "Whom or what it is about.")]
+Attribute = Annotated[str | None, option("--attribute", "NAME", "Only this of it.", shown="all that is known")]
+At = Annotated[str | None, option("--at", "TIME", "Only what held then; a day is its end.", shown="ever")]
+Believed = Annotated[str | None, option("--believed", "TIME", "As it was known then; a day is its end.", shown="now")]
 
 
 def history(
@@ -369,7 +294,7 @@ def history(
     What was true on a day (--at), and what was believed on a day (--believed).
     """
     held, known = asked(at), asked(believed)
-    with reading(stored.db, stored.space) as memory:
+    with reading(stored) as memory:
         facts = memory.history(subject, attribute, at=held, believed_at=known)
     if as_json:
         write_json([fact_answer(each) for each in facts])
@@ -384,66 +309,42 @@ def history(
 
 def fact_answer(fact: Fact) -> dict[str, object]:
     """A stretch of a fact's history, as JSON."""
-    record = fact.record
-    return {
-        "id": record.id,
-        "text": record.text,
-        "subject": record.subject,
-        "attribute": record.attribute,
-        "value": record.value,
-        "state": record.state,
-        "reason": record.reason,
-        "against": list(fact.against),
-        "start": fact.period.start,
-        "end": fact.period.end,
-        "believed_from": fact.believed_from,
-        "believed_to": fact.believed_to,
-    }
+    return (
+        picked(fact.record, "id text subject attribute value state reason")
+        | picked(fact, "against")
+        | picked(fact.period, "start end")
+        | picked(fact, "believed_from believed_to")
+    )
 
 
-Limit = Annotated[int, typer.Option("--limit", "-n", metavar="N", help="At most so many.")]
+Limit = Annotated[int, option("--limit -n", "N", "At most so many.", shown=True)]
 Ids = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="ID…", help="The memories, by their ids or the beginning of them.", autocompletion=memories_begun
-    ),
+    list[str], argument("ID…", "The memories, by their ids or the beginning of them.", known=memories_begun)
 ]
 
 
-def fading(limit: Limit = 20, as_json: AsJson = False, db: Db = None, space: Space = DEFAULT_SPACE) -> None:
+def fading(limit: Limit = 20, as_json: AsJson = False, *, stored: Stored) -> None:
     """Show what would be put away next, and why.
 
     Nothing is put away before a space is full; pinned memories never are.
     """
-    with reading(db, space) as memory:
+    with reading(stored) as memory:
         found = memory.archive_candidates(limit)
     if as_json:
-        write_json([fading_answer(each) for each in found])
+        write_json([picked(each.record, "id kind text") | picked(each, "retention reason") for each in found])
     else:
         from ireneo.faces.cli.screens.lists import show_fading
 
-        show_fading(found, space)
+        show_fading(found, stored.space)
 
 
-def fading_answer(each: ArchiveCandidate) -> dict[str, object]:
-    """A memory that fades, as JSON."""
-    record = each.record
-    return {
-        "id": record.id,
-        "kind": record.kind,
-        "text": record.text,
-        "retention": each.retention,
-        "reason": each.reason,
-    }
-
-
-def restore(ids: Ids, as_json: AsJson = False, db: Db = None, space: Space = DEFAULT_SPACE) -> None:
+def restore(ids: Ids, as_json: AsJson = False, *, stored: Stored) -> None:
     """Take memories back that were put away."""
-    with reading(db, space) as memory:
+    with reading(stored) as memory:
         back = memory.restore(ids)
     if as_json:
         write_json([each.id for each in back])
         return
-    sys.stdout.write(f"  {counted(len(back), 'memory', 'memories')} taken back.\n")
+    tell(f"{counted(len(back), 'memory', 'memories')} taken back.")
     for each in back:
-        sys.stdout.write(f"  {short(each.id)}  {one_line(each.text)}\n")
+        tell(f"{short(each.id)}  {one_line(each.text)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar, get_type_hints
 
@@ -56,6 +57,25 @@ def _options(kind: type[Struct]) -> list[inspect.Parameter]:
     ]
 
 
+def option(
+    names: str, metavar: str, help: str, *, shown: bool | str = False, known: Callable[..., object] | None = None
+) -> object:
+    """An option with a value; `shown` is what its help says of the default, `known` completes it."""
+    return typer.Option(*names.split(), metavar=metavar, help=help, show_default=shown, autocompletion=known)
+
+
+def flag(names: str, help: str, *, shown: bool | str = True) -> object:
+    """An option that is given or not."""
+    return typer.Option(*names.split(), help=help, show_default=shown)
+
+
+def argument(
+    metavar: str, help: str, *, shown: bool | str = True, known: Callable[..., object] | None = None
+) -> object:
+    """What stands in its place on the line."""
+    return typer.Argument(metavar=metavar, help=help, show_default=shown, autocompletion=known)
+
+
 SHOWN = 60
 """Characters of a text beside the id that is completed."""
 Known = Sequence[tuple[str, str]]
@@ -103,79 +123,57 @@ def _begun(ctx: typer.Context, incomplete: str, asked: Callable[[Memory], Known]
 AUTO = "auto"
 STDIN = "-"
 
-Db = Annotated[
-    Path | None,
-    typer.Option("--db", metavar="FILE", help="The database.", show_default="what `ireneo path` says"),
-]
-Space = Annotated[str, typer.Option("--space", metavar="NAME", help="Whose memory it is: a tenant, a user, a project.")]
-Budget = Annotated[
-    int, typer.Option("--budget", "-b", metavar="TOKENS", help="The most that the context may cost, in tokens.")
-]
+Db = Annotated[Path | None, option("--db", "FILE", "The database.", shown="what `ireneo path` says")]
+Space = Annotated[str, option("--space", "NAME", "Whose memory it is: a tenant, a user, a project.", shown=True)]
+Budget = Annotated[int, option("--budget -b", "TOKENS", "The most that the context may cost, in tokens.", shown=True)]
 Preset = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--preset",
-        metavar="NAME",
-        help="How it is cut: coding, forge or story.",
-        show_default="story for transcripts of a chat, else coding",
+        "NAME",
+        "How it is cut: coding, forge or story.",
+        shown="story for transcripts of a chat, else coding",
     ),
 ]
-To = Annotated[
-    str | None,
-    typer.Option("--to", metavar="FORMAT", help="The chat format that comes out.", show_default="as it came in"),
-]
-Format = Annotated[
-    str, typer.Option("--format", "-f", metavar="FORMAT", help="The log's format; `ireneo formats` lists them.")
-]
+To = Annotated[str | None, option("--to", "FORMAT", "The chat format that comes out.", shown="as it came in")]
+Format = Annotated[str, option("--format -f", "FORMAT", "The log's format; `ireneo formats` lists them.", shown=True)]
 FormatOfFile = Annotated[
-    str, typer.Option("--format", "-f", metavar="FORMAT", help="Of a file: its format; `ireneo formats` lists them.")
+    str, option("--format -f", "FORMAT", "Of a file: its format; `ireneo formats` lists them.", shown=True)
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, and nothing else there.")]
+AsJson = Annotated[bool, flag("--json", "JSON on standard output, and nothing else there.")]
 KeepSecrets = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--keep-secrets",
-        help="Store keys, tokens and passwords as they are.",
-        show_default="$IRENEO_KEEP_SECRETS, else marks in their place",
+        "Store keys, tokens and passwords as they are.",
+        shown="$IRENEO_KEEP_SECRETS, else marks in their place",
     ),
 ]
 SessionOf = Annotated[
-    str | None,
-    typer.Option(
-        "--session", "-s", metavar="ID", help="Which session of a file that holds several.", show_default="the first"
-    ),
+    str | None, option("--session -s", "ID", "Which session of a file that holds several.", shown="the first")
 ]
 Embedder = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--embedder",
-        metavar="NAME",
-        help="Search by meaning too: local, on this machine, or that of a provider.",
-        show_default="$IRENEO_EMBEDDER, else by words alone",
+        "NAME",
+        "Search by meaning too: local, on this machine, or that of a provider.",
+        shown="$IRENEO_EMBEDDER, else by words alone",
     ),
 ]
 Prices = Annotated[
     str | None,
-    typer.Option("--prices", metavar="NAME", help="The provider's prices: a session is rebuilt when that costs least."),
+    option("--prices", "NAME", "The provider's prices: a session is rebuilt when that costs least.", shown=True),
 ]
-Explain = Annotated[bool, typer.Option("--explain", help="Say why a session was kept or rebuilt, and what that costs.")]
-Rebuild = Annotated[bool, typer.Option("--rebuild", help="Make it anew, with the summaries that were written since.")]
-As = Annotated[
-    str,
-    typer.Option(
-        "--as",
-        metavar="NAME",
-        help="Of a story: what this character was present for, and remembers.",
-        show_default=False,
-    ),
-]
-Undone = Annotated[bool, typer.Option("--undone", help="Also what a rewind left behind.")]
+Explain = Annotated[bool, flag("--explain", "Say why a session was kept or rebuilt, and what that costs.")]
+Rebuild = Annotated[bool, flag("--rebuild", "Make it anew, with the summaries that were written since.")]
+As = Annotated[str, option("--as", "NAME", "Of a story: what this character was present for, and remembers.")]
+Yes = Annotated[bool, flag("--yes -y", "Don't ask.")]
+Undone = Annotated[bool, flag("--undone", "Also what a rewind left behind.")]
 SessionName = Annotated[
     str,
-    typer.Argument(
-        metavar="SESSION",
-        help="Its id or the beginning of it; SESSION@BRANCH stands on another branch.",
-        autocompletion=sessions_begun,
+    argument(
+        "SESSION", "Its id or the beginning of it; SESSION@BRANCH stands on another branch.", known=sessions_begun
     ),
 ]
 
@@ -212,9 +210,9 @@ LISTED = 5
 """So many sessions are named where a name fits several."""
 
 
-def reading(given: Path | None, space: str) -> Memory:
+def reading(stored: Stored) -> Memory:
     """The memory in a database that is there."""
-    return writing(existing(given), space)
+    return writing(existing(stored.db), stored.space)
 
 
 def writing(path: Path, space: str, *, embedder: str | None = None, keep_secrets: bool = False) -> Memory:
@@ -248,6 +246,13 @@ def keeps_secrets(given: bool) -> bool:
 def embedder_named(given: str | None) -> str | None:
     """The embedder that was named, or that of the environment; None: full text alone."""
     return given or os.environ.get("IRENEO_EMBEDDER") or None
+
+
+@contextmanager
+def session_in(stored: Stored, name: str) -> Iterator[Session]:
+    """The session that `name` names, in a database that is there."""
+    with reading(stored) as memory:
+        yield session_named(memory, name)
 
 
 def session_named(memory: Memory, name: str) -> Session:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,8 +23,6 @@ VARIABLE = "IRENEO_DB"
 _SQLITE = b"SQLite format 3\0"
 _OURS = (68, (1232236143).to_bytes(4, "big"))
 """Where the header of a SQLite file says whose it is, and what it says there of ours."""
-_noted: set[str] = set()
-"""What this command said of the place already."""
 
 
 class DatabasePlace(NamedTuple):
@@ -51,7 +50,8 @@ def place_of(given: Path | None, environ: Mapping[str, str] | None = None, start
         note = f"Using the {FILE} in this folder; `ireneo path --help` tells how another takes its place."
         return DatabasePlace(here, f"there is a {FILE} in this folder", note)
     note = ""
-    for folder in _and_above(start or Path.cwd()):
+    here = start or Path.cwd()
+    for folder in (here, *here.parents):
         inside = folder / FOLDER
         if not inside.is_dir():
             continue
@@ -64,10 +64,15 @@ def place_of(given: Path | None, environ: Mapping[str, str] | None = None, start
 def database(given: Path | None) -> Path:
     """The database that is meant (`place_of`); what is to be heard of it is said once."""
     place = place_of(given)
-    if place.note and place.note not in _noted:
-        _noted.add(place.note)
-        sys.stderr.write(f"ireneo: {place.note}\n")
+    if place.note:
+        say_once(place.note)
     return place.path
+
+
+@cache
+def say_once(note: str) -> None:
+    """Say it on standard error, and not again before the cache is cleared: another command begins."""
+    sys.stderr.write(f"ireneo: {note}\n")
 
 
 def existing(given: Path | None) -> Path:
@@ -96,11 +101,6 @@ def room_for(path: Path) -> Path:
     except OSError as fault:
         raise Unreachable(f"The folder {shown(path.parent)} can't be made: {fault.strerror}.") from fault
     return path
-
-
-def forget_notes() -> None:
-    """Another command begins: it says again what is to be heard."""
-    _noted.clear()
 
 
 def own_place(system: PlatformDirsABC | None = None) -> Path:
@@ -132,10 +132,6 @@ def _at_home(path: Path) -> Path:
         return path.expanduser()
     except RuntimeError:
         raise BadInput(f"{path} is in a home folder that is not known; give the whole path.") from None
-
-
-def _and_above(folder: Path) -> tuple[Path, ...]:
-    return (folder, *folder.parents)
 
 
 def _is_own(folder: Path) -> bool:

@@ -3,33 +3,45 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from ireneo.errors import BadInput, SessionNotFound
 from ireneo.faces.cli.options import (
     AsJson,
     Db,
     SessionName,
-    Space,
     Stored,
+    Yes,
+    flag,
     memories_begun,
+    option,
     reading,
+    session_in,
     session_named,
     sessions_begun,
 )
-from ireneo.faces.cli.output import Yes, agreed, counted, one_line, printable, said, write_json
-from ireneo.faces.cli.place import DEFAULT_SPACE, database, is_there, place_of, shown
-from ireneo.faces.cli.screens.layout import checking_bar, waiting
+from ireneo.faces.cli.output import (
+    agreed,
+    checking_bar,
+    console,
+    counted,
+    one_line,
+    picked,
+    said,
+    tell,
+    waiting,
+    write_json,
+)
+from ireneo.faces.cli.place import database, is_there, place_of, shown
 
 if TYPE_CHECKING:
-    from ireneo.faces.cli.screens.lists import FindingRow
     from ireneo.ports.store import Pruned
-    from ireneo.sync import Memory
-    from ireneo.types import ErasureReceipt, Secrets
+    from ireneo.types import ErasureReceipt, Finding, Secrets
 
 
 def path(as_json: AsJson = False, db: Db = None) -> None:
@@ -49,19 +61,17 @@ def path(as_json: AsJson = False, db: Db = None) -> None:
     sys.stderr.write(f"ireneo: {shown(place.path)}: {place.why}.{made}\n")
 
 
-Mend = Annotated[
-    bool, typer.Option("--mend", help="Mend what can be mended: summaries, indexes, leases …; never the log.")
-]
-Quick = Annotated[bool, typer.Option("--quick", help="Leave out whether each message and row is what was stored.")]
+Repair = Annotated[bool, flag("--repair", "Repair what can be repaired: summaries, indexes, leases …; never the log.")]
+Quick = Annotated[bool, flag("--quick", "Leave out whether each message and row is what was stored.")]
 ForSecrets = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--secrets",
-        help="Look for keys, tokens and passwords that are stored instead; with --mend take them out of the log and "
+        "Look for keys, tokens and passwords that are stored instead; with --repair take them out of the log and "
         "all else, down to the bytes of the file.",
     ),
 ]
-TAKES_OUT = "`ireneo doctor --secrets --mend` takes them out; the messages from there on get other ids."
+TAKES_OUT = "`ireneo doctor --secrets --repair` takes them out; the messages from there on get other ids."
 TAKEN_OUT = "Taken out."
 _THINGS = {
     "messages": ("message", "messages"),
@@ -78,104 +88,77 @@ _THINGS = {
 
 
 def doctor(
-    mend: Mend = False,
+    repair: Repair = False,
     quick: Quick = False,
     secrets: ForSecrets = False,
     as_json: AsJson = False,
-    db: Db = None,
-    space: Space = DEFAULT_SPACE,
+    *,
+    stored: Stored,
 ) -> None:
     """Look for what is wrong with a database.
 
-    The file as a whole, and each session of the space. It ends with 1 where something is wrong that was not mended.
+    The file as a whole, and each session of the space. It ends with 1 where something is wrong that was not repaired.
     """
     # Not imported with the module: no other command needs it here.
-    from ireneo.faces.cli.screens.lists import FindingRow, show_findings
+    from ireneo.faces.cli.screens.lists import show_findings
 
     if secrets and quick:
         raise BadInput("--quick leaves out what --secrets does not look at; give one of them.")
     looked: Secrets | None = None
-    with reading(db, space) as memory:
+    with reading(stored) as memory:
         infos = memory.sessions()
         messages = sum(info.messages for info in infos)
         with checking_bar(0 if quick else messages) as step:
             if secrets:
-                looked = memory.secrets(mend=mend, on_progress=step)
-                found = _rows(looked)
+                looked = memory.secrets(repair=repair, on_progress=step)
+                found = _secrets_found(looked)
             else:
-                found = [
-                    FindingRow(
-                        kind=each.kind, session=each.session, text=each.text, mended=each.mended, advice=each.advice
-                    )
-                    for each in memory.doctor(mend=mend, quick=quick, on_progress=step)
-                ]
-    is_sound = all(each.kind == "note" or each.mended for each in found)
+                found = list(memory.doctor(repair=repair, quick=quick, on_progress=step))
+    is_sound = all(each.kind == "note" or each.repaired for each in found)
     if as_json:
-        answer = {"sound": is_sound, "sessions": len(infos), "messages": messages, "findings": found}
+        findings = [picked(each, "kind session text repaired advice") for each in found]
+        answer = {"sound": is_sound, "sessions": len(infos), "messages": messages, "findings": findings}
         write_json(answer | {"secrets": looked.found} if looked else answer)
     else:
-        from ireneo.faces.cli.screens.layout import console
-
-        where = f"{shown(database(db))} · space {space}"
+        where = f"{shown(database(stored.db))} · space {stored.space}"
         show_findings(console(), found, where=where, sessions=len(infos), messages=messages, quick=quick)
     if not is_sound:
         raise typer.Exit(1)
 
 
-def _rows(looked: Secrets) -> list[FindingRow]:
+def _secrets_found(looked: Secrets) -> list[Finding]:
     """What a look for secrets found, a sentence for each place."""
-    from ireneo.faces.cli.screens.lists import FindingRow
+    # Imported when used, as all of the library is.
+    from ireneo.types import Finding
 
-    rows = [
-        FindingRow(
-            kind="fault",
-            session=each.session,
-            text=f"{counted(each.things, *_THINGS[each.where])} with {_kinds(each.kinds)}",
-            mended=looked.mended,
-            advice=TAKEN_OUT if looked.mended else TAKES_OUT,
-        )
-        for each in looked.found
-    ]
+    found = []
+    for each in looked.found:
+        kinds = ", ".join(f"{kind} {number:,}" for kind, number in each.kinds.items())
+        many = counted(sum(each.kinds.values()), "secret")
+        text = f"{counted(each.things, *_THINGS[each.where])} with {many}: {kinds}"
+        advice = TAKEN_OUT if looked.repaired else TAKES_OUT
+        found.append(Finding(kind="fault", session=each.session, text=text, repaired=looked.repaired, advice=advice))
     if not looked.complete:
         text = "Bytes of what was taken out, or forgotten before, may still stand in the file."
-        rows.append(FindingRow(kind="fault", session="", text=text, mended=False, advice=looked.note))
+        found.append(Finding(kind="fault", session="", text=text, advice=looked.note))
     elif looked.note:
-        rows.append(FindingRow(kind="note", session="", text=looked.note, mended=False, advice=""))
-    return rows
-
-
-def _kinds(kinds: Mapping[str, int]) -> str:
-    told = ", ".join(f"{kind} {number:,}" for kind, number in kinds.items())
-    return f"{counted(sum(kinds.values()), 'secret')}: {told}"
+        found.append(Finding(kind="note", session="", text=looked.note))
+    return found
 
 
 ONE = "Say what is to be forgotten with one of --subject, --session, --message, --memory and --everything."
 
 
-def _what(name: str, metavar: str, help: str, known: Callable[..., object] | None = None) -> object:
-    return typer.Option(name, metavar=metavar, help=help, show_default=False, autocompletion=known)
-
-
 class ForgetTarget(Struct, frozen=True, kw_only=True):
     """What is to go."""
 
-    subject: Annotated[str, _what("--subject", "NAME", "All that is known of it.")] = ""
-    session: Annotated[str, _what("--session", "ID", "A session, and what was made of it alone.", sessions_begun)] = ""
-    message: Annotated[str, _what("--message", "ID", "A message's words.")] = ""
-    memory: Annotated[str, _what("--memory", "ID", "A memory.", memories_begun)] = ""
-    everything: Annotated[str, _what("--everything", "SPACE", "All of the space: give its name.")] = ""
-
-    def given(self) -> dict[str, str]:
-        """What was named. Raises BadInput unless it is one thing."""
-        named = {name: value for name in self.__struct_fields__ if (value := getattr(self, name))}
-        if len(named) != 1:
-            raise BadInput(ONE)
-        return named
-
-
-def _meant(what: str, name: str) -> dict[str, str]:
-    """What the memory is asked to forget; its own space is the one that it is open on."""
-    return {"space": name} if what == "everything" else {what: name}
+    subject: Annotated[str, option("--subject", "NAME", "All that is known of it.")] = ""
+    session: Annotated[
+        str, option("--session", "ID", "A session, and what was made of it alone.", known=sessions_begun)
+    ] = ""
+    message: Annotated[str, option("--message", "ID", "A message's words.")] = ""
+    memory: Annotated[str, option("--memory", "ID", "A memory.", known=memories_begun)] = ""
+    everything: Annotated[str, option("--everything", "SPACE", "All of the space: give its name.")] = ""
 
 
 def forget(*, goner: ForgetTarget, yes: Yes = False, as_json: AsJson = False, stored: Stored) -> None:
@@ -183,118 +166,97 @@ def forget(*, goner: ForgetTarget, yes: Yes = False, as_json: AsJson = False, st
 
     Its words and all that was made of them alone, from every byte of the database. It asks before it does.
     """
-    ((what, name),) = goner.given().items()
+    named = {name: value for name, value in asdict(goner).items() if value}
+    if len(named) != 1:
+        raise BadInput(ONE)
+    ((what, name),) = named.items()
     if what == "session":
-        with reading(stored.db, stored.space) as memory:
-            name = _whole(memory, name)
-    with waiting("Looking for what would go …"), reading(stored.db, stored.space) as memory:
-        before = memory.forget(**_meant(what, name), preview=True)
+        with reading(stored) as memory, suppress(SessionNotFound):
+            # One that is kept elsewhere may still be what was learned from.
+            name = session_named(memory, name).id
+    target = {"space" if what == "everything" else what: name}
+    with waiting("Looking for what would go …"), reading(stored) as memory:
+        before = memory.forget(**target, preview=True)
     meant = f"{what} {name}" if what != "everything" else f"all of space {name}"
-    if not yes and not agreed(_forget_question(before, meant), what=meant):
+    note = f" ({before.note})" if before.note else ""
+    question = f"Forget {meant} for good: {_listed(before) or 'nothing of it is kept'}{note}?"
+    if not yes and not agreed(question, what=meant):
         raise typer.Exit(1)
-    with waiting("Erasing …"), reading(stored.db, stored.space) as memory:
-        done = memory.forget(**_meant(what, name), preview=False)
+    with waiting("Erasing …"), reading(stored) as memory:
+        done = memory.forget(**target, preview=False)
     if as_json:
         write_json(done)
     else:
-        sys.stdout.write(f"  {one_line(_forget_told(done, meant))}\n")
+        tell(one_line(_forget_told(done, meant)))
     if not done.complete:
         raise typer.Exit(1)
-
-
-def _whole(memory: Memory, name: str) -> str:
-    """The whole id of a session; one that is kept elsewhere may still be what was learned from."""
-    try:
-        return (session_named(memory, name)).id
-    except SessionNotFound:
-        return name
-
-
-def _forget_question(receipt: ErasureReceipt, meant: str) -> str:
-    note = f" ({receipt.note})" if receipt.note else ""
-    return f"Forget {meant} for good: {_listed(receipt) or 'nothing of it is kept'}{note}?"
 
 
 def _forget_told(receipt: ErasureReceipt, meant: str) -> str:
     listed = _listed(receipt)
     if not listed:
         return f"Nothing is kept of {meant}; nothing was taken out. {receipt.note}"
-    gone = f"Forgotten, {meant}: {listed}, at {said(receipt.at)}."
     left = "" if receipt.complete else " Some of it still stands in the file."
-    return f"{gone}{left} {receipt.note}"
+    return f"Forgotten, {meant}: {listed}, at {said(receipt.at)}.{left} {receipt.note}"
+
+
+_GONE = (
+    ("sessions", "session", None),
+    ("messages", "message", None),
+    ("summaries", "summary", "summaries"),
+    ("notes", "note", None),
+    ("memories", "memory", "memories"),
+    ("pads", "scratchpad", None),
+    ("runs", "run", None),
+    ("observations", "observation", None),
+    ("files", "file learned from", "files learned from"),
+)
 
 
 def _listed(receipt: ErasureReceipt) -> str:
     """How much of each, in words."""
     gone = receipt.what
-    counts = (
-        (gone.sessions, "session", None),
-        (gone.messages, "message", None),
-        (gone.summaries, "summary", "summaries"),
-        (gone.notes, "note", None),
-        (gone.memories, "memory", "memories"),
-        (gone.pads, "scratchpad", None),
-        (gone.runs, "run", None),
-        (gone.observations, "observation", None),
-        (gone.files, "file learned from", "files learned from"),
-    )
-    parts = [counted(number, noun, plural) for number, noun, plural in counts if number]
+    parts = [counted(number, noun, plural) for name, noun, plural in _GONE if (number := getattr(gone, name))]
     if gone.lessened:
         parts.append(f"{counted(gone.lessened, 'memory', 'memories')} without some of what spoke for them")
     return ", ".join(parts)
 
 
-Branch = Annotated[
-    str,
-    typer.Option("--branch", metavar="NAME", help="Forget this branch first.", show_default=False),
-]
+Branch = Annotated[str, option("--branch", "NAME", "Forget this branch first.")]
 
 
 def prune(
-    session: SessionName,
-    branch: Branch = "",
-    yes: Yes = False,
-    as_json: AsJson = False,
-    db: Db = None,
-    space: Space = DEFAULT_SPACE,
+    session: SessionName, branch: Branch = "", yes: Yes = False, as_json: AsJson = False, *, stored: Stored
 ) -> None:
     """Take out what no branch leads to.
 
     Messages that a rewind left behind, and what was made of them, for good. It asks before it does.
     """
-    with reading(db, space) as memory:
-        named = session_named(memory, session)
+    with session_in(stored, session) as named:
         title, due = named.id, named.prune(branch, dry_run=True)
-    messages, tokens = due.messages, due.tokens
-    what = f"{counted(messages, 'message')} ({tokens:,} tokens)"
-    if not yes and (messages or branch) and not agreed(_prune_question(title, branch, what, messages), what="messages"):
+    if not yes and (due.messages or branch) and not agreed(_prune_question(title, branch, due), what="messages"):
         raise typer.Exit(1)
-    with waiting("Taking out …"), reading(db, space) as memory:
-        done = session_named(memory, title).prune(branch)
+    with waiting("Taking out …"), session_in(stored, title) as named:
+        done = named.prune(branch)
     if as_json:
-        counts = {"messages": done.messages, "tokens": done.tokens, "summaries": done.summaries}
-        write_json({"session": title, "dropped": branch or None, **counts})
+        write_json({"session": title, "dropped": branch or None} | picked(done, "messages tokens summaries"))
     else:
-        _say(_prune_told(title, branch, done))
+        tell(_prune_told(title, branch, done))
 
 
-def _prune_question(title: str, branch: str, what: str, messages: int) -> str:
+def _prune_question(title: str, branch: str, due: Pruned) -> str:
+    what = f"{counted(due.messages, 'message')} ({due.tokens:,} tokens)"
     if not branch:
         return f"Take {what} out of {title} for good?"
-    taken = f"take {what} out" if messages else "take nothing out, since other branches lead to all of it"
+    taken = f"take {what} out" if due.messages else "take nothing out, since other branches lead to all of it"
     return f"Forget branch {branch} of {title}, and {taken}, for good?"
 
 
 def _prune_told(title: str, branch: str, done: Pruned) -> str:
-    messages, tokens, summaries = done.messages, done.tokens, done.summaries
     dropped = f"Branch {branch} of {title} is forgotten. " if branch else ""
-    if not messages:
+    if not done.messages:
         return f"{dropped}Some branch leads to every message of {title}; nothing was taken out."
-    what = f"{counted(messages, 'message')} ({tokens:,} tokens)"
-    made = f" and {counted(summaries, 'summary', 'summaries')}" if summaries else ""
-    verb = "was" if messages == 1 and not made else "were"
+    what = f"{counted(done.messages, 'message')} ({done.tokens:,} tokens)"
+    made = f" and {counted(done.summaries, 'summary', 'summaries')}" if done.summaries else ""
+    verb = "was" if done.messages == 1 and not made else "were"
     return f"{dropped}{what}{made} {verb} taken out of {title}."
-
-
-def _say(sentence: str) -> None:
-    sys.stdout.write(f"  {printable(sentence)}\n")

@@ -22,13 +22,14 @@ from ireneo.faces.cli.options import (
     SessionName,
     Stored,
     embedder_named,
+    flag,
     keeps_secrets,
+    option,
     session_named,
     title_of,
 )
-from ireneo.faces.cli.output import counted, write_json
+from ireneo.faces.cli.output import counted, waiting, working, write_json, writing_bar
 from ireneo.faces.cli.place import existing
-from ireneo.faces.cli.screens.layout import waiting, working, writing_bar
 
 if TYPE_CHECKING:
     from ireneo import WorkResult
@@ -44,51 +45,42 @@ CALLS, TOKENS, CALLS_PER_DAY, TOKENS_PER_DAY = 400, 4_000_000, 1_000, 10_000_000
 """What may be spent, unless it is said otherwise: the library's own limits."""
 
 
-def _limit(names: tuple[str, ...], of: str) -> object:
-    return typer.Option(*names, metavar="N", help=f"The most {of}.")
-
-
 class Asking(Struct, frozen=True, kw_only=True):
     """Which model is asked, where, and how much it may cost."""
 
     model: Annotated[
         str | None,
-        typer.Option(
-            "--model",
-            "-m",
-            metavar="NAME",
-            help="Who writes: openai:…, anthropic:…, google:… or ollama:….",
-            show_default="$IRENEO_MODEL",
-        ),
+        option("--model -m", "NAME", "Who writes: openai:…, anthropic:…, google:… or ollama:….", shown="$IRENEO_MODEL"),
     ] = None
-    turn_model: Annotated[
-        str | None,
-        typer.Option("--turn-model", metavar="NAME", help="Who writes turn blocks.", show_default="--model"),
-    ] = None
-    goal_model: Annotated[
-        str | None,
-        typer.Option("--goal-model", metavar="NAME", help="Who writes goal batches.", show_default="--model"),
-    ] = None
-    story_model: Annotated[
-        str | None,
-        typer.Option("--story-model", metavar="NAME", help="Who tells stories.", show_default="--model"),
-    ] = None
+    turn_model: Annotated[str | None, option("--turn-model", "NAME", "Who writes turn blocks.", shown="--model")] = None
+    goal_model: Annotated[str | None, option("--goal-model", "NAME", "Who writes goal batches.", shown="--model")] = (
+        None
+    )
+    story_model: Annotated[str | None, option("--story-model", "NAME", "Who tells stories.", shown="--model")] = None
     base_url: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--base-url",
-            metavar="URL",
-            help="A server that speaks like the provider; its key is $IRENEO_API_KEY, and no other is sent there.",
-            show_default="$IRENEO_BASE_URL, else the provider's",
+            "URL",
+            "A server that speaks like the provider; its key is $IRENEO_API_KEY, and no other is sent there.",
+            shown="$IRENEO_BASE_URL, else the provider's",
         ),
     ] = None
-    timeout: Annotated[
-        float, typer.Option("--timeout", metavar="SECONDS", help="The longest that one answer may take.")
-    ] = 60.0
-    calls: Annotated[int, _limit(("--calls", "--calls-per-session"), "requests for this session, ever")] = CALLS
-    tokens: Annotated[int, _limit(("--tokens", "--tokens-per-session"), "tokens for this session, in and out")] = TOKENS
-    calls_per_day: Annotated[int, _limit(("--calls-per-day",), "requests for the space in a day")] = CALLS_PER_DAY
-    tokens_per_day: Annotated[int, _limit(("--tokens-per-day",), "tokens for the space in a day")] = TOKENS_PER_DAY
+    timeout: Annotated[float, option("--timeout", "SECONDS", "The longest that one answer may take.", shown=True)] = (
+        60.0
+    )
+    calls: Annotated[
+        int, option("--calls --calls-per-session", "N", "The most requests for this session, ever.", shown=True)
+    ] = CALLS
+    tokens: Annotated[
+        int, option("--tokens --tokens-per-session", "N", "The most tokens for this session, in and out.", shown=True)
+    ] = TOKENS
+    calls_per_day: Annotated[
+        int, option("--calls-per-day", "N", "The most requests for the space in a day.", shown=True)
+    ] = CALLS_PER_DAY
+    tokens_per_day: Annotated[
+        int, option("--tokens-per-day", "N", "The most tokens for the space in a day.", shown=True)
+    ] = TOKENS_PER_DAY
 
     def memory(
         self, path: Path, space: str, *, needed: bool, embedder: str | None = None, keep_secrets: bool = False
@@ -139,14 +131,13 @@ class WorkHours(Struct, frozen=True, kw_only=True):
     """How long is worked."""
 
     until_idle: Annotated[
-        bool, typer.Option("--until-idle", help="End when nothing is due any more, instead of waiting for more.")
+        bool, flag("--until-idle", "End when nothing is due any more, instead of waiting for more.")
     ] = False
     lease: Annotated[
-        float,
-        typer.Option("--lease", metavar="SECONDS", help="How long another waits for one that died at a piece of work."),
+        float, option("--lease", "SECONDS", "How long another waits for one that died at a piece of work.", shown=True)
     ] = 180.0
     no_leases: Annotated[
-        bool, typer.Option("--no-leases", help="Heed no other worker: the same is stored, and some is paid for twice.")
+        bool, flag("--no-leases", "Heed no other worker: the same is stored, and some is paid for twice.")
     ] = False
 
 
@@ -195,23 +186,18 @@ def _work(
 def _told(tally: WorkReport) -> str:
     if tally.is_empty:
         return "Nothing was due.\n"
-    parts = [f"{counted(tally.summaries, 'summary', 'summaries')} made without a model"] if tally.summaries else []
-    if tally.texts:
-        spent = f"{tally.tokens_in:,} tokens in, {tally.tokens_out:,} out"
-        parts.append(f"{counted(tally.texts, 'text')} written by a model ({spent})")
-    if tally.taken_over:
-        parts.append(f"{counted(tally.taken_over, 'piece')} of work taken over from another writer")
-    if tally.memories:
-        parts.append(f"{counted(tally.memories, 'memory', 'memories')} made or changed")
-    if tally.archived:
-        parts.append(f"{counted(tally.archived, 'memory', 'memories')} put away")
-    if tally.vectors:
-        parts.append(f"{counted(tally.vectors, 'vector')} made")
-    if tally.episodes:
-        parts.append(f"{counted(tally.episodes, 'episode')} looked back on")
-    if tally.failed:
-        parts.append(f"{counted(tally.failed, 'piece')} of work failed, and will be tried again")
-    return "; ".join(parts) + ".\n"
+    spent = f"{tally.tokens_in:,} tokens in, {tally.tokens_out:,} out"
+    parts = (
+        (tally.summaries, "summary", "summaries", "made without a model"),
+        (tally.texts, "text", None, f"written by a model ({spent})"),
+        (tally.taken_over, "piece", None, "of work taken over from another writer"),
+        (tally.memories, "memory", "memories", "made or changed"),
+        (tally.archived, "memory", "memories", "put away"),
+        (tally.vectors, "vector", None, "made"),
+        (tally.episodes, "episode", None, "looked back on"),
+        (tally.failed, "piece", None, "of work failed, and will be tried again"),
+    )
+    return "; ".join(f"{counted(number, one, many)} {did}" for number, one, many, did in parts if number) + ".\n"
 
 
 class SummariseOutcome(Struct, frozen=True, kw_only=True):
@@ -243,9 +229,18 @@ def summarise(
     if outcome.fault is not None and not outcome.summaries:
         raise outcome.fault
     if as_json:
-        write_json(_answer(outcome))
+        write_json(
+            {
+                "session": outcome.title,
+                "budget": outcome.budget,
+                "due": outcome.due,
+                "tokens_in": sum(each.tokens_in for each in outcome.summaries),
+                "tokens_out": sum(each.tokens_out for each in outcome.summaries),
+                "summaries": outcome.summaries,
+            }
+        )
     else:
-        from ireneo.faces.cli.screens.layout import console
+        from ireneo.faces.cli.output import console
         from ireneo.faces.cli.screens.opened import show_written
 
         show_written(console(), outcome.summaries, due=outcome.due, budget=budget, title=outcome.title)
@@ -274,14 +269,3 @@ def _write(named: str, budget: int, preset: str | None, asking: Asking, stored: 
                 # What was written before is shown first.
                 fault = error
         return SummariseOutcome(title=title_of(session), budget=budget, due=due, summaries=done, fault=fault)
-
-
-def _answer(outcome: SummariseOutcome) -> dict[str, object]:
-    return {
-        "session": outcome.title,
-        "budget": outcome.budget,
-        "due": outcome.due,
-        "tokens_in": sum(each.tokens_in for each in outcome.summaries),
-        "tokens_out": sum(each.tokens_out for each in outcome.summaries),
-        "summaries": outcome.summaries,
-    }

@@ -20,9 +20,7 @@ from ireneo.faces.cli.files import SearchCounts, search
 from ireneo.faces.cli.imports import import_logs
 from ireneo.faces.cli.lessons import LearningTally, LessonFilter, RunReporter, learn_from, lessons, told
 from ireneo.faces.cli.options import AUTO, Stored, reading
-from ireneo.faces.cli.output import counted
-from ireneo.faces.cli.place import DEFAULT_SPACE
-from ireneo.faces.cli.screens.layout import console
+from ireneo.faces.cli.output import console, counted
 from ireneo.faces.cli.sessions import expand, fork, rewind
 from ireneo.types import GuardAdvice, LearnedRun, Lesson
 
@@ -182,6 +180,7 @@ LOGS = ("kestrel-drift.jsonl", "reed-valve.jsonl")
 RUN = "kestrel-lease.jsonl"
 """The run that a lesson is learned in."""
 DATABASE = Path("memory.db")
+HERE = Stored(db=DATABASE)
 SESSION = "7c1e4f52"
 BUDGET = 2_000
 AMPLE = 16_000
@@ -214,7 +213,7 @@ def _take_in(stage: Stage) -> None:
         "The log is the truth: every message is kept, for good, under an id that is made from its content.",
     )
     stage.command(f"ireneo import {' '.join(LOGS)}")
-    import_logs(list(LOGS), db=DATABASE)
+    import_logs(list(LOGS), stored=HERE)
     stage.pause()
 
 
@@ -243,11 +242,11 @@ def _open(stage: Stage, cut: Cut) -> None:
     stage.quote(largest.text, QUOTED)
     stage.say("Each block says by which id it is opened. What it was written from comes back whole:")
     stage.command(f"ireneo expand {smallest.id[:SHORT]}")
-    expand(smallest.id[:SHORT], db=DATABASE)
+    expand(smallest.id[:SHORT], stored=HERE)
 
 
 def _go_back(stage: Stage, cut: Cut) -> None:
-    with reading(DATABASE, DEFAULT_SPACE) as memory:
+    with reading(HERE) as memory:
         to = _before_the_dead_end(memory)
     stage.step(
         "Go back",
@@ -255,10 +254,10 @@ def _go_back(stage: Stage, cut: Cut) -> None:
         "We mark where the session stands now, and go back to the message before that turn.",
     )
     stage.command(f"ireneo fork {SESSION} {KEPT}")
-    fork(SESSION, KEPT, db=DATABASE)
+    fork(SESSION, KEPT, stored=HERE)
     stage.pause()
     stage.command(f"ireneo rewind {SESSION} {to[:SHORT]}")
-    rewind(SESSION, to, db=DATABASE)
+    rewind(SESSION, to, stored=HERE)
     stage.pause()
     stage.command(f"ireneo context {SESSION} --budget {BUDGET}")
     after = _context(BUDGET)
@@ -279,11 +278,11 @@ def _learn(stage: Stage) -> None:
     stage.command(f"ireneo learn {RUN}")
     tally = LearningTally()
     found = list(search([RUN], AUTO, SearchCounts()))
-    with reading(DATABASE, DEFAULT_SPACE) as memory:
+    with reading(HERE) as memory:
         learn_from(memory, found, RunReporter(tally, quiet=False))
     stage.screen.print(told(tally, DATABASE), soft_wrap=True)
     stage.command("ireneo lessons")
-    lessons(which=LessonFilter(), stored=Stored(db=DATABASE))
+    lessons(which=LessonFilter(), stored=HERE)
     stage.pause()
 
 
@@ -293,7 +292,7 @@ def _second_run(stage: Stage) -> None:
         "Another day, another task, an agent that knows nothing of the first. It is played from a script, but it asks "
         "before each call, and the answers are the memory's: `memory.check(tool, arguments)`.",
     )
-    with reading(DATABASE, DEFAULT_SPACE) as memory:
+    with reading(HERE) as memory:
         played, first = play_second(memory, stage), _first_run(memory)
     end = "and then was told" if played.stopped else "and nobody told it anything"
     stage.say(
@@ -322,7 +321,7 @@ def _point_on(stage: Stage) -> None:
 
 
 def _context(budget: int, named: str = SESSION) -> Cut:
-    with reading(DATABASE, DEFAULT_SPACE) as memory:
+    with reading(HERE) as memory:
         return cut_stored(memory, named, budget)
 
 

@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 import ireneo
-from ireneo.faces.cli.output import counted, printable
-from ireneo.faces.cli.screens.layout import Column, is_coloured, show_columns, show_labelled
+from ireneo.faces.cli.output import Column, counted, is_coloured, printable, show_columns, show_labelled
 
 
 class Tier(Struct, frozen=True):

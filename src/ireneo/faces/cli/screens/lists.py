@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from rich.console import Console
 from rich.text import Text
 
 import ireneo
-from ireneo.faces.cli.output import counted, day_of, one_line, printable, short
-from ireneo.faces.cli.screens.layout import MARGIN, NARROWEST, Column, console, is_coloured, show_columns, show_labelled
+from ireneo.faces.cli.output import (
+    MARGIN,
+    NARROWEST,
+    Column,
+    console,
+    counted,
+    day_of,
+    is_coloured,
+    one_line,
+    printable,
+    short,
+    show_columns,
+    show_labelled,
+)
 
 if TYPE_CHECKING:
-    from ireneo.types import ArchiveCandidate, Fact, Lesson, RecallHit
+    from ireneo.types import ArchiveCandidate, Fact, Finding, Lesson, RecallHit
 
 _SESSIONS = (
     Column("session", widest=80),
@@ -58,15 +69,19 @@ def show_formats() -> None:
     show_columns(screen, (Column("messages in and out (--to)"),), chats)
 
 
-def show_pins(pins: Sequence[tuple[str, str, str]], title: str) -> None:
+def show_pins(pins: Sequence[Mapping[str, object]], title: str) -> None:
     """One row a pin: what releases it, where it was set, and its words, all of them."""
     screen = console()
     if not pins:
         screen.print(f"No pin stands in {title}.", soft_wrap=True)
         return
-    headings = ("released by", "set by", "words")
-    named, placed = (max(len(row[column]) for row in (headings, *pins)) for column in range(2))
-    for number, (id, place, words) in enumerate((headings, *pins)):
+    rows = [("released by", "set by", "words")]
+    for pin in pins:
+        place = f"turn {pin['turn']}" if pin["source"] else "at the start"
+        by = "by hand" if pin["by_hand"] else pin["role"]
+        rows.append((short(str(pin["id"])), f"{by}, {place}", printable(str(pin["text"]))))
+    named, placed = (max(len(row[column]) for row in rows) for column in range(2))
+    for number, (id, place, words) in enumerate(rows):
         label = f"{id:<{named}}  {place:<{placed}}"
         text = Text(words, style="" if number else "dim")
         show_labelled(screen, label, text, width=len(label) + len(MARGIN) * 2)
@@ -294,26 +309,15 @@ FINDING_LABEL = 11
 """Columns before a sentence."""
 MOST = 20
 """So many findings of one session that are alike are shown."""
-_STYLES = {"fault": "red", "mended": "color(71)", "note": "color(136)"}
+_STYLES = {"fault": "red", "repaired": "color(71)", "note": "color(136)"}
 
 
-class FindingRow(Struct, frozen=True, kw_only=True):
-    """A finding, as it is told."""
-
-    kind: str
-    session: str
-    text: str
-    mended: bool
-    advice: str
-
-    @property
-    def label(self) -> str:
-        """What stands before it."""
-        return "mended" if self.mended else self.kind
+def _label(finding: Finding) -> str:
+    return "repaired" if finding.repaired else finding.kind
 
 
 def show_findings(
-    screen: Console, found: Sequence[FindingRow], *, where: str, sessions: int, messages: int, quick: bool
+    screen: Console, found: Sequence[Finding], *, where: str, sessions: int, messages: int, quick: bool
 ) -> None:
     """The findings under their sessions, the advice that several share once, and a verdict."""
     screen.print()
@@ -327,26 +331,26 @@ def show_findings(
     screen.print()
 
 
-def _show_run(screen: Console, found: Sequence[FindingRow]) -> None:
-    for advice, run in groupby(found, key=lambda each: (each.advice, each.label)):
+def _show_run(screen: Console, found: Sequence[Finding]) -> None:
+    for advice, run in groupby(found, key=lambda each: (each.advice, _label(each))):
         alike = list(run)
         for each in alike[:MOST]:
-            _labelled(screen, each.label, printable(each.text))
+            _labelled(screen, _label(each), printable(each.text))
         if len(alike) > MOST:
             _labelled(screen, "", f"… {len(alike) - MOST:,} more like these; --json has them all", dim=True)
         if advice[0]:
             _labelled(screen, "", f"→ {printable(advice[0])}", dim=True)
 
 
-def _show_verdict(screen: Console, found: Sequence[FindingRow], *, sessions: int, messages: int, quick: bool) -> None:
+def _show_verdict(screen: Console, found: Sequence[Finding], *, sessions: int, messages: int, quick: bool) -> None:
     seen = f"{counted(sessions, 'session')} with {counted(messages, 'message')}"
     left = "; whether each message is what its id says was left out (--quick)" if quick else ""
-    faults = sum(each.label == "fault" for each in found)
-    mended = sum(each.label == "mended" for each in found)
-    verdict = f"{counted(faults, 'fault')} left" if faults and mended else counted(faults, "fault")
+    faults = sum(_label(each) == "fault" for each in found)
+    repaired = sum(_label(each) == "repaired" for each in found)
+    verdict = f"{counted(faults, 'fault')} left" if faults and repaired else counted(faults, "fault")
     if not faults:
-        verdict = "all that was wrong is mended" if mended else "sound"
-    label = "fault" if faults else "mended"
+        verdict = "all that was wrong is repaired" if repaired else "sound"
+    label = "fault" if faults else "repaired"
     said = f"; {seen} {'was' if sessions == 1 else 'were'} looked at{left}."
     screen.print(Text.assemble((f"  {verdict}", f"bold {_STYLES[label]}"), said), soft_wrap=True)
 

@@ -11,9 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 import ireneo
-from ireneo.faces.cli.output import counted, day_of, printable, share, short
+from ireneo.faces.cli.output import Column, counted, day_of, printable, share, short, show_columns, show_labelled
 from ireneo.faces.cli.screens.context import GOAL, KEPT, LIVE, MASKED, STORY, TURN, WORDS
-from ireneo.faces.cli.screens.layout import Column, show_columns, show_labelled
 
 if TYPE_CHECKING:
     from ireneo.types import Evidence, LookupResult, Period, Record

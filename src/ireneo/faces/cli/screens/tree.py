@@ -10,9 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 import ireneo
-from ireneo.faces.cli.output import counted, printable
+from ireneo.faces.cli.output import Column, counted, printable, show_columns, show_labelled
 from ireneo.faces.cli.screens.context import LIVE, WORDS, first_line
-from ireneo.faces.cli.screens.layout import Column, show_columns, show_labelled
 
 SHOWN, SHOWN_END = "█", "▌"
 """A block that a context shows; its last column is half as wide, so that neighbours stand apart."""

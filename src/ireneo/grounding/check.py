@@ -1,0 +1,170 @@
+"""One statement held to its sources: what of it stands, and why the rest doesn't.
+
+What is unsupported is struck as a clause. The rest of the sentence stays where it is one without that and still says
+something; a condition is never struck from what it limits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+
+from msgspec import Struct
+
+from ireneo.grounding.evidence import SourceIndex, check_text, source_texts
+from ireneo.grounding.neutral import instruction_like
+from ireneo.grounding.status import LastOutcome, contradicts, error_text, flipped, overclaims
+from ireneo.grounding.voice import Voice, unquoted, voice_faults
+from ireneo.language.files import either, topic
+from ireneo.language.sentences import breaks
+from ireneo.language.topics import Clauses
+from ireneo.language.words import terms
+from ireneo.log.message import Message, without_recalled
+from ireneo.patterns import lazy_re
+
+LEAST_WORDS = 2
+"""A sentence with fewer words that mean something says nothing."""
+
+
+class Struck(Struct, frozen=True, kw_only=True):
+    """What is left of a statement."""
+
+    text: str
+    """What stands; empty where nothing does."""
+    complaints: tuple[str, ...] = ()
+    """Why the rest doesn't, a sentence each; none where all of it stands."""
+
+
+class Grounds:
+    """What statements are held to: messages, with the outcomes that are known of them, and what was noted before."""
+
+    def __init__(
+        self,
+        messages: Sequence[Message],
+        *,
+        notes: Iterable[str] = (),
+        outcomes: Sequence[LastOutcome] = (),
+        voice: Voice = "first",
+    ) -> None:
+        """Read the messages; `notes` are earlier notes and whatever else the writer was shown and may repeat."""
+        self._messages = messages
+        self._notes = tuple(notes)
+        self.outcomes = outcomes
+        self.voice = voice
+        self.shown = SourceIndex([*source_texts(messages), *self._notes])
+
+    @cached_property
+    def ruled(self) -> SourceIndex:
+        """What users and systems said, who may give instructions, and what was noted of it."""
+        said = [message for message in self._messages if message.role in ("user", "system")]
+        return SourceIndex([*(without_recalled(message.text) for message in said), *self._notes])
+
+
+def strike(statement: str, grounds: Grounds, *, status: bool = False) -> Struck:
+    """Take out of `statement` what `grounds` don't support; `status` says that it tells how the work ended."""
+    text = " ".join(statement.split())
+    whole = _of_statement(text, grounds, status=status)
+    if whole:
+        return Struck(text="", complaints=tuple(whole))
+    kept: list[str] = []
+    complaints: list[str] = []
+    for sentence in _sentences(text):
+        wrong = _of_sentence(sentence, grounds)
+        complaints += wrong
+        stands = _without(sentence, lambda piece: bool(_of_sentence(piece, grounds))) if wrong else sentence
+        if stands:
+            kept.append(stands)
+    if not complaints:
+        return Struck(text=text)
+    left = " ".join(kept)
+    # Behind what was struck may stand what is no note by itself.
+    return Struck(text="" if error_text(left) else left, complaints=tuple(dict.fromkeys(complaints)))
+
+
+def _of_statement(text: str, grounds: Grounds, *, status: bool) -> list[str]:
+    """What is wrong with all of it: nothing of it can stand then."""
+    if error_text(text):
+        return ["It is an error text, and no note."]
+    if instruction_like(text):
+        return ["It repeats an instruction that a tool returned."]
+    wrong = contradicts(text, grounds.outcomes) if status else None
+    return [wrong] if wrong else []
+
+
+def _of_sentence(text: str, grounds: Grounds) -> list[str]:
+    claimed = [f"The {claim.kind} “{claim.text}” stands nowhere." for claim in check_text(text, grounds.shown)]
+    verdict = flipped(text, grounds.outcomes) or overclaims(text, grounds.outcomes)
+    return [*claimed, *voice_faults(text, grounds.voice), *([verdict] if verdict else [])]
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """The sentences of a line; what is quoted is not taken apart."""
+    start = 0
+    for end, following in breaks(unquoted(text)):
+        yield text[start:end]
+        start = following
+    if text[start:]:
+        yield text[start:]
+
+
+# A clause begins behind a semicolon, a dash, a colon or a comma, and where a word says so.
+_JOINT = lazy_re(
+    lambda: (
+        rf"(?P<apart>;\s+(?:{either(topic(Clauses).joins)}\s)?|,?\s+{either(topic(Clauses).joins)}\s+"
+        rf"(?={either(topic(Clauses).subjects)}\b))|:\s+|\s[-–—→]\s+|,\s+|\s+(?={either(topic(Clauses).begins)}\b)"
+    ),
+    re.IGNORECASE,
+)
+_BRACKETS = lazy_re(r"\s?[(\[][^()\[\]]*[)\]]")
+_LIMITS = lazy_re(lambda: rf"\W*(?:\w+\s+)?{either(topic(Clauses).limits)}\b", re.IGNORECASE)
+_REMARK = lazy_re(r"\s[-–—→]\s+\w+")
+"""A single word behind a dash, of which the rest was struck."""
+_REFERS = lazy_re(lambda: rf"\W*{either(topic(Clauses).refers)}\b", re.IGNORECASE)
+
+
+def _without(sentence: str, is_wrong: Callable[[str], bool]) -> str:
+    """`sentence` without the clauses that are wrong; empty where too little is left, or it would say something else."""
+    for bracket in reversed(list(_BRACKETS.finditer(unquoted(sentence)))):
+        if is_wrong(sentence[bracket.start() : bracket.end()]):
+            sentence = sentence[: bracket.start()] + sentence[bracket.end() :]
+    stands = _joined(list(_groups(sentence)), is_wrong)
+    if not stands or len(terms(stands)) < LEAST_WORDS or is_wrong(stands):
+        return ""
+    return stands
+
+
+def _groups(sentence: str) -> Iterator[list[str]]:
+    """The clauses of a sentence, each with what joins it to the one before; a group could be a sentence by itself."""
+    group: list[str] = []
+    start = 0
+    for joint in _JOINT.finditer(unquoted(sentence)):
+        group.append(sentence[start : joint.start()])
+        start = joint.start()
+        if joint["apart"]:
+            yield group
+            group = []
+    yield [*group, sentence[start:]]
+
+
+def _joined(groups: Sequence[Sequence[str]], is_wrong: Callable[[str], bool]) -> str:
+    kept = ""
+    before = True
+    for group in groups:
+        bare = _JOINT.sub("", group[0], count=1) if _JOINT.match(group[0]) else group[0]
+        wrong = [is_wrong(clause) for clause in group]
+        first = wrong.index(True) if True in wrong else len(group)
+        while 1 < first < len(group) and _REMARK.fullmatch(group[first - 1]):
+            first -= 1
+        limited = first < len(group) and bool(_LIMITS.match(group[first]))
+        # What speaks of something that was struck goes with it.
+        before, stood = first > 0 and not limited, before
+        before = before and (stood or not _REFERS.match(bare))
+        if before:
+            told = "".join(group[:first])
+            kept = f"{kept}{told}" if kept else "".join([bare, *group[1:first]])
+    kept = kept.strip(",;:–—- ")
+    if not kept:
+        return ""
+    ended = kept if kept[-1] in ".!?…" else f"{kept}."
+    return ended if ended[0] in '`"“' else ended[0].upper() + ended[1:]
