@@ -90,9 +90,9 @@ class Statements:
         return out
 
     def of(self, summary: Summary, done: Mapping[str, int]) -> Iterator[PricedLine]:
-        """The statements of a block; a dead end of an approach that was `done` later is none."""
+        """The statements of a block; a failure of what was `done` later is none."""
         for statement in self._block(summary).statements:
-            if statement.section != "dead_ends" or not overturned(statement.line, done):
+            if statement.section not in ("dead_ends", "operations") or not overturned(statement.line, done):
                 yield statement
 
     def price(self, section: SectionName, line: Line) -> PricedLine:

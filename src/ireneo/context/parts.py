@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,6 +23,7 @@ from ireneo.log.message import (
     short,
     weigh,
 )
+from ireneo.summaries.statements import code_worth, errors, seen_lines, without_reminders
 from ireneo.summaries.steps import understand
 
 HEAD_SHARE = 0.6
@@ -80,6 +81,66 @@ def _cut(text: str, share: float, opener: str, size: int, count: Count) -> Short
     )
 
 
+TELLING_SHARE = 0.6
+"""Of what is shown of a long output, so much are the lines in its midst that say most."""
+
+
+def excerpt(output: str, tokens: int, opener: str, count: Count) -> str | None:
+    """Cut an output to about `tokens`: its head and tail, and between them the lines that say most; None where it fits.
+
+    What the harness hung on it goes first.
+    """
+    if count(output) <= max(tokens, MIN_TOKENS):
+        return None
+    said = without_reminders(output).strip()
+    ends = shorten(said, int(tokens * (1 - TELLING_SHARE)), opener, count)
+    lines = said.splitlines()
+    if ends is None or len(lines) < FEWEST_LINES:
+        cut = shorten(said, tokens, opener, count)
+        return cut.text() if cut else None
+    first, last = ends.head.count("\n") + 1, len(lines) - ends.tail.count("\n") - 1
+    chosen = _telling(lines[first:last], tokens - count(ends.text()), count)
+    told = [line if place is None else lines[first + place] for place, line in _with_gaps(chosen, last - first)]
+    left = max(count(output) - count("\n".join([ends.head, *told, ends.tail])), 1)
+    mark = f"[… {left:,} tokens left out in all · open with {opener} …]"
+    return "\n".join(piece for piece in (ends.head, mark, *told, ends.tail) if piece)
+
+
+def _telling(lines: Sequence[str], room: int, count: Count) -> list[int]:
+    """The places of the lines that say most for what they cost, in order."""
+    worth = [_line_worth(line) for line in lines]
+    costs = [count(line) + 2 for line in lines]
+    chosen: list[int] = []
+    seen: set[str] = set()
+    for place in sorted(range(len(lines)), key=lambda place: -worth[place] / costs[place] ** 0.5):
+        if worth[place] < 1 or costs[place] > room or lines[place].strip() in seen:
+            continue
+        room -= costs[place]
+        chosen.append(place)
+        seen.add(lines[place].strip())
+    return sorted(chosen)
+
+
+def _line_worth(line: str) -> float:
+    """What a line of an output says: an error most, then what defines or explains something."""
+    (bare,) = seen_lines(line) or [""]
+    return max(code_worth(bare), 3.0 if errors(bare) else 0.0)
+
+
+def _with_gaps(places: Sequence[int], end: int) -> Iterator[tuple[int | None, str]]:
+    """The places, and a sign where lines between them are missing."""
+    before = -1
+    for place in places:
+        if place != before + 1:
+            yield None, "…"
+        yield place, ""
+        before = place
+    if before != end - 1:
+        yield None, "…"
+
+
+FEWEST_LINES = 8
+"""An output of fewer lines is cut in its midst."""
 MASK_TOKENS = 60
 """A shorter output costs no more than the line that would stand for it, and stays."""
 MASKED_ARGUMENT_TOKENS = 160
@@ -182,6 +243,9 @@ def _fit_result(result: Result, tokens: int, opener: str, count: Count) -> Resul
     sizes = [weigh((part,), count)[0] - MESSAGE_TOKENS for part in result.parts]
     shares = share(sizes, max(tokens, 0), floor=12)
     pieces = _fit_parts(result.parts, sizes, shares, opener, count)
+    for place, (part, room) in enumerate(zip(result.parts, shares, strict=True)):
+        if isinstance(part, Text) and pieces[place] is not None and (cut := excerpt(part.text, room, opener, count)):
+            pieces[place] = replace(part, text=cut)
     if all(piece is None for piece in pieces):
         return None
     shown = [part if piece is None else piece for piece, part in zip(pieces, result.parts, strict=True)]

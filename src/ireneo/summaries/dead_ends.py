@@ -14,6 +14,8 @@ GIVEN_UP = 8.0
 """What a dead end with its reason is worth."""
 FAILED = 4.5
 """What a call that failed is worth: whoever goes on would run into the same."""
+MISTAKEN = 3.0
+"""A call of another tool that failed: a file that is not there, a text that was not found."""
 GOT_OVER = 5.0
 NEAR = 3
 """Among so many calls after one that failed another way to the same end is looked for."""
@@ -80,9 +82,11 @@ def succeeded(operations: Iterable[Line]) -> dict[str, int]:
     return out
 
 
-def overturned(dead_end: Line, succeeded: Mapping[str, int]) -> bool:
-    """Whether the approach succeeded after it was given up."""
-    return succeeded.get(dead_end.subject, -1) > dead_end.position
+def overturned(line: Line, succeeded: Mapping[str, int]) -> bool:
+    """Whether the approach of a dead end, or the act that failed, succeeded afterwards."""
+    if line.failed:
+        return any(succeeded.get(approach(verb, line.subject), -1) > line.position for verb, _ in line.verbs)
+    return succeeded.get(line.subject, -1) > line.position
 
 
 def again(earlier: Line, line: Line) -> Line:
@@ -151,7 +155,8 @@ def _failed(steps: Sequence[Step], place: int) -> Line | None:
         return None  # A test that fails is what tests are for; given up is only what couldn't be run at all.
     instead = next((s for s in steps[place + 1 : place + 1 + NEAR] if _replaces(s, step)), None)
     tail = f"; {_named(instead)} worked" if instead else ""
-    return _line(step, f"I tried {_named(step)} — it failed: {_reason(step).rstrip('.')}{tail}.", FAILED)
+    worth = FAILED if step.action.shell else MISTAKEN
+    return _line(step, f"I tried {_named(step)} — it failed: {_reason(step).rstrip('.')}{tail}.", worth)
 
 
 def _undone(steps: Sequence[Step], place: int) -> Line | None:

@@ -18,6 +18,8 @@ from ireneo.summaries.summary import Line
 WORTH = 6.0
 """What a line of the state is worth: it is the first that whoever goes on asks for."""
 LESS = 2.5
+SHORT = 60
+"""Characters of an output that is quoted beside the outcome."""
 MOST_CHECKS = 4
 MOST_FILES = 12
 MOST_TASKS = 24
@@ -86,20 +88,8 @@ def _told(step: Step) -> Iterator[Line]:
         return
     if step.result is None or not action.shell:
         return
-    if action.kind == "check":
-        if step.rejected:
-            return
-        failed = f"failed: {errors(output, 200) or step.error}"
-        came = (
-            failed
-            if step.failed
-            else f"passed ({said})"
-            if len(said := shown_output(output)) < 60 and said
-            else "passed"
-        )
-        yield _line(
-            step, f"{CHECK}{action.subject}", f"`{clip(action.subject, 100)}` {came}.", WORTH if step.failed else 4.0
-        )
+    if action.kind == "check" and not step.rejected:
+        yield _line(step, f"{CHECK}{action.subject}", f"`{clip(action.subject, 100)}` {_came(step, output)}.", WORTH)
     if step.failed:
         if _PUSH_COMMAND.search(step.command) or _COMMIT_COMMAND.search(step.command):
             why = "the user refused it" if step.rejected else f"it failed: {errors(output, 160) or step.error}"
@@ -116,6 +106,17 @@ def _told(step: Step) -> Iterator[Line]:
         yield _line(step, "request", f"Pull request: {found[0]}", WORTH)
     if _PUSH_COMMAND.search(step.command) and (found := _PUSHED.search(output)):
         yield _line(step, SHARED, f"Pushed {' '.join(found['what'].split())}.", WORTH)
+
+
+def _came(step: Step, output: str) -> str:
+    """How a check ended: passed only where nothing that it said speaks against it."""
+    wrong = errors(output, 240)
+    if step.failed:
+        return f"failed: {wrong or step.error}"
+    if wrong:
+        return f"said: {wrong}"
+    said = shown_output(output)
+    return f"passed ({said.rstrip('.')})" if 0 < len(said) < SHORT else "passed"
 
 
 def _tasks(step: Step) -> Iterator[Line]:

@@ -7,7 +7,7 @@ likely to answer for whoever goes on with the work, from 10 (a ruling of the use
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -196,6 +196,12 @@ _TELLING = lazy_re(
     r"\b(?:if|elif|case|when|while|for|return|raise|throw|assert|switch|match|default|timeout|limit|max|min)\b"
     r"|[=:]\s*(?:\d|true|false|nil|null|None|True|False)|\w\(?[\"'][^\"'\n]*\w \w[^\"'\n]*[\"']"
 )
+_CONDITION = lazy_re(r"^\s*(?:\}?\s*else\s+)?(?:if|elif|case|when|except|unless)\b")
+_FOLLOWS = lazy_re(r"^\s*(?:return|raise|throw|continue|break|exit|panic|yield)\b")
+_OPENS = lazy_re(
+    r"^\s*(?:(?:export|pub|public|private|protected|static|async|default|abstract|final)\s+)*"
+    r"(?:func|def|class|fn|function|interface|struct|enum|trait|impl|module)\b"
+)
 _COLOUR = lazy_re(r"\\(?:033|e|x1b)\[")
 _SHELL = lazy_re(r"^\s*echo\b")
 
@@ -223,27 +229,50 @@ def code_worth(line: str) -> float:
     return 1.6 + 0.4 * bool(_VALUE.search(line)) if _TELLING.search(line) else 0.6
 
 
-def code(lines: Iterable[str]) -> Iterator[Statement]:
-    """The telling lines of code; what a comment explains stands before it."""
+def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[Statement]:
+    """The telling lines of code: what a comment explains with it, a condition with what follows from it.
+
+    With `fresh` only these lines (without what they are indented by) are told; the others say where they stand.
+    """
     comment: list[str] = []
+    within = ""
+    condition: Statement | None = None
     for line in lines:
         said = " ".join(line.split())
+        told = fresh is None or line.strip() in fresh
         if not said:
             continue
         if (words := _comment(line)) is not None:
-            comment += [words] if words else []
+            comment += [words] if words and told else []
             continue
-        own = code_worth(line)
-        told = clip(" ".join(comment), LONGEST)
-        explained = code_worth(f"# {told}") if told else 0.0
-        comment = []
-        shown = clip(said.rstrip(" {:"), 200)
-        if explained and own >= 1.5:
-            yield Statement(f"`{shown}` — {told}", max(explained, own) + 1.0)
-        elif explained:
-            yield Statement(told, explained)
-        elif own:
-            yield Statement(f"`{shown}`", own)
+        why, comment = clip(" ".join(comment), LONGEST), []
+        place = f"in `{within}`: " if within and not _OPENS.match(line) else ""
+        found = _explained(place, clip(said.rstrip(" {:"), 200), why, code_worth(line) if told else 0.0)
+        if condition is not None:
+            if told and _FOLLOWS.match(line):
+                yield Statement(f"{condition.text} → `{clip(said, 200)}`", condition.worth + 0.6)
+                found = None
+            else:
+                yield condition
+            condition = None
+        if found is not None and _CONDITION.match(line):
+            condition = found
+        elif found is not None:
+            yield found
+        if _OPENS.match(line):
+            within = defined(line) or within
+    if condition is not None:
+        yield condition
+
+
+def _explained(place: str, shown: str, why: str, own: float) -> Statement | None:
+    """A line of code with the comment that explains it; None where neither says anything."""
+    worth = code_worth(f"# {why}") if why else 0.0
+    if worth and own >= 1.5:
+        return Statement(f"{place}`{shown}` — {why}", max(worth, own) + 1.0)
+    if worth:
+        return Statement(f"{place}{why}", worth)
+    return Statement(f"{place}`{shown}`", own) if own else None
 
 
 def _comment(line: str) -> str | None:

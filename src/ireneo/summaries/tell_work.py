@@ -175,7 +175,7 @@ def _changes(done: Sequence[Step]) -> Iterator[Line]:
                 yield _line(step, text, prose_worth(text) * WRITTEN_PROSE, subject=path)
             continue
         share = WRITTEN_CODE * (TESTS if "test" in path.rsplit("/", 1)[-1] else 1.0)
-        for each in code(fresh):
+        for each in code(added, fresh={line.strip() for line in fresh}):
             yield _line(step, each.text, each.worth * share, subject=path)
         kept = {defined(line) for line in added}
         for line in survives(removed, added):
@@ -236,6 +236,7 @@ def _operations(done: Sequence[Step]) -> Iterator[Line]:
         if step.failed_itself:
             yield _outcome(step, f"{named} failed: {errors(output) or step.error}", 3.5)
         elif kind in ("check", "run", "save", "fetch") and last[subject] == place and (said := shown_output(output)):
+            said = (wrong if kind == "check" and (wrong := errors(output, 200)) else "") or said
             yield _outcome(step, f"{named} → {said}", 3.0 if kind == "save" else 1.6)
 
 
