@@ -31,7 +31,7 @@ LASTING: frozenset[SectionName] = frozenset({"dead_ends", "direction", "state", 
 """What constrains what is done next is worth as much however old it is."""
 LENGTH = 0.85
 """A statement of twice the length is to be worth 1.8 times as much: so short ones don't take all of the room."""
-NAMES_SHARE = 0.12
+NAMES_SHARE = 0.14
 """Of the room, what names without a statement may take: they are what is left where there is no room to say more."""
 SUBJECT_TOKENS = 6
 """What the line costs that names the subject of the statements under it, beside its name."""
@@ -108,8 +108,8 @@ class Statements:
         statements = tuple(
             self.price(name, line)
             for name in self.strategy.sections(summary.level)
-            # The constraints of all blocks, and the state, stand together in a place of their own.
-            if name not in ("constraints", "state", "names")
+            # What binds and where the work stands is told for all blocks together, in a place of its own.
+            if name not in ("constraints", "state", "open", "names")
             for line in summary.lines(name)
         )
         return _Block(summary, statements, succeeded(summary.lines("operations")))

@@ -23,7 +23,8 @@ from ireneo.log.message import (
     short,
     weigh,
 )
-from ireneo.summaries.statements import code_worth, errors, seen_lines, without_reminders
+from ireneo.patterns import lazy_re
+from ireneo.summaries.statements import ENOUGH_WORDS, code_worth, errors, prose_worth, seen_lines, without_reminders
 from ireneo.summaries.steps import understand
 
 HEAD_SHARE = 0.6
@@ -85,14 +86,14 @@ TELLING_SHARE = 0.6
 """Of what is shown of a long output, so much are the lines in its midst that say most."""
 
 
-def excerpt(output: str, tokens: int, opener: str, count: Count) -> str | None:
-    """Cut an output to about `tokens`: its head and tail, and between them the lines that say most; None where it fits.
+def excerpt(text: str, tokens: int, opener: str, count: Count) -> str | None:
+    """Cut a text to about `tokens`: its head and tail, and between them the lines that say most; None where it fits.
 
-    What the harness hung on it goes first.
+    What a harness hung on it goes first.
     """
-    if count(output) <= max(tokens, MIN_TOKENS):
+    if count(text) <= max(tokens, MIN_TOKENS):
         return None
-    said = without_reminders(output).strip()
+    said = without_reminders(text).strip()
     ends = shorten(said, int(tokens * (1 - TELLING_SHARE)), opener, count)
     lines = said.splitlines()
     if ends is None or len(lines) < FEWEST_LINES:
@@ -101,7 +102,7 @@ def excerpt(output: str, tokens: int, opener: str, count: Count) -> str | None:
     first, last = ends.head.count("\n") + 1, len(lines) - ends.tail.count("\n") - 1
     chosen = _telling(lines[first:last], tokens - count(ends.text()), count)
     told = [line if place is None else lines[first + place] for place, line in _with_gaps(chosen, last - first)]
-    left = max(count(output) - count("\n".join([ends.head, *told, ends.tail])), 1)
+    left = max(count(text) - count("\n".join([ends.head, *told, ends.tail])), 1)
     mark = f"[… {left:,} tokens left out in all · open with {opener} …]"
     return "\n".join(piece for piece in (ends.head, mark, *told, ends.tail) if piece)
 
@@ -122,9 +123,10 @@ def _telling(lines: Sequence[str], room: int, count: Count) -> list[int]:
 
 
 def _line_worth(line: str) -> float:
-    """What a line of an output says: an error most, then what defines or explains something."""
+    """What a line says: an error most, then what defines, explains or decides something."""
     (bare,) = seen_lines(line) or [""]
-    return max(code_worth(bare), 3.0 if errors(bare) else 0.0)
+    said = prose_worth(bare) if len(bare.split()) >= ENOUGH_WORDS else 0.0
+    return max(code_worth(bare), said, 3.0 if errors(bare) else 0.0, 2.5 if _ENDED.search(bare) else 0.0)
 
 
 def _with_gaps(places: Sequence[int], end: int) -> Iterator[tuple[int | None, str]]:
@@ -139,6 +141,7 @@ def _with_gaps(places: Sequence[int], end: int) -> Iterator[tuple[int | None, st
         yield None, "…"
 
 
+_ENDED = lazy_re(r"^\s*(?:--- PASS|ok\b|PASS\b|\d+ (?:passed|failed|tests?)\b|test result:)")
 FEWEST_LINES = 8
 """An output of fewer lines is cut in its midst."""
 MASK_TOKENS = 60
@@ -213,8 +216,8 @@ def _fit_part(part: Part, tokens: int, opener: str, count: Count) -> Part | None
     """The part in about `tokens`; None where it stays as it is."""
     if isinstance(part, Text):
         name = count(as_read(part)) - count(part.text) if part.author else 0
-        cut = shorten(part.text, tokens - name, opener, count)
-        return replace(part, text=cut.text()) if cut else None
+        cut = excerpt(part.text, tokens - name, opener, count)
+        return replace(part, text=cut) if cut else None
     if isinstance(part, Call):
         return _fit_call(part, tokens - CALL_TOKENS, opener, count)
     if isinstance(part, Result):
@@ -243,9 +246,6 @@ def _fit_result(result: Result, tokens: int, opener: str, count: Count) -> Resul
     sizes = [weigh((part,), count)[0] - MESSAGE_TOKENS for part in result.parts]
     shares = share(sizes, max(tokens, 0), floor=12)
     pieces = _fit_parts(result.parts, sizes, shares, opener, count)
-    for place, (part, room) in enumerate(zip(result.parts, shares, strict=True)):
-        if isinstance(part, Text) and pieces[place] is not None and (cut := excerpt(part.text, room, opener, count)):
-            pieces[place] = replace(part, text=cut)
     if all(piece is None for piece in pieces):
         return None
     shown = [part if piece is None else piece for piece, part in zip(pieces, result.parts, strict=True)]

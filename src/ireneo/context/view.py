@@ -28,7 +28,7 @@ from ireneo.log.message import (
 from ireneo.log.tree import Annotation
 from ireneo.summaries.state import shown_state
 from ireneo.summaries.steps import clip
-from ireneo.summaries.summary import Choice, Line, Strategy, Summary, SummaryLevel, header, render
+from ireneo.summaries.summary import Choice, Line, SectionName, Strategy, Summary, SummaryLevel, header, render
 
 NOTES_TOKENS = 14
 """The line that says whose notes a block is, where a format has to put it into the user's mouth."""
@@ -95,8 +95,8 @@ class ViewSlot:
         """The disputes of a block that it was not written in view of."""
         self.frame = MESSAGE_TOKENS + NOTES_TOKENS
         """Of a block: what its message costs besides its text."""
-        self.state: Sequence[Line] = ()
-        """Of the last block: where the work stands."""
+        self.standing: Sequence[tuple[SectionName, Line]] = ()
+        """Of the last block: where the work stands, and what waits for the user."""
 
     def offer(self, statements: Statements, done: Mapping[str, int]) -> LineOffer:
         """The lines and names that it could show; a dead end of an approach that was `done` later is none."""
@@ -105,7 +105,7 @@ class ViewSlot:
             if any(each.claim for each in self.doubts):
                 lines = tuple(statements.price(each.section, self._marked(each.line)) for each in lines)
             return LineOffer(
-                statements=(*lines, *(statements.price("state", line) for line in self.state)),
+                statements=(*lines, *(statements.price(name, line) for name, line in self.standing)),
                 limit=block_limit(self.item),
                 names=tuple(self.item.lines("names")),
             )
@@ -201,7 +201,9 @@ def settle(slots: Sequence[ViewSlot], room: int, statements: Statements) -> list
     if blocks:
         statements.keep(blocks)
         last = next(slot for slot in reversed(slots) if isinstance(slot.item, Summary))
-        last.state = shown_state(line for block in blocks for line in block.lines("state"))
+        state = shown_state(line for block in blocks for line in block.lines("state"))
+        waiting = max((line for block in blocks for line in block.lines("open")), key=_position, default=None)
+        last.standing = [*(("state", line) for line in state), *([("open", waiting)] if waiting else [])]
     done = statements.done(blocks)
     offers = [slot.offer(statements, done) for slot in slots]
     aim = room
@@ -304,6 +306,10 @@ def _block(text: str) -> Draft:
 
 def _read(draft: Draft) -> list[str]:
     return [*texts(draft.parts), *(arguments_text(call) for call in draft.calls)]
+
+
+def _position(line: Line) -> int:
+    return line.position
 
 
 def _end(item: Message | Summary) -> int:

@@ -34,6 +34,8 @@ _PUSHED = lazy_re(
 )
 _REQUEST = lazy_re(r"https?://[^\s\"'<>]{1,200}/(?:pull|merge_requests)/\d+")
 _COMMIT_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bcommit\b")
+_LOG_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\blog\b")
+_LOGGED = lazy_re(r"(?:commit )?[0-9a-f]{7,40}\b[^\n]{0,160}")
 _PUSH_COMMAND = lazy_re(r"\bgit\b[^|;&\n]{0,80}\bpush\b")
 
 
@@ -100,6 +102,8 @@ def _told(step: Step) -> Iterator[Line]:
         yield _line(step, BRANCH, f"On branch {found['branch']}.", LESS)
     elif _COMMIT_COMMAND.search(step.command):
         yield _line(step, COMMIT, f"Last commit: `{clip(action.subject, 160)}`", WORTH)
+    if _LOG_COMMAND.search(step.command) and (found := _LOGGED.match(output.strip())):
+        yield _line(step, "head", f"The newest commit that `git log` showed: {found[0].strip()}", LESS + 1)
     if found := _ON_BRANCH.search(output):
         yield _line(step, BRANCH, f"On branch {found['name']}.", WORTH)
     if found := _REQUEST.search(output):

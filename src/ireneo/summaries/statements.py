@@ -22,6 +22,12 @@ LONGEST = 360
 GROUPED = 280
 """Short items of one list stand together, up to so many characters."""
 SHORT_ITEM = 90
+LONGEST_LINE = 200
+"""Characters of a line of code."""
+TELLING = 1.5
+"""A line of code that is worth less stands alone or not at all."""
+FURTHER = 0.35
+"""Of its worth, so much a further line adds to the statement in which it stands."""
 LONGEST_LEAD = 160
 FEWEST_WORDS = 4
 """A sentence of fewer words says nothing without what follows it."""
@@ -118,7 +124,7 @@ def _whole(pieces: Iterable[str]) -> Iterator[str]:
         if _EMPTY.match(said):
             continue
         refers = bool(_REFERS.match(said)) and len(held) + len(said) < LONGEST
-        if held and not refers and len(held.split()) >= FEWEST_WORDS:
+        if held and not refers and (len(held.split()) >= FEWEST_WORDS or is_intent(said)):
             yield clip(held, LONGEST)
             held = ""
         held = f"{held} {said}".strip()
@@ -140,6 +146,11 @@ _INTENT = lazy_re(
 )
 _REFERS = lazy_re(lambda: rf"^{either(topic(Prose).refers)}\b", re.IGNORECASE)
 _EMPTY = lazy_re(lambda: rf"^{either(topic(Prose).empty)}[.!:]*$", re.IGNORECASE)
+
+
+def bears_value(said: str) -> bool:
+    """Whether a sentence has a name, a number or a quotation that can be looked up."""
+    return bool(_VALUE.search(said))
 
 
 def is_intent(said: str) -> bool:
@@ -189,15 +200,13 @@ _DEFINED = lazy_re(
 _COMMENT = lazy_re(r"^\s*(?://+|#+(?!!)|--\s|/?\*+|;;+|\"\"\"|<!--)\s*(?P<said>.*?)\s*(?:\*/|-->|\"\"\")?$")
 _TEST = lazy_re(r"^\s*(?:func Test|def test_|(?:it|test|describe)\()")
 _BOILER = lazy_re(
-    r"^\s*(?:import\b|from\b.*\bimport\b|package\b|use\b|using\b|#include|[{}\[\]();,]*$|return(?: nil| err)?;?$|break;?$"
-    r"|continue;?$|if err != nil|\} else \{|else:?$|try:?$|pass$|default:$|t\.(?:Parallel|Helper)\(|fi$|done$|esac$|then$|end$)"
+    r"^\s*(?:import\b|from\b.*\bimport\b|package\b|use\b|using\b|#include|[{}\[\]();,]*$|return(?: nil| err)?;?$"
+    r"|if err != nil|\} else \{|else:?$|try:?$|pass$|default:$|t\.(?:Parallel|Helper)\(|fi$|done$|esac$|then$|end$)"
 )
 _TELLING = lazy_re(
     r"\b(?:if|elif|case|when|while|for|return|raise|throw|assert|switch|match|default|timeout|limit|max|min)\b"
     r"|[=:]\s*(?:\d|true|false|nil|null|None|True|False)|\w\(?[\"'][^\"'\n]*\w \w[^\"'\n]*[\"']"
 )
-_CONDITION = lazy_re(r"^\s*(?:\}?\s*else\s+)?(?:if|elif|case|when|except|unless)\b")
-_FOLLOWS = lazy_re(r"^\s*(?:return|raise|throw|continue|break|exit|panic|yield)\b")
 _OPENS = lazy_re(
     r"^\s*(?:(?:export|pub|public|private|protected|static|async|default|abstract|final)\s+)*"
     r"(?:func|def|class|fn|function|interface|struct|enum|trait|impl|module)\b"
@@ -230,49 +239,60 @@ def code_worth(line: str) -> float:
 
 
 def code(lines: Iterable[str], fresh: Container[str] | None = None) -> Iterator[Statement]:
-    """The telling lines of code: what a comment explains with it, a condition with what follows from it.
+    """The telling lines of code in order: those that stand together, with the comment before them, as one statement.
 
     With `fresh` only these lines (without what they are indented by) are told; the others say where they stand.
     """
-    comment: list[str] = []
-    within = ""
-    condition: Statement | None = None
+    passage, within = _Passage(), ""
     for line in lines:
         said = " ".join(line.split())
         told = fresh is None or line.strip() in fresh
-        if not said:
+        words, defines = _comment(line), bool(_DEFINES.match(line) or _TYPED.match(line))
+        worth = code_worth(line) if told else 0.0
+        if not said or (words is None and not told and not defines):
             continue
-        if (words := _comment(line)) is not None:
-            comment += [words] if words and told else []
-            continue
-        why, comment = clip(" ".join(comment), LONGEST), []
-        place = f"in `{within}`: " if within and not _OPENS.match(line) else ""
-        found = _explained(place, clip(said.rstrip(" {:"), 200), why, code_worth(line) if told else 0.0)
-        if condition is not None:
-            if told and _FOLLOWS.match(line):
-                yield Statement(f"{condition.text} → `{clip(said, 200)}`", condition.worth + 0.6)
-                found = None
-            else:
-                yield condition
-            condition = None
-        if found is not None and _CONDITION.match(line):
-            condition = found
-        elif found is not None:
-            yield found
-        if _OPENS.match(line):
-            within = defined(line) or within
-    if condition is not None:
-        yield condition
+        shown = clip(said.rstrip(" {:"), LONGEST_LINE)
+        if (words is not None and passage.lines) or defines or not passage.has_room(shown):
+            yield from passage.take(within)
+        if words is not None:
+            passage.words += [words] if words and told else []
+        elif worth >= TELLING:
+            passage.lines.append(shown)
+            passage.worth.append(worth)
+        elif worth and not passage.lines and not passage.words:
+            yield Statement(f"{within}: `{shown}`" if within else f"`{shown}`", worth)
+        if defines:
+            # Its own name stands in its first line.
+            yield from passage.take("")
+            within = defined(line) if _OPENS.match(line) else within
+    yield from passage.take(within)
 
 
-def _explained(place: str, shown: str, why: str, own: float) -> Statement | None:
-    """A line of code with the comment that explains it; None where neither says anything."""
-    worth = code_worth(f"# {why}") if why else 0.0
-    if worth and own >= 1.5:
-        return Statement(f"{place}`{shown}` — {why}", max(worth, own) + 1.0)
-    if worth:
-        return Statement(f"{place}{why}", worth)
-    return Statement(f"{place}`{shown}`", own) if own else None
+class _Passage:
+    """Telling lines of code that stand together, and the comment before them."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.lines: list[str] = []
+        self.worth: list[float] = []
+
+    def has_room(self, line: str) -> bool:
+        """Whether the statement may take in one line more."""
+        return sum(map(len, self.lines)) + len(line) <= GROUPED
+
+    def take(self, within: str) -> Iterator[Statement]:
+        """The statement of what was taken in: the first line counts in full, each further one for a third."""
+        why = clip(" ".join(self.words), LONGEST)
+        explains = code_worth(f"# {why}") if why else 0.0
+        place = f"{within}: " if within else ""
+        if self.lines:
+            best = max(self.worth)
+            worth = max(best, explains) + FURTHER * (sum(self.worth) - best) + bool(explains)
+            told = f"`{'; '.join(self.lines)}`" + (f" — {why}" if explains else "")
+            yield Statement(f"{place}{told}", worth)
+        elif explains:
+            yield Statement(f"{place}{why}", explains)
+        self.words, self.lines, self.worth = [], [], []
 
 
 def _comment(line: str) -> str | None:

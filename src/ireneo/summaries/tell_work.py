@@ -13,6 +13,7 @@ from ireneo.summaries.names import merged, named
 from ireneo.summaries.pins import MAX_PINS, find_lifts, find_pins, standing
 from ireneo.summaries.state import standing_state, state_lines
 from ireneo.summaries.statements import (
+    asks,
     code,
     decides,
     defined,
@@ -31,6 +32,8 @@ RULED = 10.0
 """What the user's words are worth."""
 DETAIL = 5.0
 """What the further sentences of a long message of the user are worth, before what they say."""
+ASKED = 5.0
+"""What the agent asked last."""
 LEAST = 0.9
 """A statement that is worth less is not kept."""
 CLOSING = 1.3
@@ -45,7 +48,7 @@ REPORTED = 0.8
 """In the report of another agent."""
 READ_PROSE = 0.35
 """In a document that was only read."""
-WRITTEN_CODE = 0.8
+WRITTEN_CODE = 1.0
 TESTS = 0.6
 """Of that, in a file of tests."""
 READ_CODE = 0.25
@@ -98,6 +101,7 @@ def write_leaf(messages: Sequence[Message], goal: str, *, ends_turn: bool) -> tu
             "dead_ends": dead_ends(done),
             "worked": worked(done),
             "artifacts": list(_changes(done)),
+            "open": _asked(messages, ends_turn=ends_turn),
             "state": state_lines(done),
             "names": _names_line(named(messages, done), messages),
             "status": [_status(messages, done, ends_turn=ends_turn)],
@@ -144,6 +148,17 @@ def _said(messages: Sequence[Message], *, ends_turn: bool) -> list[Line]:
             worth = prose_worth(text) * (CLOSING if closing else 1.0)
             out.append(Line(text=text, weight=round(worth, 2), position=message.position, sources=(message.id,)))
     return out
+
+
+def _asked(messages: Sequence[Message], *, ends_turn: bool) -> list[Line]:
+    """What the agent asked at the end of a turn: it waits for the user as long as nothing was asked after it."""
+    last = messages[-1]
+    if not ends_turn or last.role != "assistant" or last.draft.calls:
+        return []
+    asked = [text for text in prose(last.text) if asks(text)]
+    return (
+        [Line(text=f"I asked: {asked[-1]}", weight=ASKED, position=last.position, sources=(last.id,))] if asked else []
+    )
 
 
 def _answers(done: Sequence[Step]) -> Iterator[Line]:
@@ -235,9 +250,12 @@ def _operations(done: Sequence[Step]) -> Iterator[Line]:
         named = f"`{clip(subject, 110)}`" if step.action.shell else f"{kind} {clip(subject, 110)}"
         if step.failed_itself:
             yield _outcome(step, f"{named} failed: {errors(output) or step.error}", 3.5)
-        elif kind in ("check", "run", "save", "fetch") and last[subject] == place and (said := shown_output(output)):
-            said = (wrong if kind == "check" and (wrong := errors(output, 200)) else "") or said
-            yield _outcome(step, f"{named} → {said}", 3.0 if kind == "save" else 1.6)
+        elif last[subject] != place or kind not in ("check", "run", "save", "fetch"):
+            continue
+        elif kind == "check" and not (wrong := errors(output, 200)):
+            yield _outcome(step, f"{named} passed", 1.2)
+        elif said := wrong if kind == "check" else shown_output(output):
+            yield _outcome(step, f"{named} → {said}", 3.0 if kind == "save" else 1.8)
 
 
 def _outcome(step: Step, text: str, worth: float) -> Line:
@@ -348,6 +366,9 @@ def _together(children: Sequence[Summary]) -> dict[SectionName, list[Line]]:
     kept["dead_ends"] = _still_dead(children)
     kept["artifacts"] = _newest_of_each(kept.get("artifacts", ()), _definition)
     kept["operations"] = _newest_of_each(kept.get("operations", ()), lambda line: line.subject)
+    kept["open"] = [
+        line for line in kept.get("open", ()) if line.position == max(each.position for each in kept["open"])
+    ]
     kept["state"] = standing_state(kept.get("state", ()))
     names = kept.get("names", [])
     kept["names"] = [replace(names[-1], names=merged(names))] if names else []
