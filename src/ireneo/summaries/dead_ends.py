@@ -1,4 +1,4 @@
-"""What was tried and did not hold: failures, refusals and changes that were taken back, as far as the structure proves it."""
+"""What was tried and did not hold: failures, refusals and changes that were taken back, as the structure proves."""
 
 from __future__ import annotations
 
@@ -206,9 +206,9 @@ def _same_later(steps: Sequence[Step], place: int) -> int | None:
     wanted, text = key(steps[place]), _words(steps[place])
     for later in range(place + 1, len(steps)):
         step = steps[later]
-        if key(step) == wanted and step.result is not None and not step.failed:
-            if step.action.kind in CHANGES or _words(step) == text:
-                return later
+        same = key(step) == wanted and (step.action.kind in CHANGES or _words(step) == text)
+        if same and step.result is not None and not step.failed:
+            return later
     return None
 
 
@@ -217,7 +217,7 @@ def _words(step: Step) -> str:
 
 
 def _replaces(candidate: Step, failed: Step) -> bool:
-    """Whether `candidate` is another way to the same end: the same program and subject with other flags, and it went well."""
+    """Whether `candidate` is another way to the same end, and it went well: the same program with other flags."""
     if candidate.result is None or candidate.failed or candidate.action.kind in CHANGES:
         return False
     if not (candidate.action.shell and failed.action.shell):

@@ -80,28 +80,35 @@ def shown_state(lines: Iterable[Line]) -> list[Line]:
 
 
 def _told(step: Step) -> Iterator[Line]:
-    action, output = step.action, without_reminders(step.output)
+    action = step.action
     if action.kind in CHANGES:
         if not step.failed:
             yield _line(step, f"{CHANGED}{action.subject}", action.subject, LESS)
-        return
-    if action.kind == "plan":
+    elif action.kind == "plan":
         yield from _tasks(step)
-        return
-    if step.result is None or not action.shell:
-        return
-    if action.kind == "check" and not step.rejected:
-        yield _line(step, f"{CHECK}{action.subject}", f"`{clip(action.subject, 100)}` {_came(step, output)}.", WORTH)
-    if step.failed:
-        if _PUSH_COMMAND.search(step.command) or _COMMIT_COMMAND.search(step.command):
-            why = "the user refused it" if step.rejected else f"it failed: {errors(output, 160) or step.error}"
-            yield _line(step, SHARED, f"`{clip(action.subject, 100)}` was not done: {why}.", WORTH)
-        return
+    elif step.result is not None and action.shell:
+        if action.kind == "check" and not step.rejected:
+            came = _came(step, without_reminders(step.output))
+            yield _line(step, f"{CHECK}{action.subject}", f"`{clip(action.subject, 100)}` {came}.", WORTH)
+        yield from _not_shared(step) if step.failed else _version(step)
+
+
+def _not_shared(step: Step) -> Iterator[Line]:
+    """A commit or a push that failed, or that the user refused."""
+    if _PUSH_COMMAND.search(step.command) or _COMMIT_COMMAND.search(step.command):
+        wrong = errors(without_reminders(step.output), 160) or step.error
+        why = "the user refused it" if step.rejected else f"it failed: {wrong}"
+        yield _line(step, SHARED, f"`{clip(step.action.subject, 100)}` was not done: {why}.", WORTH)
+
+
+def _version(step: Step) -> Iterator[Line]:
+    """What version control said: the commit, the branch, the request for review, what was pushed."""
+    output = without_reminders(step.output)
     if found := _COMMITTED.search(output):
         yield _line(step, COMMIT, f"Last commit {found['hash']} on {found['branch']}: {found['title'].strip()}", WORTH)
         yield _line(step, BRANCH, f"On branch {found['branch']}.", LESS)
     elif _COMMIT_COMMAND.search(step.command):
-        yield _line(step, COMMIT, f"Last commit: `{clip(action.subject, 160)}`", WORTH)
+        yield _line(step, COMMIT, f"Last commit: `{clip(step.action.subject, 160)}`", WORTH)
     if _LOG_COMMAND.search(step.command) and (found := _LOGGED.match(output.strip())):
         yield _line(step, "head", f"The newest commit that `git log` showed: {found[0].strip()}", LESS + 1)
     if found := _ON_BRANCH.search(output):

@@ -305,8 +305,8 @@ def _comment(line: str) -> str | None:
 
 _REMINDER = lazy_re(r"<system-reminder>(?:(?!</system-reminder>).)*+</system-reminder>", re.DOTALL)
 _WRONG = lazy_re(
-    r"error|undefined|fail|cannot|could not|not found|no such|unknown|denied|does not exist|panic|expected|mismatch|unused"
-    r"|invalid|unexpected|refus|reject|conflict|traceback|exception|missing|\([a-z]+\)$",
+    r"error|undefined|fail|cannot|could not|not found|no such|unknown|denied|does not exist|panic|expected|mismatch"
+    r"|unused|invalid|unexpected|refus|reject|conflict|traceback|exception|missing|\([a-z]+\)$",
     re.IGNORECASE,
 )
 _PASSED = lazy_re(r"^(?:ok\b|PASS\b|--- PASS|=== |#|\?)")
