@@ -8,7 +8,7 @@ import pytest
 
 from ireneo import Draft, Message
 from ireneo.adapters.tokens.estimate import EstimatedTokenizer
-from ireneo.context.parts import fit, mask, share, shorten, without_thinking
+from ireneo.context.parts import excerpt, fit, mask, share, shorten, without_thinking
 from ireneo.log.message import Call, Media, Part, Result, Role, Text, Thinking, short, weigh
 from ireneo.log.tree import chain
 
@@ -34,18 +34,73 @@ def test_a_long_text_is_cut_to_its_share_with_its_head_and_tail(tokens: int) -> 
     assert LONG.endswith(cut.tail)
     assert len(cut.head) >= len(cut.tail)
     assert cut.head or tokens < 40
-    # Nothing is lost between the pieces but the spaces at their edges.
-    assert "".join(f"{cut.head}{cut.left_out}{cut.tail}".split()) == "".join(LONG.split())
 
 
 def test_the_mark_says_how_much_is_left_out_and_how_to_open_it() -> None:
     cut = shorten(LONG, 100, "m_abcdefg", count)
     assert cut is not None
-    written = cut.text(["value_7"])
-    found = re.search(r"([\d,]+) tokens left out.*value_7.*open with m_abcdefg", written)
+    (mark,) = [line for line in cut.text().splitlines() if line.startswith("[…")]
+    assert mark == f"[… {cut.left_out_tokens:,} tokens left out · open with m_abcdefg …]"
+    left_out = LONG.removeprefix(cut.head).removesuffix(cut.tail)
+    assert abs(cut.left_out_tokens - count(left_out)) < count(LONG) * 0.05
+
+
+TELLING = [
+    "def keep_row(row, limit=40): # keeps a row",
+    "src/rows.py:88: error: row 41 was not found",
+    "The importer skips the last row because the slice leaves it out, and nobody asked for that.",
+    "--- PASS: TestEveryRowIsKept",
+]
+OUTPUT = "\n".join(
+    [f"step {number} ..." for number in range(300)] + TELLING + [f"pause {number} ..." for number in range(300)]
+)
+
+
+@pytest.mark.parametrize("tokens", [160, 300, 1_000])
+def test_of_a_long_output_the_telling_lines_stand_between_its_head_and_tail(tokens: int) -> None:
+    cut = excerpt(OUTPUT, tokens, "m_abcdefg", count)
+    assert cut is not None
+    assert count(cut) <= tokens * 1.1
+    lines = cut.splitlines()
+    assert (lines[0], lines[-1]) == ("step 0 ...", "pause 299 ...")
+    assert [line for line in lines if line in TELLING] == TELLING, "in order, each once"
+    (mark,) = [line for line in lines if line.startswith("[…")]
+    assert lines.index(mark) < lines.index(TELLING[0])
+    found = re.fullmatch(r"\[… ([\d,]+) tokens left out in all · open with m_abcdefg …\]", mark)
     assert found
-    left = int(found[1].replace(",", ""))
-    assert abs(left - count(cut.left_out)) < count(LONG) * 0.05
+    assert abs(int(found[1].replace(",", "")) - (count(OUTPUT) - count(cut))) < 40
+
+
+def test_what_stands_in_an_excerpt_stands_in_its_text_in_that_order() -> None:
+    cut = excerpt(OUTPUT, 200, "m_abcdefg", count)
+    assert cut is not None
+    at = 0
+    for line in cut.splitlines():
+        if line != "…" and not line.startswith("[…"):
+            at = OUTPUT.index(line, at) + len(line)
+
+
+def test_what_a_harness_hung_on_an_output_goes_first() -> None:
+    reminder = f"<system-reminder>{'Be careful with this file. ' * 200}</system-reminder>"
+    said, mark = OUTPUT[:200], "tokens left out · open with m_abcdefg …]"
+    alone = excerpt(f"{said}\n{reminder}", 200, "m_abcdefg", count)
+    assert alone is not None
+    assert alone.startswith(f"{said}\n[… ")
+    assert alone.endswith(mark)
+    assert alone.count("\n") == said.count("\n") + 1
+    cut = excerpt(f"{OUTPUT}\n{reminder}", 200, "m_abcdefg", count)
+    assert cut is not None
+    assert "careful" not in cut
+    assert cut.endswith("pause 299 ...")
+
+
+def test_an_output_of_few_lines_is_cut_in_its_midst_and_a_short_one_not_at_all() -> None:
+    few = "\n".join(["word " * 300, "word " * 300])
+    cut = excerpt(few, 100, "m_abcdefg", count)
+    assert cut is not None
+    assert cut.count("\n…\n") == 0
+    assert count(cut) <= 100
+    assert excerpt("Just this.", 24, "m_abcdefg", count) is None
 
 
 def test_what_fits_is_not_cut() -> None:
@@ -80,7 +135,7 @@ each_fitted = pytest.mark.parametrize("given", FITTED.values(), ids=FITTED.keys(
 def test_a_message_in_less_room_names_itself_and_holds_its_share(given: Message) -> None:
     fitted = fit(given, 200, count)
     assert not fitted.whole
-    draft = fitted.build(())
+    draft = fitted.draft
     assert size(draft) <= 230
     assert f"open with {short(given.id)}" in str(draft.parts)
     assert draft.role == given.role
@@ -94,29 +149,18 @@ def test_a_message_in_less_room_names_itself_and_holds_its_share(given: Message)
 def test_fitting_is_pure_and_a_wide_room_changes_nothing(given: Message) -> None:
     before = given.parts
     fitted = fit(given, 200, count)
-    assert fitted.build(["value_3"]) == fitted.build(["value_3"]) == fit(given, 200, count).build(["value_3"])
+    assert fitted == fit(given, 200, count)
     assert given.parts == before
     whole = fit(given, 1_000_000, count)
     assert whole.whole
-    assert whole.build(()).parts == before
-
-
-@pytest.mark.parametrize("name", ["a text", "a call", "a result"])
-def test_the_names_of_what_is_left_out_can_be_mentioned_in_the_mark(name: str) -> None:
-    fitted = fit(FITTED[name], 100, count)
-    assert fitted.line is not None
-    named = [mention.name for mention in fitted.line.names]
-    assert named
-    assert all(each in LONG or "\\n" in each for each in named)
-    mentioned = str(fitted.build(named[:3]).parts)
-    assert all(each in mentioned for each in named[:3] if "\\" not in each)
+    assert whole.draft.parts == before
 
 
 def test_a_masked_output_says_what_it_was_and_its_size_and_how_to_open_it() -> None:
     call = Call(id="1", name="bash", arguments={"command": "pytest -q tests"})
     given = FITTED["a result"]
     fitted = mask(given, {"1": call}, count)
-    masked = fitted.build(()).results[0]
+    masked = fitted.draft.results[0]
     assert "pytest -q tests" in masked.text
     assert f"{count(LONG):,} tokens" in masked.text
     assert f"open with {short(given.id)}" in masked.text
@@ -126,7 +170,7 @@ def test_a_masked_output_says_what_it_was_and_its_size_and_how_to_open_it() -> N
 
 def test_a_masked_picture_leaves_its_kind() -> None:
     given = message("tool", Result(call_id="1", parts=(PICTURE,)))
-    assert "image/png" in mask(given, {}, count).build(()).results[0].text
+    assert "image/png" in mask(given, {}, count).draft.results[0].text
 
 
 def test_a_short_output_is_not_masked_and_words_never_are() -> None:
@@ -139,5 +183,5 @@ def test_thinking_goes_whole_or_stays_as_it_was() -> None:
     thought = Thinking(text=LONG, signature="c2ln")
     given = message("assistant", thought, Text(text="So it is."))
     assert without_thinking(given.draft).parts == (Text(text="So it is."),)
-    assert fit(given, 100, count).build(()).parts == (Text(text="So it is."),)
+    assert fit(given, 100, count).draft.parts == (Text(text="So it is."),)
     assert given.parts[0] is thought

@@ -13,6 +13,8 @@ from tests.property.invariants.material import FORMATS, Teller
 import ireneo
 from ireneo import Context, Draft, Memory, Session, chat_format
 from ireneo.adapters.in_memory.store import InMemoryStore
+from ireneo.adapters.tokens.estimate import EstimatedTokenizer
+from ireneo.context.parts import excerpt
 from ireneo.engine.returned import pieces, stands_for
 from ireneo.errors import BadInput
 from ireneo.log.message import Text, Thinking
@@ -271,7 +273,7 @@ def test_an_older_context_that_goes_on_otherwise_is_refused_until_the_session_is
 def test_a_block_that_a_model_imitates_is_left_out_and_told() -> None:
     async def work(memory: Memory, session: Session) -> None:
         shown = await listed(session)
-        imitated = "[SUMMARIZED] 3 calls · open with s_zzzzzzz\n## Strategy\nI went on.\n## Status\nCOMPLETE"
+        imitated = "[SUMMARIZED] 3 calls · open with s_zzzzzzz\n- I went on.\n## Status\n- COMPLETE"
         function = {"name": "read", "arguments": "{}"}
         calls = [{"id": "c", "type": "function", "function": function}]
         reply = {"role": "assistant", "content": imitated, "tool_calls": calls}
@@ -384,9 +386,10 @@ def test_each_block_of_a_context_is_one_piece_up_to_its_last_line() -> None:
 
 
 def test_what_stands_behind_a_block_is_no_part_of_it() -> None:
-    block = "[SUMMARIZED] 3 calls · open with s_zzzzzzz\n## Status\nCOMPLETE — it passed."
-    for text in (f"{block}\nBe polite.", f"{block}\n\nBe polite."):
-        assert [piece.text for piece in pieces(text)] == [block, "Be polite."]
+    block = "[SUMMARIZED] 3 calls · open with s_zzzzzzz\n- src/a.py:\n  - `x = 1`\n## Status\n- COMPLETE — it passed."
+    for whole in (block, f"{block}\n## Also named\nsrc/a.py keep_row"):
+        for text in (f"{whole}\nBe polite.", f"{whole}\n\nBe polite."):
+            assert [piece.text for piece in pieces(text)] == [whole, "Be polite."]
     pins = "[PINNED] Constraints that stand, word for word:\n- Never push.\n(2 more have no room here.)"
     assert [piece.text for piece in pieces(f"{pins}\n\nBe polite.")] == [pins, "Be polite."]
     assert ireneo.compact([{"role": "user", "content": block}], 1_000).messages
@@ -400,3 +403,16 @@ def test_a_text_that_quotes_marks_is_known_whole_and_shortened() -> None:
     assert stands_for(f"One.\n\n{quoted}\n\n[… 2 tokens left out · open with {own[:9]} …]\n\nThree.", whole, [own])
     assert not stands_for(f"One.\n\n{quoted}\n\n[… 2 tokens left out · open with {own[:9]} …]\n\nFour.", whole, [own])
     assert not stands_for(f"One.\n\n{quoted}\n\nThree.", whole, [own])
+
+
+def test_an_output_of_which_lines_stand_between_its_ends_is_known() -> None:
+    own = f"m_{'a' * 26}"
+    steps = [f"step {number} ..." for number in range(200)]
+    whole = "\n".join([*steps, "error: row 41 was not found", "<system-reminder>Be careful.</system-reminder>", *steps])
+    for tokens in (120, 200, 400):
+        shown = excerpt(whole, tokens, own[:9], EstimatedTokenizer().count)
+        assert shown is not None
+        assert "error: row 41 was not found" in shown
+        assert stands_for(shown, whole, [own])
+        assert not stands_for(shown.replace("row 41", "row 42"), whole, [own])
+        assert not stands_for(shown, whole.replace("step 0", "step none"), [own])

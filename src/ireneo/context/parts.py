@@ -91,20 +91,24 @@ def excerpt(text: str, tokens: int, opener: str, count: Count) -> str | None:
 
     What a harness hung on it goes first.
     """
-    if count(text) <= max(tokens, MIN_TOKENS):
+    size, limit = count(text), max(tokens, MIN_TOKENS)
+    if size <= limit:
         return None
     said = without_reminders(text).strip()
-    ends = shorten(said, int(tokens * (1 - TELLING_SHARE)), opener, count)
+    hung_on = size - count(said)
+    if hung_on > MARK_TOKENS and size - hung_on <= limit:
+        return f"{said}\n[… {hung_on:,} tokens left out · open with {opener} …]"
     lines = said.splitlines()
-    if ends is None or len(lines) < FEWEST_LINES:
-        cut = shorten(said, tokens, opener, count)
-        return cut.text() if cut else None
-    first, last = ends.head.count("\n") + 1, len(lines) - ends.tail.count("\n") - 1
-    chosen = _telling(lines[first:last], tokens - count(ends.text()), count)
-    told = [line if place is None else lines[first + place] for place, line in _with_gaps(chosen, last - first)]
-    left = max(count(text) - count("\n".join([ends.head, *told, ends.tail])), 1)
-    mark = f"[… {left:,} tokens left out in all · open with {opener} …]"
-    return "\n".join(piece for piece in (ends.head, mark, *told, ends.tail) if piece)
+    ends = shorten(said, int(tokens * (1 - TELLING_SHARE)), opener, count) if len(lines) >= FEWEST_LINES else None
+    if ends is not None:
+        first, last = ends.head.count("\n") + 1, len(lines) - ends.tail.count("\n") - 1
+        if chosen := _telling(lines[first:last], tokens - count(ends.text()), count):
+            told = [line if place is None else lines[first + place] for place, line in _with_gaps(chosen)]
+            left = max(size - count("\n".join([ends.head, *told, ends.tail])), 1)
+            mark = f"[… {left:,} tokens left out in all · open with {opener} …]"
+            return "\n".join(piece for piece in (ends.head, mark, *told, ends.tail) if piece)
+    cut = shorten(said, tokens, opener, count)
+    return replace(cut, left_out_tokens=cut.left_out_tokens + hung_on).text() if cut else None
 
 
 def _telling(lines: Sequence[str], room: int, count: Count) -> list[int]:
@@ -129,18 +133,18 @@ def _line_worth(line: str) -> float:
     return max(code_worth(bare), said, 3.0 if errors(bare) else 0.0, 2.5 if _ENDED.search(bare) else 0.0)
 
 
-def _with_gaps(places: Sequence[int], end: int) -> Iterator[tuple[int | None, str]]:
-    """The places, and a sign where lines between them are missing."""
-    before = -1
-    for place in places:
-        if place != before + 1:
-            yield None, "…"
+def _with_gaps(places: Sequence[int]) -> Iterator[tuple[int | None, str]]:
+    """The places, and a sign where lines between them or behind them are missing."""
+    for before, place in zip([None, *places], places, strict=False):
+        if before is not None and place != before + 1:
+            yield None, SKIPPED
         yield place, ""
-        before = place
-    if before != end - 1:
-        yield None, "…"
+    # What follows begins in the midst of a line.
+    yield None, SKIPPED
 
 
+SKIPPED = "…"
+"""Stands where lines of an excerpt are missing; the mark that says how many stands before the first of them."""
 _ENDED = lazy_re(r"^\s*(?:--- PASS|ok\b|PASS\b|\d+ (?:passed|failed|tests?)\b|test result:)")
 FEWEST_LINES = 8
 """An output of fewer lines is cut in its midst."""

@@ -14,6 +14,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ireneo.context.parts import SKIPPED
 from ireneo.engine.branches import passes
 from ireneo.errors import BadInput
 from ireneo.formats.chat.format import BEGINNING, NO_REPLY, NOTES, SYSTEM, UNANSWERED, ChatFormat, origin_of
@@ -40,6 +41,7 @@ from ireneo.log.message import (
 from ireneo.log.tree import Head, SessionKey, atoms, head_of
 from ireneo.patterns import lazy_re
 from ireneo.ports.store import Transaction
+from ireneo.summaries.statements import without_reminders
 from ireneo.summaries.steps import clip
 from ireneo.summaries.work import WORK
 
@@ -48,6 +50,7 @@ _TAGS = "|".join(re.escape(tag) for tag in BLOCK_TAGS)
 _BLOCK = lazy_re(rf"(?:{_TAGS}) [^\n]*? · open with (?P<id>s_{_ID})[^\n]*")
 _GAP = lazy_re(rf"(?:{_TAGS}) [^\n]*? · open with (?P<first>m_{_ID})(?: to (?P<last>m_{_ID}))?$", re.M)
 _MARK = lazy_re(rf"^\[[^\n]* · open with (m_{_ID})(?: …)?\]$", re.M)
+_SKIP = lazy_re(rf"^{SKIPPED}$", re.M)
 _STORY_TAG = BLOCK_TAGS[2]
 _OURS = (*BLOCK_TAGS, PINS_TAG, PAD_TAG)
 _HEADED = frozenset(style.heading for style in WORK.sections("turn").values() if style.heading)
@@ -115,11 +118,16 @@ def stands_for(shown: str, whole: str, ids: Collection[MessageId]) -> bool:
     own = {short(each) for each in ids}
     if own.isdisjoint(marks(shown)):
         return False
-    # Around a mark stand the beginning and the end of the text; of several texts in one the marks stand in order, and
-    # white space may be another.
+    # Around a mark stand the beginning and the end of the text, and between them, each gap with its sign, lines of it; of
+    # several texts in one the marks stand in order, and white space may be another.
     cut = _MARK.sub(lambda mark: "\0" if mark[1] in own else mark[0], shown)
-    kept = [squeezed(each) for each in cut.split("\0")]
-    rest = squeezed(whole)
+    begin, *rest = cut.split("\0")
+    kept = [squeezed(each) for each in (begin, *(piece for each in rest for piece in _SKIP.split(each)))]
+    return any(_in_order(kept, squeezed(each)) for each in (whole, without_reminders(whole)))
+
+
+def _in_order(kept: Sequence[str], rest: str) -> bool:
+    """Whether `rest` begins and ends with the first and the last of `kept`, and has the others between, in order."""
     if not rest.startswith(kept[0]) or not rest.endswith(kept[-1]) or len(rest) < len(kept[0]) + len(kept[-1]):
         return False
     rest = rest[len(kept[0]) : len(rest) - len(kept[-1])]
