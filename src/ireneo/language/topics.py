@@ -418,17 +418,17 @@ class Prose(Topic, frozen=True, kw_only=True):
     finding: Row = ()
     """A finding, a cause or a constraint."""
     reason: Row = ()
-    """It gives a reason or a consequence."""
+    """Plain words and phrases. It gives a reason or a consequence."""
     contrast: Row = ()
-    """It says what is not, what is only so, or what is so against expectation."""
+    """Plain words and phrases. It says what is not, what is only so, or what is so against expectation."""
     decision: Row = ()
-    """It chooses, proposes, weighs or puts off."""
+    """Plain words and phrases. It chooses, proposes, weighs or puts off."""
     changed: Row = ()
-    """It says what was changed, or what something does now."""
+    """Plain words and phrases. It says what was changed, or what something does now."""
     outcome: Row = ()
-    """It says how something ended."""
+    """Plain words and phrases. It says how something ended."""
     offer: Row = ()
-    """It asks or offers something."""
+    """Plain words and phrases. It asks or offers something."""
 
 
 class Voices(Topic, frozen=True, kw_only=True):
