@@ -54,7 +54,8 @@ class Places:
     async def fresh(self) -> AsyncIterator[Store]:
         self._place = self._folder / str(next(self._numbers))
         self._place.mkdir()
-        new_database(self._place / "store.db")
+        if self._opener is not open_in_memory:
+            new_database(self._place / "store.db")
         store = await self._opener(self._place)
         try:
             yield store
