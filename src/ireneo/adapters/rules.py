@@ -10,12 +10,13 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from ireneo.errors import BadInput, MessageNotFound
+from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
 from ireneo.lessons.run import LearnedRun, Observation
 from ireneo.log.message import Draft, Message, MessageId, Native
-from ireneo.log.tree import SessionKey
+from ireneo.log.tree import Annotation, SessionKey
 from ireneo.memories.index import Vector
-from ireneo.ports.store import Lease
+from ireneo.ports.store import Lease, Rebuild
+from ireneo.summaries.summary import Summary
 
 COMPRESSION = 3
 """zlib's level: of payloads such as these 6 saves 5 % more and takes twice as long."""
@@ -65,9 +66,32 @@ def check_place(message: Message, parent_position: int | None) -> None:
         )
 
 
+def not_made(key: SessionKey) -> SessionNotFound:
+    """The error for a session that should be there."""
+    return SessionNotFound(f"There is no session {key.session!r} in this space.")
+
+
 def not_stored(key: SessionKey, name: MessageId) -> MessageNotFound:
     """The error for a message that should be in the session."""
     return MessageNotFound(f"There is no message {name} in session {key.session!r}.")
+
+
+def check_summary(summary: Summary, first: int, last: int) -> None:
+    """Raise BadInput unless its first and last message stand at these positions."""
+    if (summary.first_position, summary.last_position) != (first, last):
+        raise BadInput(f"Summary {summary.id} gives positions at which its first and last message don't stand.")
+
+
+def check_rebuild(rebuild: Rebuild, position: int) -> None:
+    """Raise BadInput unless the message that it is at stands at `position`."""
+    if rebuild.at_position != position:
+        raise BadInput(f"The rebuild gives a position at which its edge {rebuild.at} doesn't stand.")
+
+
+def check_annotation(annotation: Annotation, position: int) -> None:
+    """Raise BadInput unless the message that it is at stands at `position`."""
+    if annotation.at_position != position:
+        raise BadInput(f"Annotation {annotation.id} gives a position at which {annotation.at} doesn't stand.")
 
 
 def widen(

@@ -9,8 +9,8 @@ from typing import Self
 
 from msgspec import Struct
 
-from ireneo.adapters.rules import not_stored
-from ireneo.errors import SessionNotFound, StoreError
+from ireneo.adapters.pool import OpenTransaction
+from ireneo.adapters.rules import not_made, not_stored
 from ireneo.lessons.run import LearnedRun, Observation
 from ireneo.log.message import Message, MessageId
 from ireneo.log.tree import Annotation, AnnotationId, Head, SessionKey, head_of
@@ -205,9 +205,6 @@ class SpaceState(State):
 
 SpendingKey = tuple[SessionKey, date]
 
-_OVER = "The transaction is over; open another with store.read() or store.write()."
-_READS = "This transaction only reads; write inside store.write()."
-
 
 class StoreState(Struct, frozen=True, kw_only=True):
     """All that a store holds, as a transaction leaves it; nobody changes it any more."""
@@ -218,35 +215,34 @@ class StoreState(Struct, frozen=True, kw_only=True):
     """What each space has learned."""
 
 
-class Snapshot:
+class Snapshot(OpenTransaction):
     """The sessions, what was learned, and what was spent, as a transaction sees them."""
 
     def __init__(self, held: StoreState, *, writes: bool) -> None:
         """Look at what is held; `writes` says whether this transaction makes something else of it."""
+        super().__init__(writes=writes)
         self._trees = dict(held.sessions)
         self._spent = dict(held.spent)
         self._spaces = dict(held.spaces)
         self._own: set[SessionKey] = set()
         self._own_spaces: set[str] = set()
-        self.writes = writes
-        self._open = True
 
     def session(self, key: SessionKey) -> SessionState:
         """A session to read; one that was never made reads as an empty one."""
-        self._check()
+        self.check()
         return self._trees.get(key) or SessionState(key, None, 0)
 
     def need_session(self, key: SessionKey) -> SessionState:
         """A session to read. Raises SessionNotFound."""
-        self._check()
+        self.check()
         if key not in self._trees:
-            raise SessionNotFound(f"There is no session {key.session!r} in this space.")
+            raise not_made(key)
         return self._trees[key]
 
     def change_session(self, key: SessionKey) -> SessionState:
         """A session to write to: a copy, from the first time on. Raises SessionNotFound."""
         tree = self.need_session(key)
-        self._check(writes=True)
+        self.check(writes=True)
         if key not in self._own:
             tree = self._trees[key] = tree.copy()
             self._own.add(key)
@@ -254,7 +250,7 @@ class Snapshot:
 
     def add_session(self, key: SessionKey, source: str | None) -> bool:
         """Make a session unless it is there; says whether it was made. One without a source takes the first one."""
-        self._check(writes=True)
+        self.check(writes=True)
         if key in self._trees:
             if source is not None and self._trees[key].source is None:
                 self.change_session(key).source = source
@@ -270,40 +266,40 @@ class Snapshot:
 
     def sessions(self, space: str) -> list[SessionState]:
         """The sessions of a space."""
-        self._check()
+        self.check()
         return [tree for key, tree in self._trees.items() if key.space == space]
 
     def every_session(self) -> list[SessionState]:
         """The sessions of all spaces."""
-        self._check()
+        self.check()
         return list(self._trees.values())
 
     def spent(self) -> Mapping[SpendingKey, Spent]:
         """What each session spent on each day."""
-        self._check()
+        self.check()
         return self._spent
 
     def spend(self, key: SessionKey, day: date, spent: Spent) -> None:
         """Add to what a session spent on a day; it needn't be there."""
-        self._check(writes=True)
+        self.check(writes=True)
         before = self._spent.get((key, day), Spent())
         self._spent[key, day] = Spent(calls=before.calls + spent.calls, tokens=before.tokens + spent.tokens)
 
     def unname(self, key: SessionKey) -> None:
         """Let what a session spent count on for its space, on account of none."""
-        self._check(writes=True)
+        self.check(writes=True)
         for each, day in [place for place in self._spent if place[0] == key and key.session]:
             self.spend(SessionKey(key.space, ""), day, self._spent.pop((each, day)))
 
     def drop_session(self, key: SessionKey) -> bool:
         """Take a session out; says whether it was there."""
-        self._check(writes=True)
+        self.check(writes=True)
         self._own.discard(key)
         return self._trees.pop(key, None) is not None
 
     def drop_space(self, space: str) -> int:
         """Take out every session of a space, what it learned and what it spent; says how many sessions there were."""
-        self._check(writes=True)
+        self.check(writes=True)
         keys = [tree.key for tree in self.sessions(space)]
         for key in keys:
             self.drop_session(key)
@@ -315,18 +311,14 @@ class Snapshot:
             learned.clear()
         return len(keys)
 
-    def check_writes(self) -> None:
-        """Raise StoreError unless this transaction is open and writes."""
-        self._check(writes=True)
-
     def space(self, space: str) -> SpaceState:
         """What a space has learned, to read."""
-        self._check()
+        self.check()
         return self._spaces.get(space) or SpaceState()
 
     def change_space(self, space: str) -> SpaceState:
         """What a space has learned, to write to: a copy, from the first time on."""
-        self._check(writes=True)
+        self.check(writes=True)
         if space not in self._own_spaces:
             self._spaces[space] = self.space(space).copy()
             self._own_spaces.add(space)
@@ -334,19 +326,12 @@ class Snapshot:
 
     def spaces(self) -> list[str]:
         """The spaces in which something was learned, or has a vector."""
-        self._check()
+        self.check()
         return list(self._spaces)
 
-    def shut(self) -> StoreState:
-        """End the transaction; gives what the store holds as it leaves it."""
-        self._open = False
+    def state(self) -> StoreState:
+        """What the store holds as the transaction leaves it."""
         return StoreState(sessions=self._trees, spent=self._spent, spaces=self._spaces)
-
-    def _check(self, *, writes: bool = False) -> None:
-        if not self._open:
-            raise StoreError(_OVER)
-        if writes and not self.writes:
-            raise StoreError(_READS)
 
 
 class StatePort:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Concatenate, ParamSpec, TypeVar
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from ireneo.adapters.in_memory.log import (
     MemoryAnnotations,
@@ -26,11 +26,8 @@ from ireneo.adapters.in_memory.memories import (
 )
 from ireneo.adapters.in_memory.state import Snapshot, StoreState
 from ireneo.adapters.in_memory.upkeep import MemoryErasure, MemoryUpkeep
-from ireneo.adapters.pool import Cancellation, Pool, ReentryGuard, check_plain, check_result
-from ireneo.ports.store import Scrubbed, Transaction
-
-P = ParamSpec("P")
-T = TypeVar("T")
+from ireneo.adapters.pool import Cancellation, PooledStore
+from ireneo.ports.store import Scrubbed
 
 READERS = 4
 """So many read at a time; what is more waits its turn."""
@@ -58,7 +55,7 @@ class MemoryTransaction:
         self.erasure = MemoryErasure(snapshot)
 
 
-class InMemoryStore:
+class InMemoryStore(PooledStore[None]):
     """`ireneo.ports.store.Store` in memory: the same words and the same transactions, and gone when it is let go.
 
     A transaction copies what it changes, and the copies take the place of what was there when it commits; so it costs
@@ -67,55 +64,23 @@ class InMemoryStore:
 
     def __init__(self) -> None:
         """Make an empty store."""
-        self._guard = ReentryGuard()
+        super().__init__(None, [None] * READERS, lambda _: None, "ireneo-memory")
         self._held = StoreState()
-        self._writers = self._pool(1)
-        self._readers = self._pool(READERS)
-
-    async def read(self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """A snapshot: all that is read inside belongs together."""
-        check_plain(function)
-
-        def read(_: None, cancellation: Cancellation) -> T:
-            return _called(lambda tx: function(tx, *args, **kwargs), Snapshot(self._held, writes=False), cancellation)
-
-        return await self._readers.run(read)
-
-    async def write(
-        self, function: Callable[Concatenate[Transaction, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        """One transaction, alone among writers."""
-        check_plain(function)
-
-        def write(_: None, cancellation: Cancellation) -> T:
-            snapshot = Snapshot(self._held, writes=True)
-            result = _called(lambda tx: function(tx, *args, **kwargs), snapshot, cancellation)
-            cancellation.begin_commit()
-            self._held = snapshot.shut()
-            return result
-
-        return await self._writers.run(write)
 
     async def scrub(self, *, look: bool = False) -> Scrubbed:
         """Nothing is left to overwrite."""
         return Scrubbed(complete=True)
 
-    async def close(self) -> None:
-        """Take no more calls."""
-        self._readers.close()
-        self._writers.close()
-
-    def _pool(self, size: int) -> Pool[None]:
-        return Pool([None] * size, lambda _: None, self._guard, "ireneo-memory")
-
-
-def _called(work: Callable[[MemoryTransaction], T], snapshot: Snapshot, cancellation: Cancellation) -> T:
-    cancellation.check()
-    try:
-        result = work(MemoryTransaction(snapshot))
-        check_result(result)
-        if snapshot.writes:
-            settle(snapshot)
-    finally:
-        snapshot.shut()
-    return result
+    @contextmanager
+    def _transaction(
+        self, connection: None, cancellation: Cancellation, *, writes: bool
+    ) -> Iterator[MemoryTransaction]:
+        snapshot = Snapshot(self._held, writes=writes)
+        try:
+            yield MemoryTransaction(snapshot)
+            if writes:
+                settle(snapshot)
+                cancellation.begin_commit()
+                self._held = snapshot.state()
+        finally:
+            snapshot.is_over = True

@@ -133,7 +133,7 @@ class MemoryErasure(StatePort, ErasurePort):
     """`ireneo.ports.store.ErasurePort` in memory."""
 
     def begin(self) -> None:
-        self._snapshot.check_writes()
+        self._snapshot.check(writes=True)
 
     def count(self, key: SessionKey) -> int:
         return sum(message.erased for message in self._snapshot.session(key).messages.values())
