@@ -10,7 +10,6 @@ import apsw
 import pytest
 from tests.unit.earlier_files import written_by
 
-from ireneo.adapters.in_memory.store import InMemoryStore
 from ireneo.adapters.sql.search import WORD_SENTENCES
 from ireneo.adapters.sqlite.connection import SqliteDatabase
 from ireneo.adapters.sqlite.migrate import apply_migration, load_migrations
@@ -220,27 +219,3 @@ def test_what_is_broken_is_found_and_repaired(tmp_path: Path, kind: str) -> None
         await store.close()
 
     asyncio.run(check())
-
-
-def test_a_store_in_memory_finds_and_repairs_the_same() -> None:
-    async def main() -> None:
-        store = InMemoryStore()
-        m = await store.write(tell, numbered(4))
-        tree = store._held.sessions[KEY]
-        lost = tree.documents.pop(m[1].id)
-        tree.messages.pop(m[3].id)
-
-        def change(tx: Transaction) -> None:
-            assert tx.words.faults(SPACE) == [
-                "1 messages of session 'session' are in no index of words.",
-                "1 documents of session 'session' are of messages that aren't there.",
-            ]
-            tx.words.rebuild(SPACE)
-            assert tx.words.faults(SPACE) == []
-            numbers = tx.search.postings(SPACE, "messages", ["messag"])["messag"]
-            assert lost.number not in numbers
-            assert [each.message.id for each in tx.search.messages(SPACE, numbers)] == [m[0].id, m[2].id, m[1].id]
-
-        await store.write(change)
-
-    asyncio.run(main())

@@ -1,86 +1,94 @@
-"""The store in memory: for tests and for what need not last."""
+"""The store in memory: SQLite without a file, for tests and for what need not last."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 
-from ireneo.adapters.in_memory.log import (
-    MemoryAnnotations,
-    MemoryLeases,
-    MemoryLog,
-    MemoryRebuilds,
-    MemorySessions,
-    MemorySpending,
-    MemorySummaries,
-)
-from ireneo.adapters.in_memory.memories import (
-    MemoryLedger,
-    MemoryMemories,
-    MemoryPads,
-    MemoryRuns,
-    MemorySearch,
-    MemoryVectors,
-    MemoryWords,
-    settle,
-)
-from ireneo.adapters.in_memory.state import Snapshot, StoreState
-from ireneo.adapters.in_memory.upkeep import MemoryErasure, MemoryUpkeep
-from ireneo.adapters.pool import Cancellation, PooledStore
+import apsw
+
+from ireneo.adapters.pool import Cancellation
+from ireneo.adapters.sqlite.connection import Connection
+from ireneo.adapters.sqlite.migrate import bring_up_to_date
+from ireneo.adapters.sqlite.store import READERS, SqliteStore
 from ireneo.ports.store import Scrubbed
 
-READERS = 4
-"""So many read at a time; what is more waits its turn."""
+NOWHERE = Path(":memory:")
 
 
-class MemoryTransaction:
-    """All ports over one open transaction."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self.log = MemoryLog(snapshot)
-        self.sessions = MemorySessions(snapshot)
-        self.summaries = MemorySummaries(snapshot)
-        self.rebuilds = MemoryRebuilds(snapshot)
-        self.annotations = MemoryAnnotations(snapshot)
-        self.spending = MemorySpending(snapshot)
-        self.leases = MemoryLeases(snapshot)
-        self.vectors = MemoryVectors(snapshot)
-        self.memories = MemoryMemories(snapshot)
-        self.pads = MemoryPads(snapshot)
-        self.runs = MemoryRuns(snapshot)
-        self.ledger = MemoryLedger(snapshot)
-        self.search = MemorySearch(snapshot)
-        self.words = MemoryWords(snapshot)
-        self.upkeep = MemoryUpkeep(snapshot)
-        self.erasure = MemoryErasure(snapshot)
+@cache
+def _empty() -> bytes:
+    """The image of an empty database."""
+    database = apsw.Connection(str(NOWHERE))
+    bring_up_to_date(database, NOWHERE)
+    return database.serialize("main")
 
 
-class InMemoryStore(PooledStore[None]):
+class Copies:
+    """Copies of one database, of which each transaction takes one; its image is that of the newest commit."""
+
+    def __init__(self) -> None:
+        """Begin with nothing stored."""
+        self.newest = _empty()
+        self._idle: list[tuple[apsw.Connection, bytes]] = []
+
+    def take(self) -> tuple[apsw.Connection, bytes]:
+        """A copy that holds what was committed, and its image; one that does so already, where there is one."""
+        newest = self.newest
+        # Taken and given back at once, by whichever thread: each step is one call of the list.
+        copy, image = self._idle.pop() if self._idle else (apsw.Connection(str(NOWHERE)), b"")
+        if image is not newest:
+            copy.deserialize("main", newest)
+        return copy, newest
+
+    def give(self, copy: apsw.Connection, image: bytes) -> None:
+        """Take a copy back; those that hold what was committed last are lent first."""
+        self._idle.insert(len(self._idle) if image is self.newest else 0, (copy, image))
+
+
+class MemoryConnection(Connection):
+    """A connection to one of the copies, for as long as it is lent."""
+
+    def __init__(self, copies: Copies) -> None:
+        """Keep a connection ready."""
+        super().__init__(NOWHERE, 0.0, lambda database, busy: None)
+        self._copies = copies
+        self._image = b""
+        self._changes = 0
+
+    def heed(self, cancellation: Cancellation) -> None:
+        """Take a copy; nobody has to be waited for."""
+        self._database, self._image = self._copies.take()
+        self._changes = self._database.total_changes()
+
+    def commit(self) -> None:
+        """End a transaction that wrote, and leave its image for the others."""
+        super().commit()
+        if self.database.total_changes() != self._changes:
+            self._image = self._copies.newest = self.database.serialize("main")
+
+    def roll_back(self) -> None:
+        """Roll back what is still open, and give the copy back."""
+        super().roll_back()
+        if self._database is not None:
+            self._copies.give(self._database, self._image)
+            self._database = None
+
+
+class InMemoryStore(SqliteStore):
     """`ireneo.ports.store.Store` in memory: the same words and the same transactions, and gone when it is let go.
 
-    A transaction copies what it changes, and the copies take the place of what was there when it commits; so it costs
-    the size of the session. Paths are walked. Use it up to some 10,000 messages.
+    In memory SQLite has no WAL, by which a reader sees what stood while another writes. So each transaction has a copy
+    of the store to itself, and a commit leaves an image for the others: it costs a copy of all that is stored. Use it
+    up to some 10,000 messages.
     """
 
     def __init__(self) -> None:
         """Make an empty store."""
-        super().__init__(None, [None] * READERS, lambda _: None, "ireneo-memory")
-        self._held = StoreState()
+        self._copies = Copies()
+        connections = [MemoryConnection(self._copies) for _ in range(1 + READERS)]
+        super().__init__(NOWHERE, connections[0], connections[1:])
 
     async def scrub(self, *, look: bool = False) -> Scrubbed:
-        """Nothing is left to overwrite."""
+        """Nothing is left to overwrite: no byte of it lies on a disk."""
         return Scrubbed(complete=True)
-
-    @contextmanager
-    def _transaction(
-        self, connection: None, cancellation: Cancellation, *, writes: bool
-    ) -> Iterator[MemoryTransaction]:
-        snapshot = Snapshot(self._held, writes=writes)
-        try:
-            yield MemoryTransaction(snapshot)
-            if writes:
-                settle(snapshot)
-                cancellation.begin_commit()
-                self._held = snapshot.state()
-        finally:
-            snapshot.is_over = True

@@ -159,8 +159,10 @@ class SqliteDatabase:
 
     def change_all(self, query: str, rows: Iterable[Mapping[str, Value]], /) -> None:
         """Run it for each of `rows`."""
-        for row in rows:
-            self.scan(query, **row)
+        try:
+            self.connection.executemany(SQL[query], rows)
+        except (KeyError, TypeError) as fault:
+            raise apsw.BindingsError(f"query {query}: {fault}") from fault
 
     def savepoint(self) -> apsw.Connection:
         """A block that leaves nothing where it raises: a transaction, and inside of one a savepoint."""
@@ -187,6 +189,7 @@ class Connection:
         """Keep a connection to `path` ready; `prepare` is run on it right after it was opened."""
         self._path = path
         self._prepare = prepare
+        self._busy_seconds = busy_seconds
         self._busy = BusyHandler(busy_seconds)
         self._database: apsw.Connection | None = None
 
@@ -219,9 +222,17 @@ class Connection:
         except UNPARSABLE as fault:
             raise StoreError(f"{self._path} {UNPARSED} ({' '.join(str(fault).split())[:LONGEST]}).") from fault
 
+    def waiting_at_most(self, seconds: float) -> Connection:
+        """Another one like it, which waits no longer than that for others."""
+        return Connection(self._path, min(seconds, self._busy_seconds), self._prepare)
+
     def heed(self, cancellation: Cancellation) -> None:
         """Let go of the wait for a locked file as soon as a cancellation is requested."""
         self._busy.given_up = cancellation.requested
+
+    def commit(self) -> None:
+        """End a transaction that wrote. Raises as `run` does."""
+        self.execute("commit")
 
     def finish(self) -> None:
         """End a transaction that read; raises StoreError where what was read can't be relied on."""

@@ -74,13 +74,19 @@ def prepare_writer(connection: apsw.Connection, busy: BusyHandler, path: Path, d
     Several processes may do this to one file at once. Raises NotADatabase or NewerDatabase, with the file as it was.
     """
     # Before anything is written: a foreign database isn't even switched to WAL.
-    applied = _read_applied(connection, path)
+    _read_applied(connection, path)
     _switch_to_wal(connection, busy, path)
     connection.execute("PRAGMA synchronous = FULL" if durability == "full" else "PRAGMA synchronous = NORMAL")
     if durability == "full":
         # On macOS alone does this change anything: there, a plain fsync doesn't reach the disk.
         connection.execute("PRAGMA fullfsync = ON")
     connection.execute("PRAGMA trusted_schema = OFF")
+    bring_up_to_date(connection, path)
+
+
+def bring_up_to_date(connection: apsw.Connection, path: Path) -> None:
+    """Apply the migrations that the file does not hold yet, and index what is in no index."""
+    applied = _read_applied(connection, path)
     for migration in load_migrations():
         if migration.number not in applied:
             apply_migration(connection, migration, path)

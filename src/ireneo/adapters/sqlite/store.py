@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from os import PathLike
@@ -37,22 +37,12 @@ class SqliteStore(PooledStore[Connection]):
     the writer in the order in which they came, and only the first of them competes with other processes for the file.
     """
 
-    def __init__(
-        self, path: Path, *, durability: Durability, busy_seconds: float, readers: int, read_only: bool = False
-    ) -> None:
-        """Name the file and how to work on it; nothing is opened yet. `read_only`: it can't be written to."""
+    def __init__(self, path: Path, writer: Connection, readers: Sequence[Connection]) -> None:
+        """Name the file, and the connections to it; none is opened yet."""
+        super().__init__(writer, readers, Connection.close, "ireneo-sqlite")
         self._path = path
-        self._read_only = read_only
-        prepare = partial(prepare_writer, path=path, durability=durability)
-        kind = ReadOnlyConnection if read_only else Connection
-        ready = partial(prepare_read_only, path=path) if read_only else prepare_reader
-        super().__init__(
-            Connection(path, busy_seconds, prepare),
-            [kind(path, busy_seconds, ready) for _ in range(readers)],
-            Connection.close,
-            "ireneo-sqlite",
-        )
-        self._to_scrub = partial(Connection, path, min(busy_seconds, WAIT_SECONDS), prepare)
+        self._writer = writer
+        self._read_only = isinstance(readers[0], ReadOnlyConnection)
 
     async def open(self) -> None:
         """Open the file now, and not with the first write, so that what is wrong with it shows."""
@@ -82,7 +72,7 @@ class SqliteStore(PooledStore[Connection]):
         return await self._writers.run(lambda _, cancellation: self._scrub(cancellation))
 
     def _scrub(self, cancellation: Cancellation) -> Scrubbed:
-        connection = self._to_scrub()
+        connection = self._writer.waiting_at_most(WAIT_SECONDS)
         try:
             return _alone(scrub_file, connection, cancellation)
         finally:
@@ -107,7 +97,7 @@ class SqliteStore(PooledStore[Connection]):
                 transaction.is_over = True
             if writes:
                 cancellation.begin_commit()
-                connection.execute("commit")
+                connection.commit()
             else:
                 connection.finish()
         finally:
@@ -143,15 +133,18 @@ async def open_sqlite(
         raise BadInput("A SQLite store needs a file; for one in memory, take ireneo.adapters.in_memory.")
     place = Path(path).absolute()
     check_place(place)
-    made = partial(SqliteStore, place, durability=durability, busy_seconds=busy_seconds, readers=readers)
+    writer = Connection(place, busy_seconds, partial(prepare_writer, path=place, durability=durability))
     if is_writable(place):
+        to_read = [Connection(place, busy_seconds, prepare_reader) for _ in range(readers)]
         try:
-            return await _opened(made())
+            return await _opened(SqliteStore(place, writer, to_read))
         except (ReadOnlyStore, Unreachable):
             # It may be written to, and nothing may be made beside it. A new file can't be read either.
             if not place.exists():
                 raise
-    return await _opened(made(read_only=True))
+    look = partial(prepare_read_only, path=place)
+    to_look = [ReadOnlyConnection(place, busy_seconds, look) for _ in range(readers)]
+    return await _opened(SqliteStore(place, writer, to_look))
 
 
 async def _opened(store: SqliteStore) -> SqliteStore:
