@@ -5,12 +5,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 
-from ireneo.adapters.rules import between, check_branches, check_erased
 from ireneo.adapters.sql.database import END, Bindings, Database, Port, reads, writes
 from ireneo.adapters.sql.index import forget_documents
 from ireneo.adapters.sql.log import find_place, find_session, forget_undone, need_place, need_session
 from ireneo.adapters.sql.memories import remove_memories, remove_run
-from ireneo.adapters.sql.rows import COVERED, read_time, with_checksum, write_json, write_time
+from ireneo.adapters.sql.rows import COVERED, between, read_time, with_checksum, write_json, write_time
+from ireneo.errors import BadInput
 from ireneo.log.message import Message
 from ireneo.log.tree import AnnotationId, SessionKey
 from ireneo.ports.store import ErasurePort, Pruned, Rebuild
@@ -24,7 +24,9 @@ def prune_session(database: Database, key: SessionKey) -> Pruned:
     """
     session = need_session(database, key)
     ((branches, segments),) = database.rows("count_branches", key=session)
-    check_branches(key, is_empty=segments == 0, has_branch=branches > 0)
+    if segments > 0 and branches == 0:
+        # To prune it would leave nothing.
+        raise BadInput(f"Session {key.session!r} has no branch; fork or rewind one first.")
     messages, tokens = _cut(database, key.space, session)
     forget_undone(database, key.space, session)
     if messages == 0:
@@ -59,7 +61,7 @@ def _cut(database: Database, space: str, session: int) -> tuple[int, int]:
 def recount(database: Database, session: int) -> None:
     """Reckon the counters of a session anew from its messages."""
     times = (read_time(at) for (at,) in database.scan("list_times", key=session))
-    first_at, last_at = between([at for at in times if at is not None])
+    first_at, last_at = between(times)
     database.change("recount_messages", key=session, first_at=write_time(first_at), last_at=write_time(last_at))
 
 
@@ -94,8 +96,10 @@ class SqlErasure(Port, ErasurePort):
     def messages(self, key: SessionKey, messages: Sequence[Message]) -> int:
         """Write what is left of messages over what they were, and take their payloads out."""
         database, session = self._database, need_session(self._database, key)
-        check_erased(messages)
         for message in messages:
+            if not message.erased:
+                wanted = "hand in what `ireneo.log.redaction` leaves"
+                raise BadInput(f"Message {message.id} is not marked as erased; {wanted}.")
             place = need_place(database, session, key, message.id)
             forget_documents(database, key.space, session, place.segment, place.position, place.position)
             stand = {"key": session, "segment": place.segment, "position": place.position}

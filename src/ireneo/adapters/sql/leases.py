@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
-from ireneo.adapters.rules import check_holder, failed, is_held, may_take, renewed, taken
+from msgspec.structs import replace
+
 from ireneo.adapters.sql.database import Port, Row, reads, writes
 from ireneo.adapters.sql.log import find_session, need_session
-from ireneo.adapters.sql.rows import microseconds, time_of
+from ireneo.adapters.sql.rows import microseconds, time_of, utc
+from ireneo.errors import BadInput
 from ireneo.log.tree import SessionKey
 from ireneo.ports.store import Lease, LeasesPort, SpendingPort, Spent
+
+NOBODY = ""
+"""The holder of what is kept only for its failures."""
+
+FAR = timedelta(days=1)
+"""Nobody puts a retry off for so long: one that lies so far ahead was set before the clock was put back."""
+
+FAR_LEASE = timedelta(minutes=10)
+"""How much further than one's own a rival's lease may reach: not everybody leases for as long."""
 
 
 class SqlLeases(Port, LeasesPort):
@@ -19,11 +30,20 @@ class SqlLeases(Port, LeasesPort):
     @writes
     def take(self, key: SessionKey, work: str, holder: str, now: datetime, until: datetime) -> Lease | None:
         session = need_session(self._database, key)
-        check_holder(holder)
+        if holder == NOBODY:
+            raise BadInput("A lease needs a holder; give it a name that no other process has.")
         found = self._find(session, key, work)
-        if not may_take(found, holder, now, until):
+        if found is not None and not _may_take(found, holder, utc(now), utc(until)):
             return None
-        lease = taken(found, key, work, holder, self._database.number("next_token", key=session), until)
+        lease = Lease(
+            key=key,
+            work=work,
+            holder=holder,
+            token=self._database.number("next_token", key=session),
+            until=utc(until),
+            failures=found.failures if found else 0,
+            error=found.error if found else "",
+        )
         self._put(session, lease)
         return lease
 
@@ -31,7 +51,7 @@ class SqlLeases(Port, LeasesPort):
     def renew(self, lease: Lease, until: datetime) -> bool:
         session, found = self._held(lease)
         if found is not None:
-            self._put(session, renewed(found, until))
+            self._put(session, replace(found, until=utc(until)))
         return found is not None
 
     @writes
@@ -43,7 +63,8 @@ class SqlLeases(Port, LeasesPort):
     def fail(self, lease: Lease, error: str, retry_at: datetime) -> bool:
         session, found = self._held(lease)
         if found is not None:
-            self._put(session, failed(found, error, retry_at))
+            failures = found.failures + 1
+            self._put(session, replace(found, holder=NOBODY, failures=failures, error=error, retry_at=utc(retry_at)))
         return found is not None
 
     @reads
@@ -56,10 +77,11 @@ class SqlLeases(Port, LeasesPort):
         return self._database.change("delete_lease", key=need_session(self._database, key), work=work) > 0
 
     def _held(self, lease: Lease) -> tuple[int, Lease | None]:
-        """The session, and what is stored of the lease where it is held still."""
+        """The session, and what is stored of the lease unless it was taken over or let go of."""
         session = need_session(self._database, lease.key)
         found = self._find(session, lease.key, lease.work)
-        return session, found if is_held(found, lease) else None
+        held = found is not None and (found.token, found.holder) == (lease.token, lease.holder)
+        return session, found if held and lease.holder != NOBODY else None
 
     def _find(self, session: int, key: SessionKey, work: str) -> Lease | None:
         row = self._database.row("read_lease", key=session, work=work)
@@ -77,6 +99,15 @@ class SqlLeases(Port, LeasesPort):
             error=lease.error,
             retry_at=None if lease.retry_at is None else microseconds(lease.retry_at),
         )
+
+
+def _may_take(found: Lease, holder: str, now: datetime, until: datetime) -> bool:
+    """Whether `holder` may take what is stored as `found`."""
+    if found.retry_at is not None and now < found.retry_at < now + FAR:
+        return False
+    if found.holder in (NOBODY, holder) or found.until <= now:
+        return True
+    return found.until - until > max(until - now, FAR_LEASE)
 
 
 def _lease(key: SessionKey, row: Row) -> Lease:

@@ -11,14 +11,16 @@ the session is looked through anew.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 import msgspec
 from msgspec import Struct
 
-from ireneo.adapters.rules import check_chain, check_place, not_made, not_stored, pack, widen
 from ireneo.adapters.sql.database import END, Bindings, Database, Port, Row, reads, writes
 from ireneo.adapters.sql.index import Placed, index_messages
 from ireneo.adapters.sql.rows import (
+    between,
+    pack,
     read_head,
     read_message,
     read_parts,
@@ -27,6 +29,7 @@ from ireneo.adapters.sql.rows import (
     write_message,
     write_time,
 )
+from ireneo.errors import BadInput, MessageNotFound, SessionNotFound
 from ireneo.log.message import Draft, Message, MessageId, voices_in
 from ireneo.log.tree import Head, PathRange, SessionKey
 from ireneo.memories.index import CLASS_BITS, ORDINAL_BITS, place_of
@@ -51,8 +54,13 @@ def need_session(database: Database, key: SessionKey) -> int:
     """The number of a session. Raises SessionNotFound."""
     session = find_session(database, key)
     if session is None:
-        raise not_made(key)
+        raise SessionNotFound(f"There is no session {key.session!r} in this space.")
     return session
+
+
+def not_stored(key: SessionKey, name: MessageId) -> MessageNotFound:
+    """The error for a message that should be in the session."""
+    return MessageNotFound(f"There is no message {name} in session {key.session!r}.")
 
 
 def find_place(database: Database, session: int, name: MessageId) -> StoredPlace | None:
@@ -180,7 +188,10 @@ class SqlLog(Port, LogPort):
         """Store those of a chain that are new, in one run of one segment, and make them searchable."""
         database = self._database
         session = need_session(database, key)
-        check_chain(messages)
+        for before, after in pairwise(messages):
+            if after.parent != before.id or after.position != before.position + 1:
+                wanted = "insert one path at a time, in its order"
+                raise BadInput(f"Message {after.id} does not follow {before.id}; {wanted}.")
         new = messages[_count_known(database, session, messages) :]
         if not new:
             return 0
@@ -190,7 +201,8 @@ class SqlLog(Port, LogPort):
             if (packed := pack(message.draft)) is not None:
                 place = {"key": session, "segment": segment, "position": message.position}
                 database.change("insert_payload", **place, packed=packed)
-        first_at, last_at = widen(_span(database, key), new)
+        span = map(read_time, (database.row("find_session", space=key.space, session=key.session) or ())[1:])
+        first_at, last_at = between([*span, *(message.draft.at for message in new)])
         database.change(
             "count_messages",
             key=session,
@@ -268,12 +280,6 @@ class SqlLog(Port, LogPort):
         return frozenset(found) if name is None else frozenset()
 
 
-def _span(database: Database, key: SessionKey) -> Row:
-    """The times between which a session lies."""
-    row = database.row("find_session", space=key.space, session=key.session)
-    return (None, None) if row is None else (read_time(row[1]), read_time(row[2]))
-
-
 def _count_known(database: Database, session: int, messages: Sequence[Message]) -> int:
     """How many of a chain are stored.
 
@@ -294,7 +300,9 @@ def _count_known(database: Database, session: int, messages: Sequence[Message]) 
 def _choose_segment(database: Database, session: int, key: SessionKey, first: Message) -> int:
     """The segment that `first` goes to: its parent's, if the parent is the last one there, and else a new one."""
     place = None if first.parent is None else need_place(database, session, key, first.parent)
-    check_place(first, place.position if place else None)
+    last = place.position if place else -1
+    if first.position != last + 1:
+        raise BadInput(f"Message {first.id} says that it is at position {first.position}, its parent at {last}.")
     if place and not place.goes_on:
         return place.segment
     parent = place.segment if place else None

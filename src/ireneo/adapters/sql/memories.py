@@ -7,11 +7,11 @@ from datetime import datetime
 
 import msgspec
 
-from ireneo.adapters.rules import check_observations, utc
 from ireneo.adapters.sql.database import END, Bindings, Database, Port, Row, Value, reads, writes
 from ireneo.adapters.sql.index import forget_memory_words, index_memory
 from ireneo.adapters.sql.log import list_projects
-from ireneo.adapters.sql.rows import microseconds, time_of, with_checksum, write_json
+from ireneo.adapters.sql.rows import microseconds, time_of, utc, with_checksum, write_json
+from ireneo.errors import BadInput
 from ireneo.lessons.run import ClaimTotals, LearnedRun, Observation
 from ireneo.memories.index import terms_of_memory
 from ireneo.memories.record import Kind, MemoryId, Record, project_of
@@ -194,7 +194,7 @@ class SqlRuns(Port, RunsPort):
 
     @writes
     def put(self, space: str, run: LearnedRun, observations: Sequence[Observation]) -> None:
-        check_observations(run, observations)
+        _check_observations(run, observations)
         row: Bindings = {
             "space": space,
             "session": run.session,
@@ -242,6 +242,20 @@ class SqlRuns(Port, RunsPort):
         if session is None:
             return [_claim(row) for row in self._database.rows("sum_claims", **asked)]
         return [_claim(row) for row in self._database.rows("sum_claims_of_run", **asked, session=session)]
+
+
+def _check_observations(run: LearnedRun, observations: Sequence[Observation]) -> None:
+    """Raise BadInput unless all are of the run's session, and each of another claim, which has a name."""
+    cues: set[str] = set()
+    for observation in observations:
+        of, cue = observation.session, observation.cue
+        if of != run.session:
+            raise BadInput(f"An observation of session {of!r} can't be stored with the run of {run.session!r}.")
+        if not cue:
+            raise BadInput(f"An observation of session {of!r} has no cue; name its claim.")
+        if cue in cues:
+            raise BadInput(f"Claim {cue!r} was observed twice in session {of!r}; add them up first.")
+        cues.add(cue)
 
 
 def _observation_row(space: str, observation: Observation) -> Bindings:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 
 import msgspec
 from msgspec import Struct
 
-from ireneo.adapters.rules import unpack
 from ireneo.adapters.sql.database import Bindings, Value
-from ireneo.log.message import Draft, Message, MessageId, Origin, Part, Role
+from ireneo.errors import BadInput
+from ireneo.log.message import Draft, Message, MessageId, Native, Origin, Part, Role
 from ireneo.log.tree import Head
 
 UNPARSABLE = (ValueError, TypeError, LookupError, OverflowError, msgspec.MsgspecError, struct.error, zlib.error)
@@ -33,6 +34,11 @@ def time_of(microseconds: int) -> datetime:
     return _EPOCH + microseconds * _MICROSECOND
 
 
+def utc(at: datetime) -> datetime:
+    """A time in UTC; one without a zone is taken for UTC."""
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+
+
 def write_time(at: datetime | None) -> str | None:
     """Write a time with its zone, if it has one."""
     return None if at is None else at.isoformat()
@@ -41,6 +47,17 @@ def write_time(at: datetime | None) -> str | None:
 def read_time(text: str | None) -> datetime | None:
     """Read what `write_time` wrote."""
     return None if text is None else datetime.fromisoformat(text)
+
+
+def between(times: Iterable[datetime | None]) -> tuple[datetime | None, datetime | None]:
+    """The earliest and the latest of the `times` that there are; one without a zone is taken for UTC."""
+    known = [at for at in times if at is not None]
+    return min(known, key=_zoned, default=None), max(known, key=_zoned, default=None)
+
+
+def _zoned(at: datetime) -> datetime:
+    # Not converted: at the ends of the calendar there is no such time in UTC.
+    return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
 
 
 def write_json(value: object) -> str:
@@ -94,6 +111,38 @@ _PARTS = msgspec.json.Decoder(tuple[Part, ...])
 def read_parts(text: str) -> tuple[Part, ...]:
     """Read the parts of a message."""
     return _PARTS.decode(text)
+
+
+COMPRESSION = 3
+"""zlib's level: of payloads such as these 6 saves 5 % more and takes twice as long."""
+
+
+def pack(draft: Draft) -> bytes | None:
+    """Write the payload and the record of a draft; None where it has neither.
+
+    The standard library's JSON, since it keeps what others refuse and what real logs hold: lone surrogates, NaN.
+    Raises BadInput for what is no JSON.
+    """
+    if draft.native is None and draft.record is None:
+        return None
+    whole = [[piece.format, piece.payload] if piece else None for piece in (draft.native, draft.record)]
+    try:
+        text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as fault:
+        raise BadInput(f"A message's payload can't be written as JSON: {fault}") from fault
+    return zlib.compress(text.encode("utf-8", "surrogatepass"), COMPRESSION)
+
+
+def unpack(packed: bytes | None) -> tuple[Native | None, Native | None]:
+    """Read the payload and the record that `pack` wrote."""
+    if packed is None:
+        return None, None
+    native, record = json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass"))
+    return _native(native), _native(record)
+
+
+def _native(piece: list[object] | None) -> Native | None:
+    return None if piece is None else Native(format=str(piece[0]), payload=piece[1])
 
 
 class _MessageRow(Struct, frozen=True, array_like=True):

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
-from ireneo.adapters.rules import check_lengths
 from ireneo.adapters.sql.database import END, Bindings, Database, Port, reads, writes
 from ireneo.adapters.sql.index import Placed, find_prefix, index_memory, index_messages, token
 from ireneo.adapters.sql.log import documents_of, list_aside, need_place, need_session, settle_undone
 from ireneo.adapters.sql.rows import checksum, read_message, write_json
+from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
 from ireneo.log.tree import SessionKey
 from ireneo.memories.index import Vector, numbers_at, place_of, session_of
@@ -201,6 +201,18 @@ class _Set(Struct, frozen=True):
     forgotten: int = 0
 
 
+def _dimensions(embedder: str, vectors: Mapping[int, Vector], there: int | None) -> int:
+    """How long `vectors` are, all of them; `there` is how long those are that are there already. Raises BadInput.
+
+    Vectors of two lengths can't be compared: whoever asks a model for others gives the embedder another name.
+    """
+    lengths = {len(vector) for vector in vectors.values()} | ({there} if there else set())
+    if len(lengths) != 1 or 0 in lengths:
+        found = ", ".join(f"{length:,}" for length in sorted(lengths))
+        raise BadInput(f"The vectors of {embedder} have {found} dimensions; all of one embedder must have as many.")
+    return lengths.pop()
+
+
 class SqlVectors(Port, VectorsPort):
     """`ireneo.ports.memories.VectorsPort` in a database; triggers take vectors out with their documents."""
 
@@ -209,7 +221,7 @@ class SqlVectors(Port, VectorsPort):
         if not vectors:
             return 0
         database, found = self._database, self._find(space, index, embedder)
-        dimensions = check_lengths(embedder, vectors, found.dimensions if found and found.kept else None)
+        dimensions = _dimensions(embedder, vectors, found.dimensions if found and found.kept else None)
         if found is None:
             named = {"space": space, "shelf": index, "embedder": embedder}
             found = _Set(database.number("make_vector_set", **named, dimensions=dimensions), dimensions)

@@ -8,10 +8,10 @@ from functools import lru_cache
 
 import msgspec
 
-from ireneo.adapters.rules import check_annotation, check_rebuild, check_summary
 from ireneo.adapters.sql.database import Bindings, Database, Port, Row, reads, writes
 from ireneo.adapters.sql.log import StoredPlace, find_path, find_session, need_place, need_session
 from ireneo.adapters.sql.rows import with_checksum, write_json
+from ireneo.errors import BadInput
 from ireneo.log.message import MessageId
 from ireneo.log.tree import BEFORE_FIRST, Annotation, PathRange, SessionKey
 from ireneo.ports.store import AnnotationsPort, Rebuild, RebuildsPort, Span, SummariesPort
@@ -37,7 +37,8 @@ class SqlSummaries(Port, SummariesPort):
         for summary in summaries:
             first = need_place(self._database, session, key, summary.first)
             last = need_place(self._database, session, key, summary.last)
-            check_summary(summary, first.position, last.position)
+            if (first.position, last.position) != (summary.first_position, summary.last_position):
+                raise BadInput(f"Summary {summary.id} gives positions at which its first and last message don't stand.")
             row: Bindings = {
                 "key": session,
                 "id": summary.id,
@@ -138,7 +139,8 @@ class SqlRebuilds(Port, RebuildsPort):
     def put(self, key: SessionKey, rebuild: Rebuild) -> None:
         session = need_session(self._database, key)
         place = need_place(self._database, session, key, rebuild.at)
-        check_rebuild(rebuild, place.position)
+        if place.position != rebuild.at_position:
+            raise BadInput(f"The rebuild gives a position at which its edge {rebuild.at} doesn't stand.")
         self._database.change(
             "put_rebuild",
             key=session,
@@ -186,7 +188,8 @@ class SqlAnnotations(Port, AnnotationsPort):
             place = StoredPlace(NO_SEGMENT, BEFORE_FIRST)
             if annotation.at:
                 place = need_place(self._database, session, key, annotation.at)
-            check_annotation(annotation, place.position)
+            if place.position != annotation.at_position:
+                raise BadInput(f"Annotation {annotation.id} gives a position at which {annotation.at} doesn't stand.")
             row: Bindings = {
                 "key": session,
                 "id": annotation.id,
