@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import cache
 from pathlib import Path
 
@@ -31,19 +32,21 @@ class Copies:
         """Begin with nothing stored."""
         self.newest = _empty()
         self._idle: list[tuple[apsw.Connection, bytes]] = []
+        self._lock = threading.Lock()
 
     def take(self) -> tuple[apsw.Connection, bytes]:
         """A copy that holds what was committed, and its image; one that does so already, where there is one."""
-        newest = self.newest
-        # Taken and given back at once, by whichever thread: each step is one call of the list.
-        copy, image = self._idle.pop() if self._idle else (apsw.Connection(str(NOWHERE)), b"")
+        with self._lock:
+            newest = self.newest
+            copy, image = self._idle.pop() if self._idle else (apsw.Connection(str(NOWHERE)), b"")
         if image is not newest:
             copy.deserialize("main", newest)
         return copy, newest
 
     def give(self, copy: apsw.Connection, image: bytes) -> None:
         """Take a copy back; those that hold what was committed last are lent first."""
-        self._idle.insert(len(self._idle) if image is self.newest else 0, (copy, image))
+        with self._lock:
+            self._idle.insert(len(self._idle) if image is self.newest else 0, (copy, image))
 
 
 class MemoryConnection(Connection):
