@@ -31,14 +31,14 @@ class SqliteUpkeep(SqlUpkeep):
 
     def _repair_indexes(self) -> None:
         database = self._database
-        told = [str(each) for (each,) in database.rows("check_file")]
-        names = {name for each in told for name in _INDEX.findall(each)}
+        found = [str(each) for (each,) in database.rows("check_file")]
+        names = {name for each in found for name in _INDEX.findall(each)}
         for index, table in database.rows("list_indexes"):
             if index in names and table in SAFE and self._fits(table):
                 assert isinstance(self.transaction, SqliteTransaction)
                 # A name can't be bound; it is one of those that the schema gives.
                 self.transaction.connection.database.execute(f'REINDEX "{index}"')
-        if any(_WORDS.search(each) for each in told):
+        if any(_WORDS.search(each) for each in found):
             for query in ("reset_message_words", "reset_memory_words"):
                 database.change(query)
             for (space,) in database.rows("list_all_spaces"):
