@@ -121,10 +121,11 @@ class Forgetful(InMemoryStore):
     """A store that loses what it was given: the suite must notice."""
 
     async def write(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> object:
-        before = self._held
+        before = self._copies.newest
+        known = await self.read(lambda tx: tx.sessions.get(SessionKey("space", "session")))
         result = await super().write(function, *args, **kwargs)
-        if SessionKey("space", "session") in before.sessions:
-            self._held = before
+        if known is not None:
+            self._copies.newest = before
         return result
 
 
