@@ -173,11 +173,6 @@ def used(
     return found
 
 
-def get(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record]:
-    """The memories whose ids begin with one of `ids`, in the order asked; unknown ones are passed over."""
-    return list(tx.memories.get(space, ids))
-
-
 def _found(tx: Transaction, space: str, ids: Sequence[str]) -> list[Record]:
     found: dict[MemoryId, Record] = {}
     for name in ids:
