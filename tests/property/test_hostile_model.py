@@ -16,8 +16,8 @@ import ireneo
 from ireneo import CODING, Policy
 from ireneo.testing.scripted import ScriptedLLM
 
-SESSIONS = times(210)
-PARTS = 10
+SESSIONS = times(125)
+PARTS = 5
 NARROW = 450
 ROOMY = (900, 1_200, 1_600)
 """From such budgets on there is room for six constraints beside all else."""

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from ireneo.context.compose import ContextOptions
 from ireneo.engine import annotations as noting
 from ireneo.engine import branches
-from ireneo.engine import branches as pruning
 from ireneo.engine import context as cutting
 from ireneo.engine import diary as diaries
 from ireneo.engine import expand as expanding
@@ -19,7 +18,6 @@ from ireneo.engine import summarise as summarising
 from ireneo.engine import tree as seeing
 from ireneo.engine.annotations import Pin
 from ireneo.engine.append import Appended, Given, append_given
-from ireneo.engine.branches import memory_named
 from ireneo.engine.context import ContextCache
 from ireneo.engine.diary import Diary
 from ireneo.engine.encode import (
@@ -299,7 +297,8 @@ class Session:
         """
         policy = self._policy(preset).seen(as_)
         await self._check_character(policy)
-        return await self._store.read(seeing.tree, self.key, self.branch, policy, self._count, self._voice(policy))
+        voice = self._resources.voice_of(policy)
+        return await self._store.read(seeing.tree, self.key, self.branch, policy, self._count, voice)
 
     async def prune(self, branch: str = "", *, dry_run: bool = False) -> Pruned:
         """Take out every message that no branch leads to, for good, with all that hangs on it.
@@ -308,17 +307,17 @@ class Session:
         and says how many messages would go; it does not count their summaries.
         """
         if dry_run:
-            return await self._store.read(pruning.prunable, self.key, branch)
+            return await self._store.read(branches.prunable, self.key, branch)
         if branch:
             await self.drop(branch)
-        return await self._store.write(pruning.prune, self.key)
+        return await self._store.write(lambda tx: tx.upkeep.prune(self.key))
 
     async def drop(self, branch: str) -> None:
         """Forget the name of a branch; its messages stay until `prune`.
 
         Raises BadInput where there is no such branch, or where no other one leads to a message.
         """
-        await self._store.write(pruning.drop_branch, self.key, branch)
+        await self._store.write(branches.drop_branch, self.key, branch)
 
     async def messages(self, first: int = 0, last: int | None = None) -> Sequence[Message]:
         """Read the branch's path from position `first` to `last`, both included (its end, where none is given)."""
@@ -340,7 +339,7 @@ class Session:
 
     async def _memory_named(self, id: str) -> Record | None:
         """The memory of the space with that id, or the only one whose id begins so. Raises BadInput for several."""
-        return await self._store.read(memory_named, self.key.space, id)
+        return await self._store.read(branches.memory_named, self.key.space, id)
 
     def _policy(self, given: str | Policy | None, seen_by: str = "") -> Policy:
         """The policy that is meant: the one that was named, or the session's own; a character's, where one is named."""
@@ -366,10 +365,7 @@ class Session:
 
     def _own(self) -> tuple[Policy, Voice]:
         policy = self._policy(None)
-        return policy, self._voice(policy)
-
-    def _voice(self, policy: Policy) -> Voice:
-        return self._resources.voice_of(policy)
+        return policy, self._resources.voice_of(policy)
 
     def _work(self, policy: Policy, budget: int = 0) -> SummaryWork:
         writer = TextWriter(self._resources, Worker(self._store, self._resources.clock), self.key, self.branch)

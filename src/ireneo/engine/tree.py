@@ -118,8 +118,11 @@ def tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: C
     found = _with_sources(tx, key, shown)
     told = _with_texts(tx, key, found, options, voice)
     live, live_tokens = _live(tx, key, head, shown)
+    story = policy.story
+    behind = max(live - story.live_messages, 0) // story.leaf_messages * story.leaf_messages if story else 0
     widest = {each.id for each in shown}
     by_id = {summary.id: text for summary, text in zip(found, told, strict=True)}
+    threads = standing_threads([by_id[each.id] for each in shown], options)[0] if story else ()
     return Tree(
         session=key.session,
         branch=branch,
@@ -129,10 +132,10 @@ def tree(tx: Transaction, key: SessionKey, branch: str, policy: Policy, count: C
         tokens=head.total_tokens if head else 0,
         live=live,
         live_tokens=live_tokens,
-        behind=_behind(live, policy),
+        behind=behind,
         nodes=tuple(_node(each, by_id[each.id], each.id in widest, count) for each in found),
         branches=tuple(_branches(tx, key, branch, policy.summarizer)),
-        threads=_open(policy, [by_id[each.id] for each in shown], options),
+        threads=tuple(map(_thread, threads)),
     )
 
 
@@ -154,12 +157,6 @@ def _widest(reader: StoredReader, policy: Policy) -> Sequence[Summary]:
     if policy.story is None:
         return widest
     return KnownStory(reader, policy, StoryRecords()).opened(widest, 0)
-
-
-def _open(policy: Policy, texts: Sequence[Summary], options: ContextOptions) -> tuple[OpenThread, ...]:
-    """The threads that are open behind a row, in the order in which they were opened."""
-    threads = standing_threads(texts, options)[0] if policy.story else ()
-    return tuple(_thread(each) for each in threads)
 
 
 def _with_sources(tx: Transaction, key: SessionKey, shown: Sequence[Summary]) -> list[Summary]:
@@ -192,13 +189,6 @@ def _live(tx: Transaction, key: SessionKey, head: Head | None, shown: Sequence[S
     last = shown[-1].last_position
     (covered,) = tx.log.path(key, head.id, last, last)
     return head.position - last, head.total_tokens - covered.total_tokens
-
-
-def _behind(live: int, policy: Policy) -> int:
-    if policy.story is None:
-        return 0
-    whole = max(live - policy.story.live_messages, 0) // policy.story.leaf_messages
-    return whole * policy.story.leaf_messages
 
 
 def _branches(tx: Transaction, key: SessionKey, current: str, summarizer: str) -> list[TreeBranch]:
