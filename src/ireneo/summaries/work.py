@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from ireneo.grounding.claims import artifacts
 from ireneo.log.message import Message, MessageId, is_own_block
 from ireneo.log.tree import atoms, settled
+from ireneo.summaries.notes import is_written, rolled_up, without_replaced
 from ireneo.summaries.pins import MAX_PINS, constraints, standing
 from ireneo.summaries.policy import CODING, Policy
 from ireneo.summaries.steps import CHANGES, ActionKind, understand
@@ -96,15 +97,18 @@ HEADINGS: dict[SectionName, str] = {
     "constraints": "Lasting Constraints",
     "lifted": "Lifted",
     "artifacts": "Critical Artifacts",
+    "open": "Open",
     "status": "Status",
 }
 _TURN_ORDER: tuple[SectionName, ...] = (
+    "direction",
     "strategy",
     "operations",
     "discoveries",
     "dead_ends",
     "worked",
     "artifacts",
+    "open",
     "status",
 )
 _GOAL_ORDER: tuple[SectionName, ...] = (
@@ -115,12 +119,14 @@ _GOAL_ORDER: tuple[SectionName, ...] = (
     "dead_ends",
     "constraints",
     "artifacts",
+    "open",
     "status",
 )
 _WORTH: dict[SectionName, float] = {
     "status": 15.0,
     "dead_ends": 100.0,
     "constraints": 25.0,
+    "open": 25.0,
     "goal": 10.0,
     "direction": 20.0,
     "strategy": 8.0,
@@ -253,6 +259,10 @@ def cover_row(row: Sequence[RowItem], policy: Policy) -> Summary:
             parts.append(item)
     work = [part for part in parts if isinstance(part, Summary)]
     whole = _parent("goal", parts, work, strategy_of(policy).roll_up(parts, turns=True), policy)
+    written = [part for part in work if is_written(part)]
+    if written:
+        sections = rolled_up(whole, work, strategy_of(policy).sections("goal"))
+        whole = replace(whole, sections=tuple(sections), writing=written[-1].writing)
     summarizer = f"{policy.summarizer}/whole"
     return replace(whole, summarizer=summarizer, id=anchor("goal", whole.first, whole.last, summarizer), sources=())
 
@@ -601,8 +611,11 @@ class WorkPath:
         if not blocks:
             return list(row)
         self.shown = blocks
-        texts = {block.id: text for block, text in zip(blocks, self.reader.texts(blocks, known), strict=True)}
-        return [texts[item.id] if isinstance(item, Summary) else item for item in row]
+        told = self.reader.texts(blocks, known, self._made)
+        texts = {block.id: text for block, text in zip(blocks, told, strict=True)}
+        shorter = without_replaced(told)
+        row = [texts[item.id] if isinstance(item, Summary) else item for item in row]
+        return [shorter.get(item.id, item) if isinstance(item, Summary) else item for item in row]
 
     def _ends_here(self, summary: Summary) -> bool:
         """Whether what comes after `summary` on this path ends it."""
