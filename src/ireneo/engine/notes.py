@@ -89,7 +89,7 @@ class _Reading:
         open_blocks = [block for block in shown if block.summarizer.endswith("/open")]
         canonical = [block for block in shown if not block.summarizer.endswith("/open")]
         out = [self._stretch([block], block.last_position) for block in canonical if self._redone(block)]
-        leaves = self.leaves(canonical)
+        leaves = self.leaves([block for block in canonical if not self._redone(block)])
         last = max((block.last_position for block in shown), default=-1)
         run: list[Summary] = []
         for leaf in leaves:
@@ -100,7 +100,7 @@ class _Reading:
             if due:
                 run.append(leaf)
         # What waits for its block goes with what stands before it.
-        begin = max((leaves[-1].last_position if leaves else -1), self.known_to) + 1
+        begin = max(canonical[-1].last_position if canonical else -1, self.known_to) + 1
         loose = last - begin + 1 if open_blocks else 0
         goes_along = run and run[-1].last_position + 1 >= begin
         if run:

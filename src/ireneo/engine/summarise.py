@@ -287,10 +287,9 @@ def _due_summaries(
 
 def told(written: WrittenSummary, summary: Summary) -> Summarised:
     """What came of the text of `summary`."""
-    first = written.texts[0]
-    writing = first.writing
+    writing = written.text.writing
     return Summarised(
-        id=first.id,
+        id=written.text.id,
         level=summary.level,
         first_position=summary.first_position,
         last_position=summary.last_position,

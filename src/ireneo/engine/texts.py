@@ -99,6 +99,7 @@ class NotedTexts:
         """Look which notes there are; with `known`, none but these are heeded."""
         self._tx = tx
         self._key = key
+        self._head = head
         self._options = options
         self._voice = voice
         self._known = known
@@ -121,10 +122,6 @@ class NotedTexts:
         texts = [text for text, _ in self._all(blocks, made)]
         self.used = tuple(self._used)
         return texts
-
-    def knows(self, position: int) -> bool:
-        """Whether waiting notes were taken of what stands at `position`."""
-        return any(each.first_position <= position <= each.last_position for each in self.waiting)
 
     def _all(self, blocks: Sequence[Summary], made: Mapping[SummaryId, Summary]) -> list[tuple[Summary, bool]]:
         direct = best_texts(self._tx, self._key, blocks, self._options, self._voice, self._known)
@@ -151,12 +148,17 @@ class NotedTexts:
         return self._keep(replace(block, sections=tuple(sections), writing=_unpaid(written)), final=final)
 
     def _from_waiting(self, block: Summary) -> tuple[Summary, bool]:
-        """A block of which notes were taken before it was one."""
+        """A block of which notes were taken before it was one, or for a longer one that begins where it does."""
+        pieces = [*self.waiting, *(self._longer(block) if block.depth == WAITING_DEPTH else ())]
         over = [
             each
-            for each in self.waiting
+            for each in pieces
             if each.first_position <= block.last_position and each.last_position >= block.first_position
         ]
+
+        def is_known(position: int) -> bool:
+            return any(each.first_position <= position <= each.last_position for each in over)
+
         written = [each.writing for each in over if each.writing]
         if not written:
             return block, False
@@ -168,10 +170,19 @@ class NotedTexts:
             if begin <= line.position <= block.last_position
         ]
         shown = strategy_of(self._options.policy).sections(block.level)
-        sections = noted(block, lines, shown, self.knows)
+        sections = noted(block, lines, shown, is_known)
         text = replace(block, sections=tuple(sections), writing=_unpaid(written))
-        whole = all(self.knows(place) for place in range(block.first_position, block.last_position + 1))
-        return self._keep(text, final=whole and block.depth > 0)
+        whole = all(is_known(place) for place in range(block.first_position, block.last_position + 1))
+        return self._keep(text, final=whole)
+
+    def _longer(self, block: Summary) -> list[Summary]:
+        """The texts of leaves that begin within a block that is shown in the place of one that is not whole yet."""
+        summarizer = undisputed("turn", self._options.policy.summarizer, self._voice)
+        found = self._tx.summaries.spans(self._key, self._head.id, summarizer, 1, block.first_position)
+        ids = [each.id for each in found if each.first_position <= block.last_position]
+        return [
+            each for each in self._tx.summaries.get(self._key, ids) if self._known is None or each.id in self._known
+        ]
 
     def _begin(self, block: Summary) -> int:
         """Where what a block takes up begins: with the words that stand right before it."""

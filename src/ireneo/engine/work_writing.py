@@ -259,10 +259,13 @@ class NotesJudge:
     def language(self, statements: Sequence[Located]) -> str:
         """What is wrong with the language of all of it together; nothing where that is the agent's."""
         text = " ".join(each.statement.text for each in statements)
-        own = [message for message in self.job.messages if message.role == "assistant"]
-        words = " ".join(_said(own) or _said(self.job.messages))
-        language = other_language(text, words)
+        own = [message for message in self.job.messages if message.role in ("assistant", "user")]
+        language = other_language(text, " ".join([*_said(own), *_said(self.job.asked)]) or self._all_words)
         return f"It is in {language}, and the agent wrote in another language." if language else ""
+
+    @property
+    def _all_words(self) -> str:
+        return " ".join(_said(self.job.messages))
 
     def keep(self, statements: Sequence[Located]) -> Kept:
         """Strike what doesn't stand; nothing is believed where most of it doesn't."""
@@ -323,7 +326,8 @@ class NotesTask:
         """The question: the messages, what was noted before, and what the user asked for before."""
         job, count = self.job, self._count
         before = earlier(job, int(job.window * NOTES_SHARE), count)
-        room = job.window - FRAME_TOKENS - count(before) - int(job.words / WORDS_PER_TOKEN)
+        besides = FRAME_TOKENS + count(before) + int(job.words / WORDS_PER_TOKEN)
+        room = max(job.window - besides, job.window // 2)
         prompt = NOTES.render(
             voice=VOICES[job.voice],
             before=before,

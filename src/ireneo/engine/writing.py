@@ -49,6 +49,11 @@ class WrittenSummary(Struct, frozen=True, kw_only=True):
     faults: tuple[str, ...]
     """What was wrong with the last answer."""
 
+    @property
+    def text(self) -> Summary:
+        """The first of them."""
+        return self.texts[0]
+
 
 class ModelAnswer(Struct, Generic[R], frozen=True, kw_only=True):
     """What a model answered, asked once or twice."""

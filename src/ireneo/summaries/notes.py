@@ -184,7 +184,8 @@ def statements_of(summaries: Iterable[Summary], *, replaced: bool = False) -> li
 def _put(
     gathered: dict[SectionName, list[Line]], name: SectionName, lines: Iterable[Line], shown: Collection[SectionName]
 ) -> None:
-    hidden = name in FOLDED and name not in shown and (name != ASKED or FOLDED[name] in shown)
+    # The words of the user stand beside a block of a turn; one that tells what the goal was takes their place.
+    hidden = name in FOLDED and name not in shown and (name != ASKED or "goal" in shown)
     gathered.setdefault(FOLDED[name] if hidden else name, []).extend(lines)
 
 
