@@ -196,6 +196,7 @@ class TextWriter:
             tokens_out=became.tokens_out,
             supported=became.supported,
             struck=became.struck,
+            summaries=became.blocks,
         )
 
     async def _is_put_off(self, name: str) -> bool:
